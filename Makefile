@@ -1,0 +1,38 @@
+# make demo · make test: each makes .venv and installs the locked requirements on first use
+PYTHON ?= python3
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+BIN := .venv/bin
+
+.PHONY: demo test lint docs perf clean
+
+demo: .venv/installed
+	$(BIN)/snakemake -c$(CORES) --quiet rules
+	@$(BIN)/python scripts/print_summary.py --summary results/demo/summary.csv --report results/demo/report.html
+
+test: .venv/installed
+	$(BIN)/python -m pytest -n $(CORES)
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/mypy
+	$(BIN)/snakemake --lint
+
+# what is generated from the code: the schema, the tables of keys and columns, the picture of the workflow
+docs: .venv/installed
+	$(BIN)/python scripts/write_schema.py
+	$(BIN)/python scripts/write_tables_doc.py
+	$(BIN)/snakemake --forceall --rulegraph dot > docs/workflow.dot
+	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
+	rm docs/workflow.dot
+
+clean:
+	rm -rf .venv results/demo
+
+.venv/installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@

@@ -1,0 +1,38 @@
+"""Collect one domain's plain text for training and testing models, never the benchmark's documents."""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from fathom.program import log, run_program, show_progress
+from fathom.tables import INDEX, TEXTS, read_table, write_table
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Choose documents by the index, read them from their parts, take LaTeX out, write the table."""
+    import polars as pl
+
+    from fathom.corpus.index import iterate_documents
+    from fathom.corpus.texts import choose_documents, make_plain
+
+    chosen = choose_documents(read_table(arguments.index, INDEX), arguments.domain, arguments.max_characters)
+    plain: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for path in show_progress(arguments.documents, "parts"):
+        for document in iterate_documents(path, path.name.removesuffix(".parquet"), chosen):
+            plain[document["doc_id"]] = make_plain(document, counts)
+    text = pl.Series("text", [plain[doc_id] for doc_id in chosen["doc_id"]], dtype=pl.String)
+    log.info(
+        "%s characters of plain text; %s", f"{text.str.len_chars().sum():,}", dict(sorted(counts.items()))
+    )
+    write_table(arguments.output, chosen.select("doc_id", "fold").with_columns(text), TEXTS)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=Path, nargs="+", required=True, help="tables of all parts")
+    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
+    parser.add_argument("--domain", required=True, help="name of the domain")
+    parser.add_argument("--max-characters", type=int, required=True, help="limit for training text")
+    parser.add_argument("--output", type=Path, required=True, help="table of texts")
+    run_program(parser, main)

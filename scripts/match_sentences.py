@@ -1,0 +1,58 @@
+"""Match the sentences of one part and domain with the domain's keywords by cosine (spec 1.3)."""
+
+import argparse
+from pathlib import Path
+
+import polars as pl
+
+from fathom.config import Embedding, Matches, Section
+from fathom.errors import InputError
+from fathom.files import read_delimited, require_file
+from fathom.program import add_settings, log, read_settings, run_program
+from fathom.tables import INDEX, MATCHES, SENTENCES, read_table, write_table
+
+
+class Settings(Section):
+    """What matching obeys."""
+
+    embedding: Embedding = Embedding()
+    matches: Matches = Matches()
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read sentences, embeddings and keywords, write the matches."""
+    import numpy as np
+
+    from fathom.benchmark.embedding import SentenceEncoder
+    from fathom.benchmark.matches import check_embeddings, match_sentences
+
+    settings = read_settings(arguments.settings, Settings)
+    sentences = read_table(arguments.sentences, SENTENCES)
+    path = str(arguments.embeddings)
+    try:
+        embeddings = np.load(require_file(path), mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"this is no array: {error}", path, "delete it and make it again") from error
+    check_embeddings(sentences, embeddings, path)
+    index = read_table(arguments.index, INDEX, ["doc_id", "domains"])
+    wanted = index.filter(pl.col("domains").list.contains(arguments.domain)).select("doc_id")
+    keywords = [row["keyword"] for row in read_delimited(arguments.keywords)]
+    encoder = SentenceEncoder(settings.embedding)
+    domain = sentences.join(wanted, on="doc_id", how="semi")
+    matches = match_sentences(domain, embeddings, keywords, encoder, settings.matches.min_cosine)
+    log.info(
+        "%s matches of %s sentences and %s keywords", f"{len(matches):,}", f"{len(domain):,}", len(keywords)
+    )
+    write_table(arguments.output, matches, MATCHES)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sentences", type=Path, required=True, help="table of sentences")
+    parser.add_argument("--embeddings", type=Path, required=True, help="their embeddings, .npy")
+    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
+    parser.add_argument("--domain", required=True, help="name of the domain")
+    parser.add_argument("--keywords", type=Path, required=True, help="the domain's keywords.tsv")
+    add_settings(parser, Settings)
+    parser.add_argument("--output", type=Path, required=True, help="table of matches")
+    run_program(parser, main)

@@ -1,0 +1,1 @@
+"""Benchmarks: keywords, embeddings, matches, vocabularies, prompt-target pairs."""

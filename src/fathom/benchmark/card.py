@@ -1,0 +1,199 @@
+"""Card of a benchmark: its README.md in the form of the Hugging Face hub."""
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from fathom.config import Variant
+from fathom.files import hash_text
+from fathom.tables import PAIRS
+
+EXAMPLES = 10
+"""Example pairs on a card, each of another keyword where there are enough."""
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_LARGEST = "1M<n<10M"
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+!|~$])")
+_TYPES = {"list<item: string>": "list of string"}
+_VARIANTS = {"tf": "term frequency (TF)", "tfidf": "TF-IDF"}
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a card says that is not in the pairs.
+
+    Parameters
+    ----------
+    domain, title : str
+        Name of the domain in files and in text.
+    variant : {"tf", "tfidf"}
+        Vocabulary of the targets.
+    keywords, terms : int
+        Lines of keywords.tsv and vocabulary.tsv.
+    manifest : mapping
+        See :func:`fathom.benchmark.manifest.make_manifest`.
+    """
+
+    domain: str
+    title: str
+    variant: Variant
+    keywords: int
+    terms: int
+    manifest: Mapping[str, Any]
+
+
+def write_card(pairs: pl.DataFrame, about: Description) -> str:
+    """Return the text of a card: what the benchmark is, how it was made, examples, fields, limits, loading.
+
+    Parameters
+    ----------
+    pairs : polars.DataFrame
+        Under the contract PAIRS.
+    about : Description
+        The rest.
+    """
+    title = escape_markdown(about.title or about.domain)
+    parts = [
+        f"---\n{_front_matter(pairs, about)}---",
+        f"# {title}: completion benchmark, {_VARIANTS[about.variant]} targets",
+        f"Prompts that end before a term of the field *{title}*, taken from running text. A language model "
+        "is scored by the rank that it gives to the term (the target). Base and chat models are scored "
+        "alike, and no language model was used to make the pairs.",
+        "## How it was made\n\n" + "\n".join(f"- {line}" for line in _steps(pairs, about)),
+        "## Numbers of each step\n\n" + "\n".join(_numbers(about.manifest.get("reports", {}))),
+        "## Examples\n\n" + "\n".join(_examples(pairs)),
+        "## Fields\n\n" + "\n".join(_fields()),
+        "## Known limits\n\n" + "\n".join(f"- {line}" for line in _limits(pairs, about)),
+        "## Loading\n\n```python\nfrom datasets import load_dataset\n\n"
+        'pairs = load_dataset("path/to/this/folder", split="test")\n```\n\n'
+        "Put nothing between prompt and target: `prompt + target` is the beginning of the sentence. "
+        "`pairs.jsonl` holds the same pairs in the same order.",
+        "## Licence\n\nThe sentences belong to the authors of the source documents (`doc_id`), under the "
+        "licence of each. Look these up before you pass the pairs on.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _front_matter(pairs: pl.DataFrame, about: Description) -> str:
+    """Return the YAML block that the hub reads."""
+    import yaml
+
+    size = next((name for limit, name in _SIZES if len(pairs) < limit), _LARGEST)
+    values = {
+        "language": ["en"],
+        "license": "other",
+        "task_categories": ["text-generation"],
+        "pretty_name": f"{about.title or about.domain}: completion benchmark ({about.variant})",
+        "tags": ["benchmark", "completion", "domain-knowledge", about.variant],
+        "size_categories": [size],
+        "configs": [
+            {"config_name": "default", "data_files": [{"split": "test", "path": "pairs.parquet"}]},
+        ],
+    }
+    text: str = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=1000)
+    return text
+
+
+def _steps(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
+    """Yield what was done, with the parameters and numbers of this run."""
+    parameters = about.manifest["parameters"]
+    chosen = parameters["pairs"]
+    yield f"Keywords: {about.keywords:,}, from abstracts of the domain `{about.domain}`."
+    yield (
+        f"Sentences: those with a cosine of at least {parameters['matches']['min_cosine']} with a keyword "
+        f"(`{parameters['embedding']['model']}`), cleaned of LaTeX and citations."
+    )
+    yield (
+        f"Targets: {about.terms:,} entries of keyword vocabularies, by {_VARIANTS[about.variant]}; terms in "
+        f"more than {parameters['vocabulary']['max_share'][about.variant]:.0%} of keyword documents are left "
+        f"out, and those with a cosine below {parameters['vocabulary']['min_cosine']} with their keyword."
+    )
+    yield (
+        f"Pairs: {len(pairs):,}, at most {chosen['per_keyword']} for each keyword, from sentences of at "
+        f"least {chosen['min_characters']} characters and {chosen['min_tokens']} tokens; a prompt has at "
+        f"least {chosen['min_tokens']} tokens. {pairs['target'].n_unique():,} distinct targets, "
+        f"{pairs['doc_id'].n_unique():,} documents."
+    )
+    yield "Hashes, inputs, all parameters and package versions: `manifest.json`."
+
+
+def _numbers(reports: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a table of the plain numbers in the steps' reports."""
+    yield "| step | what | number |"
+    yield "|---|---|--:|"
+    for step, report in sorted(reports.items()):
+        for name, value in _flatten(report):
+            yield f"| {escape_markdown(step)} | {escape_markdown(name)} | {value:,} |"
+
+
+def _flatten(report: Mapping[str, Any]) -> Iterator[tuple[str, int | float]]:
+    """Yield the numbers of a report, and those of one level below with short lists of plain names."""
+    for name, value in sorted(report.items()):
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield name.replace("_", " "), value
+        elif name == "left_out" and isinstance(value, Mapping):
+            for reason, count in sorted(value.items()):
+                if isinstance(count, int) and count:
+                    yield f"left out: {reason.replace('_', ' ')}", count
+
+
+def _examples(pairs: pl.DataFrame) -> Iterator[str]:
+    """Yield a table of example pairs, drawn by hash, of as many keywords as there are."""
+    yield "| keyword | prompt | target |"
+    yield "|---|---|---|"
+    for row in choose_examples(pairs.to_dicts()):
+        prompt, target = escape_markdown(row["prompt"]), escape_markdown(row["target"].strip())
+        yield f"| {escape_markdown(row['keyword'])} | {prompt} | {target} |"
+
+
+def choose_examples(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the example pairs: keywords take turns, all in an order drawn by hash."""
+    turns: dict[str, int] = {}
+    drawn = []
+    for row in sorted(rows, key=lambda row: hash_text("example", row["pair_id"])):
+        turn = turns[row["keyword"]] = turns.get(row["keyword"], 0) + 1
+        drawn.append((turn, row))
+    drawn.sort(key=lambda item: item[0])  # a stable sort keeps the drawn order within a turn
+    return sorted((row for _, row in drawn[:EXAMPLES]), key=lambda row: (row["keyword"], row["pair_id"]))
+
+
+def _fields() -> Iterator[str]:
+    """Yield a table of the columns, from their contract."""
+    yield "| field | type | what |"
+    yield "|---|---|---|"
+    for column in PAIRS:
+        kind = _TYPES.get(str(column.type), str(column.type))
+        yield f"| `{column.name}` | {kind} | {escape_markdown(column.about)} |"
+
+
+def _limits(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
+    """Yield what a user should know before drawing conclusions."""
+    quota = about.manifest["parameters"]["pairs"]["per_keyword"]
+    counts = pairs.group_by("keyword").len().sort("keyword")
+    few = counts.filter(pl.col("len") < quota)
+    none = about.keywords - len(counts)
+    yield (
+        f"{len(few):,} of {about.keywords:,} keywords have fewer than {quota} pairs, and {max(none, 0):,} "
+        "have none; they were not filled up."
+    )
+    if len(few):
+        listed = ", ".join(f"{escape_markdown(keyword)} ({count})" for keyword, count in few.iter_rows())
+        yield f"Keywords with few pairs: {listed}."
+    in_prompt, in_keyword = (
+        pairs[name].sum() / len(pairs) for name in ("target_in_prompt", "target_in_keyword")
+    )
+    yield (
+        f"In {in_prompt:.1%} of the pairs the target already stands in the prompt (`target_in_prompt`), in "
+        f"{in_keyword:.1%} it is a word of the keyword (`target_in_keyword`)."
+    )
+    yield "Several words may continue a prompt well; only the one of the source text counts."
+    yield "Sentences come from public documents, which a model may have been trained on; see `date`."
+
+
+def escape_markdown(text: str) -> str:
+    """Return text that Markdown and HTML show as it is, on one line, also inside a table."""
+    return _MARKUP.sub(r"\\\1", html.escape(" ".join(text.split()), quote=False)).replace("://", ":&#47;/")

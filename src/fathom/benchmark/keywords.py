@@ -1,0 +1,361 @@
+"""Keywords of a domain: candidates filtered, ranked within quotas by length, and freed of near-duplicates."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathom.benchmark.normalise import split_into_runs
+from fathom.benchmark.phrases import Candidates, Use, count_uses, find_candidates
+from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
+from fathom.config import Keywords
+from fathom.errors import InputError
+from fathom.program import log, show_progress
+
+COLUMNS = ("keyword", "words", "documents", "count", "merged")
+"""Header of keywords.tsv."""
+
+_EXAMPLES = 20
+
+Encode = Callable[[list[str]], NDArray[np.float64]]
+"""Takes phrases, gives one unit vector a row, each computed by itself in float64."""
+
+
+@dataclass(frozen=True)
+class Selected:
+    """What selection under quotas and merging gave.
+
+    Parameters
+    ----------
+    keywords : list of str
+        Kept phrases, the best ranked first.
+    merged : dict
+        Phrases that each kept one stands for, in rank order; only where there are some.
+    quotas : dict
+        Keywords of each length that were aimed at in the end, after shifting between lengths.
+    surplus : list of str
+        Phrases that merging brought back over the quota of their length.
+    """
+
+    keywords: list[str]
+    merged: dict[str, list[str]]
+    quotas: dict[str, int]
+    surplus: list[str] = field(default_factory=list)
+
+
+def extract_keywords(
+    abstracts: Mapping[str, str], settings: Keywords, wordlists: WordLists, encode: Encode
+) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
+    """Extract the keywords of a domain from its abstracts (000: 2.2, A.1; spec 1.2).
+
+    Parameters
+    ----------
+    abstracts : mapping
+        Abstract by doc_id; empty ones are skipped. The order does not matter.
+    settings : Keywords
+        Section `keywords` of the configuration.
+    wordlists : WordLists
+        What no keyword may hold.
+    encode : callable
+        Gives unit vectors of phrases in float64, shape [phrases, dimensions].
+
+    Returns
+    -------
+    rows : list of tuples
+        Under :data:`COLUMNS`, by documents (most first), then alphabet.
+    report : dict
+        What was found, what was left out and why.
+
+    Raises
+    ------
+    InputError
+        If there is no abstract, or no keyword comes out.
+    """
+    texts = [text for _, text in sorted(abstracts.items()) if text.strip()]
+    documents = [split_into_runs(text) for text in show_progress(texts, "abstracts")]
+    candidates = find_candidates([run for runs in documents for run in runs], settings)
+    uses = count_uses(documents, candidates.phrases)
+    dropped, eligible = _filter_candidates(candidates.phrases, uses, wordlists)
+    if settings.drop_truncated is not None:
+        truncated = find_truncated(eligible, uses, wordlists, settings.drop_truncated)
+        dropped["truncated"] = sorted(truncated)
+        eligible = [phrase for phrase in eligible if phrase not in truncated]
+    ranked = _rank_by_length(eligible, uses)
+    selected = select_keywords(ranked, settings, encode)
+    if not selected.keywords:
+        raise InputError(
+            f"no keyword in {len(texts):,} abstracts",
+            hint="more documents or a lower keywords.min_count are needed",
+        )
+    report = {
+        "abstracts": len(texts),
+        "abstracts_empty": len(abstracts) - len(texts),
+        **_describe_candidates(candidates, dropped, uses),
+        **_describe_selection(selected, ranked, settings),
+    }
+    _log_shortage(report)
+    return _make_rows(selected, uses), report
+
+
+def _filter_candidates(
+    phrases: Sequence[str], uses: Mapping[str, Use], wordlists: WordLists
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Return phrases by the reason that they are dropped for, and those that are not."""
+    dropped: dict[str, list[str]] = defaultdict(list)
+    eligible = []
+    for phrase in phrases:
+        fault = wordlists.find_fault(phrase)
+        if fault is None:
+            eligible.append(phrase)
+        else:
+            dropped[fault].append(phrase)
+    return dropped, eligible
+
+
+def find_truncated(
+    phrases: Sequence[str], uses: Mapping[str, Use], wordlists: WordLists, share: float
+) -> dict[str, str]:
+    """Find phrases of which at least `share` of the uses are inside one longer phrase.
+
+    Singular and plural of the longer phrase count as one: `large language` is used in `large language model`
+    and in `large language models`.
+
+    Parameters
+    ----------
+    phrases : sequence of str
+        Phrases that may be keywords.
+    uses : mapping
+        Use by phrase.
+    wordlists : WordLists
+        Its lemmas make singular and plural one.
+    share : float
+        From which share of its uses a phrase is truncated.
+
+    Returns
+    -------
+    dict
+        A longer phrase by truncated phrase.
+    """
+    inside: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    known = set(phrases)
+    for longer in phrases:
+        words = longer.split(" ")
+        lemmas = " ".join(wordlists.find_lemma(word) for word in words)
+        for size in range(2, len(words)):
+            for start in range(len(words) - size + 1):
+                part = " ".join(words[start : start + size])
+                if part in known:
+                    inside[part][lemmas] += uses[longer].count
+    truncated = {}
+    for part, counts in inside.items():
+        lemmas, most = min(counts.items(), key=lambda item: (-item[1], item[0]))
+        if most >= share * uses[part].count:
+            truncated[part] = lemmas
+    return truncated
+
+
+def name_length(phrase: str) -> str:
+    """Return the class of a phrase's length: `2`, `3`, `4` or `5+`."""
+    words = phrase.count(" ") + 1
+    return str(words) if words < 5 else "5+"
+
+
+def _rank_by_length(phrases: Iterable[str], uses: Mapping[str, Use]) -> dict[str, list[str]]:
+    """Return phrases by length, in each by document frequency, then count, then alphabet."""
+    ranked: dict[str, list[str]] = defaultdict(list)
+    for phrase in sorted(phrases, key=lambda phrase: (-uses[phrase].documents, -uses[phrase].count, phrase)):
+        ranked[name_length(phrase)].append(phrase)
+    return ranked
+
+
+def share_out(target: int, shares: Mapping[str, float], available: Mapping[str, int]) -> dict[str, int]:
+    """Divide a target among lengths by their shares; what a length lacks goes to the others in proportion.
+
+    Parameters
+    ----------
+    target : int
+        Keywords wanted in all.
+    shares : mapping
+        Share by length; they need not add up to 1.
+    available : mapping
+        Phrases that there are, by length.
+
+    Returns
+    -------
+    dict
+        Quota by length, never above what is available; together `target` where there are enough.
+    """
+    quotas = dict.fromkeys(shares, 0)
+    while True:
+        left = target - sum(quotas.values())
+        open_shares = {
+            name: share
+            for name, share in shares.items()
+            if share > 0 and quotas[name] < available.get(name, 0)
+        }
+        if left <= 0 or not open_shares:
+            return quotas
+        for name, part in _divide(left, open_shares).items():
+            quotas[name] = min(quotas[name] + part, available[name])
+
+
+def _read_shares(settings: Keywords) -> dict[str, float]:
+    """Return the share by length as plain strings."""
+    return {str(name): share for name, share in settings.shares.items()}
+
+
+def _divide(target: int, shares: Mapping[str, float]) -> dict[str, int]:
+    """Divide a whole number by shares, the largest remainders first; it gives out at least one."""
+    total = sum(shares.values())
+    exact = {name: target * share / total for name, share in shares.items()}
+    parts = {name: int(value + 1e-9) for name, value in exact.items()}
+    order = sorted(shares, key=lambda name: (-round(exact[name] - parts[name], 9), name))
+    for name in order[: target - sum(parts.values())]:
+        parts[name] += 1
+    return parts
+
+
+def select_keywords(ranked: Mapping[str, Sequence[str]], settings: Keywords, encode: Encode) -> Selected:
+    """Fill the quotas from the ranks, merge near-duplicates, and refill until the target is met.
+
+    Every round merges anew all phrases that were considered so far, so the result does not depend on which
+    round a phrase came in.
+
+    Parameters
+    ----------
+    ranked : mapping
+        Phrases by length, the best first.
+    settings : Keywords
+        Its count, shares and merge_above.
+    encode : callable
+        See :func:`extract_keywords`.
+    """
+    shares = _read_shares(settings)
+    taken = dict.fromkeys(shares, 0)
+    vectors: dict[str, NDArray[np.float64]] = {}
+    kept: dict[str, list[str]] = {}
+    while True:
+        have = {name: sum(name_length(phrase) == name for phrase in kept) for name in shares}
+        rest = {name: len(ranked.get(name, ())) - taken[name] for name in shares}
+        quotas = share_out(settings.count, shares, {name: have[name] + rest[name] for name in have})
+        fresh: list[str] = []
+        for name in shares:
+            wanted = max(0, quotas[name] - have[name])
+            fresh += ranked.get(name, ())[taken[name] : taken[name] + wanted]
+            taken[name] += wanted
+        if not fresh:
+            break
+        vectors.update(zip(fresh, encode(fresh), strict=True))
+        kept = merge_similar(list(vectors), np.stack(list(vectors.values())), settings.merge_above)
+    keywords: list[str] = []
+    surplus: list[str] = []
+    for name in shares:
+        here = [phrase for phrase in ranked.get(name, ())[: taken[name]] if phrase in kept]
+        keywords += here[: quotas[name]]
+        surplus += here[quotas[name] :]
+    return Selected(keywords, {phrase: kept[phrase] for phrase in keywords if kept[phrase]}, quotas, surplus)
+
+
+def merge_similar(phrases: Sequence[str], vectors: NDArray[np.float64], above: float) -> dict[str, list[str]]:
+    """Merge phrases whose cosine is above a threshold; the shorter string stays.
+
+    Phrases are gone through from the one with the fewest characters to the longest; of equally long ones, the
+    one with the higher mean cosine to all the others comes first, then the alphabet. A phrase that is similar
+    to some kept one is merged into the most similar of them, all others are kept. So no chain forms: whatever
+    is merged is itself similar to what it is merged into.
+
+    Parameters
+    ----------
+    phrases : sequence of str
+        Without duplicates.
+    vectors : float64 array, shape [phrases, dimensions]
+        Their unit vectors.
+    above : float
+        Cosine above which two are merged.
+
+    Returns
+    -------
+    dict
+        By kept phrase, what was merged into it; both in the order of `phrases`.
+    """
+    means = [round(float(value), 9) for value in vectors @ vectors.mean(axis=0)]
+    # rounded, since the last digits of a sum depend on the machine
+    order = sorted(range(len(phrases)), key=lambda i: (len(phrases[i]), -means[i], phrases[i]))
+    kept: list[int] = []
+    merged: dict[int, list[int]] = {}
+    for i in order:
+        cosines = [round(float(value), 9) for value in vectors[kept] @ vectors[i]] if kept else []
+        best = max(range(len(kept)), key=lambda k: (cosines[k], -k), default=None)
+        if best is not None and cosines[best] > above:
+            merged[kept[best]].append(i)
+        else:
+            kept.append(i)
+            merged[i] = []
+    return {phrases[i]: [phrases[j] for j in sorted(merged[i])] for i in sorted(kept)}
+
+
+def _make_rows(selected: Selected, uses: Mapping[str, Use]) -> list[tuple[Any, ...]]:
+    """Return the lines of keywords.tsv."""
+    rows = []
+    for phrase in sorted(selected.keywords, key=lambda phrase: (-uses[phrase].documents, phrase)):
+        merged = "; ".join(f"{other} ({uses[other].documents})" for other in selected.merged.get(phrase, ()))
+        rows.append((phrase, phrase.count(" ") + 1, uses[phrase].documents, uses[phrase].count, merged))
+    return rows
+
+
+def _describe_candidates(
+    candidates: Candidates, dropped: Mapping[str, Sequence[str]], uses: Mapping[str, Use]
+) -> dict[str, Any]:
+    """Report on passes, and on what was dropped for which reason."""
+    return {
+        "gensim": version("gensim"),
+        "lemmas": LEMMA_SOURCE,
+        "candidates_after_pass": candidates.after_pass,
+        "candidates_too_long": candidates.too_long,
+        "gensim_pruned": candidates.pruned,
+        "dropped": {
+            reason: {
+                "count": len(phrases),
+                "examples": sorted(phrases, key=lambda phrase: (-uses[phrase].documents, phrase))[:_EXAMPLES],
+            }
+            for reason, phrases in dropped.items()
+        },
+    }
+
+
+def _describe_selection(
+    selected: Selected, ranked: Mapping[str, Sequence[str]], settings: Keywords
+) -> dict[str, Any]:
+    """Report on quotas, what shifted between lengths, and merging."""
+    wanted = _divide(settings.count, _read_shares(settings))
+    lengths = {}
+    for name in settings.shares:
+        found = sum(name_length(phrase) == name for phrase in selected.keywords)
+        lengths[name] = {
+            "candidates": len(ranked.get(name, ())),
+            "quota": wanted[name],
+            "quota_after_shift": selected.quotas[name],
+            "found": found,
+        }
+    return {
+        "asked": settings.count,
+        "found": len(selected.keywords),
+        "lengths": lengths,
+        "merged": sum(len(others) for others in selected.merged.values()),
+        "surplus": selected.surplus,
+    }
+
+
+def _log_shortage(report: Mapping[str, Any]) -> None:
+    """Say in one line how many keywords were found, and why if fewer than asked for."""
+    line = f"{report['found']:,} of {report['asked']:,} keywords in {report['abstracts']:,} abstracts"
+    if report["found"] < report["asked"]:
+        line += (
+            f": every candidate that the word lists and merging ({report['merged']:,} merged) leave is in; "
+            "for more, add documents or lower keywords.min_count"
+        )
+    log.info("%s", line)

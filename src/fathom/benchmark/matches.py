@@ -1,0 +1,192 @@
+"""Which sentences belong to which keyword: a cosine, a threshold, and decisions that no machine changes.
+
+A product in float32 tells the candidates. Where it lies so near the threshold, or a border of the third
+decimal, that rounding errors could decide, keyword and sentence are embedded again in float64.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from fathom.errors import InputError
+from fathom.tables import MATCHES
+
+MARGIN = 5e-6
+"""Cosines this near a border are computed again; errors of float32 are below a tenth of it."""
+DECIMALS = 3
+_BLOCK = 4096
+_ORDER = ("keyword", "doc_id", "position")
+_COLUMNS = [column.name for column in MATCHES]
+
+
+class Encoder(Protocol):
+    """What matching needs of :class:`fathom.benchmark.embedding.SentenceEncoder`."""
+
+    def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return unit vectors in float32."""
+
+    def encode_exactly(self, sentences: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Return unit vectors in float64."""
+
+
+def match_sentences(
+    sentences: pl.DataFrame,
+    embeddings: npt.NDArray[np.float32],
+    keywords: Sequence[str],
+    encoder: Encoder,
+    min_cosine: float,
+) -> pl.DataFrame:
+    """Find the sentences of one part with a cosine of at least `min_cosine` to each keyword (000: 2.3).
+
+    Parameters
+    ----------
+    sentences : pl.DataFrame
+        Under SENTENCES: the part's sentences, or those of one domain.
+    embeddings : array of float32 [rows, dimension]
+        Unit vectors; `row` of a sentence counts into it.
+    keywords : sequence of str
+        The domain's keywords.
+    encoder : Encoder
+        The model that made `embeddings`.
+    min_cosine : float
+        The threshold, reached or passed in float64.
+
+    Returns
+    -------
+    pl.DataFrame
+        Under MATCHES, by keyword, doc_id and position.
+
+    Raises
+    ------
+    InputError
+        If the embeddings are not those of this model.
+    """
+    first = sentences.unique("row", keep="first", maintain_order=True).sort("row")
+    rows = first["row"].to_numpy()
+    vectors = encoder.encode(keywords)
+    if len(rows) and embeddings.shape[1] != vectors.shape[1]:
+        raise InputError(
+            f"embeddings of {embeddings.shape[1]} dimensions where the model gives {vectors.shape[1]}",
+            hint="they were made with another embedding.model: make them again",
+        )
+    found: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]] = []
+    for start in range(0, len(rows), _BLOCK):
+        block = rows[start : start + _BLOCK]
+        cosines = np.asarray(embeddings[block], dtype=np.float32) @ vectors.T
+        places, columns = np.nonzero(cosines >= min_cosine - MARGIN)
+        values = cosines[places, columns].astype(np.float64)
+        found.append((block[places].astype(np.int64), columns, values))
+    pairs = pl.DataFrame(
+        {
+            "row": np.concatenate([f[0] for f in found]) if found else np.empty(0, np.int64),
+            "column": np.concatenate([f[1] for f in found]) if found else np.empty(0, np.int64),
+            "cosine": np.concatenate([f[2] for f in found]) if found else np.empty(0, np.float64),
+        }
+    )
+    pairs = _decide(pairs, first, keywords, encoder, min_cosine)
+    names = pl.DataFrame({"keyword": list(keywords)}, schema={"keyword": pl.String}).with_row_index("column")
+    return (
+        sentences.with_columns(pl.col("row").cast(pl.Int64))
+        .join(pairs, on="row")
+        .join(names.with_columns(pl.col("column").cast(pl.Int64)), on="column")
+        .select(_COLUMNS)
+        .sort(_ORDER)
+    )
+
+
+def is_uncertain(cosines: npt.NDArray[np.float64], min_cosine: float) -> npt.NDArray[np.bool_]:
+    """Say which cosines lie within the margin of the threshold or of a border of the third decimal."""
+    scaled = cosines * 10**DECIMALS
+    from_border = np.abs(scaled - np.floor(scaled) - 0.5) / 10**DECIMALS
+    uncertain: npt.NDArray[np.bool_] = (np.abs(cosines - min_cosine) <= MARGIN) | (from_border <= MARGIN)
+    return uncertain
+
+
+def _decide(
+    pairs: pl.DataFrame, first: pl.DataFrame, keywords: Sequence[str], encoder: Encoder, min_cosine: float
+) -> pl.DataFrame:
+    """Compute uncertain cosines again, drop what is below the threshold, round what is left."""
+    cosines = pairs["cosine"].to_numpy().copy()
+    uncertain = np.flatnonzero(is_uncertain(cosines, min_cosine))
+    if len(uncertain):
+        texts = dict(zip(first["row"].to_list(), first["sentence"].to_list(), strict=True))
+        rows = pairs["row"].to_numpy()[uncertain]
+        columns = pairs["column"].to_numpy()[uncertain]
+        distinct_rows, row_places = np.unique(rows, return_inverse=True)
+        distinct_columns, column_places = np.unique(columns, return_inverse=True)
+        of_sentences = encoder.encode_exactly([texts[row] for row in distinct_rows.tolist()])
+        of_keywords = encoder.encode_exactly([keywords[column] for column in distinct_columns.tolist()])
+        cosines[uncertain] = np.sum(of_sentences[row_places] * of_keywords[column_places], axis=1)
+    kept = pairs.with_columns(pl.Series("cosine", cosines)).filter(pl.col("cosine") >= min_cosine)
+    return kept.with_columns(pl.Series("cosine", np.round(kept["cosine"].to_numpy(), DECIMALS)))
+
+
+def check_embeddings(sentences: pl.DataFrame, embeddings: npt.NDArray[np.float32], where: str) -> None:
+    """Raise `InputError` if an array of embeddings does not belong to a table of sentences."""
+    rows = sentences["row"].n_unique()
+    if embeddings.ndim != 2 or embeddings.shape[0] != rows:
+        raise InputError(
+            f"{embeddings.shape[0] if embeddings.ndim else 0} embeddings for {rows} distinct sentences",
+            where,
+            "it was made from another table of sentences: delete it and make it again",
+        )
+
+
+def gather_matches(
+    parts: Sequence[pl.DataFrame], keywords: Sequence[str] = ()
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Join the matches of all parts, each clean sentence once per keyword (spec 1.3).
+
+    Of equal clean sentences of a keyword the one with the largest cosine stays, then the one of the first
+    document and position.
+
+    Parameters
+    ----------
+    parts : sequence of pl.DataFrame
+        Under MATCHES.
+    keywords : sequence of str
+        All keywords, if those without a match are to be counted too.
+
+    Returns
+    -------
+    pl.DataFrame
+        Under MATCHES, by keyword, doc_id and position.
+    dict
+        Counts of matches, duplicates, sentences, and of sentences by keyword.
+
+    Raises
+    ------
+    InputError
+        If nothing matched.
+    """
+    every = pl.concat(parts)
+    if every.is_empty():
+        raise InputError(
+            "no sentence matches any keyword",
+            hint="check that the domain has documents in the fold benchmark, or lower matches.min_cosine",
+        )
+    best = every.sort(
+        "keyword", "clean", "cosine", "doc_id", "position", descending=[False, False, True, False, False]
+    )
+    matches = best.unique(["keyword", "clean"], keep="first", maintain_order=True).sort(_ORDER)
+    by_keyword = matches.group_by("keyword").len().sort("keyword")
+    sizes = by_keyword["len"]
+    missing = sorted(set(keywords) - set(by_keyword["keyword"]))
+    report = {
+        "matches": len(matches),
+        "dropped_duplicates": len(every) - len(matches),
+        "sentences": matches["clean"].n_unique(),
+        "documents": matches["doc_id"].n_unique(),
+        "keywords_with_matches": len(by_keyword),
+        "keywords_without_matches": missing,
+        "sentences_per_keyword": {
+            "min": int(np.min(sizes.to_numpy())),
+            "median": float(np.median(sizes.to_numpy())),
+            "max": int(np.max(sizes.to_numpy())),
+        },
+        "by_keyword": dict(zip(by_keyword["keyword"], sizes, strict=True)),
+    }
+    return matches, report

@@ -1,0 +1,133 @@
+"""Word lists that decide which phrases are no keywords, and the lemmas that they are held against."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fathom.errors import InputError
+from fathom.files import require_file
+
+LISTS = ("stopwords", "function", "quantity", "academic")
+"""Names of the four lists; each is a file `{name}.txt` in the folder of word lists."""
+
+LEMMA_SOURCE = "lemma_lookup of spacy-lookups-data"
+
+_WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_ENTRY = re.compile(r"\+?[^\W_]+(?:[ '-][^\W_]+)*")
+_HINT = "one entry a line, in lower case; a comment begins with #"
+
+
+@dataclass(frozen=True)
+class WordLists:
+    """What no keyword may hold.
+
+    Parameters
+    ----------
+    lists : mapping
+        Entries of each list by the list's name: words, or a few words with one blank between.
+    kept : frozenset of str
+        Words that are no fault although their lemma is on a list: `mining` beside `mine`.
+    lemmas : mapping
+        Lemma by word; a word that it lacks is its own lemma.
+    """
+
+    lists: Mapping[str, frozenset[str]]
+    kept: frozenset[str]
+    lemmas: Mapping[str, str]
+
+    def find_lemma(self, word: str) -> str:
+        """Return the lemma of a word; of an unknown one with hyphens, that of its last part."""
+        head, hyphen, last = word.rpartition("-")
+        return self.lemmas.get(word) or head + hyphen + self.lemmas.get(last, last)
+
+    def find_fault(self, phrase: str) -> str | None:
+        """Say why a phrase is no keyword: `not alphabetic`, or the name of a list; None if it may be one.
+
+        A word is on a list if it or its lemma is; a hyphenated word also if each of its parts is. An entry of
+        several words faults the phrases that hold them side by side.
+        """
+        words = phrase.split(" ")
+        if not all(_WORD.fullmatch(word) for word in words):
+            return "not alphabetic"
+        single = next((fault for word in words if (fault := self._find_list(word))), None)
+        return single or next(
+            (name for name, entry in self._sequences() if f" {entry} " in f" {phrase} "), None
+        )
+
+    def _find_list(self, word: str) -> str | None:
+        """Return the name of the first list that holds a word or its lemma."""
+        lemma = word if word in self.kept else self.find_lemma(word)
+        for name, entries in self.lists.items():
+            if word in entries or lemma in entries:
+                return name
+        parts = word.split("-")
+        if len(parts) > 1:
+            faults = [self._find_list(part) for part in parts]
+            return faults[0] if all(faults) else None
+        return None
+
+    def _sequences(self) -> Iterator[tuple[str, str]]:
+        """Yield entries of several words, each with its list."""
+        for name, entries in self.lists.items():
+            yield from ((name, entry) for entry in entries if " " in entry)
+
+
+def read_word_lists(folder: Path | str) -> WordLists:
+    """Read the four word lists of a folder, and spaCy's table of English lemmas.
+
+    The table does not depend on which spaCy pipelines are installed, so keywords are the same everywhere.
+
+    Raises
+    ------
+    InputError
+        If a list is missing, is not UTF-8, or has a line that is no entry.
+    """
+    entries = {name: _read_entries(Path(folder) / f"{name}.txt") for name in LISTS}
+    lists = {name: frozenset(entry for entry in found if entry[0] != "+") for name, found in entries.items()}
+    kept = frozenset(entry[1:] for found in entries.values() for entry in found if entry[0] == "+")
+    return WordLists(lists, kept, _load_lemmas())
+
+
+def read_word_list(path: Path | str) -> frozenset[str]:
+    """Read the single words of one list, such as the stopwords that no target may be.
+
+    Raises
+    ------
+    InputError
+        With the line that is wrong.
+    """
+    return frozenset(entry for entry in _read_entries(path) if entry[0] != "+" and " " not in entry)
+
+
+def _read_entries(path: Path | str) -> frozenset[str]:
+    """Read one list: an entry a line; empty lines and lines that begin with `#` are skipped."""
+    hint = f"the folder of word lists needs {', '.join(f'{name}.txt' for name in LISTS)}"
+    content = require_file(path, hint).read_bytes().removeprefix(b"\xef\xbb\xbf")
+    entries = set()
+    for number, raw in enumerate(content.splitlines(), start=1):
+        where = f"{path}, line {number}"
+        try:
+            entry = raw.decode("utf-8").strip()
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"this line is not UTF-8: {error.reason}", where, "save the file as UTF-8"
+            ) from error
+        if not entry or entry.startswith("#"):
+            continue
+        if entry != entry.lower():
+            raise InputError(f"{entry!r} is not in lower case", where, _HINT)
+        if not _ENTRY.fullmatch(entry):
+            raise InputError(f"{entry!r} is neither a word nor words with one blank between", where, _HINT)
+        entries.add(entry)
+    return frozenset(entries)
+
+
+@cache
+def _load_lemmas() -> Mapping[str, str]:
+    """Return spaCy's lookup table of English lemmas."""
+    from spacy.lookups import load_lookups
+
+    table: Mapping[str, str] = load_lookups("en", ["lemma_lookup"]).get_table("lemma_lookup")
+    return table

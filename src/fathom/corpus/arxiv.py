@@ -1,0 +1,219 @@
+"""The join of arXiv's metadata and full texts, shard by shard (spec 1.1)."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from fathom.config import Corpus
+from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
+from fathom.corpus.metadata import read_arxiv_id, scan_records
+from fathom.corpus.records import Document, add_text, batch_documents, part_name, scan_table, write_documents
+from fathom.corpus.selection import EMPTY, NO_DOMAIN, NO_FULL_TEXT
+from fathom.corpus.spool import Spool
+from fathom.files import hash_text
+from fathom.tables import DOCUMENTS, RECORDS, read_table, write_table_in_batches
+
+# an unescaped "arxiv_id" can only be a key: inside a text its quotes would have backslashes
+_ID = re.compile(rb'"arxiv_id"\s*:\s*"([^"\\]*)"')
+_END = 2048  # meta stands at the end of a line, or at its beginning
+_WAVE = 100_000  # documents whose records are looked up together
+_SPOOLED = pa.schema(
+    [
+        ("doc_id", pa.string()),
+        ("text", pa.large_string()),
+        ("text_hash", pa.string()),
+        ("characters", pa.int64()),
+    ]
+)
+
+
+def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dict[str, Any]:
+    """Read a shard of full texts once and write its documents that the metadata wants; return the report.
+
+    Most lines are told apart by the id that is cut out of their last bytes; only a wanted line is parsed. So
+    a line that is not wanted counts as malformed only if its ends are wrong or its id is. Rows stand in
+    the shard's order, repeated ids included. Memory holds the ids of the metadata, one batch of texts, and
+    the records of at most 100,000 documents.
+
+    Parameters
+    ----------
+    metadata : Path
+        Table of records (RECORDS).
+    shard : Path
+        JSON lines `{"text", "meta": {"arxiv_id", …}}`, plain or compressed.
+    corpus : Corpus
+        Knows the share of malformed lines that is let through.
+    output : Path
+        Where the table goes (DOCUMENTS).
+
+    Raises
+    ------
+    InputError
+        If the shard is cut off or holds too many malformed lines.
+    """
+    lines = JsonLines(shard, corpus.max_malformed)
+    matcher = _ShardMatcher(metadata)
+    wanted = (found for found in lines.parse(matcher.parse) if found is not None)
+    spool_path = output.with_name(f".{output.name}.spool")
+    with write_table_in_batches(output, DOCUMENTS) as writer:
+        while wave := _spool_wave(wanted, spool_path, metadata, writer.write):
+            if wave < _WAVE:
+                break
+        documents = writer.rows
+    return {
+        "door": "join",
+        "part": part_name(output),
+        **lines.report(),
+        "records": lines.lines - lines.malformed,
+        "restored_ids": matcher.ids["restored"],
+        "fulltext_only": len(matcher.fulltext_only),
+        "left_out": {reason: count for reason, count in matcher.left_out.items() if count},
+        "documents": documents,
+    }
+
+
+def _spool_wave(
+    wanted: Iterator[tuple[str, str]], path: Path, metadata: Path, write: Callable[[pl.DataFrame], None]
+) -> int:
+    """Spool up to `_WAVE` texts, look up their records in one pass, write all; return their number."""
+    with Spool(path, _SPOOLED) as spool:
+        ids: set[str] = set()
+        texts = (add_text({"doc_id": doc_id}, text) for doc_id, text in islice(wanted, _WAVE))
+        for batch in batch_documents(texts):
+            ids.update(row["doc_id"] for row in batch)
+            spool.write({name: [row[name] for row in batch] for name in _SPOOLED.names})
+        if ids:
+            records = _look_up(metadata, ids)
+            for rows in spool.read():
+                frame = pl.DataFrame(rows)
+                write(frame.join(records, on="doc_id", how="left", maintain_order="left"))
+        return spool.rows
+
+
+def _look_up(metadata: Path, ids: set[str]) -> pl.DataFrame:
+    """Return the records of some ids."""
+    wanted = pl.Series("doc_id", sorted(ids), dtype=pl.String).implode()
+    found = [
+        # to Arrow and so copied: a filtered frame keeps all texts of the batch that it came from
+        frame.filter(pl.col("doc_id").is_in(wanted)).to_arrow(compat_level=pl.CompatLevel.oldest())
+        for frame in scan_records(metadata)
+    ]
+    return pl.DataFrame(pa.concat_tables(found))
+
+
+class _ShardMatcher:
+    """Tells which lines of a shard the metadata wants, and counts the others."""
+
+    def __init__(self, metadata: Path) -> None:
+        self._wanted: set[str] = set()
+        self._unwanted: set[str] = set()
+        for frame in scan_table(metadata, ["doc_id", "domains"]):
+            has_domain = pl.col("domains").list.len() > 0
+            self._wanted.update(frame.filter(has_domain)["doc_id"])
+            self._unwanted.update(frame.filter(~has_domain)["doc_id"])
+        self.fulltext_only: set[str] = set()
+        self.ids: Counter[str] = Counter()
+        self.left_out = {NO_DOMAIN: 0, NO_FULL_TEXT: 0}
+
+    def parse(self, line: bytes) -> tuple[str, str] | None:
+        """Return id and text of a wanted line, None for another one."""
+        parsed = None
+        value: Any = _cut_id(line)
+        if value is None:
+            parsed = parse_object(line)
+            value = _meta_id(parsed)
+        doc_id = read_arxiv_id(value, self.ids)
+        if doc_id not in self._wanted:
+            if doc_id in self._unwanted:
+                self.left_out[NO_DOMAIN] += 1
+            else:
+                self.fulltext_only.add(doc_id)
+            return None
+        if parsed is None:
+            parsed = parse_object(line)
+            if _meta_id(parsed) != value:
+                raise MalformedLineError("an arxiv_id stands outside of meta")
+        text = parsed.get("text")
+        if text is not None and not isinstance(text, str):
+            raise MalformedLineError("text is no text")
+        if text is None or not text.strip():
+            self.left_out[NO_FULL_TEXT] += 1
+            return None
+        return doc_id, text
+
+
+def _cut_id(line: bytes) -> str | None:
+    """Return the one `arxiv_id` near an end of a line, or None if the line must be parsed to know."""
+    if not (line.startswith(b"{") and line.endswith(b"}")):
+        return None
+    for piece in (line[-_END:], line[:_END]):
+        found = _ID.findall(piece)
+        if len(found) == 1 and found[0].isascii():
+            return str(found[0], "ascii")
+        if found:
+            return None
+    return None
+
+
+def _meta_id(record: dict[str, Any]) -> Any:
+    """Return `meta.arxiv_id` of a parsed line, None if there is none."""
+    meta = record.get("meta")
+    return meta.get("arxiv_id") if isinstance(meta, dict) else None
+
+
+def collect_abstracts(
+    metadata: Path, joined: Sequence[Path], outputs: Sequence[Path], require_fulltext: bool
+) -> list[dict[str, Any]]:
+    """Write the records that no shard has a text for, divided by a hash of their ids; return the reports.
+
+    Parameters
+    ----------
+    metadata : Path
+        Table of records (RECORDS).
+    joined : sequence of Path
+        Tables of the joined shards (DOCUMENTS); only their ids are read.
+    outputs : sequence of Path
+        Where the tables go (DOCUMENTS), one for each part.
+    require_fulltext : bool
+        Write empty tables: documents without full text are not wanted.
+    """
+    with_text: set[str] = set()
+    for path in joined:
+        with_text.update(read_table(path, DOCUMENTS, ["doc_id"])["doc_id"])
+    counts = [{"metadata_only": 0, NO_FULL_TEXT: 0, EMPTY: 0} for _ in outputs]
+    names = [column.name for column in RECORDS]
+    with ExitStack() as stack:
+        writers = [stack.enter_context(write_table_in_batches(path, DOCUMENTS)) for path in outputs]
+        for frame in scan_records(metadata):
+            rows: list[list[Document]] = [[] for _ in outputs]
+            for row in frame.select(names).iter_rows(named=True):
+                if row["doc_id"] in with_text:
+                    continue
+                place = int(hash_text("part", row["doc_id"])[:12], 16) % len(outputs)
+                counts[place]["metadata_only"] += 1
+                if require_fulltext:
+                    counts[place][NO_FULL_TEXT] += 1
+                elif not row["title"] and not row["abstract"]:
+                    counts[place][EMPTY] += 1
+                else:
+                    rows[place].append(add_text(row, ""))
+            for writer, some in zip(writers, rows, strict=True):
+                write_documents(writer, some)
+        written = [writer.rows for writer in writers]
+    return [
+        {
+            "door": "abstracts",
+            "part": part_name(path),
+            "metadata_only": count["metadata_only"],
+            "left_out": {reason: count[reason] for reason in (NO_FULL_TEXT, EMPTY) if count[reason]},
+            "documents": rows_written,
+        }
+        for path, count, rows_written in zip(outputs, counts, written, strict=True)
+    ]

@@ -1,0 +1,110 @@
+"""The input files of a corpus: the shards of an arXiv dump, or one's own JSON lines.
+
+Nothing is read here, only listed, so that a workflow can be planned without opening a file.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from fathom.errors import InputError
+
+METADATA_NAME = "arxiv-metadata-oai-snapshot.json"
+_LINES = re.compile(r"\.(jsonl|json|ndjson)(\.gz|\.zst)?$")
+_SAFE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
+
+
+def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
+    """Find the metadata file and the full-text shards of an arXiv dump (spec 1.1).
+
+    Parameters
+    ----------
+    folder : Path
+        Holds `arxiv-metadata-oai-snapshot.json[.gz|.zst]` and `redpajama/*.jsonl[.gz|.zst]`; a dump without
+        full texts is one of abstracts only.
+
+    Returns
+    -------
+    shards : dict of str to Path
+        Shards by file name.
+    metadata : Path
+        The metadata file.
+
+    Raises
+    ------
+    InputError
+        If the folder or the metadata file is missing, or there is more than one metadata file.
+    """
+    if not folder.is_dir():
+        raise InputError("there is no such folder", f"dump = {folder}", "give it by --config dump=FOLDER")
+    found = [
+        folder / (METADATA_NAME + ending)
+        for ending in ("", ".gz", ".zst")
+        if (folder / (METADATA_NAME + ending)).is_file()
+    ]
+    if not found:
+        raise InputError(
+            f"the dump has no metadata file {METADATA_NAME}[.gz|.zst]",
+            str(folder),
+            "it is Kaggle's arXiv dataset; full texts belong in the folder redpajama/ beside it",
+        )
+    if len(found) > 1:
+        raise InputError(
+            f"the dump has {len(found)} metadata files: {', '.join(path.name for path in found)}",
+            str(folder),
+            "keep the newest one",
+        )
+    shards = folder / "redpajama"
+    return name_parts(_list_lines(shards) if shards.is_dir() else []), found[0]
+
+
+def find_json_lines(entries: Sequence[str]) -> dict[str, Path]:
+    """Find JSON lines files: each entry is a file, or a folder of files.
+
+    Raises
+    ------
+    InputError
+        If an entry does not exist, a folder holds none, or nothing is given.
+    """
+    if not entries:
+        raise InputError("no input files are given", "corpus.files", "list .jsonl files or folders of them")
+    paths: list[Path] = []
+    for entry in entries:
+        path = Path(entry)
+        if path.is_dir():
+            inside = _list_lines(path)
+            if not inside:
+                raise InputError("the folder holds no .jsonl file", str(path), "check corpus.files")
+            paths.extend(inside)
+        elif path.is_file():
+            paths.append(path)
+        else:
+            raise InputError("there is no such file or folder", str(path), "check corpus.files")
+    return name_parts(paths)
+
+
+def name_parts(paths: Iterable[Path]) -> dict[str, Path]:
+    """Return paths by the name of their part, which is the file's name.
+
+    Raises
+    ------
+    InputError
+        If two files share a name, or a name has characters that make a bad folder name.
+    """
+    parts: dict[str, Path] = {}
+    for path in paths:
+        if not _SAFE.match(path.name):
+            raise InputError(
+                "the file name has blanks or special characters",
+                str(path),
+                "rename it: letters, digits, dot, underscore, hyphen",
+            )
+        if path.name in parts and parts[path.name] != path:
+            raise InputError(f"has the same name as {parts[path.name]}", str(path), "rename one of them")
+        parts[path.name] = path
+    return dict(sorted(parts.items()))
+
+
+def _list_lines(folder: Path) -> list[Path]:
+    """Return the JSON lines files directly in a folder, by name."""
+    return sorted(path for path in folder.iterdir() if path.is_file() and _LINES.search(path.name))

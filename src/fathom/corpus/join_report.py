@@ -1,0 +1,143 @@
+"""The report on how a corpus came together: what was read, left out, matched, and what each domain holds."""
+
+import difflib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from fathom.config import Domain, Selection
+from fathom.corpus.selection import matches_category
+from fathom.errors import InputError
+
+_KEPT = 20
+_FREQUENT = 8
+
+Report = Mapping[str, Any]
+
+
+def describe_join(
+    index: pl.DataFrame, counts: Mapping[str, int], reports: Sequence[Report], selection: Selection
+) -> dict[str, Any]:
+    """Return the join report, the same whatever the order of the parts.
+
+    Parameters
+    ----------
+    index : pl.DataFrame
+        The index of the corpus (INDEX).
+    counts : mapping
+        What :func:`fathom.corpus.index.build_index` counted.
+    reports : sequence of mappings
+        Reports of all doors, that of the metadata among them.
+    selection : Selection
+        The configured domains.
+
+    Raises
+    ------
+    InputError
+        If a configured domain has no documents.
+    """
+    _require_documents(index, reports, selection)
+    metadata = next((report for report in reports if report["door"] == "metadata"), None)
+    left_out: Counter[str] = Counter()
+    for report in reports:
+        # a shard's lines of no domain are the metadata's, seen once more
+        if report["door"] != "join":
+            left_out.update(report.get("left_out", {}))
+    inputs = [report["input"] for report in reports if "input" in report]
+    first = [each for report in reports for each in report.get("malformed", {}).get("first", [])]
+    days = index.filter(pl.col("date") != "")["date"]
+    return {
+        "documents": len(index),
+        "with_full_text": int((index["characters"] > 0).sum()),
+        "without_full_text": int((index["characters"] == 0).sum()),
+        "characters": int(index["characters"].sum()),
+        "dates": {"first": days.min(), "last": days.max(), "unknown": len(index) - len(days)},
+        "records_read": {
+            "metadata": metadata["records"] + metadata["duplicates"] if metadata else 0,
+            "other": sum(report.get("records", 0) for report in reports if report["door"] != "metadata"),
+        },
+        "malformed": {
+            "count": sum(report.get("malformed", {}).get("count", 0) for report in reports),
+            "first": sorted(first, key=lambda each: (each["file"], each["line"]))[:_KEPT],
+        },
+        "restored_ids": sum(report.get("restored_ids", 0) for report in reports),
+        "duplicates": {
+            "metadata": metadata["duplicates"] if metadata else 0,
+            "in_parts": counts["duplicates_in_parts"],
+            "across_parts": counts["duplicates_across_parts"],
+            "in_docstrings": sum(report.get("duplicates", 0) for report in _of(reports, "docstrings")),
+        },
+        "one_side_only": {
+            "metadata_only": sum(report["metadata_only"] for report in _of(reports, "abstracts")),
+            "fulltext_only": sum(report["fulltext_only"] for report in _of(reports, "join")),
+        },
+        "matched": int((index["characters"] > 0).sum()) if metadata else 0,
+        "fulltext_of_no_domain": sum(sum(report["left_out"].values()) for report in _of(reports, "join")),
+        "left_out": dict(left_out),
+        "import_errors": [each for report in reports for each in report.get("import_errors", [])],
+        "domains": {name: _describe_domain(index, name) for name in sorted(selection.domains)},
+        "folds": _count_folds(index),
+        "inputs": sorted(inputs, key=lambda each: (each["file"], each["sha256"])),
+    }
+
+
+def _of(reports: Sequence[Report], door: str) -> list[Report]:
+    """Return the reports of one door."""
+    return [report for report in reports if report["door"] == door]
+
+
+def _describe_domain(index: pl.DataFrame, name: str) -> dict[str, Any]:
+    """Return counts of one domain's documents."""
+    rows = index.filter(pl.col("domains").list.contains(name))
+    days = rows.filter(pl.col("date") != "")["date"]
+    return {
+        "documents": len(rows),
+        "with_full_text": int((rows["characters"] > 0).sum()),
+        "without_full_text": int((rows["characters"] == 0).sum()),
+        "folds": _count_folds(rows),
+        "dates": {"first": days.min(), "last": days.max()},
+    }
+
+
+def _count_folds(rows: pl.DataFrame) -> dict[str, int]:
+    """Return the number of documents in each fold."""
+    counts = Counter(rows["fold"].to_list())
+    return {name: counts[name] for name in sorted(counts)}
+
+
+def _require_documents(index: pl.DataFrame, reports: Sequence[Report], selection: Selection) -> None:
+    """Raise `InputError` for the first domain that holds nothing."""
+    held = set(index["domains"].explode().unique().drop_nulls())
+    seen: Counter[str] = Counter()
+    for report in reports:
+        seen.update(report.get("categories", {}))
+    for name, domain in sorted(selection.domains.items()):
+        if name not in held:
+            raise InputError(
+                f"domain {name} (categories: {', '.join(domain.categories)}) has no documents",
+                f"domains.{name}",
+                _hint_categories(domain, seen),
+            )
+
+
+def _hint_categories(domain: Domain, seen: Counter[str]) -> str:
+    """Say which categories there are, those first that look like the domain's."""
+    if not seen:
+        return "no document with a category was read: check the input files"
+    fitting = [each for each in sorted(seen) if any(matches_category(p, each) for p in domain.categories)]
+    if fitting:
+        number = sum(seen[each] for each in fitting)
+        return (
+            f"{number:,} documents of these categories were read, but dates (since, until), exclude, "
+            "primary_only or require_fulltext leave all of them out"
+        )
+    near = [
+        match
+        for pattern in domain.categories
+        for match in difflib.get_close_matches(pattern.removesuffix(".*"), sorted(seen), n=3)
+    ]
+    frequent = [each for each, _ in sorted(seen.items(), key=lambda item: (-item[1], item[0]))[:_FREQUENT]]
+    start = f"did you mean {', '.join(dict.fromkeys(near))}? " if near else ""
+    return f"{start}the most frequent categories are {', '.join(frequent)}"

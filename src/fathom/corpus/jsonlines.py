@@ -1,0 +1,120 @@
+"""The door for one's own corpus: JSON lines of a simple record (spec 1.1)."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fathom.config import Selection
+from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
+from fathom.corpus.metadata import read_categories, read_text
+from fathom.corpus.records import (
+    Document,
+    add_text,
+    clean_line,
+    count_top,
+    is_day,
+    part_name,
+    write_documents,
+)
+from fathom.corpus.selection import EMPTY, NO_FULL_TEXT, DomainSelector, FoldChooser
+from fathom.tables import DOCUMENTS, write_table_in_batches
+
+_ABSTRACT = 2000
+
+
+def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
+    """Read a file of documents once and write those of some domain; return the report.
+
+    Each line is one JSON object; keys that are not listed are ignored, null stands for a missing value:
+
+    - `id`: text, required; blanks around it are taken off, nothing else is changed
+    - `title`, `abstract`: text; without an abstract the first paragraph of `text` stands for it, at most
+      2,000 characters
+    - `text`: the full text, plain or LaTeX
+    - `categories`: list of texts, or one text with blanks between them; without any only the pattern `*` fits
+    - `date`: text, `YYYY-MM-DD`
+
+    Parameters
+    ----------
+    path : Path
+        JSON lines, plain, `.gz` or `.zst`.
+    selection : Selection
+        The domains, dates and folds.
+    output : Path
+        Where the table goes (DOCUMENTS), in the order of the file.
+
+    Raises
+    ------
+    InputError
+        If the file is cut off or holds too many malformed lines.
+    """
+    corpus = selection.corpus
+    lines = JsonLines(path, corpus.max_malformed)
+    selector, folds = DomainSelector(selection), FoldChooser(corpus.folds)
+    categories: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+
+    def select() -> Iterator[Document]:
+        for record in lines.parse(_parse_record):
+            categories.update(record["categories"])
+            domains, reason = selector.select(record["categories"], record["date"])
+            text = record.pop("text")
+            if not reason and not (record["title"] or record["abstract"] or text):
+                reason = EMPTY
+            if not reason and corpus.require_fulltext and not text:
+                reason = NO_FULL_TEXT
+            if reason:
+                left_out[reason] += 1
+            else:
+                yield add_text({**record, "domains": domains, "fold": folds.choose(record["doc_id"])}, text)
+
+    with write_table_in_batches(output, DOCUMENTS) as writer:
+        write_documents(writer, select())
+        documents = writer.rows
+    return {
+        "door": "jsonlines",
+        "part": part_name(output),
+        **lines.report(),
+        "records": lines.lines - lines.malformed,
+        "left_out": dict(left_out),
+        "documents": documents,
+        "categories": count_top(categories),
+    }
+
+
+def _parse_record(line: bytes) -> dict[str, Any]:
+    """Return the cleaned values of one line; raise `MalformedLineError` with what is wrong."""
+    record = parse_object(line)
+    doc_id = record.get("id")
+    if doc_id is None or (isinstance(doc_id, str) and not doc_id.strip()):
+        raise MalformedLineError("no id")
+    if not isinstance(doc_id, str):
+        raise MalformedLineError(f"the id {doc_id!r} is no text")
+    day = read_text(record, "date").strip()
+    if day and not is_day(day):
+        raise MalformedLineError(f"date {day[:20]!r} is no day of the form YYYY-MM-DD")
+    text = read_text(record, "text")
+    text = text if text.strip() else ""
+    return {
+        "doc_id": doc_id.strip(),
+        "title": clean_line(read_text(record, "title")),
+        "abstract": clean_line(read_text(record, "abstract")) or first_paragraph(text),
+        "categories": read_categories(record.get("categories")),
+        "date": day,
+        "text": text,
+    }
+
+
+def first_paragraph(text: str) -> str:
+    """Return the first paragraph of a text on one line, at most 2,000 characters, cut between words."""
+    lines: list[str] = []
+    for line in text[: 10 * _ABSTRACT].lstrip().splitlines():
+        if not line.strip():
+            break
+        lines.append(line)
+    paragraph = clean_line(" ".join(lines))
+    if len(paragraph) <= _ABSTRACT:
+        return paragraph
+    cut = paragraph[: _ABSTRACT + 1].rpartition(" ")[0]
+    return cut or paragraph[:_ABSTRACT]

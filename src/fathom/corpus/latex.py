@@ -1,0 +1,143 @@
+r"""LaTeX to plain text, guarded: what the converter cannot do stays as it was, and is counted.
+
+pylatexenc raises on a bare `\sqrt` or `\verb`, runs out of stack on nested braces, leaves `%s` behind for a
+`\frac` that lacks an argument, and takes an unescaped `%` for a comment that eats the rest of the sentence.
+"""
+
+import logging
+import re
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from string import printable
+from types import FrameType
+from typing import Any
+
+LONGEST_INPUT = 20_000
+"""Characters of one piece of text above which the converter is not tried."""
+
+TIME_LIMIT = 1.0
+"""Seconds of processor time, not of the clock, so that a busy machine gives the same text."""
+
+_OPTIONS = r"(?:\s{0,9}\[[^\[\]]{0,300}\]){0,3}"
+_ARGUMENT = r"\s{0,9}\{[^{}]{0,1000}(?:\}|$)"
+_CITE = r"(?:[Cc]ite[A-Za-z]*|(?:no|paren|text|auto|foot|super|full|online)cites?)"
+_REF = r"(?:[Cc]|[Aa]uto|[Vv]|[Ff]ig|[Tt]ab|[Ee]qn|[Ss]ec|s|[Aa]lg|[Aa]pp|[Tt]hm|page|name)?refs?"
+_CITATION = re.compile(
+    rf"\[\\{_CITE}=[^\[\]\s]{{0,1000}}\]"  # [\cite=resnet], from text taken out of TeX
+    r"|\{\{cite:[^{}]{0,1000}\}\}"  # {{cite:9a0e...}}, from unarXive
+    rf"|\\{_CITE}(?![A-Za-z])\*?(?:{_OPTIONS}{_ARGUMENT})?"
+    rf"|\\(?:label|index){_ARGUMENT}"
+)
+_REFERENCE = re.compile(
+    rf"\[\\(?:eq|page)?ref=[^\[\]\s]{{0,1000}}\]|\\{_REF}(?:range)?\*?(?:{_ARGUMENT}){{1,2}}"
+)
+_COMMENT_SIGN = re.compile(r"(?<=[{}])%")
+_PERCENT = re.compile(r"(?<!\\)%")
+# everything that the default converter reads as more than itself
+_LATEX = re.compile(r"[\\{}$%~&]|--|``|''|[?!]`|\n\s*\n")
+_NOT_ALLOWED = re.compile(f"[^{re.escape(printable)}]")
+
+
+class _OutOfTimeError(Exception):
+    """The converter took longer than it may."""
+
+
+def clean_sentence(text: str, counts: Counter[str] | None = None) -> str | None:
+    """Clean one sentence as the papers do; None if it is to be dropped (000: A.2; spec 1.3).
+
+    Citations out, LaTeX to text, white space to single blanks; a sentence with any character outside ASCII
+    letters, digits, white space and punctuation, or with nothing left, is dropped.
+
+    Parameters
+    ----------
+    text : str
+        A sentence as it stands in the document.
+    counts : Counter, optional
+        Takes what went wrong: `dropped_characters`, `dropped_empty`, and what :func:`convert_latex` counts.
+    """
+    counts = Counter() if counts is None else counts
+    clean = " ".join(convert_latex(text, counts).split())
+    if not clean:
+        counts["dropped_empty"] += 1
+        return None
+    if _NOT_ALLOWED.search(clean):
+        counts["dropped_characters"] += 1
+        return None
+    return clean
+
+
+def convert_latex(text: str, counts: Counter[str]) -> str:
+    r"""Take citations and LaTeX out of a piece of text; on failure only the citations.
+
+    `\cref`, `\autoref` and their like read `<ref>`, as the converter has it for `\ref`. A percent sign is a
+    percent sign: comments are gone from the text by now.
+
+    Parameters
+    ----------
+    text : str
+        A sentence or paragraph.
+    counts : Counter
+        Takes `latex_failed`, `latex_too_slow`, `latex_too_long` and `latex_bad_result`: how often the text
+        stayed as it was, and why.
+    """
+    text = _REFERENCE.sub("<ref>", _CITATION.sub("", text))
+    if not _LATEX.search(text):
+        return text
+    if len(text) > LONGEST_INPUT:
+        counts["latex_too_long"] += 1
+        return text
+    try:
+        with _limit_time(TIME_LIMIT):
+            converted = _run_converter(_PERCENT.sub(r"\\%", _COMMENT_SIGN.sub("", text)))
+    except _OutOfTimeError:
+        counts["latex_too_slow"] += 1
+        return text
+    except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
+        counts["latex_failed"] += 1
+        return text
+    if converted.count("%s") > text.count("%s"):  # a format string that lacked its argument
+        counts["latex_bad_result"] += 1
+        return text
+    return converted
+
+
+def _run_converter(text: str) -> str:
+    """Convert with pylatexenc's defaults; its own errors become `ValueError`."""
+    from pylatexenc.latexwalker import LatexWalkerError
+
+    try:
+        return str(_make_converter().latex_to_text(text))
+    except LatexWalkerError as error:
+        raise ValueError(str(error)) from error
+
+
+@cache
+def _make_converter() -> Any:
+    """Return the one converter of this process."""
+    from pylatexenc.latex2text import LatexNodes2Text
+
+    logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # its warnings are counted, not printed
+    return LatexNodes2Text()
+
+
+@contextmanager
+def _limit_time(seconds: float) -> Iterator[None]:
+    """Raise `_OutOfTimeError` in the block after so much processor time; only the main thread can."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _OutOfTimeError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -1,0 +1,153 @@
+"""One streaming reader of JSON lines, plain or compressed, that counts what is wrong with them."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, TypeVar, cast
+
+import orjson
+import zstandard
+
+from fathom.errors import InputError
+from fathom.files import HashingReader, open_decompressed, require_file
+
+_KEPT = 20  # malformed lines that a report names
+_FEW = 5  # a file with so few malformed lines is never refused, however small it is
+_BUFFER = 1 << 20
+_AGAIN = "the copy or the download stopped early: get the file again"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Value = TypeVar("Value")
+
+
+class MalformedLineError(ValueError):
+    """A line is not what its door takes; the text says why. `cut` marks a line that may lack its end."""
+
+    def __init__(self, reason: str, cut: bool = False) -> None:
+        self.cut = cut
+        super().__init__(reason)
+
+
+def parse_object(line: bytes) -> dict[str, Any]:
+    """Return the JSON object of one line; raise :class:`MalformedLineError` if there is none."""
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        reason = "no JSON"
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            reason = "invalid UTF-8"
+        raise MalformedLineError(reason, cut=True) from error
+    if not isinstance(value, dict):
+        # a cut line such as `12` of `12345` may still be JSON
+        raise MalformedLineError("no JSON object", cut=not line.startswith((b"[", b'"')))
+    return value
+
+
+class JsonLines:
+    """The lines of one file, read once, in memory one at a time.
+
+    Parameters
+    ----------
+    path : Path
+        A file of JSON lines: plain, `.gz` or `.zst`.
+    max_malformed : float
+        Share of malformed lines above which the file is refused (when there are more than five).
+    """
+
+    def __init__(self, path: Path, max_malformed: float) -> None:
+        self._path, self._max_malformed = require_file(path), max_malformed
+        self._first: list[dict[str, Any]] = []
+        self._sha256 = ""
+        self.lines = 0
+        self.malformed = 0
+
+    def parse(self, parse: Callable[[bytes], Value]) -> Iterator[Value]:
+        """Yield what `parse` makes of each line that is not blank.
+
+        Parameters
+        ----------
+        parse : callable
+            Takes a line's bytes without its end; raises :class:`MalformedLineError` for a line to be counted.
+
+        Raises
+        ------
+        InputError
+            If the file is cut off, cannot be decompressed, or holds too many malformed lines.
+        """
+        raw = HashingReader(self._path)
+        stream = self._open(raw)
+        try:
+            for number, line in enumerate(self._read(stream), start=1):
+                stripped = line.strip()
+                if not stripped:
+                    continue
+                self.lines += 1
+                try:
+                    value = parse(stripped)
+                except MalformedLineError as error:
+                    self._note(number, error, whole=line.endswith(b"\n"))
+                else:
+                    yield value
+            self._sha256 = raw.hexdigest()
+        finally:
+            stream.close()
+            raw.close()
+        self._check()
+
+    def _open(self, raw: HashingReader) -> IO[bytes]:
+        """Open the file's decompressed bytes for reading line by line."""
+        stream = open_decompressed(self._path, cast(IO[bytes], raw))
+        if isinstance(stream, gzip.GzipFile):  # its own line reading is slow
+            return cast(IO[bytes], io.BufferedReader(cast(Any, stream), _BUFFER))
+        return stream
+
+    def _read(self, stream: IO[bytes]) -> Iterator[bytes]:
+        """Yield the raw lines; a stream that ends too early is the user's to mend."""
+        number = 0
+        try:
+            for number, line in enumerate(stream, start=1):
+                yield line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+        except EOFError as error:
+            raise InputError(
+                f"the compressed stream is cut off; {number:,} lines had been read", str(self._path), _AGAIN
+            ) from error
+        except (gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
+            raise InputError(
+                f"this cannot be decompressed ({error}); {number:,} lines had been read",
+                str(self._path),
+                "the file is damaged, or its name has the wrong ending: get it again or rename it",
+            ) from error
+
+    def _note(self, number: int, error: MalformedLineError, whole: bool) -> None:
+        """Count a malformed line; one without an end that is no JSON says that the file is cut."""
+        if error.cut and not whole:
+            raise InputError(f"the file is cut off in line {number}", str(self._path), _AGAIN) from error
+        self.malformed += 1
+        if len(self._first) < _KEPT:
+            self._first.append({"file": self._path.name, "line": number, "reason": str(error)})
+
+    def _check(self) -> None:
+        """Refuse a file with too many malformed lines."""
+        if self.malformed > _FEW and self.malformed > self._max_malformed * self.lines:
+            lines = "; ".join(f"line {first['line']}: {first['reason']}" for first in self._first[:3])
+            raise InputError(
+                f"{self.malformed:,} of {self.lines:,} lines are malformed ({lines})",
+                str(self._path),
+                "check that this is the right file; corpus.max_malformed is the share that is let through",
+            )
+
+    def report(self) -> dict[str, Any]:
+        """Return the counts and the file's name, size and sha256, once all lines have been read."""
+        return {
+            "input": {
+                "file": self._path.name,
+                "bytes": self._path.stat().st_size,
+                "sha256": self._sha256,
+            },
+            "lines": self.lines,
+            "malformed": {"count": self.malformed, "first": self._first},
+        }

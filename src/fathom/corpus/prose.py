@@ -1,0 +1,160 @@
+"""The prose of a docstring: numpydoc and reStructuredText without code, tables and markup."""
+
+import re
+
+_UNDERLINE = re.compile(r"([=\-~^*+#\"`.])\1{2,}\s*")
+_BORDER = re.compile(r"[=\-+|]{2,}[=\-+| ]*")
+_DIRECTIVE = re.compile(r"(\.\.)\s+(?:([A-Za-z][\w:-]*?)\s*::)?(.*)")
+_SIGNATURE = re.compile(r"[\w.]+\(.*\)(\s*->.*)?")
+_BULLET = re.compile(r"^(?:[-*+•]|\(?[0-9a-z]{1,2}[.)])\s+(?=\S)")
+_FIELD = re.compile(r"^:[a-z]+(?: [^:`]+:|:(?!`))\s*")  # :param x: but not :class:`x`
+_WORD = re.compile(r"[A-Za-z]{2,}")
+
+# directives whose body is prose; the body of every other one goes with it
+_PROSE_DIRECTIVES = {
+    "note",
+    "warning",
+    "tip",
+    "important",
+    "caution",
+    "hint",
+    "attention",
+    "admonition",
+    "rubric",
+}
+_ENTRY_SECTIONS = {
+    "parameters", "other parameters", "returns", "yields", "receives", "raises", "warns", "attributes",
+    "keyword arguments", "keyword args", "args",
+}  # fmt: skip
+_DROPPED_SECTIONS = {"see also", "references", "methods", "citations"}
+
+_INLINE = (
+    (re.compile(r":[\w:+-]+:`~?[!]?([^`<]*?)\s*<[^`>]*>`"), r"\1"),  # :ref:`text <target>`
+    (re.compile(r":[\w:+-]+:`~(?:[^`]*\.)?([^`.]+)`"), r"\1"),  # :class:`~a.b.C`
+    (re.compile(r":[\w:+-]+:`!?\.?([^`]*)`"), r"\1"),  # :class:`C`
+    (re.compile(r"(?<!`)`~(?:[^`]*\.)?([^`.]+)`(?!`)"), r"\1"),  # `~a.b.C`
+    (re.compile(r"(?<!`)`\.(\w[^`]*)`(?!`)"), r"\1"),  # `.C`
+    (re.compile(r"``([^`]*)``"), r"\1"),
+    (re.compile(r"`([^`<]*?)\s*<[^`>]*>`_{0,2}"), r"\1"),  # `text <url>`_
+    (re.compile(r"`([^`]*)`_{0,2}"), r"\1"),
+    (re.compile(r"\s*\[[\w#*, -]{1,20}\]_"), ""),  # [1]_
+    (re.compile(r"\*\*([^*\s](?:[^*]*[^*\s])?)\*\*"), r"\1"),
+    (re.compile(r"(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*(?![\w*])"), r"\1"),
+    (re.compile(r"(?<!\w)\|(\w[\w .-]*)\|(?!\w)"), r"\1"),
+    (re.compile(r" at 0x[0-9a-fA-F]+"), ""),  # an address in memory differs from run to run
+    (re.compile(r"\\([ *`_|])"), r"\1"),
+)
+
+
+def docstring_to_text(docstring: str) -> str:
+    """Return the prose of a docstring: paragraphs on one line each, separated by an empty line.
+
+    Left out are code and doctests, tables, formulas, lists of methods, references, headings, signatures, the
+    header lines of parameters, directives but notes and warnings, and paragraphs of fewer than three words.
+
+    Parameters
+    ----------
+    docstring : str
+        With its indentation taken out, as :func:`inspect.cleandoc` gives it.
+    """
+    paragraphs = (_clean_paragraph(lines) for lines in _split_paragraphs(docstring.expandtabs().splitlines()))
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _split_paragraphs(lines: list[str]) -> list[list[str]]:
+    """Return the lines of each paragraph that may be prose, going down the docstring once."""
+    found: list[list[str]] = [[]]
+    section = ""
+    place = 0
+    while place < len(lines):
+        line = lines[place]
+        bare = line.strip()
+        following = lines[place + 1] if place + 1 < len(lines) else ""
+        if not bare:
+            found.append([])
+        elif _is_underline(following, bare) and not _UNDERLINE.fullmatch(bare):
+            section = bare.lower().rstrip(":")
+            found.append([])
+            place += 1
+        elif bare.startswith(">>>"):
+            place = _skip_paragraph(lines, place)
+            found.append([])
+        elif bare.startswith("..") and (match := _DIRECTIVE.fullmatch(bare)):
+            found.append([])
+            if (match[2] or "").lower() not in _PROSE_DIRECTIVES:
+                place = _skip_indented(lines, place)
+        elif _BORDER.fullmatch(bare):
+            place = _skip_table(lines, place)
+            found[-1] = []  # the head of a grid stands above its border
+            found.append([])
+        elif section in _DROPPED_SECTIONS:
+            pass
+        elif section in _ENTRY_SECTIONS and _is_entry(line, following):
+            found.append([])
+        else:
+            if _BULLET.match(bare) or _FIELD.match(bare):
+                found.append([])
+            found[-1].append(line)
+            if bare.endswith("::"):  # what follows, deeper, is literal
+                place = _skip_indented(lines, place)
+                found.append([])
+        place += 1
+    return found
+
+
+def _is_underline(line: str, heading: str) -> bool:
+    """Say whether a line underlines the heading above it."""
+    return bool(_UNDERLINE.fullmatch(line.strip())) and len(heading) <= 80
+
+
+def _is_entry(line: str, following: str) -> bool:
+    """Say whether a line of a section such as Parameters names a parameter rather than describing it."""
+    if line[:1] == " ":
+        return False
+    return " : " in line or line.rstrip().endswith(" :") or (following[:1] == " " and bool(following.strip()))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _skip_paragraph(lines: list[str], place: int) -> int:
+    """Return the last line of the paragraph at `place`."""
+    while place + 1 < len(lines) and lines[place + 1].strip():
+        place += 1
+    return place
+
+
+def _skip_indented(lines: list[str], place: int) -> int:
+    """Return the last line of the block that stands deeper than the line at `place`."""
+    depth = _indent(lines[place])
+    last = place
+    for number in range(place + 1, len(lines)):
+        if lines[number].strip():
+            if _indent(lines[number]) <= depth:
+                break
+            last = number
+    return last
+
+
+def _skip_table(lines: list[str], place: int) -> int:
+    """Return the last line of the table whose border is at `place`: its last border before an empty line."""
+    end = _skip_paragraph(lines, place)
+    # a simple table may hold empty lines; it then goes on to its next border of the same form
+    border = lines[place].strip()
+    for number in range(end + 1, min(len(lines), end + 60)):
+        if lines[number].strip() == border and " " in border:
+            end = number
+    return end
+
+
+def _clean_paragraph(lines: list[str]) -> str:
+    """Return a paragraph on one line without markup, empty if it is no prose."""
+    text = " ".join(line.strip() for line in lines)
+    text = _FIELD.sub("", _BULLET.sub("", text, count=1), count=1)
+    if _SIGNATURE.fullmatch(text):
+        return ""
+    for pattern, replacement in _INLINE:
+        text = pattern.sub(replacement, text)
+    text = re.sub(r"\s*::$", ":", " ".join(text.split()))
+    return text if len(_WORD.findall(text)) >= 3 else ""

@@ -1,0 +1,85 @@
+"""What the doors share: records, batches of documents, and the report of a part."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from fathom.files import hash_text, require_file
+from fathom.tables import TableWriter
+
+# control characters but white space, which has been collapsed before
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]+")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_BATCH_ROWS = 5000
+_BATCH_CHARACTERS = 1 << 22
+_TOP_CATEGORIES = 1000
+
+Document = dict[str, Any]
+
+
+def clean_line(text: str) -> str:
+    """Return text on one line: white space collapsed to single blanks, control characters taken out."""
+    line = " ".join(text.split())
+    if not line.isprintable() and _CONTROL.search(line):
+        line = " ".join(_CONTROL.sub("", line).split())
+    return line
+
+
+def is_day(text: str) -> bool:
+    """Say whether a text is a day of the calendar, YYYY-MM-DD."""
+    if not _DAY.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def add_text(record: Mapping[str, Any], text: str) -> Document:
+    """Return a record (columns of RECORDS) with its full text, that text's hash and its length."""
+    return {**record, "text": text, "text_hash": hash_text(text), "characters": len(text)}
+
+
+def batch_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield lists of documents that together are small enough to hold, whatever their length."""
+    batch: list[Document] = []
+    characters = 0
+    for document in documents:
+        batch.append(document)
+        characters += len(document["text"])
+        if len(batch) >= _BATCH_ROWS or characters >= _BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def write_documents(writer: TableWriter, documents: Iterable[Document]) -> None:
+    """Write documents batch by batch, so that memory does not grow with their number."""
+    for batch in batch_documents(documents):
+        writer.write(batch)
+
+
+def scan_table(path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Yield a table as it was written, one row group after the other, so that memory holds one of them."""
+    file = pq.ParquetFile(require_file(path))
+    # not iter_batches: it keeps what it has read of earlier row groups
+    for group in range(file.num_row_groups):
+        yield pl.DataFrame(file.read_row_group(group, columns=list(columns), use_threads=False))
+
+
+def part_name(path: Path) -> str:
+    """Return the name of the part that a table of documents holds: its file name without `.parquet`."""
+    return path.name.removesuffix(".parquet")
+
+
+def count_top(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the most frequent categories with their counts; ties by name."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return dict(ordered[:_TOP_CATEGORIES])

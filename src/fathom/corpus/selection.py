@@ -1,0 +1,130 @@
+"""Which domains and which fold a document belongs to."""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from fathom.config import Domain, Folds, Selection
+from fathom.errors import InputError
+from fathom.files import hash_text
+
+_PATTERN = re.compile(r"\*|[^*\s]+?(\.\*)?")
+
+NO_DOMAIN, OUTSIDE_DATES, NO_DATE = "in no domain", "outside the dates", "no date, but dates are limited"
+EMPTY, NO_FULL_TEXT = "no title, abstract or text", "no full text"
+
+
+def matches_category(pattern: str, category: str) -> bool:
+    """Say whether a category fits a pattern: `cs.AI` itself; `cs.*` takes `cs` and `cs.AI`; `*` all."""
+    if pattern == "*":
+        return True
+    if pattern.endswith(".*"):
+        return category == pattern[:-2] or category.startswith(pattern[:-1])
+    return category == pattern
+
+
+class DomainSelector:
+    """Assigns documents to the configured domains.
+
+    Parameters
+    ----------
+    selection : Selection
+        The domains, and the corpus's dates and `primary_only`.
+
+    Raises
+    ------
+    InputError
+        If a category has a star anywhere but alone or after the last dot.
+    """
+
+    def __init__(self, selection: Selection) -> None:
+        self._corpus, self._domains = selection.corpus, sorted(selection.domains.items())
+        for name, domain in self._domains:
+            for pattern in (*domain.categories, *domain.exclude):
+                if not _PATTERN.fullmatch(pattern):
+                    raise InputError(
+                        f"{pattern!r} is no category",
+                        f"domains.{name}",
+                        "write cs.AI, or cs.* for all of cs, or *",
+                    )
+        limits = [each.since or each.until for each in selection.domains.values()]
+        self._undated = not any([*limits, self._corpus.since, self._corpus.until])
+        self._known: dict[tuple[str, ...], list[tuple[str, Domain]]] = {}
+        self._names: dict[tuple[str, ...], list[str]] = {}
+
+    def select(self, categories: Sequence[str], day: str) -> tuple[list[str], str]:
+        """Return the sorted names of the domains that take a document, and if there is none, the reason.
+
+        With `primary_only` the document counts as one of its first category alone. A document without a date
+        enters no domain whose dates are limited: nothing shows that it is new enough.
+
+        Parameters
+        ----------
+        categories : sequence of str
+            The document's categories, the primary one first.
+        day : str
+            Its date, YYYY-MM-DD, or empty.
+        """
+        key = tuple(categories[:1] if self._corpus.primary_only else categories)
+        if key not in self._known:  # there are few combinations of categories
+            self._known[key] = [(name, domain) for name, domain in self._domains if _takes(domain, key)]
+            self._names[key] = [name for name, _ in self._known[key]]
+        by_category = self._known[key]
+        if not by_category:
+            return [], NO_DOMAIN
+        if self._undated:
+            return self._names[key], ""
+        corpus = self._corpus
+        found = [
+            name
+            for name, domain in by_category
+            if _is_within(day, corpus.since, corpus.until) and _is_within(day, domain.since, domain.until)
+        ]
+        if found:
+            return found, ""
+        return [], OUTSIDE_DATES if day else NO_DATE
+
+
+def _takes(domain: Domain, categories: Iterable[str]) -> bool:
+    """Say whether a domain takes documents of these categories, dates aside."""
+    categories = list(categories)
+    if any(matches_category(pattern, each) for pattern in domain.exclude for each in categories):
+        return False
+    return "*" in domain.categories or any(
+        matches_category(pattern, each) for pattern in domain.categories for each in categories
+    )
+
+
+def _is_within(day: str, since: date | None, until: date | None) -> bool:
+    """Say whether a day lies in a window; an unknown day lies only in an open one."""
+    if since is None and until is None:
+        return True
+    if not day:
+        return False
+    # days of the form YYYY-MM-DD sort as text
+    return (since is None or day >= since.isoformat()) and (until is None or day <= until.isoformat())
+
+
+class FoldChooser:
+    """Gives each document its fold, by a hash of its id alone (spec 1.1).
+
+    Parameters
+    ----------
+    folds : Folds
+        Shares of the four folds.
+    """
+
+    def __init__(self, folds: Folds) -> None:
+        shares = folds.model_dump(by_alias=True)
+        self._limits: list[tuple[float, str]] = []
+        total = 0.0
+        for name, share in shares.items():
+            total += share
+            if share > 0:
+                self._limits.append((total, name))
+        self._last = self._limits[-1][1]
+
+    def choose(self, doc_id: str) -> str:
+        """Return `benchmark`, `adapt-train`, `adapt-valid` or `adapt-test`."""
+        place = int(hash_text("fold", doc_id)[:12], 16) / 16**12
+        return next((name for limit, name in self._limits if place < limit), self._last)

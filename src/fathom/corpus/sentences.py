@@ -1,0 +1,232 @@
+"""Documents to sentences: paragraphs, then spaCy, then cleaning (spec 1.3)."""
+
+import importlib.util
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from fathom.config import Sentences
+from fathom.corpus.latex import clean_sentence
+from fathom.errors import InputError
+from fathom.program import log
+from fathom.tables import SENTENCES, arrow_schema
+
+PAPERS_SPLITTER = "en_core_web_sm"
+LONGEST_CHUNK = 20_000
+"""Characters that spaCy gets at once; its own limit is 1,000,000, at a gigabyte of memory."""
+LONGEST_WORD = 500
+"""Characters of a word above which it is data, not prose: spaCy's tokenizer is quadratic in it."""
+
+# What blank English would take for the end of a sentence, and what scientific text is full of.
+_ABBREVIATIONS = (
+    "al. cf. Cf. e.g. E.g. i.e. I.e. vs. viz. resp. approx. ca. w.r.t. s.t. a.k.a. incl. "
+    "Eq. Eqs. Eqn. Eqns. eq. eqs. Fig. Figs. fig. figs. Tab. Tabs. Sec. Secs. Sect. Sects. sec. "
+    "Ref. Refs. ref. refs. Thm. Thms. Def. Defs. Prop. Props. Lem. Cor. Alg. App. Ch. Chap. Vol. vol. "
+    "pp. p. Nos. Ex. Exs. Univ. Prof. Dr. St."
+)
+_PARAGRAPH_END = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+|\f")
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """A spaCy pipeline that only finds sentences, and what to call it in a report."""
+
+    pipeline: Any
+    name: str
+
+
+def load_splitter(splitter: str) -> Splitter:
+    """Load the spaCy pipeline that splits text, with only the components that sentence ends need.
+
+    Parameters
+    ----------
+    splitter : str
+        `auto`, the name of an installed package, or a folder. `auto` is `en_core_web_sm` if installed,
+        else blank English with spaCy's rule-based `sentencizer` and the abbreviations of scientific text.
+
+    Raises
+    ------
+    InputError
+        If the pipeline is not there, cannot be read, or cannot split.
+    """
+    import spacy
+
+    if splitter == "auto":
+        if importlib.util.find_spec(PAPERS_SPLITTER) is None:
+            log.info("%s is not installed: sentences are split by rules", PAPERS_SPLITTER)
+            return Splitter(_make_rules(), f"blank English with sentencizer (spaCy {spacy.__version__})")
+        splitter = PAPERS_SPLITTER
+    try:
+        pipeline = spacy.load(splitter)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"spaCy cannot load this splitter: {str(error).splitlines()[0]}",
+            f"sentences.splitter = {splitter}",
+            "give auto, an installed pipeline package, or a folder with a spaCy pipeline",
+        ) from error
+    components = _keep_splitting_components(pipeline, splitter)
+    meta = pipeline.meta
+    name = f"{meta['lang']}_{meta['name']} {meta['version']}"
+    return Splitter(pipeline, f"{name}, {'+'.join(components)} (spaCy {spacy.__version__})")
+
+
+def _make_rules() -> Any:
+    """Return blank English with a sentencizer that knows abbreviations."""
+    import spacy
+
+    pipeline = spacy.blank("en")
+    pipeline.add_pipe("sentencizer")
+    for abbreviation in _ABBREVIATIONS.split():
+        pipeline.tokenizer.add_special_case(abbreviation, [{"ORTH": abbreviation}])
+    return pipeline
+
+
+def _keep_splitting_components(pipeline: Any, splitter: str) -> list[str]:
+    """Disable every component that sentence ends do not need; return the others' names."""
+    splits = next((n for n in ("senter", "parser", "sentencizer") if n in pipeline.component_names), None)
+    if splits is None:
+        raise InputError(
+            "this spaCy pipeline finds no sentences",
+            f"sentences.splitter = {splitter}",
+            "it needs one of the components senter, parser, sentencizer",
+        )
+    if splits in pipeline.disabled:
+        pipeline.enable_pipe(splits)
+    model = getattr(pipeline.get_pipe(splits), "model", None)
+    listens = model is not None and any("listener" in node.name for node in model.walk())
+    feeds = [n for n in pipeline.pipe_names if listens and n in {"tok2vec", "transformer"}]
+    keep = [*feeds, splits]
+    for name in [n for n in pipeline.pipe_names if n not in keep]:
+        pipeline.disable_pipe(name)
+    return keep
+
+
+def split_documents(
+    documents: Iterable[Mapping[str, Any]], settings: Sentences
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Split documents into sentences and keep those that cleaning keeps.
+
+    Parameters
+    ----------
+    documents : iterable of mapping
+        `doc_id`, `title`, `abstract` and `text` of each; one is in memory at a time.
+    settings : Sentences
+        Splitter and length limit.
+
+    Returns
+    -------
+    pl.DataFrame
+        Under SENTENCES, by doc_id and position; `row` counts distinct sentences in that order.
+    dict
+        How many documents, sentences, and sentences left out by reason, and the splitter's name.
+    """
+    splitter = load_splitter(settings.splitter)
+    counts: Counter[str] = Counter()
+    cleaned: dict[str, tuple[str | None, Counter[str]]] = {}
+    columns: dict[str, list[Any]] = {name: [] for name in ("doc_id", "position", "sentence", "clean")}
+    for document in documents:
+        counts["documents"] += 1
+        for position, sentence in enumerate(split_document(document, splitter, counts)):
+            counts["sentences"] += 1
+            if len(sentence) > settings.max_characters:
+                counts["dropped_too_long"] += 1
+                continue
+            if sentence not in cleaned:
+                problems: Counter[str] = Counter()
+                cleaned[sentence] = (clean_sentence(sentence, problems), problems)
+            clean, problems = cleaned[sentence]
+            counts.update(problems)
+            if clean is not None:
+                values = (document["doc_id"], position, sentence, clean)
+                for column, value in zip(columns.values(), values, strict=True):
+                    column.append(value)
+    table = _number_rows(columns)
+    report = {name: counts[name] for name in _COUNTS}
+    distinct = table["row"].n_unique()
+    return table, report | {"kept": len(table), "distinct": distinct, "splitter": splitter.name}
+
+
+_COUNTS = (
+    "documents", "sentences", "dropped_too_long", "dropped_characters", "dropped_empty", "dropped_long_words",
+    "latex_failed", "latex_too_slow", "latex_too_long", "latex_bad_result",
+)  # fmt: skip
+
+
+def _number_rows(columns: dict[str, list[Any]]) -> pl.DataFrame:
+    """Return the table sorted by doc_id and position, equal sentences under one row number."""
+    schema = pl.Schema(pl.from_arrow(arrow_schema(SENTENCES).empty_table()).schema)  # type: ignore[union-attr]
+    table = pl.DataFrame(columns, schema={name: schema[name] for name in columns}).sort("doc_id", "position")
+    first = table.select("sentence").unique(maintain_order=True).with_row_index("row")
+    numbered = table.join(first, on="sentence", how="left", maintain_order="left")
+    return numbered.select(pl.col(name).cast(schema[name]) for name in schema)
+
+
+def split_document(
+    document: Mapping[str, Any], splitter: Splitter, counts: Counter[str] | None = None
+) -> Iterator[str]:
+    """Yield one document's sentences with single blanks, in order; they depend on this document alone.
+
+    Parameters
+    ----------
+    document : mapping
+        With `title`, `abstract` and `text`.
+    splitter : Splitter
+        From :func:`load_splitter`.
+    counts : Counter, optional
+        Takes `dropped_long_words`, words that are data.
+    """
+    chunks = _cut_into_chunks(join_parts(document), Counter() if counts is None else counts)
+    for parsed in splitter.pipeline.pipe(chunks, batch_size=32):
+        for sentence in parsed.sents:
+            text = " ".join(sentence.text.split())
+            if text:
+                yield text
+
+
+def join_parts(document: Mapping[str, Any]) -> str:
+    """Return a document's `title : abstract`, a blank line, and its full text; empty parts left out."""
+    head = " : ".join(part for part in (document["title"].strip(), document["abstract"].strip()) if part)
+    return "\n\n".join(part for part in (head, document["text"].strip()) if part)
+
+
+def iterate_paragraphs(text: str) -> Iterator[str]:
+    """Yield what stands between blank lines and form feeds, one at a time."""
+    start = 0
+    text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    for end in _PARAGRAPH_END.finditer(text):
+        yield text[start : end.start()]
+        start = end.end()
+    yield text[start:]
+
+
+def _cut_into_chunks(text: str, counts: Counter[str]) -> Iterator[str]:
+    """Yield pieces of text with single blanks: paragraphs, those too long for spaCy in several pieces."""
+    for paragraph in iterate_paragraphs(text):
+        words: list[str] = []
+        length = 0
+        for match in _WORD.finditer(paragraph):
+            word = match.group()
+            if len(word) > LONGEST_WORD:
+                counts["dropped_long_words"] += 1
+                yield from [" ".join(words)] if words else []
+                words, length = [], 0
+                continue
+            if length + len(word) + 1 > LONGEST_CHUNK:
+                end = _find_last_end(words)
+                yield " ".join(words[:end])
+                words = words[end:]
+                length = sum(map(len, words)) + len(words)
+            words.append(word)
+            length += len(word) + 1
+        if words:
+            yield " ".join(words)
+
+
+def _find_last_end(words: list[str]) -> int:
+    """Return how many words there are up to the last that may end a sentence; all if none may."""
+    return next((n for n in range(len(words), 0, -1) if words[n - 1][-1] in ".!?"), len(words))

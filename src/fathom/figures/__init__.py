@@ -1,0 +1,1 @@
+"""Figures, from finished tables only, all under one style sheet."""

@@ -1,0 +1,308 @@
+"""Models by rank on one domain, and how well the two benchmarks agree (000: Figure 7, top and bottom)."""
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fathom.config import VARIANTS
+from fathom.errors import InputError
+from fathom.figures.style import (
+    VARIANT_SERIES,
+    Series,
+    clean_name,
+    make_figure,
+    place_labels,
+    use_style,
+    wrap_name,
+)
+from fathom.files import read_delimited, write_delimited
+from fathom.program import log
+from fathom.scoring.summaries import correlate
+from fathom.tables import SUMMARY_COLUMNS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TABLE_COLUMNS = (
+    "place", "model", "tf_rank", "tf_low", "tf_high", "tf_pairs", "tfidf_rank", "tfidf_low", "tfidf_high",
+    "tfidf_pairs", "pearson_r", "pearson_p",
+)  # fmt: skip
+"""Header of the figure's numbers; the correlation is that of the whole domain, the same in every line."""
+
+Points = list[tuple[float, float]]
+
+_NAMES_UP_TO, _NAME_WIDTH, _LOG_FROM = 8, 34, 20.0
+
+
+@dataclass(frozen=True)
+class Rank:
+    """A trimmed mean rank with its interval; NaN where the interval could not be estimated."""
+
+    value: float
+    low: float
+    high: float
+    pairs: int
+
+
+@dataclass(frozen=True)
+class ModelRanks:
+    """Ranks of one model on one domain, by variant; a variant without a score is absent."""
+
+    model: str
+    ranks: dict[str, Rank] = field(default_factory=dict)
+
+    @property
+    def order(self) -> tuple[float, float, str]:
+        """Sort key: rank on the TF benchmark, then on the TF-IDF benchmark, then name."""
+        tf, tfidf = (self.ranks[v].value if v in self.ranks else math.inf for v in VARIANTS)
+        return tf, tfidf, self.model
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Correlation of the two benchmarks over models; `reason` says why there is none."""
+
+    models: int
+    r: float = math.nan
+    p: float = math.nan
+    slope: float = math.nan
+    intercept: float = math.nan
+    reason: str = ""
+
+
+def read_model_ranks(summary: Path | str) -> dict[str, list[ModelRanks]]:
+    """Read the trimmed mean ranks of every domain from `summary.csv`, best model first.
+
+    Parameters
+    ----------
+    summary : Path or str
+        CSV with the columns of `SUMMARY_COLUMNS`; only metric `rank`, aggregate `trimmed_mean` is used.
+
+    Returns
+    -------
+    dict of str to list of ModelRanks
+        By domain in the order of the file; models by TF rank, then TF-IDF rank, then name.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a number cannot be read, a line stands twice, or there is no rank at all.
+    """
+    found: dict[str, dict[str, dict[str, Rank]]] = {}
+    for number, row in enumerate(read_delimited(summary, ","), start=2):
+        where = f"{summary}, line {number}"
+        missing = [column for column in SUMMARY_COLUMNS if column not in row]
+        if missing:
+            raise InputError(f"columns are missing: {', '.join(missing)}", str(summary), "make it again")
+        if (row["metric"], row["aggregate"]) != ("rank", "trimmed_mean"):
+            continue
+        ranks = found.setdefault(row["domain"], {}).setdefault(row["model"], {})
+        if row["variant"] in ranks:
+            raise InputError(
+                f"model {row['model']!r} stands twice for {row['variant']}", where, "make it again"
+            )
+        rank = _read_rank(row, where)
+        if math.isfinite(rank.value):
+            ranks[row["variant"]] = rank
+        else:
+            log.info("%s: no rank for model %s on %s, left out", where, row["model"], row["variant"])
+    if not found:
+        raise InputError(
+            "there is no trimmed mean rank in this table", str(summary), "score at least one model first"
+        )
+    return {
+        domain: sorted((ModelRanks(name, ranks) for name, ranks in models.items()), key=lambda m: m.order)
+        for domain, models in found.items()
+    }
+
+
+def _read_rank(row: dict[str, str], where: str) -> Rank:
+    """Return the numbers of one line; an empty field is NaN."""
+    try:
+        value, low, high = (float(row[name] or "nan") for name in ("value", "ci_low", "ci_high"))
+        return Rank(value, low, high, int(float(row["pairs"] or 0)))
+    except ValueError as error:
+        raise InputError(f"this line holds no numbers: {error}", where, "make it again") from error
+
+
+def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path | str) -> list[ModelRanks]:
+    """Return the models of one domain that have a rank; say in the log which have none."""
+    if domain not in ranks:
+        raise InputError(f"there is no domain {domain!r}", str(summary), f"known: {', '.join(sorted(ranks))}")
+    models = [model for model in ranks[domain] if model.ranks]
+    if not models:
+        raise InputError(f"no model has a rank on domain {domain!r}", str(summary), "see the scores' reports")
+    for variant in VARIANTS:
+        without = [model.model for model in models if variant not in model.ranks]
+        if without:
+            label = VARIANT_SERIES[variant].label
+            log.info("domain %s: no %s rank for %s", domain, label, ", ".join(without))
+    return models
+
+
+def measure_agreement(models: list[ModelRanks]) -> Agreement:
+    """Return Pearson's r with p, and the least-squares line, of TF-IDF ranks on TF ranks over models."""
+    both = [model for model in models if all(variant in model.ranks for variant in VARIANTS)]
+    if len(both) < 3:
+        return Agreement(len(both), reason="too few models for a correlation (3 are needed)")
+    tf, tfidf = ([model.ranks[variant].value for model in both] for variant in VARIANTS)
+    found = correlate(tf, tfidf)
+    if found is None:
+        return Agreement(len(both), reason="no correlation: all models have the same rank")
+    import numpy as np
+
+    slope, intercept = np.polyfit(tf, tfidf, 1)
+    return Agreement(len(both), *found, float(slope), float(intercept))
+
+
+def write_model_ranks(path: Path | str, models: list[ModelRanks], agreement: Agreement) -> None:
+    """Write the figure's numbers as CSV; a number that does not exist is an empty field."""
+    missing = Rank(math.nan, math.nan, math.nan, 0)
+    rows = []
+    for place, model in enumerate(models, start=1):
+        row: list[Any] = [place, model.model]
+        for variant in VARIANTS:
+            rank = model.ranks.get(variant, missing)
+            row += [*(_format(number) for number in (rank.value, rank.low, rank.high)), rank.pairs]
+        rows.append([*row, _format(agreement.r), _format(agreement.p)])
+    write_delimited(path, TABLE_COLUMNS, rows, ",")
+
+
+def _format(number: float) -> str:
+    return f"{number:.10g}" if math.isfinite(number) else ""
+
+
+def draw_model_ranks(models: list[ModelRanks], agreement: Agreement, title: str) -> "Figure":
+    """Draw ranks with intervals (top) and TF against TF-IDF (bottom); to be called inside `use_style`.
+
+    Parameters
+    ----------
+    models : list of ModelRanks
+        Best first, each with at least one rank.
+    agreement : Agreement
+        Of the same models.
+    title : str
+        Name of the domain.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        With final layout, ready to be saved.
+    """
+    numbered = len(models) > _NAMES_UP_TO or any(len(clean_name(m.model)) > 32 for m in models)
+    names = [wrap_name(model.model, _NAME_WIDTH) for model in models]
+    heights = [max(1.0, 0.62 * (name.count("\n") + 1)) for name in names]
+    rows = [sum(heights[:place]) + heights[place] / 2 for place in range(len(models))]
+    top = max(1.6, 0.5 + 0.28 * sum(heights))
+    figure = make_figure(7.5, top + 5.0)
+    figure.suptitle(wrap_name(title, 60))
+    upper, lower = figure.subplots(2, 1, height_ratios=[top, 4.0])
+    labels = [f"{name}  {place}" if numbered else name for place, name in enumerate(names, start=1)]
+    upper.set_yticks(rows, labels)
+    upper.set_ylim(sum(heights), 0)
+    _draw_ranks(upper, models, rows)
+    line = _draw_agreement(lower, models, agreement, numbered)
+    both = [(place, m) for place, m in enumerate(models, start=1) if len(m.ranks) == len(VARIANTS)]
+    points = [(m.ranks["tf"].value, m.ranks["tfidf"].value) for _, m in both]
+    place_labels(lower, points, [str(place) if numbered else clean_name(m.model) for place, m in both], line)
+    return figure
+
+
+def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float]) -> None:
+    """Draw one row for each model, the best on top: a mark and a whisker for each variant."""
+    shown = [variant for variant in VARIANTS if any(variant in model.ranks for model in models)]
+    for variant in shown:
+        shift = 0.0 if len(shown) == 1 else (-0.16 if variant == "tf" else 0.16)
+        _draw_series(axes, models, variant, [row + shift for row in rows])
+    axes.tick_params(axis="y", length=0)
+    ends = [n for m in models for r in m.ranks.values() for n in (r.value, r.low, r.high) if math.isfinite(n)]
+    _scale_axis(axes, "x", ends)
+    axes.set_xlabel("Trimmed mean rank of the target, with its interval (low is best)")
+    missing = [VARIANT_SERIES[variant].label for variant in VARIANTS if variant not in shown]
+    note = f"There are no {missing[0]} ranks." if missing else None
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, title=note, alignment="left")
+
+
+def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: list[float]) -> None:
+    """Draw the marks and whiskers of one variant; a whisker is left out where its interval is NaN."""
+    series: Series = VARIANT_SERIES[variant]
+    rows = [(at, m.ranks[variant]) for at, m in zip(heights, models, strict=True) if variant in m.ranks]
+    for row, rank in rows:
+        if math.isfinite(rank.low) and math.isfinite(rank.high):
+            axes.plot([rank.low, rank.high], [row, row], color=series.color, linestyle=series.line, zorder=2)
+            axes.plot(
+                [rank.low, rank.high], [row, row], color=series.color, marker="|", linestyle="none", zorder=2
+            )
+    without = sum(not (math.isfinite(rank.low) and math.isfinite(rank.high)) for _, rank in rows)
+    if without:
+        log.info(
+            "%s: %d of %d ranks have no interval and are drawn without one", series.label, without, len(rows)
+        )
+    values, places = [rank.value for _, rank in rows], [row for row, _ in rows]
+    axes.plot(values, places, label=f"{series.label} benchmark", zorder=3, **series.marks())
+
+
+def _draw_agreement(axes: "Axes", models: list[ModelRanks], agreement: Agreement, numbered: bool) -> Points:
+    """Draw a point for each model with both ranks, and the least-squares line; return the line's points."""
+    import numpy as np
+
+    both = [model for model in models if len(model.ranks) == len(VARIANTS)]
+    tf, tfidf = ([model.ranks[variant].value for model in both] for variant in VARIANTS)
+    _scale_axis(axes, "x", tf)
+    _scale_axis(axes, "y", tfidf)
+    axes.plot(tf, tfidf, color="0.25", marker="D", markersize=4.5, linestyle="none", zorder=3)
+    points: Points = []
+    if not agreement.reason:
+        ends = (min(tf), max(tf))
+        along = np.geomspace(*ends, 200) if axes.get_xscale() == "log" else np.linspace(*ends, 200)
+        line = agreement.slope * along + agreement.intercept
+        points = [(float(x), float(y)) for x, y in zip(along, line, strict=True) if y > 0]
+        axes.plot(*zip(*points, strict=True), color="0.45", linestyle=":", scalex=False, scaley=False)
+    axes.set_xlabel("TF rank" + (" (numbers: models as above)" if numbered else ""))
+    axes.set_ylabel("TF-IDF rank")
+    axes.set_title(describe_agreement(agreement))
+    return points
+
+
+def describe_agreement(agreement: Agreement) -> str:
+    """Return the correlation as a line of text: r, p and the number of models, or why there is none."""
+    if agreement.reason:
+        return f"TF and TF-IDF: {agreement.reason}"
+    p = "p < 0.001" if agreement.p < 0.001 else f"p = {agreement.p:.3f}"
+    return f"TF and TF-IDF: r = {agreement.r:.2f}, {p}, {agreement.models} models"
+
+
+def _scale_axis(axes: "Axes", which: str, values: list[float]) -> None:
+    """Set limits with room around `values`, on a log scale if they span more than a factor of 20."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    set_limits = axes.set_xlim if which == "x" else axes.set_ylim
+    if not values:
+        axis.set_ticks([])
+        return
+    low, high = min(values), max(values)
+    if low > 0 and high / low > _LOG_FROM:
+        (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+        room = (high / low) ** 0.08
+        set_limits(low / room, high * room)
+        subs = (1.0,) if high / low > 2000 else (1.0, 2.0, 5.0)
+        axis.set_major_locator(LogLocator(subs=subs, numticks=12))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axis.set_minor_formatter(NullFormatter())
+        return
+    room = 0.1 * (high - low) or max(0.1 * abs(high), 0.5)
+    set_limits(low - room, high + room)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+
+
+def plot_model_ranks(models: list[ModelRanks], title: str, pdf: Path | str, png: Path | str) -> Agreement:
+    """Draw and save the figure of one domain; return the correlation that it shows."""
+    from fathom.figures.style import save_figure
+
+    agreement = measure_agreement(models)
+    with use_style():
+        save_figure(draw_model_ranks(models, agreement, title), pdf, png)
+    return agreement

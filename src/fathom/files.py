@@ -1,0 +1,314 @@
+"""Atomic writing, and reading that names the file in its errors.
+
+Everything that the project writes goes through :func:`write_atomically`, so that a file under its final name
+is complete, whatever happened on the way: a full disk, a kill, two jobs that write the same file.
+"""
+
+import csv
+import gzip
+import hashlib
+import io
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, cast
+
+import orjson
+
+from fathom.errors import InputError
+
+_NO_SPACE = {28, 122}  # ENOSPC, EDQUOT
+_CHUNK = 1 << 20
+_ZSTD_CHUNK = 1 << 16  # one chunk may grow a thousandfold
+
+
+@contextmanager
+def write_atomically(path: Path | str) -> Iterator[Path]:
+    """Give a temporary path beside `path`; rename it to `path` when the block ends well.
+
+    Parameters
+    ----------
+    path : Path or str
+        The final name. Missing parent folders are made.
+
+    Yields
+    ------
+    Path
+        A name in the same folder, to be written by the caller, file or folder.
+
+    Raises
+    ------
+    InputError
+        If the disk is full or the folder cannot be written; nothing is left under the final name.
+    """
+    path = Path(path)
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        temporary.unlink()
+        yield temporary
+        _flush(temporary)
+        if temporary.is_dir() and path.is_dir():
+            shutil.rmtree(path)
+        temporary.replace(path)
+    except OSError as error:
+        if error.errno in _NO_SPACE:
+            raise InputError(
+                "no space left on the disk while writing", str(path), "free some space and start again"
+            ) from error
+        if isinstance(error, PermissionError) and _is_inside(error.filename, path.parent):
+            raise InputError(
+                "this folder cannot be written", str(path.parent), "check its permissions"
+            ) from error
+        raise
+    finally:
+        if temporary is not None:
+            _remove(temporary)
+
+
+def _is_inside(name: Any, folder: Path) -> bool:
+    """Say whether a file name of an error lies in or is `folder`."""
+    return isinstance(name, str) and (Path(name) == folder or folder in Path(name).parents)
+
+
+def _flush(path: Path) -> None:
+    """Write a finished file's bytes through to the disk, where a late ENOSPC shows."""
+    if path.is_file():
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    """Delete a temporary file or folder if it is still there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(FileNotFoundError):
+            path.unlink()
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write `text` as UTF-8 with unchanged line ends, atomically."""
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write `value` as indented JSON with sorted keys and a final line end, atomically."""
+    options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+    with write_atomically(path) as temporary:
+        temporary.write_bytes(orjson.dumps(value, option=options))
+
+
+def write_json_lines(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write one JSON object for each row, keys in the row's own order, atomically."""
+    with write_atomically(path) as temporary, temporary.open("wb") as stream:
+        for row in rows:
+            stream.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def write_delimited(
+    path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[Any]], delimiter: str = "\t"
+) -> None:
+    r"""Write a TSV or CSV table with a header line, atomically.
+
+    Parameters
+    ----------
+    path : Path or str
+        The final name.
+    columns : sequence of str
+        The header.
+    rows : iterable of sequences
+        One sequence of values for each line, in the order of `columns`.
+    delimiter : str, default="\t"
+        What stands between values.
+    """
+    with write_atomically(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+
+
+def read_delimited(path: Path | str, delimiter: str = "\t") -> list[dict[str, str]]:
+    """Read a TSV or CSV table as strings; numbers stay text, so `0704.0010` stays itself.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, empty, or a line has another number of fields than the header.
+    """
+    path = Path(path)
+    with require_file(path).open(encoding="utf-8", newline="") as stream:
+        reader = csv.reader(stream, delimiter=delimiter)
+        header = next(reader, None)
+        if header is None:
+            raise InputError("the file is empty", str(path), "it needs a header line")
+        rows = []
+        for values in reader:
+            if len(values) != len(header):
+                raise InputError(
+                    f"{len(values)} fields where the header has {len(header)}",
+                    f"{path}, line {reader.line_num}",
+                    "check for a missing or an extra separator",
+                )
+            rows.append(dict(zip(header, values, strict=True)))
+    return rows
+
+
+def read_json(path: Path | str) -> Any:
+    """Read a JSON file; raise `InputError` if it is missing or no JSON."""
+    try:
+        return orjson.loads(require_file(path).read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise InputError(f"this is no JSON: {error}", str(path)) from error
+
+
+def read_json_lines(path: Path | str) -> list[dict[str, Any]]:
+    """Read a file of JSON objects, one a line; raise `InputError` with the line that is none."""
+    rows = []
+    for number, line in enumerate(require_file(path).read_bytes().splitlines(), start=1):
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise InputError(f"this line is no JSON: {error}", f"{path}, line {number}") from error
+        if not isinstance(row, dict):
+            raise InputError("this line is no JSON object", f"{path}, line {number}")
+        rows.append(row)
+    return rows
+
+
+def require_file(path: Path | str, hint: str = "check the path") -> Path:
+    """Return `path` if it is a file; raise `InputError` with `hint` if not."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError("there is no such file", str(path), hint)
+    return path
+
+
+def hash_file(path: Path | str) -> str:
+    """Return the sha256 of a file's bytes, as hexadecimal text."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def hash_text(*parts: str) -> str:
+    """Return the sha256 of some strings, as hexadecimal text; `("ab", "c")` and `("a", "bc")` differ."""
+    digest = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "little"))
+        digest.update(encoded)
+    return digest.hexdigest()
+
+
+class HashingReader(io.RawIOBase):
+    """A binary file that hashes its bytes while they are read, so that a dump is read once.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file to read.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._file = Path(path).open("rb")  # noqa: SIM115 -- closed in close()
+        self._digest = hashlib.sha256()
+
+    def readable(self) -> bool:
+        """Return True: the stream is read-only."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read bytes into `buffer` and hash them; return their number."""
+        count = self._file.readinto(buffer)
+        self._digest.update(memoryview(buffer)[:count])
+        return count
+
+    def hexdigest(self) -> str:
+        """Read what is left and return the sha256 of the whole file."""
+        while chunk := self._file.read(_CHUNK):
+            self._digest.update(chunk)
+        return self._digest.hexdigest()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+class _ZstdReader(io.RawIOBase):
+    """Decompresses zstd frames; raises `EOFError` for a cut stream, which zstandard's reader hides."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        import zstandard
+
+        self._stream, self._decompressor = stream, zstandard.ZstdDecompressor()
+        self._frame: Any = None
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        """Return True: the stream is read-only."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Decompress into `buffer`; return the number of bytes, 0 at the end."""
+        while not self._ready:
+            chunk = self._stream.read(_ZSTD_CHUNK)
+            if not chunk:
+                if self._frame is not None:
+                    raise EOFError("the zstd stream ends inside a frame")
+                return 0
+            self._ready = memoryview(self._decompress(chunk))
+        count = min(len(buffer), len(self._ready))
+        buffer[:count], self._ready = self._ready[:count], self._ready[count:]
+        return count
+
+    def _decompress(self, chunk: bytes) -> bytes:
+        """Return what `chunk` gives; some dumps are several frames one after the other."""
+        found = []
+        while chunk:
+            if self._frame is None:
+                self._frame = self._decompressor.decompressobj()
+            found.append(self._frame.decompress(chunk))
+            chunk = b""
+            if self._frame.eof:
+                chunk, self._frame = self._frame.unused_data, None
+        return b"".join(found)
+
+    def close(self) -> None:
+        """Close the compressed stream."""
+        self._stream.close()
+        super().close()
+
+
+def open_decompressed(path: Path | str, raw: IO[bytes] | None = None) -> IO[bytes]:
+    """Open a plain, `.gz` or `.zst` file for reading its decompressed bytes.
+
+    Parameters
+    ----------
+    path : Path or str
+        The file; its ending says how it is compressed.
+    raw : binary file, optional
+        An open stream of the file's own bytes (a :class:`HashingReader`) to read from instead.
+
+    Raises
+    ------
+    EOFError
+        While reading, if a compressed stream is cut off.
+    """
+    path = Path(path)
+    stream = raw if raw is not None else path.open("rb")
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(stream, "rb"))
+    if path.suffix == ".zst":
+        return cast(IO[bytes], io.BufferedReader(_ZstdReader(stream), _CHUNK))
+    return cast(IO[bytes], io.BufferedReader(cast(Any, stream), _CHUNK)) if raw is not None else stream

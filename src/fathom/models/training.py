@@ -1,0 +1,258 @@
+"""Training small models from nothing and adapting models to a domain, in plain PyTorch (000: 4.1; spec 3.1).
+
+The same inputs give the same bytes of model.safetensors, whatever the number of cores: one thread,
+deterministic kernels, and every choice drawn from the seed.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from fathom.config import Adaptation, Training
+from fathom.errors import InputError
+from fathom.models.packing import Packing, pack_texts, require_sequences
+from fathom.models.tokens import wants_bos
+from fathom.program import log, show_progress
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+CURVE_COLUMNS = ("step", "loss", "valid_loss", "learning_rate")
+WARM_UP, FLOOR = 0.05, 0.1  # share of the steps to warm up in; share of the learning rate at the end
+BETAS, WEIGHT_DECAY, CLIP = (0.9, 0.95), 0.1, 1.0
+EVERY = 50  # steps between two looks at the held-out fold
+VALID_SEQUENCES = 64
+
+
+class Point(NamedTuple):
+    """One line of training.csv; losses in nats for each token."""
+
+    step: int
+    loss: float
+    valid_loss: float | None
+    learning_rate: float
+
+
+def build_model(settings: Training, tokenizer: Any) -> Any:
+    """Return an untrained model of GPT-2's or Llama's shape, its weights drawn from the seed.
+
+    Raises
+    ------
+    InputError
+        If the heads do not divide the width.
+    """
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+
+    if settings.width % settings.heads or settings.width // settings.heads % 2:
+        raise InputError(
+            f"width = {settings.width} is not an even multiple of heads = {settings.heads}", "models.train"
+        )
+    shared = {
+        "vocab_size": len(tokenizer),
+        "max_position_embeddings": settings.context,
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "num_hidden_layers": settings.layers,
+        "hidden_size": settings.width,
+        "num_attention_heads": settings.heads,
+        "tie_word_embeddings": True,
+        "dtype": "float32",
+    }
+    torch.manual_seed(settings.seed)
+    if settings.architecture == "llama":
+        inner = math.ceil(settings.width * 8 / 3 / 16) * 16
+        return LlamaForCausalLM(LlamaConfig(intermediate_size=inner, **shared))
+    # the fused form of GPT-2's own activation, gelu_new
+    return GPT2LMHeadModel(GPT2Config(activation_function="gelu_pytorch_tanh", **shared))
+
+
+def train(
+    model: Any,
+    tokenizer: Any,
+    texts: pl.DataFrame,
+    settings: Training | Adaptation,
+    dropout: float = 0.0,
+    device: str = "cpu",
+    add_bos: bool | None = None,
+) -> list[Point]:
+    """Train a model in place for next tokens on fold adapt-train; look at adapt-valid now and then.
+
+    AdamW with decay on matrices, warm-up and cosine decay, gradients clipped.
+
+    Parameters
+    ----------
+    model, tokenizer : transformers model and tokenizer
+    texts : DataFrame
+        Under contract TEXTS.
+    settings : Training or Adaptation
+        Uses `steps`, `batch`, `sequence`, `learning_rate`, `seed`.
+    dropout : float, default=0.0
+        Set on every dropout layer of the model while training (the paper has 0.2, 000: A.5).
+    device : str, default="cpu"
+        Where to train.
+    add_bos : bool, optional
+        Whether a BOS token comes before every document; None asks the tokenizer.
+
+    Returns
+    -------
+    list of Point
+        The training curve.
+
+    Raises
+    ------
+    InputError
+        If there is too little text, a sequence is longer than the model's context, or the loss is no number.
+    """
+    import torch
+
+    _check_context(model, settings.sequence)
+    packing = Packing(settings.sequence, settings.seed, wants_bos(tokenizer, add_bos))
+    packed = pack_texts(texts, "adapt-train", tokenizer, packing)
+    require_sequences(len(packed), settings.batch, "fold adapt-train")
+    held_out = pack_texts(texts, "adapt-valid", tokenizer, packing, VALID_SEQUENCES)
+    require_sequences(len(held_out), 1, "fold adapt-valid")
+    log.info("%s sequences of %s tokens for %s steps", f"{len(packed):,}", settings.sequence, settings.steps)
+    with _determinism(settings.seed):
+        model.to(device)
+        _set_dropout(model, dropout)
+        optimizer = _make_optimizer(model, settings.learning_rate)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, make_schedule(settings.steps))
+        check = torch.from_numpy(held_out).to(device)
+        curve = []
+        batches = _draw_batches(packed, settings, device)
+        for step, batch in enumerate(show_progress(batches, "steps", settings.steps), start=1):
+            rate = float(schedule.get_last_lr()[0])
+            loss = _take_step(model, batch, optimizer)
+            schedule.step()
+            look = step % EVERY == 0 or step == settings.steps
+            curve.append(Point(step, loss, _validate(model, check, settings.batch) if look else None, rate))
+            _report(curve[-1], settings.steps)
+        _set_dropout(model, 0.0)
+    model.to("cpu").eval()
+    return curve
+
+
+def _take_step(model: Any, batch: Any, optimizer: Any) -> float:
+    """Take one step of training; return its loss."""
+    import torch
+
+    model.train()
+    loss = measure_loss(model, batch)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return float(loss.item())
+
+
+def measure_loss(model: Any, batch: Any) -> Any:
+    """Return the mean next-token loss of a batch of ids, shape (sequences, tokens), in nats."""
+    from torch.nn.functional import cross_entropy
+
+    hidden = model.base_model(input_ids=batch, use_cache=False).last_hidden_state[:, :-1]
+    logits = model.get_output_embeddings()(hidden)
+    return cross_entropy(logits.flatten(0, 1).float(), batch[:, 1:].flatten())
+
+
+def make_schedule(steps: int) -> Callable[[int], float]:
+    """Return the share of the learning rate at each step: a linear warm-up, then a cosine down to a floor."""
+    warm = max(1, math.ceil(WARM_UP * steps))
+
+    def share(step: int) -> float:
+        if step < warm:
+            return (step + 1) / warm
+        done = (step - warm) / max(1, steps - warm)
+        return FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))
+
+    return share
+
+
+def _make_optimizer(model: Any, learning_rate: float) -> Any:
+    """Return AdamW with weight decay on matrices, none on norms and biases."""
+    import torch
+
+    matrices = [weight for weight in model.parameters() if weight.ndim >= 2]
+    others = [weight for weight in model.parameters() if weight.ndim < 2]
+    groups = [{"params": matrices, "weight_decay": WEIGHT_DECAY}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=learning_rate, betas=BETAS, fused=True)
+
+
+def _draw_batches(packed: "NDArray[np.int64]", settings: Training | Adaptation, device: str) -> Iterator[Any]:
+    """Yield one batch for each step; every pass over the sequences has its own order, from the seed."""
+    import numpy as np
+    import torch
+
+    random = np.random.default_rng(settings.seed)
+    order = np.empty(0, dtype=np.int64)
+    for _ in range(settings.steps):
+        while len(order) < settings.batch:
+            order = np.concatenate([order, random.permutation(len(packed))])
+        chosen, order = order[: settings.batch], order[settings.batch :]
+        yield torch.from_numpy(packed[chosen]).to(device)
+
+
+def _validate(model: Any, held_out: Any, batch: int) -> float:
+    """Return the mean loss over the held-out sequences, in nats."""
+    import torch
+
+    model.eval()
+    with torch.no_grad():
+        parts = [(measure_loss(model, rows).item(), len(rows)) for rows in held_out.split(batch)]
+    return float(sum(loss * count for loss, count in parts) / len(held_out))
+
+
+def _report(point: Point, steps: int) -> None:
+    """Log a point with a held-out loss; raise `InputError` if training has run away."""
+    if not math.isfinite(point.loss):
+        raise InputError(f"the loss is {point.loss} at step {point.step}", "models", "lower learning_rate")
+    if point.valid_loss is not None:
+        log.info("step %s of %s: loss %.3f, held out %.3f", point.step, steps, point.loss, point.valid_loss)
+
+
+def _check_context(model: Any, sequence: int) -> None:
+    """Raise `InputError` if training sequences do not fit the model."""
+    context = getattr(model.config, "max_position_embeddings", None)
+    if context is not None and sequence > context:
+        raise InputError(
+            f"sequence = {sequence} is longer than the model's context of {context}",
+            "models",
+            "lower sequence",
+        )
+
+
+def _set_dropout(model: Any, share: float) -> None:
+    """Set every dropout of a model, layers and attention alike."""
+    import torch
+
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = share
+        elif isinstance(getattr(module, "attention_dropout", None), float):
+            module.attention_dropout = share
+
+
+@contextmanager
+def _determinism(seed: int) -> Iterator[None]:
+    """Use one thread, deterministic kernels and a fixed seed inside the block."""
+    import torch
+
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # CUDA's matrix products ask for it
+    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    memory: Any = torch.utils.deterministic
+    fill = memory.fill_uninitialized_memory
+    memory.fill_uninitialized_memory = False  # nothing here reads it, and filling takes time
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        memory.fill_uninitialized_memory = fill
+        torch.use_deterministic_algorithms(strict)
+        torch.set_num_threads(threads)

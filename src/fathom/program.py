@@ -1,0 +1,106 @@
+"""What every program under scripts/ shares: its log, its settings, its progress, and how it fails."""
+
+import argparse
+import json
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sized
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from fathom.config import describe_errors
+from fathom.errors import InputError
+
+Item = TypeVar("Item")
+Settings = TypeVar("Settings", bound=BaseModel)
+
+log = logging.getLogger("fathom")
+
+
+def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namespace], None]) -> None:
+    """Parse arguments, set up the log, run `main`, and end with a clear message if the input is bad.
+
+    Adds `--log FILE` to the parser: messages go to the terminal and to that file. Exit codes: 0 when all went
+    well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Knows the program's own arguments.
+    main : callable
+        Takes the parsed arguments; raises `InputError` for what the user can mend.
+    """
+    parser.add_argument("--log", type=Path, help="also write messages to this file")
+    arguments = parser.parse_args()
+    _open_log(arguments.log, Path(parser.prog).stem)
+    try:
+        main(arguments)
+    except InputError as error:
+        log.error("Error: %s", error)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _open_log(path: Path | None, name: str) -> None:
+    """Send messages to standard error and, if `path` is given, to that file."""
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter(f"[{name}] %(message)s"))
+    log.handlers, log.propagate = handlers, False
+    log.setLevel(logging.INFO)
+
+
+def add_settings(parser: argparse.ArgumentParser, model: type[BaseModel]) -> None:
+    """Add `--settings JSON`, the section of the configuration that a program obeys, or its defaults."""
+    parser.add_argument(
+        "--settings",
+        default="{}",
+        metavar="JSON",
+        help=f"settings as JSON, any of: {', '.join(model.model_fields)}; the defaults otherwise",
+    )
+
+
+def read_settings(text: str, model: type[Settings]) -> Settings:
+    """Read the value of `--settings`; raise `InputError` that names the wrong key."""
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(json.loads(text))
+    except json.JSONDecodeError as error:
+        raise InputError(f"this is no JSON: {error}", "--settings") from error
+    except ValidationError as error:
+        raise InputError(describe_errors(error, model), "--settings") from error
+
+
+def show_progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
+    """Yield items with a progress bar on a terminal, with a plain line every 30 seconds elsewhere.
+
+    Parameters
+    ----------
+    items : iterable
+        What is worked on.
+    what : str
+        Name of the items in the plural, as in `1,200 of 4,000 sentences`.
+    total : int, optional
+        Their number, if `items` cannot tell it.
+    """
+    if total is None and isinstance(items, Sized):
+        total = len(items)
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        yield from tqdm(items, desc=what, total=total, leave=False, file=sys.stderr)
+        return
+    last = time.monotonic()
+    for done, item in enumerate(items):
+        if time.monotonic() - last > 30:
+            last = time.monotonic()
+            log.info("%s %s", f"{done:,} of {total:,}" if total else f"{done:,}", what)
+        yield item

@@ -1,0 +1,138 @@
+import html
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fathom.benchmark.card import Description, choose_examples, escape_markdown, write_card
+from fathom.benchmark.manifest import make_manifest
+from fathom.config import Config
+from fathom.files import write_delimited, write_json
+from fathom.tables import PAIRS, write_table
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CONFIG = Config.model_validate(
+    {"domains": {"graphs": {"categories": ["cs.AI"]}}, "pairs": {"tokenizer": "gpt2", "per_keyword": 3}}
+)
+
+
+def make_pairs(
+    counts: dict[str, int], prompt: str = "A prompt of some words that ends with a"
+) -> pl.DataFrame:
+    rows = [
+        {
+            "pair_id": f"{keyword}-{number}", "keyword": keyword, "variant": "tf",
+            "prompt": f"{prompt} {number}", "target": " graph", "doc_id": f"d{number}",
+            "date": "", "cosine": 0.5,
+            "target_in_prompt": number == 0, "target_in_keyword": False,
+        }
+        for keyword, count in counts.items() for number in range(count)
+    ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+def describe(pairs: pl.DataFrame, /, **reports) -> str:
+    manifest = make_manifest({}, CONFIG, "graphs", "tf", {}, reports)
+    return write_card(pairs, Description("graphs", "Graphs: all | of <them>", "tf", 5, 17, manifest))
+
+
+def test_the_front_matter_is_what_the_hub_reads() -> None:
+    values = yaml.safe_load(describe(make_pairs({"a": 3})).split("---\n")[1])
+    assert values["license"] == "other" and values["task_categories"] == ["text-generation"]
+    assert values["size_categories"] == ["n<1K"]
+    assert values["configs"][0]["data_files"] == [{"split": "test", "path": "pairs.parquet"}]
+    assert values["pretty_name"].startswith("Graphs: all | of <them>")
+    assert yaml.safe_load(describe(make_pairs({"a": 1000})).split("---\n")[1])["size_categories"] == [
+        "1K<n<10K"
+    ]
+
+
+def test_keywords_under_the_quota_are_listed() -> None:
+    card = describe(make_pairs({"alpha": 3, "beta": 2, "gamma": 1}))
+    assert "2 of 5 keywords have fewer than 3 pairs, and 2 have none" in card
+    assert "beta (2), gamma (1)." in card and "alpha (3)" not in card
+    assert "In 50.0% of the pairs" in card
+
+
+def test_every_field_is_described() -> None:
+    card = describe(make_pairs({"alpha": 1}))
+    assert all(f"| `{column.name}` |" in card for column in PAIRS)
+
+
+def test_numbers_of_reports_are_shown() -> None:
+    card = describe(make_pairs({"a": 1}), pairs={"sentences": 12345, "left_out": {"no_term": 7, "x": 0}})
+    assert "| pairs | sentences | 12,345 |" in card and "left out: no term | 7 |" in card
+
+
+@pytest.mark.parametrize(
+    ("counts", "distinct"), [({"a": 30, "b": 30}, 2), (dict.fromkeys("abcdefghijkl", 2), 10)]
+)
+def test_ten_examples_of_as_many_keywords_as_there_are(counts: dict[str, int], distinct: int) -> None:
+    rows = make_pairs(counts).to_dicts()
+    chosen = choose_examples(rows)
+    assert len(chosen) == 10 and len({row["keyword"] for row in chosen}) == distinct
+    assert choose_examples(rows[::-1]) == chosen
+
+
+def test_text_of_the_corpus_cannot_break_the_card() -> None:
+    hostile = "<script>x</script> a | b `c` [d](https://e.org) ![f](g) **h** $i$\n\n# j"
+    card = describe(make_pairs({"a|b": 1}, prompt=hostile))
+    assert "<script>" not in card and "\n# j" not in card and "](https" not in card
+    (line,) = [line for line in card.splitlines() if "script" in line]
+    assert len(re.findall(r"(?<!\\)\|", line)) == 4
+
+
+@given(st.text(max_size=40))
+def test_escaped_text_reads_as_before(text: str) -> None:
+    escaped = escape_markdown(text)
+    assert not re.search(r"(?<!\\)[|`*_<>\[\]]", escaped.replace("\\\\", ""))
+    assert html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", escaped)) == " ".join(text.split())
+
+
+def test_the_script_gives_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
+    contents = set()
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        pairs = make_pairs({"alpha": 2})
+        write_table(folder / "pairs.parquet", pairs, PAIRS)
+        (folder / "pairs.jsonl").write_text("{}\n")
+        write_delimited(folder / "keywords.tsv", ["keyword"], [["alpha"]])
+        write_delimited(folder / "vocabulary.tsv", ["keyword", "term"], [["alpha", " graph"]])
+        write_json(folder / "join.json", {"inputs": [{"file": str(folder / "shard.gz"), "sha256": "00"}]})
+        config = CONFIG.model_dump_json(by_alias=True).replace("all-MiniLM-L6-v2", str(folder / "encoder"))
+        done = subprocess.run(
+            [sys.executable, str(REPOSITORY / "scripts/describe_benchmark.py"),
+             "--pairs", folder / "pairs.parquet", "--keywords", folder / "keywords.tsv",
+             "--vocabulary", folder / "vocabulary.tsv", "--join-report", folder / "join.json",
+             "--reports", f"keywords={folder / 'join.json'}", "--domain", "graphs", "--title", "Graphs",
+             "--variant", "tf", "--settings", config,
+             "--manifest", folder / "manifest.json", "--card", folder / "README.md"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        contents.add(((folder / "manifest.json").read_bytes(), (folder / "README.md").read_bytes()))
+    assert len(contents) == 1
+    ((manifest, card),) = contents
+    assert str(tmp_path).encode() not in manifest + card
+    assert json.loads(manifest)["inputs"] == [{"file": "shard.gz", "sha256": "00"}]
+    assert json.loads(manifest)["parameters"]["embedding"]["model"] == "encoder"
+
+
+def test_the_folder_loads_as_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_OFFLINE", True)
+    pairs = make_pairs({"alpha": 2})
+    write_table(tmp_path / "benchmark/pairs.parquet", pairs, PAIRS)
+    (tmp_path / "benchmark/pairs.jsonl").write_text('{"other": 1}\n')
+    (tmp_path / "benchmark/README.md").write_text(describe(pairs))
+    loaded = datasets.load_dataset(
+        str(tmp_path / "benchmark"), split="test", cache_dir=str(tmp_path / "cache")
+    )
+    assert loaded.to_list() == pairs.to_dicts()

@@ -1,0 +1,251 @@
+"""Keyword selection: quotas, merging, refilling, truncated phrases, and determinism."""
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from fathom.benchmark.keywords import (
+    extract_keywords,
+    find_truncated,
+    merge_similar,
+    select_keywords,
+    share_out,
+)
+from fathom.benchmark.phrases import Use
+from fathom.benchmark.wordlists import WordLists, read_word_lists
+from fathom.config import Keywords
+from fathom.errors import InputError
+from fathom.files import hash_text
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARES = Keywords().shares
+
+
+def encode(phrases: list[str]) -> NDArray[np.float64]:
+    """Return unit vectors by hash; phrases that differ only by a plural s are nearly the same."""
+    rows = []
+    for phrase in phrases:
+        stem = " ".join(word.rstrip("s") for word in phrase.split())
+        generator = np.random.default_rng(int(hash_text(stem)[:8], 16))
+        row = generator.normal(size=32) + (0.01 if stem != phrase else 0.0)
+        rows.append(row / np.linalg.norm(row))
+    return np.array(rows)
+
+
+@pytest.fixture(scope="module")
+def wordlists() -> WordLists:
+    return read_word_lists(ROOT / "config" / "wordlists")
+
+
+def make_abstracts() -> dict[str, str]:
+    """Return abstracts in which some phrases recur."""
+    choose = random.Random(3)  # noqa: S311
+    phrases = [
+        "neural networks",
+        "neural network",
+        "random walk",
+        "monte carlo methods",
+        "community detection",
+        "graph neural networks",
+        "opinion dynamics",
+        "publicly available",
+        "markov chain",
+    ]
+    filler = ["".join(choose.choices("bcdfgklmnprtv", k=4)) + end for end in "aoui" for _ in range(800)]
+    return {
+        f"0704.{number:04d}": ". ".join(
+            f"{choose.choice(filler)} {choose.choice(phrases)} {choose.choice(filler)}" for _ in range(8)
+        )
+        for number in range(120)
+    }
+
+
+@pytest.mark.parametrize(
+    ("available", "expected"),
+    [
+        ({"2": 900, "3": 900, "4": 900, "5+": 900}, {"2": 150, "3": 90, "4": 45, "5+": 15}),
+        ({"2": 900, "3": 900, "4": 0, "5+": 0}, {"2": 187, "3": 113, "4": 0, "5+": 0}),
+        ({"2": 900, "3": 10}, {"2": 290, "3": 10, "4": 0, "5+": 0}),
+        ({"2": 20, "3": 7}, {"2": 20, "3": 7, "4": 0, "5+": 0}),
+        ({}, {"2": 0, "3": 0, "4": 0, "5+": 0}),
+    ],
+)
+def test_quotas_shift_in_proportion(available: dict[str, int], expected: dict[str, int]) -> None:
+    quotas = share_out(300, SHARES, available)
+    assert all(abs(quotas[name] - expected[name]) <= 1 for name in SHARES)
+    assert sum(quotas.values()) == sum(expected.values())
+
+
+@given(
+    st.integers(1, 500),
+    st.fixed_dictionaries({name: st.integers(0, 300) for name in SHARES}),
+    st.fixed_dictionaries({name: st.floats(0.01, 1) for name in SHARES}),
+)
+def test_quotas_use_what_there_is(target: int, available: dict[str, int], shares: dict[str, float]) -> None:
+    quotas = share_out(target, shares, available)
+    assert all(0 <= quotas[name] <= available[name] for name in shares)
+    assert sum(quotas.values()) == min(target, sum(available.values()))
+
+
+def unit(*degrees: float) -> NDArray[np.float64]:
+    """Return unit vectors in the plane."""
+    return np.array([[np.cos(np.radians(d)), np.sin(np.radians(d))] for d in degrees])
+
+
+def test_the_shorter_phrase_stays() -> None:
+    kept = merge_similar(["complex networks", "complex network", "far away"], unit(0, 1, 90), 0.85)
+    assert kept == {"complex network": ["complex networks"], "far away": []}
+
+
+def test_of_equally_long_phrases_the_more_central_stays() -> None:
+    # bb is nearer to the rest, which lies on its side
+    phrases = ["aa", "bb", "long one", "long other"]
+    kept = merge_similar(phrases, unit(0, 20, 60, 70), 0.93)
+    assert "bb" in kept
+    assert kept["bb"] == ["aa"]
+
+
+def test_merging_forms_no_chain() -> None:
+    kept = merge_similar(["a a", "b bb", "c ccc"], unit(0, 25, 50), np.cos(np.radians(30)))
+    assert kept == {"a a": ["b bb"], "c ccc": []}
+
+
+def test_cosine_at_the_threshold_is_not_above_it() -> None:
+    vectors = np.array([[1.0, 0.0], [0.85, np.sqrt(1 - 0.85**2)]])
+    assert merge_similar(["a", "bb"], vectors, 0.85) == {"a": [], "bb": []}
+
+
+@given(st.permutations(range(8)))
+def test_merging_does_not_depend_on_order(order: list[int]) -> None:
+    phrases = ["aa", "bb", "cc", "ddd", "eee", "ffff", "gggg", "hhhhh"]
+    vectors = unit(0, 20, 35, 50, 64, 80, 90, 120)
+    expected = merge_similar(phrases, vectors, 0.95)
+    found = merge_similar([phrases[i] for i in order], vectors[order], 0.95)
+    assert {phrase: set(others) for phrase, others in found.items()} == {
+        phrase: set(others) for phrase, others in expected.items()
+    }
+
+
+def test_merged_places_are_refilled() -> None:
+    ranked = {"2": ["x graphs", "x graph", "y graphs", "y graph", "z path", "w tree"]}
+    selected = select_keywords(ranked, Keywords(count=4), encode)
+    assert selected.keywords == ["x graph", "y graph", "z path", "w tree"]
+    assert selected.merged == {"x graph": ["x graphs"], "y graph": ["y graphs"]}
+
+
+def test_shortage_of_one_length_goes_to_others() -> None:
+    ranked = {"2": [f"bi w{letter}" for letter in "abcdefghij"], "3": ["tri one two"]}
+    selected = select_keywords(ranked, Keywords(count=8), encode)
+    assert len(selected.keywords) == 8
+    assert selected.quotas == {"2": 7, "3": 1, "4": 0, "5+": 0}
+
+
+def test_truncated_phrases_are_found(wordlists: WordLists) -> None:
+    uses = {
+        "large language": Use(10, 100),
+        "large language model": Use(5, 30),
+        "large language models": Use(9, 65),
+        "language models": Use(20, 200),
+    }
+    assert set(find_truncated(list(uses), uses, wordlists, 0.9)) == {"large language"}
+    assert find_truncated(list(uses), uses, wordlists, 0.96) == {}
+
+
+def test_truncated_phrases_can_stay(wordlists: WordLists) -> None:
+    abstracts = {f"a{number}": f"v{number} graph neural networks w{number}" for number in range(30)}
+    abstracts |= {f"x{number}": f"w{number} of v{number}" for number in range(2000)}
+    off, _ = extract_keywords(abstracts, Keywords(drop_truncated=None, merge_above=1.0), wordlists, encode)
+    on, report = extract_keywords(abstracts, Keywords(drop_truncated=0.9, merge_above=1.0), wordlists, encode)
+    assert {row[0] for row in off} - {row[0] for row in on} == set(report["dropped"]["truncated"]["examples"])
+    assert "graph neural networks" in {row[0] for row in on}
+    assert len(off) > len(on)
+
+
+def test_rows_and_report(wordlists: WordLists) -> None:
+    abstracts = {**make_abstracts(), "empty": "  "}
+    rows, report = extract_keywords(abstracts, Keywords(), wordlists, encode)
+    keywords = {row[0]: row for row in rows}
+    assert {"neural network", "random walk", "opinion dynamics", "markov chain"} <= set(keywords)
+    assert "publicly available" not in keywords
+    assert "neural networks (" in keywords["neural network"][4]
+    assert [row[2] for row in rows] == sorted((row[2] for row in rows), reverse=True)
+    assert all(row[1] == len(row[0].split()) for row in rows)
+    assert report["abstracts"] == 120
+    assert report["abstracts_empty"] == 1
+    assert report["asked"] == 300
+    assert report["found"] == len(rows)
+    assert "publicly available" in report["dropped"]["function"]["examples"]
+
+
+def test_fewer_than_asked_is_said(wordlists: WordLists, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="fathom"):
+        rows, _ = extract_keywords(make_abstracts(), Keywords(), wordlists, encode)
+    assert any(
+        f"{len(rows)} of 300 keywords" in message and "min_count" in message for message in caplog.messages
+    )
+
+
+def test_no_keyword_is_an_error(wordlists: WordLists) -> None:
+    for abstracts in ({}, {"a": ""}, {"a": "one short text"}):
+        with pytest.raises(InputError, match="no keyword"):
+            extract_keywords(abstracts, Keywords(), wordlists, encode)
+
+
+def test_order_of_documents_does_not_matter(wordlists: WordLists) -> None:
+    abstracts = make_abstracts()
+    shuffled = dict(random.Random(5).sample(sorted(abstracts.items()), len(abstracts)))  # noqa: S311
+    assert extract_keywords(abstracts, Keywords(), wordlists, encode) == extract_keywords(
+        shuffled, Keywords(), wordlists, encode
+    )
+
+
+def test_hash_seed_does_not_matter() -> None:
+    program = (
+        "import importlib.util, json; from pathlib import Path\n"
+        f"spec = importlib.util.spec_from_file_location('this', {str(Path(__file__))!r})\n"
+        "this = importlib.util.module_from_spec(spec); spec.loader.exec_module(this)\n"
+        "lists = this.WordLists({'function': frozenset({'publicly', 'of a'})}, frozenset(), {})\n"
+        "abstracts = this.make_abstracts()\n"
+        "print(json.dumps(this.extract_keywords(abstracts, this.Keywords(), lists, this.encode)))\n"
+    )
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "src")},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "4711")
+    ]
+    assert outputs[0] == outputs[1]
+    assert b"neural network" in outputs[0]
+
+
+def read_abstracts(shared: Path, category: str, limit: int) -> dict[str, str]:
+    """Return abstracts of real records of one category."""
+    abstracts: dict[str, str] = {}
+    with gzip.open(shared / "arxiv" / "arxiv-metadata-oai-snapshot.json.gz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            if category in line and category in (record := json.loads(line))["categories"].split():
+                abstracts[record["id"]] = record["abstract"]
+                if len(abstracts) == limit:
+                    break
+    return abstracts
+
+
+def test_real_abstracts_give_the_papers_keywords(shared: Path, wordlists: WordLists) -> None:
+    rows, _ = extract_keywords(read_abstracts(shared, "econ.GN", 2000), Keywords(), wordlists, encode)
+    names = {row[0] for row in rows} | {other.split(" (")[0] for row in rows for other in row[4].split("; ")}
+    table_4 = {"economic growth", "monetary policy", "labor market", "nash equilibrium", "climate change"}
+    assert table_4 <= names
+    assert not names & {"publicly available", "experimental results", "case study"}

@@ -1,0 +1,69 @@
+"""Normalisation: what a run of tokens may hold and where it ends."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fathom.benchmark.normalise import split_into_runs
+
+
+@pytest.mark.parametrize(
+    ("text", "runs"),
+    [
+        ("Large Language Models learn.", [["large", "language", "models", "learn"]]),
+        ("deep learning, fine-tuned models", [["deep", "learning"], ["fine-tuned", "models"]]),
+        ("networks (GNNs) learn", [["networks"], ["learn"]]),
+        ("a (b [c {d}] e) f", [["a"], ["f"]]),
+        ("open (never closed", [["open"], ["never", "closed"]]),
+        ("1) first 2) second", [["1"], ["first", "2"], ["second"]]),
+        ("the $k$-means method of $x_{i}$ kind", [["the"], ["method", "of"], ["kind"]]),
+        ("costs $5 and $10 a day", [["costs"], ["5", "and"], ["10", "a", "day"]]),
+        (r"where \(a+b\) and \[c\] hold", [["where"], ["and"], ["hold"]]),
+        (r"\emph{very deep} nets \cite{key} and {\em flat}", [["very", "deep", "nets"], ["and", "flat"]]),
+        (r"Erd\H{o}s-R\'enyi and Erdős-Rényi", [["erdos-renyi", "and", "erdos-renyi"]]),
+        (r'Schr\"odinger, Poincar{\'e}', [["schrodinger"], ["poincare"]]),
+        ("see https://a.b/c?d=e or me@x.org now", [["see"], ["or"], ["now"]]),
+        ("a <b>bold</b> claim &amp; x < y", [["a"], ["bold"], ["claim"], ["x"], ["y"]]),
+        ("we can't, don't, they're; it\u2019s Nash's", [["we", "can", "not"], ["do", "not"], ["they", "are"],
+                                                    ["it", "is", "nash"]]),
+        ("players' moves 'quoted' text", [["players"], ["moves"], ["quoted"], ["text"]]),
+        ("tail\x00risk\x07index", [["tail", "risk", "index"]]),
+        ("scale--free and long\u2013range", [["scale"], ["free", "and", "long"], ["range"]]),
+        ("fit_transform of model2", [["fit_transform", "of", "model2"]]),
+        ("", []),
+        ("... !!", []),
+    ],
+)  # fmt: skip
+def test_examples(text: str, runs: list[list[str]]) -> None:
+    assert split_into_runs(text) == runs
+
+
+@given(st.text(max_size=300))
+def test_tokens_hold_no_signs(text: str) -> None:
+    for run in split_into_runs(text):
+        assert run
+        for token in run:
+            assert token
+            assert all(sign.isalnum() or sign in "-'_" for sign in token)
+            assert not token.startswith("-")
+            assert not token.endswith("-")
+
+
+@given(st.text(alphabet="abcnstdST'-_.,;()[]$\\ é\u2019{}<>", max_size=120))
+def test_normalising_again_changes_nothing(text: str) -> None:
+    runs = split_into_runs(text)
+    assert split_into_runs(" . ".join(" ".join(run) for run in runs)) == runs
+
+
+@given(st.lists(st.lists(st.text("abcdexyz", min_size=1, max_size=6), min_size=1, max_size=4), max_size=6),
+       st.sampled_from([". ", ", ", "; ", ": ", "! ", " -- ", " / ", " (aside) ", " \u2014 "]))  # fmt: skip
+def test_no_run_crosses_punctuation(runs: list[list[str]], sign: str) -> None:
+    assert split_into_runs(sign.join(" ".join(run) for run in runs)) == runs
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 100_000, "([{" * 30_000 + "}])" * 30_000, "$" * 100_000, "<a " * 30_000, "\\" * 100_000,
+             "a-" * 50_000, "x'" * 50_000, "n't" * 30_000, "word " * 20_000, "\\begin{math}" * 8_000],
+)  # fmt: skip
+def test_long_and_odd_text_comes_through(text: str) -> None:
+    assert isinstance(split_into_runs(text), list)

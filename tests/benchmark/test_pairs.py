@@ -1,0 +1,270 @@
+import json
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fathom.benchmark.pairs import is_in_keyword, is_in_prompt, make_pairs, write_pairs
+from fathom.config import Pairs
+from fathom.errors import InputError
+from fathom.files import hash_file, hash_text, write_delimited
+from fathom.tables import INDEX, MATCHES, PAIRS, read_table, write_table
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+KEYWORD = "graph neural networks"
+
+
+def encode_offsets(sentences: list[str]) -> list[list[tuple[int, int]]]:
+    return [[match.span() for match in re.finditer(r"\S+", sentence)] for sentence in sentences]
+
+
+def sentence_with(target: str, number: int = 0) -> str:
+    return f"We saw that in the year {number} people wrote much about {target} and more."
+
+
+def matches(*rows: tuple[str, str, str]) -> pl.DataFrame:
+    values = [
+        {"keyword": keyword, "doc_id": doc_id, "position": place, "clean": clean, "cosine": 0.625}
+        for place, (keyword, doc_id, clean) in enumerate(rows)
+    ]
+    return pl.DataFrame(values, schema_overrides={"position": pl.Int32})
+
+
+def make(frame: pl.DataFrame, *words: str, encode=encode_offsets, **values):
+    settings = Pairs(tokenizer="any", **values)
+    dates = dict.fromkeys(frame["doc_id"], "2024-01-02")
+    vocabulary = {keyword: frozenset(words) for keyword in frame["keyword"].unique()}
+    return make_pairs(frame, vocabulary, dates, "tf", settings, encode)
+
+
+@pytest.fixture(scope="module")
+def many() -> pl.DataFrame:
+    choice = random.Random(3)  # noqa: S311
+    words = ["edges"] * 30 + ["node"] * 5 + ["pooling", "Laplacian"]
+    rows = [
+        (keyword, f"d{choice.randrange(40)}", sentence_with(choice.choice(words), choice.randrange(10_000)))
+        for keyword in (KEYWORD, "node embeddings")
+        for _ in range(300)
+    ]
+    return matches(*rows)
+
+
+TERMS = ("edges", "node", "pooling", "Laplacian")
+
+
+def test_a_pair_is_all_that_the_contract_says() -> None:
+    benchmark = make(matches((KEYWORD, "a1", sentence_with("pooling"))), "pooling")
+    (row,) = benchmark.pairs.to_dicts()
+    prompt = "We saw that in the year 0 people wrote much about"
+    assert row == {
+        "pair_id": hash_text(KEYWORD, "tf", prompt, " pooling")[:16],
+        "keyword": KEYWORD,
+        "variant": "tf",
+        "prompt": prompt,
+        "target": " pooling",
+        "doc_id": "a1",
+        "date": "2024-01-02",
+        "cosine": 0.625,
+        "target_in_prompt": False,
+        "target_in_keyword": False,
+    }
+
+
+def test_targets_take_turns(many: pl.DataFrame) -> None:
+    pairs = make(many, *TERMS, per_keyword=8).pairs
+    for keyword in many["keyword"].unique():
+        counts = pairs.filter(pl.col("keyword") == keyword)["target"].value_counts()
+        assert dict(counts.iter_rows()) == {f" {word}": 2 for word in TERMS}
+
+
+def test_a_frequent_target_fills_up_only_when_the_others_are_spent(many: pl.DataFrame) -> None:
+    one = many.filter(pl.col("keyword") == KEYWORD)
+    available = {word: one["clean"].str.contains(f" {word} ").sum() for word in TERMS}
+    quota = available["pooling"] + available["Laplacian"] + available["node"] + 60
+    counts = dict(make(one, *TERMS, per_keyword=quota).pairs["target"].value_counts().iter_rows())
+    assert counts == {f" {word}": min(available[word], 60) for word in TERMS}
+
+
+def test_documents_take_turns_too() -> None:
+    rows = [(KEYWORD, "big", sentence_with("pooling", number)) for number in range(50)]
+    rows += [(KEYWORD, f"small{number}", sentence_with("pooling", 100 + number)) for number in range(9)]
+    pairs = make(matches(*rows), "pooling", per_keyword=10).pairs
+    assert pairs["doc_id"].n_unique() == 10
+
+
+def test_documents_are_drawn_not_taken_in_their_order() -> None:
+    rows = [(KEYWORD, f"d{number:02}", sentence_with("pooling", number)) for number in range(60)]
+    chosen = make(matches(*rows), "pooling", per_keyword=6).pairs["doc_id"].to_list()
+    assert max(chosen) > "d20" and sorted(chosen) != [f"d{number:02}" for number in range(6)]
+
+
+def test_the_order_of_rows_changes_no_byte(many: pl.DataFrame, tmp_path: Path) -> None:
+    hashes = set()
+    for seed in range(3):
+        shuffled = many.sample(fraction=1.0, shuffle=True, seed=seed)
+        table, lines = tmp_path / f"{seed}.parquet", tmp_path / f"{seed}.jsonl"
+        write_pairs(make(shuffled, *reversed(TERMS), per_keyword=20).pairs, table, lines)
+        hashes.add((hash_file(table), hash_file(lines)))
+    assert len(hashes) == 1
+
+
+def test_how_many_sentences_are_tokenised_at_once_changes_nothing(many, monkeypatch) -> None:
+    expected = make(many, *TERMS, per_keyword=20)
+    monkeypatch.setattr("fathom.benchmark.pairs._CHUNK", 1)
+    assert make(many, *TERMS, per_keyword=20).pairs.equals(expected.pairs)
+
+
+def test_no_more_is_tokenised_than_needed(many: pl.DataFrame) -> None:
+    seen: list[str] = []
+
+    def encode(sentences: list[str]) -> list[list[tuple[int, int]]]:
+        seen.extend(sentences)
+        return encode_offsets(sentences)
+
+    make(many, *TERMS, per_keyword=2, encode=encode)
+    assert len(seen) <= 2 * 2 * 32
+
+
+def test_a_smaller_quota_gives_a_part_of_the_larger_ones_pairs(many: pl.DataFrame) -> None:
+    small, large = (set(make(many, *TERMS, per_keyword=quota).pairs["pair_id"]) for quota in (7, 23))
+    assert len(small) == 14 and len(large) == 46 and small < large
+
+
+def test_another_seed_gives_other_pairs(many: pl.DataFrame) -> None:
+    first, second = (make(many, *TERMS, per_keyword=10, seed=seed).pairs["pair_id"] for seed in (0, 1))
+    assert set(first) != set(second)
+
+
+def test_a_keyword_does_not_depend_on_the_others(many: pl.DataFrame) -> None:
+    alone = make(many.filter(pl.col("keyword") == KEYWORD), *TERMS, per_keyword=10).pairs
+    assert make(many, *TERMS, per_keyword=10).pairs.filter(pl.col("keyword") == KEYWORD).equals(alone)
+
+
+def test_every_sentence_is_accounted_for(many: pl.DataFrame) -> None:
+    rest = matches(
+        (KEYWORD, "x", "Too short for node"),
+        (KEYWORD, "x", "This sentence holds no term whatever, though it is long enough."),
+        (KEYWORD, "x", "Thissentenceisquitelongbuthas fewtokens node andisover."),
+        (KEYWORD, "x", "Here the node comes too early for a target, as anyone can see."),
+        (KEYWORD, "x", sentence_with("node", 10_001)),
+        (KEYWORD, "x", sentence_with("node", 10_001)),
+        ("unknown", "x", sentence_with("node")),
+    )
+    settings = Pairs(tokenizer="any", per_keyword=1000)
+    dates = dict.fromkeys([*many["doc_id"], "x"], "")
+    report = make_pairs(
+        pl.concat([many, rest]), {KEYWORD: frozenset(TERMS), "idle": frozenset({"node"})}, dates, "tf",
+        settings, encode_offsets,
+    ).report  # fmt: skip
+    left_out = report["left_out"]
+    assert report["sentences"] == len(many) + 7 == report["pairs"] + sum(left_out.values())
+    assert left_out["too_few_characters"] == left_out["no_term"] == 1
+    assert left_out["too_few_tokens"] == left_out["no_target"] == 1
+    assert left_out["same_pair"] >= 1
+    assert left_out["no_vocabulary"] == 301
+    assert report["keywords_under_quota"] == {
+        KEYWORD: report["pairs"], "idle": 0, "node embeddings": 0, "unknown": 0,
+    }  # fmt: skip
+
+
+def test_pairs_that_are_too_long_are_dropped() -> None:
+    frame = matches(
+        (KEYWORD, "a", sentence_with("pooling")), (KEYWORD, "b", f"Well, {sentence_with('node')}")
+    )
+    assert len(make(frame, "pooling", "node", max_tokens=13).pairs) == 2
+    shorter = make(frame, "pooling", "node", max_tokens=12)
+    assert shorter.pairs["target"].to_list() == [" pooling"] and shorter.report["left_out"]["too_long"] == 1
+    with pytest.raises(InputError, match="too long 2"):
+        make(frame, "pooling", "node", max_tokens=11)
+
+
+def test_targets_in_prompt_or_keyword_are_marked_and_can_be_left_out() -> None:
+    prompted = "pooling is what people in this year wrote of when they did pooling of graphs."
+    frame = matches(
+        (KEYWORD, "a", prompted),
+        (KEYWORD, "b", sentence_with("networks")),
+        (KEYWORD, "c", sentence_with("edges")),
+    )
+    terms = ("pooling", "networks", "edges")
+    pairs = make(frame, *terms).pairs
+    assert dict(pairs.select("target", "target_in_prompt").iter_rows()) == {
+        " pooling": True, " networks": False, " edges": False,
+    }  # fmt: skip
+    assert dict(pairs.select("target", "target_in_keyword").iter_rows()) == {
+        " pooling": False, " networks": True, " edges": False,
+    }  # fmt: skip
+    assert set(make(frame, *terms, target_in_prompt=False).pairs["target"]) == {" networks", " edges"}
+    assert set(make(frame, *terms, target_in_keyword=False).pairs["target"]) == {" pooling", " edges"}
+    report = make(frame, *terms, target_in_keyword=False, target_in_prompt=False).report
+    assert report["left_out"]["target_in_prompt"] == report["left_out"]["target_in_keyword"] == 1
+
+
+def test_a_target_stands_in_prompt_or_keyword_only_as_a_word() -> None:
+    assert is_in_prompt("the graph-based way of a", " graph")
+    assert not is_in_prompt("the graphs of a Graph", " graph")
+    assert is_in_keyword(" Networks", "graph neural networks")
+    assert not is_in_keyword(" net", "graph neural networks")
+
+
+def test_among_several_targets_one_is_drawn() -> None:
+    middle = " ".join(f"w{number}" for number in range(10))
+    rows = [(KEYWORD, f"d{number}", f"Case {number} {middle} node or edges here.") for number in range(40)]
+    counts = make(matches(*rows), "node", "edges", earlier_terms="adjacent").pairs["target"].value_counts()
+    assert dict(counts.iter_rows()).keys() == {" node", " edges"}
+
+
+def test_no_pair_at_all_is_an_error_with_reasons() -> None:
+    with pytest.raises(InputError, match="no term 1"):
+        make(matches((KEYWORD, "a", sentence_with("pooling"))), "node")
+    with pytest.raises(InputError, match="not one pair"):
+        make(matches((KEYWORD, "a", sentence_with("pooling"))))
+
+
+def test_a_document_that_the_index_lacks_is_an_error() -> None:
+    frame = matches((KEYWORD, "a", sentence_with("pooling")))
+    with pytest.raises(InputError, match="not in the index"):
+        make_pairs(frame, {KEYWORD: frozenset({"pooling"})}, {}, "tf", Pairs(tokenizer="any"), encode_offsets)
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    write_table(tmp_path / "sentences.parquet", matches((KEYWORD, "a1", sentence_with("pooling"))), MATCHES)
+    index = {
+        "doc_id": "a1", "part": "p", "title": "", "abstract": "", "date": "2024-05-06", "domains": ["g"],
+        "fold": "benchmark", "characters": 0, "text_hash": "",
+    }  # fmt: skip
+    write_table(tmp_path / "index.parquet", pl.DataFrame([index]), INDEX)
+    write_delimited(tmp_path / "vocabulary.tsv", ["keyword", "term"], [[KEYWORD, " pooling"]])
+    return tmp_path
+
+
+def run_script(folder: Path, tokenizer: Path) -> subprocess.CompletedProcess[str]:
+    names = {
+        "--sentences": "sentences.parquet", "--vocabulary": "vocabulary.tsv", "--index": "index.parquet",
+        "--output": "pairs.parquet", "--json-lines": "pairs.jsonl", "--report": "pairs.json",
+    }  # fmt: skip
+    paths = [part for option, name in names.items() for part in (option, str(folder / name))]
+    return subprocess.run(
+        [sys.executable, str(REPOSITORY / "scripts/make_pairs.py"), *paths, "--tokenizer", str(tokenizer),
+         "--variant", "tf", "--settings", json.dumps({"tokenizer": "gpt2"})],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_script_writes_the_same_pairs_twice(inputs: Path, shared: Path) -> None:
+    done = run_script(inputs, shared / "tokenizers/gpt2")
+    assert done.returncode == 0, done.stderr
+    pairs = read_table(inputs / "pairs.parquet", PAIRS)
+    lines = [json.loads(line) for line in (inputs / "pairs.jsonl").read_text().splitlines()]
+    assert lines == pairs.to_dicts() and pairs["date"].to_list() == ["2024-05-06"]
+    assert list(lines[0]) == [column.name for column in PAIRS]
+    assert len(json.loads((inputs / "pairs.json").read_text())["tokenizer"]) == 64
+
+
+def test_a_folder_without_tokenizer_is_an_error(inputs: Path) -> None:
+    done = run_script(inputs, inputs)
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "tokenizer" in done.stderr

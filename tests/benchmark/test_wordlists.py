@@ -1,0 +1,144 @@
+"""Word lists: what they fault, and what is wrong with a file."""
+
+from pathlib import Path
+
+import pytest
+
+from fathom.benchmark.wordlists import LISTS, WordLists, read_word_list, read_word_lists
+from fathom.errors import InputError
+
+FOLDER = Path(__file__).resolve().parents[2] / "config" / "wordlists"
+
+TABLE_4 = (
+    "machine learning",
+    "reinforcement learning",
+    "deep learning",
+    "explainable ai",
+    "graph neural",
+    "transfer learning",
+    "generative adversarial",
+    "imitation learning",
+    "causal inference",
+    "continual learning",
+    "complex network",
+    "epidemic dynamics",
+    "community detection",
+    "opinion dynamics",
+    "information diffusion",
+    "scale-free network",
+    "human mobility",
+    "temporal networks",
+    "evolutionary dynamics",
+    "network science",
+    "disease spread",
+    "phylogenetic tree",
+    "population dynamics",
+    "natural selection",
+    "mutation rate",
+    "genetic diversity",
+    "infectious disease",
+    "fitness landscape",
+    "fixation probability",
+    "economic growth",
+    "monetary policy",
+    "income inequality",
+    "labor market",
+    "nash equilibrium",
+    "climate change",
+    "financial market",
+    "international trade",
+    "fiscal policy",
+    "unemployment rate",
+)
+
+
+@pytest.fixture(scope="module")
+def wordlists() -> WordLists:
+    return read_word_lists(FOLDER)
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        *TABLE_4,
+        "data mining",
+        "public goods game",
+        "nearest neighbors",
+        "mean field",
+        "large language models",
+        "pose estimation",
+        "question answering",
+    ],
+)
+def test_terms_are_not_faulted(wordlists: WordLists, phrase: str) -> None:
+    assert wordlists.find_fault(phrase) is None
+
+
+@pytest.mark.parametrize(
+    ("phrase", "fault"),
+    [
+        ("publicly available", "function"),
+        ("analysis reveals", "academic"),
+        ("specifically designed", "function"),
+        ("significant improvements", "quantity"),
+        ("ablation studies", "academic"),
+        ("success rate", "academic"),
+        ("benchmark datasets", "academic"),
+        ("paper proposes", "academic"),
+        ("experimental results", "academic"),
+        ("real world", "academic"),
+        ("large scale", "academic"),
+        ("vice versa", "stopwords"),
+        ("of the", "stopwords"),
+        ("well-known fact", "function"),
+        ("model2 training", "not alphabetic"),
+        ("fit_transform method", "not alphabetic"),
+        ("schrödinger equation", "not alphabetic"),
+        ("twenty-five models", "quantity"),
+        ("two-stroke engine", None),
+    ],
+)
+def test_generic_phrases_are_faulted(wordlists: WordLists, phrase: str, fault: str | None) -> None:
+    assert wordlists.find_fault(phrase) == fault
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_are_sorted_and_disjoint(name: str) -> None:
+    lines = [line for line in (FOLDER / f"{name}.txt").read_text().splitlines() if not line.startswith("#")]
+    assert lines == sorted(set(lines))
+    others = [read_word_list(FOLDER / f"{other}.txt") for other in LISTS if other != name]
+    assert not any(read_word_list(FOLDER / f"{name}.txt") & other for other in others)
+
+
+def test_lemma_word_sequence_and_kept_word(tmp_path: Path) -> None:
+    for name in LISTS:
+        (tmp_path / f"{name}.txt").write_text("# comment\n\n")
+    (tmp_path / "academic.txt").write_text("\ufeffmine\nstudy\n+mining\nblue sky\n", encoding="utf-8")
+    lists = read_word_lists(tmp_path)
+    assert lists.find_fault("studies here") == "academic"  # its lemma is study
+    assert lists.find_fault("mines here") == "academic"
+    assert lists.find_fault("data mining") is None
+    assert lists.find_fault("clear blue sky") == "academic"
+    assert lists.find_fault("blue skyline") is None
+    assert read_word_list(tmp_path / "academic.txt") == {"mine", "study"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"good\nBad\n", "line 2: 'Bad' is not in lower case"),
+        (b"good\n# x\n\xff\xfe\n", "line 3: this line is not UTF-8"),
+        (b"one, two\n", "line 1: 'one, two' is neither"),
+    ],
+)
+def test_wrong_lines_are_named(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "stopwords.txt").write_bytes(content)
+    with pytest.raises(InputError) as error:
+        read_word_list(tmp_path / "stopwords.txt")
+    assert message in str(error.value)
+
+
+def test_missing_list_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file") as error:
+        read_word_lists(tmp_path)
+    assert "stopwords.txt" in error.value.where

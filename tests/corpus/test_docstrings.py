@@ -1,0 +1,193 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fathom.corpus.docstrings import read_docstrings
+from fathom.corpus.prose import docstring_to_text
+from fathom.errors import InputError
+
+LONG = "This sentence is long enough to be kept as a document of the corpus, which needs eighty characters."
+
+DOCSTRING = """fit(X, y=None)
+
+Fit the :class:`~some.Model` to ``X``, see `y` and [1]_.
+The *second* line is **bold** by :meth:`fit`.
+
+.. versionadded:: 0.18
+
+.. note::
+   A note is prose and is kept.
+
+.. math::
+
+    \\int x dx
+
+Parameters
+----------
+X : array-like of shape (n, m)
+    The samples that are read.
+
+    - First choice of several here.
+    - Second choice of several here.
+y : None
+    Ignored.
+
+Returns
+-------
+self
+    The fitted model itself.
+
+See Also
+--------
+other : Does something else here.
+
+Notes
+-----
+The cost is as follows::
+
+    for x in y:
+        pass
+
+:class:`Model` begins this paragraph here.
+
+=====  =====
+A col  B col
+=====  =====
+one    two of three
+=====  =====
+
+After the table comes text.
+
+References
+----------
+.. [1] A. Author, A title of a paper, 1999.
+
+Examples
+--------
+>>> a = 1
+>>> print(a)
+1
+
+Between examples there is prose.
+
+>>> <object at 0x7f00>
+"""
+
+
+def test_prose_of_a_docstring() -> None:
+    assert docstring_to_text(DOCSTRING).split("\n\n") == [
+        "Fit the Model to X, see y and. The second line is bold by fit.",
+        "A note is prose and is kept.",
+        "The samples that are read.",
+        "First choice of several here.",
+        "Second choice of several here.",
+        "The fitted model itself.",
+        "The cost is as follows:",
+        "Model begins this paragraph here.",
+        "After the table comes text.",
+        "Between examples there is prose.",
+    ]
+
+
+def test_what_looks_like_a_bullet_inside_a_line_stays() -> None:
+    text = "The limit is used. If it is (or) not 1) then it stays: see below. Not a list."
+    assert docstring_to_text(text) == text
+
+
+@given(st.text(alphabet=">.:=-+|*`_ \n\tab(1)[]", max_size=200))
+def test_any_text_gives_clean_paragraphs(docstring: str) -> None:
+    text = docstring_to_text(docstring)
+    for paragraph in text.split("\n\n") if text else []:
+        assert paragraph == " ".join(paragraph.split())
+        assert paragraph
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return a function that writes the modules of a package named sample, by their paths."""
+
+    def write(files: dict[str, str]) -> None:
+        for name, content in files.items():
+            path = tmp_path / "sample" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+
+    monkeypatch.syspath_prepend(tmp_path)
+    yield write
+    for name in [name for name in sys.modules if name.partition(".")[0] == "sample"]:
+        del sys.modules[name]
+
+
+def read(dump, tmp_path: Path, **corpus) -> tuple[pl.DataFrame, dict]:
+    domains = {"all": {"categories": ["sample.*"]}}
+    report = read_docstrings("sample", dump.select(domains=domains, **corpus), tmp_path / "sample.parquet")
+    return pl.read_parquet(tmp_path / "sample.parquet"), report
+
+
+def test_objects_stand_once_under_their_shortest_name(dump, tmp_path: Path, package, capfd) -> None:
+    package(
+        {
+            "__init__.py": f'"""Sample. {LONG}\n\nMore of it stands here.\n"""\n',
+            "tree/__init__.py": "from sample.tree._code import grow\n__all__ = ['grow']\n",
+            "tree/_code.py": f'def grow():\n    """Grow. {LONG}"""\n'
+            f'def _hidden():\n    """Hidden. {LONG}"""\n',
+            "tree/forest.py": f'from sample.tree._code import grow\nclass Oak:\n    """Oak. {LONG}"""\n'
+            f'    def fell(self):\n        """Fell. {LONG}"""\n'
+            f'    def _no(self):\n        """No. {LONG}"""\n'
+            f'    def again(self):\n        """Grow. {LONG}"""\n'
+            '    def short(self):\n        """Short."""\n',
+            "tests/__init__.py": "raise SystemExit(1)\n",
+            "broken.py": "import not_there_at_all\n",
+            "noisy.py": f'"""Noise. {LONG}"""\nimport sys, warnings\nprint("noise")\n'
+            'print("noise", file=sys.stderr)\nwarnings.warn("noise")\n',
+        }
+    )
+    frame, report = read(dump, tmp_path)
+    assert frame.select("doc_id", "categories").rows() == [
+        ("sample", ["sample"]),
+        ("sample.noisy", ["sample.noisy"]),
+        ("sample.tree.forest.Oak", ["sample.tree"]),
+        ("sample.tree.forest.Oak.fell", ["sample.tree"]),
+        ("sample.tree.grow", ["sample.tree"]),
+    ]
+    first = frame.row(0, named=True)
+    assert first["abstract"] == f"Sample. {LONG}"
+    assert first["text"] == f"Sample. {LONG}\n\nMore of it stands here."
+    assert (first["title"], first["date"], first["domains"]) == ("sample", "", ["all"])
+    assert report["import_errors"] == [
+        "sample.broken: ModuleNotFoundError: No module named 'not_there_at_all'"
+    ]
+    assert (report["duplicates"], report["documents"]) == (1, 5)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_missing_package(dump, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="package not_there cannot be imported") as caught:
+        read_docstrings("not_there", dump.select(), tmp_path / "x.parquet")
+    assert "install it" in caught.value.hint
+
+
+def test_the_hash_seed_changes_nothing(dump, tmp_path: Path) -> None:
+    settings = dump.select(domains={"all": {"categories": ["*"]}}).model_dump_json(by_alias=True)
+    repository = Path(__file__).resolve().parents[2]
+    script = repository / "scripts" / "read_docstrings.py"
+    results = []
+    for seed in ("1", "2"):
+        output, report = tmp_path / f"{seed}.parquet", tmp_path / f"{seed}.json"
+        command = [sys.executable, script, "--package", "numpy", "--settings", settings]
+        environment = {"PYTHONHASHSEED": seed, "PYTHONPATH": str(repository / "src")}
+        done = subprocess.run(
+            [*command, "--output", output, "--report", report],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.startswith("[read_docstrings] numpy: 1,")
+        results.append(output.read_bytes())
+    assert results[0] == results[1]

@@ -1,0 +1,103 @@
+import string
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fathom.corpus import latex
+from fathom.corpus.latex import clean_sentence, convert_latex
+
+_PLAIN = st.text(st.sampled_from(string.ascii_letters + string.digits + " .,;:!?'`\"-_^#<>[]()@/|+*=éα’\t\n"))
+
+
+@pytest.mark.parametrize(
+    ("raw", "clean"),
+    [
+        (r"The DBN is proposed by \citet{hinton}, it builds", "The DBN is proposed by , it builds"),
+        (r"see \citep[see][p.~3]{a,b} and \cite {c}.", "see and ."),
+        (r"\Citeauthor*{x} and \parencite{y} and \textcite[3]{z} agree", "and and agree"),
+        (r"as shown [\cite=resnet], [\citep=a1] too", "as shown , too"),
+        ("teleportation {{cite:33261c49-022d}} has", "teleportation has"),
+        (r"cut off \cite{one, two", "cut off"),
+        (r"a bare \cite is gone", "a bare is gone"),
+        (r"\label{sec:x}\index{a!b}We start", "We start"),
+        (r"in \ref{a}, \cref{b,c}, \Cref{d} and [\ref=e]", "in <ref>, <ref>, <ref> and <ref>"),
+        (r"\textbf{Bold} and \emph{slanted} words", "Bold and slanted words"),
+        (r"a~b and 5\% of $x_i^2$", "a b and 5% of x_i^2"),
+        ("50% of it and 20 % of that", "50% of it and 20 % of that"),
+        ("\\emph{so}%\n they say", "so they say"),
+        ("tabs\tand\nlines\u00a0collapse", "tabs and lines collapse"),
+        (r"\refl is no reference", "is no reference"),
+    ],
+)
+def test_sentences_come_out_clean(raw: str, clean: str) -> None:
+    assert clean_sentence(raw) == clean
+
+
+@pytest.mark.parametrize("raw", ["naïve Bayes", r"the angle $\alpha$", "a -- b", "it’s", "``quoted''"])
+def test_sentence_with_other_characters_is_dropped(raw: str) -> None:
+    counts: Counter[str] = Counter()
+    assert clean_sentence(raw, counts) is None
+    assert counts == {"dropped_characters": 1}
+
+
+def test_sentence_of_a_citation_alone_is_dropped() -> None:
+    counts: Counter[str] = Counter()
+    assert clean_sentence(r" \cite{a} ", counts) is None
+    assert counts == {"dropped_empty": 1}
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (r"the root \sqrt", "latex_failed"),
+        (r"so \verb", "latex_failed"),
+        ("deep " + "{" * 3000, "latex_failed"),
+        (r"half is \frac{1}", "latex_bad_result"),
+        (r"\emph{x}" + " word" * 5000, "latex_too_long"),
+    ],
+)
+def test_what_the_converter_cannot_do_stays_and_is_counted(raw: str, reason: str) -> None:
+    counts: Counter[str] = Counter()
+    assert convert_latex(raw, counts) == raw
+    assert counts == {reason: 1}
+
+
+def test_converter_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spin(text: str) -> str:
+        end = time.process_time() + 20
+        while time.process_time() < end:
+            pass
+        return "never"
+
+    monkeypatch.setattr(latex, "_run_converter", spin)
+    monkeypatch.setattr(latex, "TIME_LIMIT", 0.1)
+    counts: Counter[str] = Counter()
+    began = time.process_time()
+    assert convert_latex(r"\emph{x}", counts) == r"\emph{x}"
+    assert time.process_time() - began < 2
+    assert counts == {"latex_too_slow": 1}
+
+
+@given(_PLAIN)
+def test_converter_changes_nothing_in_text_that_skips_it(text: str) -> None:
+    if not latex._LATEX.search(text):
+        assert latex._run_converter(text) == text
+
+
+@given(st.text())
+def test_clean_sentences_are_plain_and_stay_themselves(text: str) -> None:
+    clean = clean_sentence(text)
+    if clean is not None:
+        assert set(clean) <= set(string.ascii_letters + string.digits + string.punctuation + " ")
+        assert clean == clean.strip()
+        assert "  " not in clean
+
+
+@pytest.mark.parametrize("piece", [r"\cite[", r"\cite{", "{{cite:", r"[\cite=", r"\cref{a}", "{", "%"])
+def test_long_broken_input_does_not_take_long(piece: str) -> None:
+    began = time.process_time()
+    convert_latex(piece * 40_000, Counter())
+    assert time.process_time() - began < 10

@@ -1,0 +1,151 @@
+import gzip
+import hashlib
+import os
+import tracemalloc
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fathom.corpus.lines import JsonLines, parse_object
+from fathom.errors import InputError
+
+ROWS = [{"id": str(number), "text": "x" * (number % 50)} for number in range(20_000)]
+
+
+def read(path: Path, max_malformed: float = 0.01) -> tuple[list[dict], dict]:
+    lines = JsonLines(path, max_malformed)
+    return list(lines.parse(parse_object)), lines.report()
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.jsonl.gz", "a.jsonl.zst"])
+def test_every_compression_gives_the_rows_and_the_hash_of_the_file(dump, tmp_path: Path, name: str) -> None:
+    path = dump.write(tmp_path / name, ROWS)
+    rows, report = read(path)
+    assert rows == ROWS
+    content = path.read_bytes()
+    expected = {"file": name, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    assert report["input"] == expected
+    assert report["lines"] == len(ROWS)
+
+
+def test_zstd_frames_one_after_the_other_are_one_file(dump, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.zst"
+    frame = zstandard.ZstdCompressor().compress(dump.encode(ROWS))
+    path.write_bytes(frame + frame)
+    assert read(path)[0] == ROWS + ROWS
+
+
+def test_line_ends_of_any_kind_blank_lines_and_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"id": 1}\r\n\n  \n{"id": 2}')
+    assert read(path)[0] == [{"id": 1}, {"id": 2}]
+
+
+def test_malformed_lines_are_counted_and_named(dump, tmp_path: Path) -> None:
+    rows = [*ROWS, b"{nonsense", b'["list"]', b'{"a": "\xff"}', *ROWS[:10]]
+    found, report = read(dump.write(tmp_path / "a.jsonl.gz", rows))
+    assert len(found) == len(ROWS) + 10
+    assert report["malformed"]["count"] == 3
+    assert [(each["line"], each["reason"]) for each in report["malformed"]["first"]] == [
+        (20_001, "no JSON"),
+        (20_002, "no JSON object"),
+        (20_003, "invalid UTF-8"),
+    ]
+
+
+def test_the_report_keeps_twenty_of_many(dump, tmp_path: Path) -> None:
+    _, report = read(dump.write(tmp_path / "a.jsonl", [b"?"] * 50 + [{}]), max_malformed=1.0)
+    assert report["malformed"]["count"] == 50
+    assert [each["line"] for each in report["malformed"]["first"]] == list(range(1, 21))
+
+
+def test_too_many_malformed_lines_refuse_the_file(dump, tmp_path: Path) -> None:
+    path = dump.write(tmp_path / "a.jsonl", [b"<html>"] * 6 + ROWS[:100])
+    with pytest.raises(InputError, match=r"6 of 106 lines are malformed \(line 1: no JSON") as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+    assert "corpus.max_malformed" in caught.value.hint
+    assert len(read(dump.write(path, [b"<html>"] * 5 + ROWS[:1]))[0]) == 1  # a few never do
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.999])
+def test_a_cut_compressed_file_says_so(dump, tmp_path: Path, name: str, share: float) -> None:
+    path = dump.write(tmp_path / name, ROWS)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(
+        InputError, match=r"the compressed stream is cut off; [\d,]+ lines had been read"
+    ) as caught:
+        read(path)
+    assert "get the file again" in caught.value.hint
+    assert name in caught.value.where
+
+
+def test_a_plain_file_that_is_cut_in_a_line_says_which(dump, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(dump.encode(ROWS)[:-12])
+    with pytest.raises(InputError, match=r"the file is cut off in line 20000\b"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
+def test_a_wrong_ending_says_so(dump, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(dump.encode(ROWS))
+    with pytest.raises(InputError, match=r"this cannot be decompressed .*; 0 lines") as caught:
+        read(path)
+    assert "wrong ending" in caught.value.hint
+
+
+def test_a_missing_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        read(tmp_path / "none.jsonl")
+
+
+def test_memory_does_not_grow_with_the_file(dump, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    line = dump.encode([{"id": "x", "text": "y" * 1000}])
+    path.write_bytes(gzip.compress(line * 60_000, compresslevel=1))  # 60 MB
+    tracemalloc.start()
+    count = sum(1 for _ in JsonLines(path, 0.01).parse(parse_object))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert count == 60_000
+    assert peak < 16e6
+
+
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=40)
+@given(
+    rows=st.lists(st.dictionaries(st.text(), _values, max_size=4), max_size=8),
+    ending=st.sampled_from([".jsonl", ".jsonl.gz", ".jsonl.zst"]),
+)
+def test_what_is_written_is_read(
+    dump, tmp_path_factory: pytest.TempPathFactory, rows: list, ending: str
+) -> None:
+    path = dump.write(tmp_path_factory.getbasetemp() / f"hypothesis-{os.getpid()}{ending}", rows)
+    assert read(path)[0] == rows
+
+
+@given(noise=st.binary(max_size=200))
+def test_noise_is_counted_or_refused_never_a_crash(
+    tmp_path_factory: pytest.TempPathFactory, noise: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"noise-{os.getpid()}.jsonl"
+    path.write_bytes(b'{"id": 1}\n' + noise)
+    try:
+        rows, report = read(path)
+    except InputError:
+        return
+    assert rows[0] == {"id": 1}
+    assert report["lines"] == len(rows) + report["malformed"]["count"]

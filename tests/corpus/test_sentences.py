@@ -1,0 +1,161 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fathom.config import Sentences
+from fathom.corpus import sentences as module
+from fathom.corpus.sentences import load_splitter, split_document, split_documents
+from fathom.errors import InputError
+from fathom.tables import SENTENCES, read_table, write_table
+
+
+@pytest.fixture(scope="module")
+def rules() -> module.Splitter:
+    return module.Splitter(module._make_rules(), "rules")
+
+
+def _document(text: str = "", title: str = "", abstract: str = "", doc_id: str = "d1") -> dict[str, str]:
+    return {"doc_id": doc_id, "title": title, "abstract": abstract, "text": text}
+
+
+def _split(text: str, rules: module.Splitter) -> list[str]:
+    return list(split_document(_document(text), rules))
+
+
+def test_title_and_abstract_come_first_as_in_the_papers(rules: module.Splitter) -> None:
+    document = _document("Full text.", "A Title", "We show it. It works.")
+    assert list(split_document(document, rules)) == ["A Title : We show it.", "It works.", "Full text."]
+
+
+@pytest.mark.parametrize(("title", "abstract"), [("Only this.", ""), ("", "Only this.")])
+def test_empty_parts_leave_no_trace(title: str, abstract: str, rules: module.Splitter) -> None:
+    assert list(split_document(_document("", title, abstract), rules)) == ["Only this."]
+    assert list(split_document(_document(), rules)) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "As shown by Smith et al. this works, i.e. it is good.",
+        "See Fig. 3 and Eq. 4 vs. Sec. 2 in Refs. 5, cf. Thm. 6, e.g. there.",
+        r"In Fig.~\ref{a} and Eq. (3) we see et al.~\cite{b} again.",
+        "It takes approx. 3.5 seconds w.r.t. the others.",
+    ],
+)
+def test_abbreviations_end_no_sentence(sentence: str, rules: module.Splitter) -> None:
+    assert _split(f"{sentence} Next one.", rules) == [sentence, "Next one."]
+
+
+def test_blank_lines_end_sentences_and_single_line_ends_do_not(rules: module.Splitter) -> None:
+    text = "Introduction\n\nDeep nets\nlearn. They\r\n \t\r\nMethods\n\n\nWe do"
+    assert _split(text, rules) == ["Introduction", "Deep nets learn.", "They", "Methods", "We do"]
+
+
+def test_twenty_megabytes_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+
+    class Recorder:
+        def pipe(self, chunks, batch_size):
+            for chunk in chunks:
+                sizes.append(len(chunk))
+                yield from ()
+
+    text = "word word word. " * 1_250_000
+    assert list(split_document(_document(text), module.Splitter(Recorder(), ""))) == []
+    assert max(sizes) <= module.LONGEST_CHUNK
+    assert sum(sizes) + len(sizes) == len(text)
+
+
+def test_long_paragraph_is_cut_at_sentence_ends(rules: module.Splitter) -> None:
+    words = "this sentence has some seven words here."
+    found = _split(" ".join([words] * 2_000), rules)
+    assert found == [words] * 2_000
+
+
+def test_words_that_are_data_end_the_sentence_and_are_counted(rules: module.Splitter) -> None:
+    counts: Counter[str] = Counter()
+    text = "Before it " + "x(" * 2_000_000 + " after it."
+    assert list(split_document(_document(text), rules, counts)) == ["Before it", "after it."]
+    assert counts == {"dropped_long_words": 1}
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=st.text(st.characters(codec="utf-8") | st.sampled_from(" \n.!?"), max_size=300))
+def test_splitting_loses_no_character_but_white_space(text: str) -> None:
+    splitter = _rules_once()
+    assert "".join("".join(split_document(_document(text), splitter)).split()) == "".join(text.split())
+
+
+def _rules_once(made: list[module.Splitter] = []) -> module.Splitter:  # noqa: B006 -- kept between examples
+    if not made:
+        made.append(module.Splitter(module._make_rules(), "rules"))
+    return made[0]
+
+
+def test_table_counts_and_numbers_distinct_sentences(tmp_path: Path) -> None:
+    documents = [
+        _document("Same one. Naïve one. Other one. " + "long " * 20 + ".", doc_id="b"),
+        _document(r"Same one. \cite{a} .", doc_id="a"),
+        _document("Same one. So \\sqrt", doc_id="c"),
+    ]
+    table, report = split_documents(documents, Sentences(max_characters=50))
+    assert table.select("doc_id", "position", "sentence", "row").rows() == [
+        ("a", 0, "Same one.", 0),
+        ("a", 1, r"\cite{a} .", 1),
+        ("b", 0, "Same one.", 0),
+        ("b", 2, "Other one.", 2),
+        ("c", 0, "Same one.", 0),
+        ("c", 1, "So \\sqrt", 3),
+    ]
+    wanted = {"documents": 3, "sentences": 8, "kept": 6, "distinct": 4, "dropped_too_long": 1}
+    assert {name: report[name] for name in wanted} == wanted
+    assert report["dropped_characters"] == 1
+    assert report["latex_failed"] == 1
+    assert "sentencizer" in report["splitter"] or "en_core_web_sm" in report["splitter"]
+    write_table(tmp_path / "t.parquet", table, SENTENCES)
+    assert read_table(tmp_path / "t.parquet", SENTENCES).equals(table)
+    assert split_documents(reversed(documents), Sentences(max_characters=50))[0].equals(table)
+
+
+def test_part_without_documents_gives_an_empty_table(tmp_path: Path) -> None:
+    table, report = split_documents([], Sentences())
+    write_table(tmp_path / "t.parquet", table, SENTENCES)
+    assert len(table) == 0
+    assert report["documents"] == 0
+
+
+def test_missing_splitter_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="splitter") as error:
+        load_splitter(str(tmp_path / "nothing"))
+    assert "nothing" in str(error.value)
+
+
+def test_pipeline_that_finds_no_sentences_is_refused(tmp_path: Path) -> None:
+    import spacy
+
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(InputError, match="finds no sentences"):
+        load_splitter(str(tmp_path / "blank"))
+
+
+def test_only_what_splitting_needs_runs(tmp_path: Path) -> None:
+    import spacy
+
+    pipeline = spacy.blank("en")
+    for component in ("entity_ruler", "sentencizer"):
+        pipeline.add_pipe(component)
+    pipeline.to_disk(tmp_path / "pipe")
+    splitter = load_splitter(str(tmp_path / "pipe"))
+    assert splitter.pipeline.pipe_names == ["sentencizer"]
+    assert "sentencizer" in splitter.name
+
+
+def test_statistical_splitter(shared: Path) -> None:
+    splitter = load_splitter(str(shared / "spacy" / "en_ewt_senter_sm"))
+    assert splitter.pipeline.pipe_names == ["senter"]
+    assert _split("We train a model. It works well.\n\nMethods\n\nWe do more.", splitter) == [
+        "We train a model.", "It works well.", "Methods", "We do more.",
+    ]  # fmt: skip

@@ -1,0 +1,69 @@
+from collections import Counter
+
+import polars as pl
+import pytest
+
+from fathom.corpus.texts import choose_documents, make_plain
+from fathom.errors import InputError
+from fathom.files import hash_text
+
+
+def _index(count: int = 40, size: int = 100) -> pl.DataFrame:
+    folds = ["benchmark", "adapt-train", "adapt-train", "adapt-valid", "adapt-test"]
+    return pl.DataFrame(
+        {
+            "doc_id": [f"d{n:02}" for n in range(count)],
+            "title": ["t" * 4] * count,
+            "abstract": ["a" * 6] * count,
+            "domains": [["x"] if n % 7 else ["y"] for n in range(count)],
+            "fold": [folds[n % 5] for n in range(count)],
+            "characters": [size - 10] * count,
+        }
+    )
+
+
+def test_no_benchmark_document_and_no_other_domain_is_chosen() -> None:
+    chosen = choose_documents(_index(), "x", 10**9)
+    assert set(chosen["fold"]) == {"adapt-train", "adapt-valid", "adapt-test"}
+    assert all(domains == ["x"] for domains in chosen["domains"].to_list())
+    assert len(chosen) == sum(1 for n in range(40) if n % 7 and n % 5)
+
+
+def test_order_is_that_of_a_hash_whatever_the_order_of_the_index() -> None:
+    chosen = choose_documents(_index(), "x", 10**9)
+    assert chosen["doc_id"].to_list() == sorted(chosen["doc_id"], key=hash_text)
+    assert choose_documents(_index().reverse(), "x", 500).equals(choose_documents(_index(), "x", 500))
+
+
+def test_limit_takes_whole_documents_and_a_tenth_for_held_out_folds() -> None:
+    everything = choose_documents(_index(), "x", 10**9)
+    chosen = choose_documents(_index(), "x", 2000 - 1)
+    sizes = dict(chosen["fold"].value_counts().iter_rows())
+    assert sizes == {"adapt-train": min(19, (everything["fold"] == "adapt-train").sum()),
+                     "adapt-valid": 1, "adapt-test": 1}  # fmt: skip
+    smaller = choose_documents(_index(), "x", 550)
+    assert (smaller["fold"] == "adapt-train").sum() == 5
+    train = everything.filter(pl.col("fold") == "adapt-train")["doc_id"].to_list()
+    assert smaller.filter(pl.col("fold") == "adapt-train")["doc_id"].to_list() == train[:5]
+
+
+def test_one_document_is_taken_though_it_is_over_the_limit() -> None:
+    assert (choose_documents(_index(), "x", 1)["fold"] == "adapt-train").sum() == 1
+
+
+def test_domain_without_training_documents_is_refused() -> None:
+    with pytest.raises(InputError, match="no document to train"):
+        choose_documents(_index(), "z", 1000)
+
+
+def test_plain_text_keeps_paragraphs_and_loses_latex() -> None:
+    document = {
+        "title": "Über nets",
+        "abstract": "We  learn.",
+        "text": "\\section{Intro}\n\nDeep\nnets \\cite{a} learn $\\alpha$.\n\n \n\\cite{b}\n\nA bare \\sqrt",
+    }
+    counts: Counter[str] = Counter()
+    plain = make_plain(document, counts).split("\n\n")
+    assert plain[0] == "Über nets : We learn."
+    assert plain[2:] == ["Deep nets learn α.", "A bare \\sqrt"]
+    assert counts == {"latex_failed": 1}

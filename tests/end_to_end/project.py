@@ -1,0 +1,76 @@
+"""A copy of the project to run and to change, and a tiny configuration for it."""
+
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+COPIED = ("Snakefile", "config", "envs", "scripts", "src", "workflow")
+
+
+def copy_project(folder: Path) -> Path:
+    """Copy what a run needs into an empty folder, so that a test may change it."""
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+def run_snakemake(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run snakemake in a folder; environment variables come as keywords."""
+    variables = {key: value for key, value in os.environ.items() if key != "PYTHONHASHSEED"}
+    return subprocess.run(
+        [sys.executable, "-m", "snakemake", *arguments],
+        cwd=folder,
+        env=variables | environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+
+
+def write_tiny_config(folder: Path, files: list[Path], **changes: object) -> Path:
+    """Write a configuration whose models are tiny and whose benchmark has a dozen keywords."""
+    values = {
+        "run": "tiny",
+        "corpus": {
+            "source": "jsonl",
+            "files": [str(path) for path in files],
+            "folds": {"benchmark": 0.5, "adapt-train": 0.4, "adapt-valid": 0.05, "adapt-test": 0.05},
+        },
+        "domains": {
+            "near": {"categories": ["near"]},
+            "far": {"categories": ["far"], "benchmark": False},
+        },
+        "keywords": {"count": 12, "min_count": 3},
+        "pairs": {"tokenizer": "tiny", "per_keyword": 5, "max_tokens": 64},
+        "models": {
+            "train": {"tiny": {"domain": "far", "layers": 2, "width": 32, "heads": 2, "vocabulary": 512,
+                               "context": 64, "steps": 4, "batch": 4, "sequence": 32}},
+            "adapt": [{"base": "tiny", "paths": [["near"]], "steps": 3, "batch": 4, "sequence": 32}],
+        },
+        "summary": {"rounds": 50},
+    }  # fmt: skip
+    path = folder / "config" / "tiny.yaml"
+    path.write_text(yaml.safe_dump(values | changes))
+    return path
+
+
+def write_shards(records: list[dict[str, object]], folder: Path, names: list[str]) -> list[Path]:
+    """Deal records out to JSON lines files, some of them compressed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for place, name in enumerate(names):
+        lines = b"".join(orjson.dumps(record) + b"\n" for record in records[place :: len(names)])
+        path = folder / name
+        path.write_bytes(gzip.compress(lines, mtime=0) if name.endswith(".gz") else lines)
+        paths.append(path)
+    return paths

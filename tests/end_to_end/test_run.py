@@ -1,0 +1,183 @@
+"""The workflow from raw text to the summary, run as a user runs it."""
+
+import csv
+import gzip
+import hashlib
+import itertools
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.end_to_end.project import copy_project, run_snakemake, write_shards, write_tiny_config
+
+PAIRS = [f"results/tiny/near/benchmark/{variant}/pairs.{kind}"
+         for variant in ("tf", "tfidf") for kind in ("jsonl", "parquet")]  # fmt: skip
+
+
+def hash_files(folder: Path, names: list[str]) -> dict[str, str]:
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def planned(folder: Path, config: Path) -> set[str]:
+    """Return the names of the rules that a dry run would run."""
+    done = run_snakemake(folder, "-n", "-c1", "--configfile", str(config))
+    assert done.returncode == 0, done.stderr
+    return set(re.findall(r"^(?:localrule|rule) (\w+):", done.stdout, re.MULTILINE)) - {"all"}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, records):
+    """Run everything once, on one core."""
+    folder = copy_project(tmp_path_factory.mktemp("project"))
+    shards = write_shards(records, folder / "input", ["a.jsonl", "b.jsonl.gz", "c.jsonl"])
+    config = write_tiny_config(folder, shards)
+    done = run_snakemake(folder, "-c1", "--configfile", str(config), PYTHONHASHSEED="0")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder, config
+
+
+def test_everything_that_others_rely_on_is_there(finished):
+    folder, _ = finished
+    run = folder / "results" / "tiny"
+    for name in (
+        "corpus/join_report.json",
+        "near/keywords.tsv",
+        "near/benchmark/tf/manifest.json",
+        "near/benchmark/tfidf/README.md",
+        "near/scores/tf/tiny.parquet",
+        "near/scores/tfidf/tiny+near.parquet",
+        "summary.csv",
+        "figures/near.model-ranks.pdf",
+        "report.html",
+    ):
+        assert (run / name).is_file(), name
+    assert (run / "near" / "keywords.tsv").read_text().startswith("keyword\t")
+    with (run / "summary.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert list(rows[0]) == (
+        ["domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high", "pairs"]
+    )  # fmt: skip
+    assert {row["model"] for row in rows} == {"tiny", "tiny+near"}
+    for row in rows:
+        assert float(row["ci_low"]) <= float(row["value"]) <= float(row["ci_high"])
+
+
+def test_benchmark_documents_are_never_trained_on(finished):
+    import polars as pl
+
+    folder, _ = finished
+    run = folder / "results" / "tiny"
+    trained = {
+        doc_id
+        for name in ("near", "far")
+        for doc_id in pl.read_parquet(run / f"corpus/texts/{name}.parquet")["doc_id"]
+    }
+    asked = {
+        json.loads(line)["doc_id"]
+        for variant in ("tf", "tfidf")
+        for line in (run / f"near/benchmark/{variant}/pairs.jsonl").read_text().splitlines()
+    }
+    assert asked and trained and not asked & trained
+
+
+def test_second_run_does_nothing(finished):
+    folder, config = finished
+    assert planned(folder, config) == set()
+
+
+def test_changed_keyword_setting_runs_from_the_keywords_on(finished):
+    folder, _ = finished
+    other = write_tiny_config(
+        folder, sorted((folder / "input").iterdir()), keywords={"count": 8, "min_count": 3}
+    )
+    try:
+        names = planned(folder, other)
+    finally:
+        write_tiny_config(folder, sorted((folder / "input").iterdir()))
+    assert {"extract_keywords", "match_sentences", "make_pairs", "score_pairs"} <= names
+    assert not names & {"read_jsonlines", "split_sentences", "embed_sentences", "train_model"}
+
+
+@pytest.mark.parametrize(
+    ("module", "rerun", "kept"),
+    [
+        (
+            "benchmark/pairs.py",
+            {"make_pairs", "score_pairs"},
+            {"extract_keywords", "embed_sentences", "train_model"},
+        ),
+        ("scoring/summaries.py", {"summarize_scores"}, {"score_pairs", "make_pairs", "train_model"}),
+    ],
+)
+def test_changed_module_reruns_what_depends_on_it(finished, module, rerun, kept):
+    folder, config = finished
+    path = folder / "src" / "fathom" / module
+    text = path.read_text()
+    path.write_text(text + "\n# changed\n")
+    try:
+        names = planned(folder, config)
+    finally:
+        path.write_text(text)
+    assert rerun <= names
+    assert not names & kept
+
+
+def test_pairs_are_the_same_bytes_on_two_cores_with_shards_renamed_and_dealt_anew(
+    finished, tmp_path, records
+):
+    first, _ = finished
+    folder = copy_project(tmp_path)
+    shards = write_shards(list(reversed(records)), folder / "other", ["z.jsonl.gz", "0.jsonl"])
+    config = write_tiny_config(folder, shards)
+    done = run_snakemake(folder, "-c2", "--configfile", str(config), "--", *PAIRS, PYTHONHASHSEED="12345")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert hash_files(folder, PAIRS) == hash_files(first, PAIRS)
+
+
+def test_broken_input_ends_with_one_message_and_nothing_half_written(tmp_path, records):
+    folder = copy_project(tmp_path)
+    (shard,) = write_shards(records, folder / "input", ["a.jsonl.gz"])
+    shard.write_bytes(shard.read_bytes()[:-2000])
+    config = write_tiny_config(folder, [shard])
+    done = run_snakemake(folder, "-c1", "--configfile", str(config))
+    assert done.returncode != 0
+    assert "a.jsonl.gz" in done.stderr and "Hint:" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list((folder / "results").rglob("*.parquet"))
+    assert not list((folder / "results").rglob("*.tmp"))
+
+
+def take_slice(source: Path, target: Path, lines: int) -> None:
+    """Copy the first lines of a compressed file of JSON lines."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(source, "rb") as stream:
+        target.write_bytes(gzip.compress(b"".join(itertools.islice(stream, lines)), mtime=0))
+
+
+def test_slice_of_real_papers(shared, tmp_path):
+    folder = copy_project(tmp_path)
+    name = "arxiv-metadata-oai-snapshot.json.gz"
+    with gzip.open(shared / "arxiv" / name, "rb") as stream:
+        lines = [line for line in stream if b"physics.soc-ph" in line][:900]
+        stream.rewind()
+        lines += [line for line in stream if b'"cond-mat' in line][:300]
+    (folder / "dump").mkdir()
+    (folder / "dump" / name).write_bytes(gzip.compress(b"".join(lines), mtime=0))
+    for shard in ("arxiv_002.jsonl.gz", "arxiv_010.jsonl.gz"):
+        take_slice(shared / "arxiv" / "redpajama" / shard, folder / "dump" / "redpajama" / shard, 60)
+    config = write_tiny_config(
+        folder,
+        [],
+        dump="dump",
+        corpus={"source": "arxiv", "abstract_parts": 2,
+                "folds": {"benchmark": 0.3, "adapt-train": 0.6, "adapt-valid": 0.05, "adapt-test": 0.05}},
+        domains={"near": {"categories": ["physics.soc-ph"]},
+                 "far": {"categories": ["cond-mat", "cond-mat.*"], "benchmark": False}},
+    )  # fmt: skip
+    done = run_snakemake(folder, "-c2", "--configfile", str(config))
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((folder / "results/tiny/corpus/join_report.json").read_text())
+    assert report["documents"] > 0
+    pairs = (folder / "results/tiny/near/benchmark/tf/pairs.jsonl").read_text().splitlines()
+    assert len(pairs) >= 30

@@ -1,0 +1,227 @@
+"""Figures and tables of model ranks: right numbers, nothing cut, same bytes."""
+
+import csv
+import math
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from fathom.errors import InputError
+from fathom.figures import model_ranks as figures
+from fathom.figures.style import clean_name, use_style, wrap_name
+from fathom.files import read_delimited
+from fathom.tables import SUMMARY_COLUMNS
+
+_ROOT = Path(__file__).resolve().parents[2]
+_ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
+_NASTY = [
+    "<script>alert(1)</script>",
+    "$x_1^{2}$",
+    "a_b__c%d\\frac",
+    "${broken",
+    "line\nbreak\x1b[31m",
+    "x" * 90,
+]
+
+
+def _write(path: Path, rows: list[tuple]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(SUMMARY_COLUMNS)
+        writer.writerows(rows)
+    return path
+
+
+def _row(model, variant, value, low=None, high=None, *, domain="ml", metric="rank", aggregate="trimmed_mean"):
+    low, high = value * 0.9 if low is None else low, value * 1.2 if high is None else high
+    return domain, variant, model, metric, aggregate, value, low, high, 100
+
+
+def _summary(path: Path, names: list[str], spread: float = 1.0) -> Path:
+    chance = random.Random(len(names))  # noqa: S311
+    rows = []
+    for name in names:
+        base = 10 ** chance.uniform(1.5, 1.5 + spread)
+        rows += [_row(name, "tf", base), _row(name, "tfidf", base * chance.uniform(0.7, 0.9))]
+    return _write(path, rows)
+
+
+def _models(path: Path) -> list[figures.ModelRanks]:
+    return figures.select_domain(figures.read_model_ranks(path), "ml", path)
+
+
+def _texts_outside(figure) -> list[str]:
+    """Return every text, and every axis with its tick labels, that reaches over the figure's edge."""
+    from matplotlib.text import Text
+
+    figure.draw_without_rendering()
+    axis_list = [axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)]
+    ticks = [tick for axis in axis_list for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks())]
+    labels = {id(label) for tick in ticks for label in (tick.label1, tick.label2)}
+    boxes = [(str(axis), axis.get_tightbbox(figure.canvas.get_renderer())) for axis in axis_list]
+    for text in figure.findobj(Text):
+        if id(text) not in labels and text.get_visible() and text.get_text().strip():
+            boxes.append((text.get_text(), Text.get_window_extent(text)))
+    frame = figure.bbox
+    return [name for name, b in boxes if b.x0 < 0 or b.y0 < 0 or b.x1 > frame.width or b.y1 > frame.height]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 20, 60])
+def test_no_label_is_cut_and_no_two_overlap(tmp_path, count):
+    names = ["gpt2-small", "gpt2-small+machine-learning+scientific-computing+plotting+general"]
+    names = [*names, *_NASTY, *(f"model-{place}+cs.AI" for place in range(60))][:count]
+    models = _models(_summary(tmp_path / "s.csv", names, spread=3.0 if count > 5 else 0.5))
+    with use_style():
+        figure = figures.draw_model_ranks(models, figures.measure_agreement(models), "A title: $x$ & <b>" * 6)
+        assert _texts_outside(figure) == []
+        from matplotlib.text import Annotation, Text
+
+        boxes = [Text.get_window_extent(text) for text in figure.axes[1].findobj(Annotation)]
+        rows = [text.get_window_extent() for text in figure.axes[0].get_yticklabels()]
+    assert len(boxes) == len(rows) == count
+    for some in (boxes, rows):
+        assert not [1 for i, a in enumerate(some) for b in some[:i] if a.overlaps(b)]
+
+
+def test_the_check_for_cut_labels_can_fail():
+    with use_style():
+        from fathom.figures.style import make_figure
+
+        figure = make_figure(3, 2)
+        figure.set_layout_engine("none")
+        figure.text(0.9, 0.5, "a label that leaves the page")
+        assert _texts_outside(figure) == ["a label that leaves the page"]
+
+
+def test_nasty_names_are_drawn_as_they_are(tmp_path):
+    models = _models(_summary(tmp_path / "s.csv", _NASTY[:4]))
+    with use_style():
+        figure = figures.draw_model_ranks(models, figures.measure_agreement(models), "t")
+        figure.draw_without_rendering()
+        texts = {"".join(label.get_text().split("\n")) for label in figure.axes[0].get_yticklabels()}
+        flags = {label.get_parse_math() for label in figure.axes[0].get_yticklabels()}
+    assert flags == {False}
+    assert {text.rsplit("  ", 1)[0] for text in texts} == set(_NASTY[:4])
+
+
+def test_numbers_order_and_correlation(tmp_path):
+    values = {"c": (30.0, 25.0), "a": (10.0, 11.0), "b": (20.0, 18.5), "d": (44.0, 31.0)}
+    rows = [_row(n, v, values[n][i]) for n in values for i, v in enumerate(("tf", "tfidf"))]
+    rows += [_row("a", "tf", 1.0, aggregate="mean"), _row("a", "tf", 0.5, metric="probability")]
+    summary = _write(tmp_path / "s.csv", rows)
+    _run_plot(summary, tmp_path)
+    table = read_delimited(tmp_path / "f.csv", ",")
+    assert [row["model"] for row in table] == ["a", "b", "c", "d"]
+    assert [float(row["tf_rank"]) for row in table] == [10, 20, 30, 44]
+    assert [float(row["tfidf_low"]) for row in table] == pytest.approx([9.9, 16.65, 22.5, 27.9])
+    r, p = stats.pearsonr([10, 20, 30, 44], [11, 18.5, 25, 31])
+    assert {row["pearson_r"] for row in table} == {f"{r:.10g}"}
+    assert float(table[0]["pearson_p"]) == pytest.approx(p)
+
+
+def _run_plot(summary: Path, folder: Path, domain: str = "ml") -> subprocess.CompletedProcess:
+    command = [sys.executable, "scripts/plot_model_ranks.py", "--summary", summary, "--domain", domain]
+    command += ["--title", "T", "--settings", "{}", "--output", folder / "f.pdf", "--png", folder / "f.png"]
+    command = [*map(str, command), "--table", str(folder / "f.csv")]
+    return subprocess.run(command, cwd=_ROOT, check=False, env=_ENVIRONMENT, capture_output=True, text=True)
+
+
+def test_same_numbers_same_bytes_whatever_the_order_of_lines(tmp_path):
+    summary = _summary(tmp_path / "s.csv", [f"m{place}" for place in range(9)])
+    lines = summary.read_text().splitlines(keepends=True)
+    shuffled = tmp_path / "shuffled.csv"
+    shuffled.write_text(lines[0] + "".join(reversed(lines[1:])))
+    made = []
+    for name, source in (("one", summary), ("two", shuffled)):
+        (tmp_path / name).mkdir()
+        run = _run_plot(source, tmp_path / name)
+        assert run.returncode == 0, run.stderr
+        made.append([(tmp_path / name / f"f.{end}").read_bytes() for end in ("pdf", "png", "csv")])
+    assert made[0] == made[1]
+    assert b"CreationDate" not in made[0][0]
+    assert b"Software" not in made[0][1]
+
+
+def test_missing_variant_and_intervals(tmp_path, caplog):
+    rows = [_row("a", "tf", 10.0), _row("a", "tfidf", 9.0), _row("b", "tf", 20.0, math.nan, math.nan)]
+    rows += [_row("c", "tf", math.nan, "", ""), _row("d", "tfidf", 5.0, "", "")]
+    figures.log.propagate = True
+    with caplog.at_level("INFO", "fathom"):
+        models = _models(_write(tmp_path / "s.csv", rows))
+        with use_style():
+            figure = figures.draw_model_ranks(models, figures.measure_agreement(models), "t")
+            assert _texts_outside(figure) == []
+    assert [model.model for model in models] == ["a", "b", "d"]
+    assert "no rank for model c on tf" in caplog.text
+    assert "no TF-IDF rank for b" in caplog.text
+    assert "TF: 1 of 2 ranks have no interval" in caplog.text
+    assert "too few models" in figure.axes[1].get_title()
+
+
+def test_one_variant_only(tmp_path):
+    models = _models(_write(tmp_path / "s.csv", [_row("a", "tf", 10.0), _row("b", "tf", 30.0)]))
+    with use_style():
+        figure = figures.draw_model_ranks(models, figures.measure_agreement(models), "t")
+        assert _texts_outside(figure) == []
+    assert "no TF-IDF ranks" in figure.axes[0].get_legend().get_title().get_text()
+
+
+def test_equal_ranks_have_no_correlation(tmp_path):
+    rows = [_row(n, v, 10.0) for n in "abc" for v in ("tf", "tfidf")]
+    assert "same rank" in figures.measure_agreement(_models(_write(tmp_path / "s.csv", rows))).reason
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "no trimmed mean rank"),
+        ([_row("a", "tf", 1.0), _row("a", "tf", 2.0)], "stands twice"),
+        ([("ml", "tf", "a", "rank", "trimmed_mean", "many", 1, 2, 3)], "no numbers"),
+        ([_row("a", "tf", math.nan, "", "")], "no model has a rank"),
+        ([_row("a", "tf", 1.0, domain="law")], "no domain 'ml'"),
+    ],
+)
+def test_bad_summaries_are_refused(tmp_path, rows, message):
+    with pytest.raises(InputError, match=message):
+        _models(_write(tmp_path / "s.csv", rows))
+
+
+def test_a_wide_range_is_drawn_on_a_log_scale(tmp_path):
+    for factor, scale in ((19, "linear"), (21, "log")):
+        rows = [_row(n, v, x, x, x) for n, x in (("a", 5), ("b", 5 * factor)) for v in ("tf", "tfidf")]
+        models = _models(_write(tmp_path / "s.csv", rows))
+        with use_style():
+            figure = figures.draw_model_ranks(models, figures.measure_agreement(models), "t")
+        assert [axes.get_xscale() for axes in figure.axes] == [scale, scale]
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_print_summary(tmp_path, columns):
+    names = ["gpt2-small+machine-learning", "gpt2-small", "red\x1b[31m"]
+    summary = _summary(tmp_path / "s.csv", names)
+    before = sorted(tmp_path.iterdir())
+    run = subprocess.run(
+        [sys.executable, "scripts/print_summary.py", "--summary", str(summary), "--report", "r/report.html"],
+        cwd=_ROOT, capture_output=True, text=True, check=False, env=_ENVIRONMENT | {"COLUMNS": str(columns)},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert sorted(tmp_path.iterdir()) == before
+    order = [clean_name(model.model) for model in figures.read_model_ranks(summary)["ml"]]
+    places = [run.stdout.index(f"  {name}") for name in order]
+    assert places == sorted(places)
+    assert "low is best" in " ".join(run.stdout.split())
+    assert "r/report.html" in run.stdout and "\x1b" not in run.stdout
+    assert "snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME" in run.stdout
+    table = run.stdout.split("A rank says")[0]
+    assert columns == 40 or max(map(len, table.splitlines())) <= columns
+
+
+def test_wrapping_keeps_every_letter():
+    for name in _NASTY:
+        assert wrap_name(name, 20).replace("\n", "") == clean_name(name)
+        assert max(map(len, wrap_name(name, 20).split("\n"))) <= 20

@@ -1,0 +1,56 @@
+"""Small tokenizers, models and texts that tests of models share."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
+
+from fathom.config import Training
+from fathom.models.loading import load_tokenizer, save_model
+from fathom.models.packing import train_tokenizer
+
+WORDS = ["the", "of", "a", "model", "learns", "policy", "reward", "agent", "state", "value", "and", "deep"]
+
+
+@pytest.fixture(scope="session")
+def texts() -> pl.DataFrame:
+    """Return 60 documents under contract TEXTS, one in six held out."""
+    rows = [
+        {
+            "doc_id": f"doc{number:02d}",
+            "fold": "adapt-valid" if number % 6 == 0 else "adapt-train",
+            "text": " ".join(WORDS[(number * 7 + place * place) % len(WORDS)] for place in range(60)) + ".",
+        }
+        for number in range(60)
+    ]
+    return pl.DataFrame(rows)
+
+
+@pytest.fixture(scope="session")
+def settings() -> Training:
+    return Training(
+        domain="x", layers=1, width=16, heads=2, vocabulary=280, context=32, steps=4, batch=4, sequence=16
+    )
+
+
+@pytest.fixture(scope="session")
+def tokenizer_folder(
+    texts: pl.DataFrame, settings: Training, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    folder = tmp_path_factory.mktemp("tokenizer") / "tokenizer"
+    train_tokenizer(texts, settings, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tokenizer(tokenizer_folder: Path) -> PreTrainedTokenizerFast:
+    return load_tokenizer(tokenizer_folder)
+
+
+@pytest.fixture
+def model_folder(tokenizer: PreTrainedTokenizerFast, tmp_path: Path) -> Path:
+    set_seed(0)
+    config = GPT2Config(vocab_size=len(tokenizer), n_positions=32, n_embd=16, n_layer=1, n_head=2)
+    save_model(tmp_path / "weights", GPT2LMHeadModel(config), tokenizer)
+    return tmp_path / "weights"

@@ -1,0 +1,189 @@
+"""Where a target starts: byte-level BPE, SentencePiece-like tokenizers, BOS, and what cannot be encoded."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+from fathom.errors import InputError
+from fathom.models.tokens import Encoded, encode_pair, encode_pairs, encode_texts, wants_bos
+
+TEXT = ["the agent learns a policy from reward", "deep networks learn a value function", "states and actions"]
+
+
+def byte_level() -> PreTrainedTokenizerFast:
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=300, special_tokens=["<|end|>"], initial_alphabet=alphabet, show_progress=False
+    )
+    core.train_from_iterator(TEXT, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<|end|>", eos_token="<|end|>")
+
+
+def unigram() -> Tokenizer:
+    core = Tokenizer(models.Unigram())
+    core.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    core.pre_tokenizer = pre_tokenizers.Metaspace()
+    core.decoder = decoders.Metaspace()
+    trainer = trainers.UnigramTrainer(
+        vocab_size=80, special_tokens=["<s>", "</s>", "<unk>"], unk_token="<unk>", show_progress=False
+    )
+    core.train_from_iterator(TEXT, trainer)
+    return core
+
+
+def wrap(core: Tokenizer, add_bos: bool) -> PreTrainedTokenizerFast:
+    core = Tokenizer.from_str(core.to_str())
+    if add_bos:
+        core.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core, bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
+
+
+def merging() -> PreTrainedTokenizerFast:
+    """Return a tokenizer without word borders: `a` and ` b` become one token when they meet."""
+    core = Tokenizer(
+        models.BPE({"a": 0, " ": 1, "b": 2, " b": 3, "a b": 4, "c": 5}, [(" ", "b"), ("a", " b")])
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=core)
+
+
+SHARED = unigram()
+BPE, UNIGRAM, UNIGRAM_BOS = byte_level(), wrap(SHARED, False), wrap(SHARED, True)
+
+
+def test_byte_level_target_keeps_its_blank_and_gets_no_bos() -> None:
+    found = encode_pair(BPE, "the agent", " learns")
+    assert BPE.decode(found.ids[: found.start]) == "the agent"
+    assert BPE.decode(found.ids[found.start :]) == " learns"
+    assert not found.backed_off
+
+
+def test_a_tokenizer_that_adds_bos_gets_it_once() -> None:
+    found = encode_pair(UNIGRAM_BOS, "the agent", " learns")
+    assert found.ids[0] == 0
+    assert found.ids.count(0) == 1
+    assert found.ids[1:] == encode_pair(UNIGRAM, "the agent", " learns").ids
+
+
+def test_the_table_of_models_overrules_the_tokenizer() -> None:
+    assert encode_pair(UNIGRAM, "the agent", " learns", add_bos=True).ids[0] == 0
+    assert 0 not in encode_pair(UNIGRAM_BOS, "the agent", " learns", add_bos=False).ids
+    assert wants_bos(UNIGRAM_BOS)
+    assert not wants_bos(UNIGRAM)
+    assert not wants_bos(BPE)
+
+
+def test_bos_is_context_and_never_a_target() -> None:
+    for add_bos in (True, False):
+        found = encode_pair(UNIGRAM, "the agent", " learns", add_bos=add_bos)
+        assert UNIGRAM.decode(found.ids[found.start :]).strip() == "learns"
+
+
+def test_a_special_token_in_the_text_is_text() -> None:
+    assert BPE.bos_token_id not in encode_pair(BPE, "before <|end|>", " learns").ids
+    assert BPE.decode(encode_pair(BPE, "before <|end|>", " learns").ids) == "before <|end|> learns"
+
+
+def test_what_merges_over_the_border_is_backed_off_and_marked() -> None:
+    assert encode_pair(merging(), "ca", " b") == Encoded([5, 4], 1, True)
+    assert encode_pair(merging(), "ca", " c") == Encoded([5, 0, 1, 5], 2, False)
+
+
+def test_backing_off_to_nothing_needs_a_context_token() -> None:
+    with pytest.raises(InputError, match="no BOS token to stand for it"):
+        encode_pair(merging(), "a", " b")
+    tokenizer = merging()
+    tokenizer.add_special_tokens({"eos_token": "</s>"})
+    assert encode_pair(tokenizer, "a", " b") == Encoded([6, 4], 1, True)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "target", "message"),
+    [
+        ("", " cat", "the prompt is empty"),
+        (" \n", " cat", "the prompt is empty"),
+        ("the", "", "the target is empty"),
+        ("the", " ", "the target is empty"),
+        ("the ", " cat", "the prompt ends in a blank"),
+        ("the", "cat", "the target does not start with one blank"),
+        ("the", "  cat", "the target does not start with one blank"),
+    ],
+)
+def test_texts_that_are_refused(prompt: str, target: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        encode_pair(BPE, prompt, target)
+    assert message in str(error.value)
+    assert "Hint" in str(error.value)
+
+
+def test_a_bos_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(InputError, match="its tokenizer has none"):
+        encode_pair(merging(), "ca", " c", add_bos=True)
+
+
+def test_a_target_without_tokens_is_an_error() -> None:
+    core = Tokenizer(models.WordLevel({"the": 0, "<unk>": 1}, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.Whitespace()
+    core.normalizer = normalizers.Replace("dog", "")
+    with pytest.raises(InputError, match="gives this target no token"):
+        encode_pair(PreTrainedTokenizerFast(tokenizer_object=core), "the", " dog")
+
+
+words = st.text(min_size=1, max_size=12).filter(lambda text: text.strip() == text != "")
+
+
+@settings(max_examples=150, deadline=None)
+@given(prompt=words, target=words, add_bos=st.sampled_from([None, True, False]))
+@pytest.mark.parametrize("tokenizer", [BPE, UNIGRAM, UNIGRAM_BOS], ids=["bpe", "unigram", "unigram-bos"])
+def test_any_text_keeps_the_invariants(
+    tokenizer: Any, prompt: str, target: str, add_bos: bool | None
+) -> None:
+    try:
+        prompt.encode()
+        target.encode()
+    except UnicodeEncodeError:
+        return
+    found = encode_pair(tokenizer, prompt, " " + target, add_bos)
+    assert 1 <= found.start < len(found.ids)
+    plain = encode_texts(tokenizer, [prompt + " " + target])[0]
+    head = encode_texts(tokenizer, [prompt])[0]
+    added = len(found.ids) - len(plain)
+    assert added in (0, 1)
+    assert found.ids[added:] == plain
+    assert found.backed_off == (plain[: len(head)] != head)
+    if not found.backed_off:
+        assert found.start == added + len(head)
+    if wants_bos(tokenizer, add_bos):
+        assert added == 1
+        assert found.ids[0] == tokenizer.bos_token_id
+    if tokenizer is BPE:
+        assert tokenizer.decode(plain, clean_up_tokenization_spaces=False) == prompt + " " + target
+
+
+def test_a_batch_is_like_one_at_a_time() -> None:
+    prompts, targets = ["the agent", "deep"], [" learns", " networks learn"]
+    pairs = list(zip(prompts, targets, strict=True))
+    assert encode_pairs(BPE, prompts, targets) == [encode_pair(BPE, *pair) for pair in pairs]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama2"])
+def test_real_tokenizers(shared: Path, name: str) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(shared / "tokenizers" / name, local_files_only=True)
+    add_bos = True if name == "llama2" else None
+    for target in [" replay", " convolutional", " naïve", " 策略", " Q-learning"]:
+        found = encode_pair(tokenizer, "Reinforcement learning uses an experience", target, add_bos)
+        assert not found.backed_off
+        assert tokenizer.decode(found.ids[found.start :]).strip() == target.strip()
+        assert (found.ids[0] == tokenizer.bos_token_id) == (name == "llama2")
+        pieces = tokenizer.convert_ids_to_tokens(found.ids[found.start :])
+        assert pieces[0].startswith(("Ġ", "▁"))  # the blank is neither lost nor doubled
+        assert pieces[0] not in ("Ġ", "▁") or target == " 策略"

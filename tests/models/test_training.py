@@ -1,0 +1,183 @@
+"""Training: the same bytes every time, a loss that falls, sequences that hold what they should."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+
+from fathom.config import Training
+from fathom.errors import InputError
+from fathom.files import hash_file
+from fathom.models.loading import load_model, save_model
+from fathom.models.packing import END_OF_TEXT, Packing, pack_texts, train_tokenizer
+from fathom.models.training import Point, build_model, make_schedule, measure_loss, train
+from fathom.tables import TEXTS, write_table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_script(name: str, *arguments: str | Path, **environment: str) -> None:
+    subprocess.run(
+        [sys.executable, ROOT / "scripts" / name, *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), **environment},
+        check=True,
+        capture_output=True,
+    )
+
+
+def test_tokenizer_bytes_depend_on_nothing_else(
+    texts: pl.DataFrame, settings: Training, tokenizer_folder: Path, tmp_path: Path
+) -> None:
+    write_table(tmp_path / "texts.parquet", texts.reverse(), TEXTS)
+    for seed, threads in (("1", "1"), ("2", "4")):
+        run_script(
+            "train_tokenizer.py", "--texts", tmp_path / "texts.parquet", "--output", tmp_path / seed,
+            "--settings", settings.model_dump_json(),
+            PYTHONHASHSEED=seed, RAYON_NUM_THREADS=threads, OMP_NUM_THREADS=threads,
+        )  # fmt: skip
+        for file in tokenizer_folder.iterdir():
+            assert file.read_bytes() == (tmp_path / seed / file.name).read_bytes()
+
+
+def test_tokenizer_is_what_it_should_be(tokenizer: Any, settings: Training) -> None:
+    assert tokenizer.eos_token == tokenizer.bos_token == END_OF_TEXT
+    assert tokenizer.model_max_length == settings.context
+    assert len(tokenizer) == settings.vocabulary
+    assert tokenizer.decode(tokenizer("the policy é 策").input_ids) == "the policy é 策"
+
+
+def test_sequences_hold_documents_with_eos_between(texts: pl.DataFrame, tokenizer: Any) -> None:
+    packed = pack_texts(texts, "adapt-valid", tokenizer, Packing(8, 3, False), 10_000)
+    whole = tokenizer.decode(packed.ravel())
+    known = set(texts.filter(pl.col("fold") == "adapt-valid")["text"])
+    parts = whole.split(END_OF_TEXT)
+    assert set(parts[:-1]) <= known
+    assert len(parts) >= len(known)
+    assert packed.shape[1] == 8
+
+
+def test_order_follows_from_seed_and_ids_alone(texts: pl.DataFrame, tokenizer: Any) -> None:
+    packed = [
+        pack_texts(frame, "adapt-train", tokenizer, Packing(16, seed, False), 40)
+        for frame, seed in ((texts, 0), (texts.reverse(), 0), (texts, 1))
+    ]
+    assert len(packed[0]) == 40
+    assert np.array_equal(packed[0], packed[1])
+    assert not np.array_equal(packed[0], packed[2])
+
+
+def test_bos_stands_before_each_document(texts: pl.DataFrame, tokenizer: Any) -> None:
+    ids = pack_texts(texts, "adapt-valid", tokenizer, Packing(8, 0, True), 10_000).ravel()
+    end = tokenizer.eos_token_id  # also BOS here: each border holds both
+    borders = np.flatnonzero(ids == end)
+    assert ids[0] == end
+    assert np.array_equal(borders[2::2], borders[1:-1:2] + 1)
+
+
+@pytest.mark.parametrize("architecture", ["gpt2", "llama"])
+def test_same_inputs_give_the_same_weights(
+    texts: pl.DataFrame, settings: Training, tokenizer: Any, tmp_path: Path, architecture: str
+) -> None:
+    hashes, chosen = [], settings.model_copy(update={"architecture": architecture})
+    threads = torch.get_num_threads()
+    for run, cores in enumerate((1, 2)):
+        torch.set_num_threads(cores)
+        torch.rand(run + 3)  # another state of the global generator must not matter
+        model = build_model(chosen, tokenizer)
+        train(model, tokenizer, texts, chosen, dropout=0.1)
+        save_model(tmp_path / str(run), model, tokenizer)
+        hashes.append(hash_file(tmp_path / str(run) / "model.safetensors"))
+    torch.set_num_threads(threads)
+    assert hashes[0] == hashes[1]
+    model, _ = load_model(tmp_path / "0")
+    assert model.get_output_embeddings().weight is model.get_input_embeddings().weight
+
+
+@pytest.mark.parametrize("architecture", ["gpt2", "llama"])
+def test_the_loss_falls(texts: pl.DataFrame, settings: Training, tokenizer: Any, architecture: str) -> None:
+    chosen = settings.model_copy(update={"architecture": architecture, "steps": 60, "learning_rate": 1e-2})
+    model = build_model(chosen, tokenizer)
+    curve = train(model, tokenizer, texts, chosen)
+    assert curve[0].loss == pytest.approx(np.log(len(tokenizer)), abs=0.3)
+    assert [point.step for point in curve if point.valid_loss is not None] == [50, 60]
+    last = curve[-1].valid_loss
+    assert last is not None
+    assert last < curve[0].loss - 1.5
+
+
+def test_measured_loss_is_the_model_s_own(texts: pl.DataFrame, settings: Training, tokenizer: Any) -> None:
+    for architecture in ("gpt2", "llama"):
+        model = build_model(settings.model_copy(update={"architecture": architecture}), tokenizer).eval()
+        batch = torch.randint(0, len(tokenizer), (3, 16), generator=torch.Generator().manual_seed(0))
+        theirs = model(batch, labels=batch).loss.item()
+        assert measure_loss(model, batch).item() == pytest.approx(theirs, abs=1e-5)
+
+
+def test_schedule_warms_up_and_decays_to_a_tenth() -> None:
+    shares = [make_schedule(100)(step) for step in range(100)]
+    assert shares[0] == pytest.approx(0.2)
+    assert max(shares) == pytest.approx(1.0) == shares[4]
+    assert shares[-1] == pytest.approx(0.1, abs=0.01)
+    assert shares[4:] == sorted(shares[4:], reverse=True)
+
+
+def test_too_little_text_is_an_error(texts: pl.DataFrame, settings: Training, tokenizer: Any) -> None:
+    train_only = texts.filter(pl.col("fold") == "adapt-train")
+    model = build_model(settings, tokenizer)
+    with pytest.raises(InputError, match="one batch of fold adapt-train takes 4"):
+        train(model, tokenizer, texts.with_columns(text=pl.lit("the")).head(3), settings)
+    with pytest.raises(InputError, match="one batch of fold adapt-valid takes 1"):
+        train(model, tokenizer, train_only, settings)
+    with pytest.raises(InputError) as error:
+        train_tokenizer(texts.clear(), settings, "unused")
+    assert "no text in fold adapt-train" in str(error.value)
+    assert "Hint: give the domain more categories" in str(error.value)
+
+
+def test_settings_that_cannot_work(texts: pl.DataFrame, settings: Training, tokenizer: Any) -> None:
+    with pytest.raises(InputError, match="width = 15 is not an even multiple of heads = 2"):
+        build_model(settings.model_copy(update={"width": 15}), tokenizer)
+    model = build_model(settings, tokenizer)
+    with pytest.raises(InputError, match="sequence = 64 is longer than the model's context of 32"):
+        train(model, tokenizer, texts, settings.model_copy(update={"sequence": 64}))
+    with pytest.raises(InputError, match="vocabulary = 100 is too small"):
+        train_tokenizer(texts, settings.model_copy(update={"vocabulary": 100}), "unused")
+
+
+def test_a_run_that_explodes_says_so(texts: pl.DataFrame, settings: Training, tokenizer: Any) -> None:
+    model = build_model(settings, tokenizer)
+    with torch.no_grad():
+        model.get_input_embeddings().weight[:] = float("nan")
+    with pytest.raises(InputError) as error:
+        train(model, tokenizer, texts, settings)
+    assert "the loss is nan at step 1" in str(error.value)
+
+
+def test_programs_make_a_model_and_adapt_it(texts: pl.DataFrame, settings: Training, tmp_path: Path) -> None:
+    write_table(tmp_path / "texts.parquet", texts, TEXTS)
+    shared = ["--texts", tmp_path / "texts.parquet", "--settings"]
+    run_script("train_tokenizer.py", *shared, settings.model_dump_json(), "--output", tmp_path / "tokenizer")
+    for name, more in (
+        ("m", ["--tokenizer", tmp_path / "tokenizer"]),
+        ("m+x", ["--model", tmp_path / "m" / "model.json"]),
+    ):
+        values = settings.model_dump_json()
+        if name == "m+x":
+            values = '{"base": "m", "paths": [["x"]], "steps": 2, "batch": 4, "sequence": 16, "dropout": 0.1}'
+        folder = tmp_path / name
+        run_script(
+            "train_model.py" if name == "m" else "adapt_model.py", *shared, values, *more, "--name", name,
+            "--output", folder / "weights", "--pointer", folder / "model.json",
+            "--curve", folder / "curve.csv",
+        )  # fmt: skip
+    base, adapted = (load_model(tmp_path / name / "model.json")[0] for name in ("m", "m+x"))
+    assert not torch.equal(base.get_input_embeddings().weight, adapted.get_input_embeddings().weight)
+    header, *lines = (tmp_path / "m" / "curve.csv").read_text().splitlines()
+    assert header.split(",") == list(Point._fields)
+    assert len(lines) == settings.steps

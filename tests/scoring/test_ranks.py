@@ -1,0 +1,281 @@
+"""Ranks and probabilities against a plain loop, over architectures, batches and traps."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import (
+    AutoModelForCausalLM,
+    CohereConfig,
+    Gemma2Config,
+    GPT2Config,
+    GPTNeoXConfig,
+    GraniteConfig,
+    LlamaConfig,
+    MistralConfig,
+    Olmo2Config,
+    PreTrainedTokenizerFast,
+    Qwen2Config,
+)
+
+from fathom.config import Scoring
+from fathom.errors import InputError
+from fathom.files import write_json_lines
+from fathom.models.loading import save_model
+from fathom.models.tokens import encode_pair
+from fathom.scoring import ranks, score_pairs
+from fathom.tables import SCORES, check_table, read_table
+
+ROOT = Path(__file__).resolve().parents[2]
+WORDS = [f"w{number}" for number in range(97)]
+SHAPE = {
+    "vocab_size": 99, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 40,
+    "bos_token_id": 1, "eos_token_id": 1,
+    "pad_token_id": 0, "initializer_range": 0.5,
+}  # fmt: skip
+CONFIGS = {
+    "gpt2": GPT2Config(vocab_size=99, n_positions=40, n_embd=32, n_layer=2, n_head=4, initializer_range=0.5),
+    "llama": LlamaConfig(**SHAPE),
+    "mistral": MistralConfig(**SHAPE),
+    "mistral-window": MistralConfig(**SHAPE, sliding_window=5),
+    "qwen2": Qwen2Config(**SHAPE),
+    "gemma2": Gemma2Config(**SHAPE, head_dim=8, sliding_window=5, final_logit_softcapping=3.0),
+    "olmo2": Olmo2Config(**SHAPE),
+    "gpt-neox": GPTNeoXConfig(**{key: SHAPE[key] for key in SHAPE if key != "num_key_value_heads"}),
+    "cohere": CohereConfig(**SHAPE, logit_scale=0.25),
+    "granite": GraniteConfig(**SHAPE, logits_scaling=4.0),
+}
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> PreTrainedTokenizerFast:
+    vocabulary = {word: place for place, word in enumerate(["<unk>", "<s>", *WORDS])}
+    core = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core, bos_token="<s>", eos_token="<s>", unk_token="<unk>", pad_token="<unk>"
+    )
+
+
+def make_pairs(count: int = 23) -> pl.DataFrame:
+    """Return pairs of many lengths, targets of one to three tokens."""
+    rows = []
+    for number in range(count):
+        prompt = " ".join(WORDS[(number * 31 + place * place) % 97] for place in range(1 + number % 17))
+        target = "".join(f" {WORDS[(number * 13 + place) % 97]}" for place in range(1 + number % 3))
+        rows.append(
+            {"pair_id": f"p{number:02d}", "keyword": f"k{number % 4}", "prompt": prompt, "target": target}
+        )
+    return pl.DataFrame(rows)
+
+
+def make_model(name: str) -> Any:
+    torch.manual_seed(0)
+    return AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval()
+
+
+def score_plainly(model: Any, tokenizer: Any, pair: dict[str, str], add_bos: bool | None) -> dict[str, float]:
+    """Score one pair, one token at a time, as the paper does (000: 2.6)."""
+    ids, start, _ = encode_pair(tokenizer, pair["prompt"], pair["target"], add_bos)
+    found, probabilities, logs = [], [], []
+    with torch.no_grad():
+        for place in range(start, len(ids)):
+            logits = model(torch.tensor([ids[:place]])).logits[0, -1].double()
+            found.append(1 + int((logits > logits[ids[place]]).sum()))
+            logs.append(float(logits.log_softmax(0)[ids[place]]))
+            probabilities.append(float(logits.softmax(0)[ids[place]]))
+    return {
+        "rank": sum(found) / len(found),
+        "rank_first": found[0],
+        "probability": sum(probabilities) / len(found),
+        "log_probability": sum(logs),
+        "tokens": len(found),
+    }
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_same_as_a_plain_loop(name: str, tokenizer: Any, caplog: pytest.LogCaptureFixture) -> None:
+    model, pairs = make_model(name), make_pairs()
+    with caplog.at_level("INFO", "fathom"):
+        scores = score_pairs(model, tokenizer, pairs, Scoring(batch_tokens=60))
+    # Granite divides its logits, which is not known here: its own output must have been used
+    assert ("does not give this model's logits" in caplog.text) == (name == "granite")
+    assert scores["pair_id"].to_list() == pairs["pair_id"].to_list()
+    for pair, row in zip(pairs.iter_rows(named=True), scores.iter_rows(named=True), strict=True):
+        plain = score_plainly(model, tokenizer, pair, None)
+        assert row["rank"] == plain["rank"]
+        assert row["rank_first"] == plain["rank_first"]
+        assert row["tokens"] == plain["tokens"]
+        assert row["log_probability"] == pytest.approx(plain["log_probability"], abs=1e-4)
+        assert row["probability"] == pytest.approx(plain["probability"], abs=1e-5)
+    assert scores["rank"].n_unique() > 10  # the models are no constants
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "gemma2", "gpt-neox"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_batch_is_like_one_at_a_time(name: str, side: str, tokenizer: Any) -> None:
+    model, pairs = make_model(name), make_pairs()
+    tokenizer.padding_side = side
+    alone = score_pairs(model, tokenizer, pairs, Scoring(batch_tokens=1), add_bos=True)
+    together = score_pairs(model, tokenizer, pairs, Scoring(batch_tokens=100_000), add_bos=True)
+    reverse = score_pairs(
+        model, tokenizer, pairs.reverse(), Scoring(batch_tokens=200), add_bos=True
+    ).reverse()
+    for other in (together, reverse):
+        assert alone.drop("probability", "log_probability").equals(
+            other.drop("probability", "log_probability")
+        )
+        assert (alone["log_probability"] - other["log_probability"]).abs().max() < 1e-4
+    assert not alone["rank"].equals(score_pairs(model, tokenizer, pairs, Scoring(), add_bos=False)["rank"])
+
+
+class Known(torch.nn.Module):
+    """A model whose logits at each position are those of a table, whatever came before."""
+
+    def __init__(self, logits: list[float]) -> None:
+        super().__init__()
+        self.config = GPT2Config(vocab_size=len(logits), n_positions=16)
+        self.dtype, self.device = torch.float32, torch.device("cpu")
+        self.table = torch.tensor(logits)
+
+    def get_output_embeddings(self) -> None:
+        return None
+
+    def forward(self, input_ids: torch.Tensor, **_: Any) -> Any:
+        from types import SimpleNamespace
+
+        return SimpleNamespace(logits=self.table.expand(*input_ids.shape, -1))
+
+
+def test_ranks_that_are_known(tokenizer: Any) -> None:
+    logits = [0.0] * 99
+    for word, value in (("w0", 5.0), ("w1", 4.0), ("w2", 4.0), ("w3", 4.0), ("w4", 3.0)):
+        logits[tokenizer.convert_tokens_to_ids(word)] = value
+    targets = [" w0", " w1", " w4", " w0 w4", " w1 w1", " w50"]
+    pairs = pl.DataFrame([{"pair_id": t, "keyword": "k", "prompt": "w9 w8", "target": t} for t in targets])
+    scores = score_pairs(Known(logits), tokenizer, pairs, Scoring())
+    assert scores["rank"].to_list() == [1, 2, 5, 3, 2, 6]
+    assert scores["ties"].to_list() == [0, 2, 0, 0, 4, 93]
+    assert scores["rank_midpoint"].to_list() == [1, 3, 5, 3, 3, 52.5]
+    assert scores["rank_first"].to_list() == [1, 2, 5, 1, 2, 6]
+    assert scores["tokens"].to_list() == [1, 1, 1, 2, 2, 1]
+    share = torch.tensor(logits, dtype=torch.float64).softmax(0)
+    own = [float(share[tokenizer.convert_tokens_to_ids(word)]) for word in ("w0", "w4")]
+    assert scores["probability"][3] == pytest.approx(sum(own) / 2, rel=1e-12)
+    assert scores["log_probability"][3] == pytest.approx(
+        torch.tensor(own, dtype=torch.float64).log().sum().item(), rel=1e-9
+    )
+    check_table(scores.to_arrow(), SCORES)
+
+
+def test_many_rows_are_scored_in_pieces(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, pairs = make_model("gpt2"), make_pairs()
+    whole = score_pairs(model, tokenizer, pairs, Scoring())
+    monkeypatch.setattr(ranks, "_LOGIT_BYTES", 4 * 99 * 3)
+    pieces = score_pairs(model, tokenizer, pairs, Scoring())
+    assert whole["rank"].equals(pieces["rank"])
+
+
+def test_bfloat16_head_is_applied_in_float32(tokenizer: Any) -> None:
+    model = make_model("llama").bfloat16()
+    scores = score_pairs(model, tokenizer, make_pairs(), Scoring())
+    assert scores["ties"].sum() == 0  # logits rounded to bfloat16 would tie
+
+
+def test_memory_that_runs_out_halves_the_batch(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, pairs, sizes = make_model("gpt2"), make_pairs(), []
+    expected = score_pairs(model, tokenizer, pairs, Scoring())
+    true = ranks._score_batch
+
+    def small(model: Any, project: Any, batch: Any) -> Any:
+        sizes.append(len(batch))
+        if len(batch) > 4:
+            raise torch.cuda.OutOfMemoryError("no memory")
+        return true(model, project, batch)
+
+    monkeypatch.setattr(ranks, "_score_batch", small)
+    scores = score_pairs(model, tokenizer, pairs, Scoring(batch_tokens=400))
+    assert scores["rank"].equals(expected["rank"])
+    assert sizes[0] > 4
+    assert sum(size for size in sizes if size <= 4) == len(pairs)
+
+
+def test_memory_for_not_even_one_pair(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> Any:
+        raise torch.cuda.OutOfMemoryError("no memory")
+
+    monkeypatch.setattr(ranks, "_score_batch", never)
+    with pytest.raises(InputError, match="does not hold one pair"):
+        score_pairs(make_model("gpt2"), tokenizer, make_pairs(), Scoring())
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_that_are_not_finite_name_pair_and_model(tokenizer: Any, value: float) -> None:
+    model = make_model("gpt2")
+    with torch.no_grad():
+        model.transformer.wpe.weight[12] = value
+    with pytest.raises(InputError) as error:
+        score_pairs(model, tokenizer, make_pairs(), Scoring(), name="broken")
+    assert "broken gives logits that are no finite numbers on pair 'p" in str(error.value)
+
+
+def test_a_pair_longer_than_the_context_is_named(tokenizer: Any) -> None:
+    long = make_pairs(3).with_columns(prompt=pl.lit(" ".join(["w1"] * 50)))
+    with pytest.raises(InputError) as error:
+        score_pairs(make_model("gpt2"), tokenizer, long, Scoring(), name="small")
+    assert "pair 'p00' has 51 tokens, the context of small is 40" in str(error.value)
+
+
+def test_a_pair_that_fills_the_context_is_scored(tokenizer: Any) -> None:
+    full = make_pairs(1).with_columns(prompt=pl.lit(" ".join(["w1"] * 40)))
+    assert len(score_pairs(make_model("gpt2"), tokenizer, full, Scoring())) == 1
+
+
+def test_pairs_that_stand_twice_or_lack_a_column(tokenizer: Any) -> None:
+    pairs = make_pairs(2)
+    with pytest.raises(InputError, match="pair 'p00' stands twice"):
+        score_pairs(make_model("gpt2"), tokenizer, pl.concat([pairs, pairs]), Scoring())
+    with pytest.raises(InputError, match="pairs lack: keyword"):
+        score_pairs(make_model("gpt2"), tokenizer, pairs.drop("keyword"), Scoring())
+
+
+def test_no_pairs_give_an_empty_table(tokenizer: Any) -> None:
+    scores = score_pairs(make_model("gpt2"), tokenizer, make_pairs(1).clear(), Scoring())
+    assert scores.is_empty()
+    check_table(scores.to_arrow(), SCORES)
+
+
+def test_importing_scoring_does_not_import_torch() -> None:
+    code = "import sys, fathom.scoring, fathom.models.loading; sys.exit('torch' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+
+
+def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_path: Path) -> None:
+    model, pairs = make_model("gpt2"), make_pairs()
+    save_model(tmp_path / "folder", model, tokenizer)
+    write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
+    subprocess.run(
+        [
+            sys.executable, ROOT / "scripts" / "score_pairs.py", "--model", tmp_path / "folder",
+            "--pairs", tmp_path / "pairs.jsonl", "--output", tmp_path / "scores.parquet",
+            "--report", tmp_path / "scores.json",
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=True, capture_output=True,
+    )  # fmt: skip
+    scores = read_table(tmp_path / "scores.parquet", SCORES)
+    assert scores["rank"].equals(score_pairs(model, tokenizer, pairs, Scoring())["rank"])
+    report = json.loads((tmp_path / "scores.json").read_text())
+    assert report["model"] == "folder"
+    assert report["pairs"] == 23
+    assert set(report) == {
+        "model", "fingerprint", "dtype", "device", "torch", "pairs_sha256", "pairs", "backed_off", "ties",
+    }  # fmt: skip

@@ -1,0 +1,174 @@
+"""Summaries against scipy and a bootstrap that builds its resamples."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import pearsonr, trim_mean
+
+from fathom.config import Summary
+from fathom.errors import InputError
+from fathom.files import read_delimited
+from fathom.scoring.summaries import AGGREGATES, correlate, draw_keywords, summarize_scores, summarize_values
+from fathom.tables import SCORES, SUMMARY_COLUMNS, write_table
+
+ROOT = Path(__file__).resolve().parents[2]
+PLAIN = {"mean": np.mean, "median": np.median, "trimmed_mean": lambda values: trim_mean(values, 0.2)}
+
+
+def make_scores(seed: int = 0, count: int = 60, keywords: int = 7) -> pl.DataFrame:
+    random = np.random.default_rng(seed)
+    rank = random.integers(1, 40, count).astype(float)
+    return pl.DataFrame(
+        {
+            "pair_id": [f"p{number:03d}" for number in range(count)],
+            "keyword": [f"k{number % keywords}" for number in range(count)],
+            "tokens": pl.Series([1] * count, dtype=pl.Int32),
+            "rank": rank,
+            "rank_midpoint": rank,
+            "rank_first": rank.astype(int),
+            "ties": [0] * count,
+            "probability": random.random(count),
+            "log_probability": [-1.0] * count,
+            "backed_off": [False] * count,
+        }
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    ranks=st.lists(st.integers(1, 30).map(float), min_size=1, max_size=50),
+    keywords=st.integers(1, 6),
+    seed=st.integers(0, 5),
+)
+def test_same_as_resamples_that_are_built(ranks: list[float], keywords: int, seed: int) -> None:
+    chosen = Summary(rounds=70, seed=seed, confidence=0.9)
+    names = [f"k{place % keywords}" for place in range(len(ranks))]
+    values = np.array(ranks)
+    found = summarize_values(values, names, chosen)
+    known = sorted(set(names))
+    for aggregate in AGGREGATES:
+        drawn = []
+        for counts in draw_keywords(len(known), chosen):
+            resample = [
+                value
+                for name, count in zip(known, counts, strict=True)
+                for value in np.repeat(values[np.array(names) == name], count)
+            ]
+            drawn.append(PLAIN[aggregate](resample))
+        low, high = np.quantile(drawn, [0.05, 0.95])
+        assert found[aggregate].value == pytest.approx(PLAIN[aggregate](values), rel=1e-12)
+        assert found[aggregate].low == pytest.approx(low, rel=1e-12)
+        assert found[aggregate].high == pytest.approx(high, rel=1e-12)
+
+
+def test_draws_are_fair_and_follow_from_the_seed() -> None:
+    counts = draw_keywords(5, Summary(rounds=2000))
+    assert counts.shape == (2000, 5)
+    assert (counts.sum(axis=1) == 5).all()
+    assert counts.mean(axis=0) == pytest.approx(np.ones(5), abs=0.1)
+    assert np.array_equal(counts, draw_keywords(5, Summary(rounds=2000)))
+    assert not np.array_equal(counts, draw_keywords(5, Summary(rounds=2000, seed=1)))
+
+
+def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
+    random, covered = np.random.default_rng(0), 0
+    for _ in range(200):
+        effects = random.normal(0, 1, 30).repeat(10)  # drawing pairs alone would cover less
+        values = 50 + effects + random.normal(0, 1, 300)
+        names = [f"k{place // 10}" for place in range(300)]
+        found = summarize_values(values, names, Summary(rounds=200))["mean"]
+        covered += found.low <= 50 <= found.high
+    assert 175 <= covered <= 198
+
+
+def test_rows_are_sorted_and_complete() -> None:
+    scores = {
+        ("b", "tf", "m"): make_scores(0),
+        ("a", "tfidf", "m2"): make_scores(1),
+        ("a", "tfidf", "m1"): make_scores(2).reverse(),
+        ("a", "tf", "m1"): make_scores(3),
+    }
+    rows = summarize_scores(scores, Summary(rounds=50))
+    assert len(rows) == 4 * 2 * 3
+    assert rows == sorted(rows)
+    assert {row[3] for row in rows} == {"rank", "probability"}
+    assert all(len(row) == len(SUMMARY_COLUMNS) for row in rows)
+    assert all(float(row[6]) <= float(row[5]) <= float(row[7]) for row in rows if row[4] == "mean")
+    assert {row[8] for row in rows} == {60}
+
+
+def test_the_order_of_pairs_does_not_matter() -> None:
+    frame = make_scores()
+    key = ("a", "tf", "m")
+    chosen = Summary(rounds=50)
+    assert summarize_scores({key: frame}, chosen) == summarize_scores({key: frame.reverse()}, chosen)
+
+
+def test_models_share_their_resamples() -> None:
+    frame = make_scores()
+    better = frame.with_columns(rank=pl.col("rank") - 0.5)
+    rows = summarize_scores({("a", "tf", "m1"): frame, ("a", "tf", "m2"): better}, Summary(rounds=99))
+    first, second = (
+        next(row for row in rows if row[2:5] == (model, "rank", "mean")) for model in ("m1", "m2")
+    )
+    for place in (5, 6, 7):
+        assert float(first[place]) - float(second[place]) == pytest.approx(0.5, abs=1e-3)
+
+
+def test_one_keyword_gives_an_interval_without_width(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "fathom"):
+        rows = summarize_scores({("a", "tf", "m"): make_scores(keywords=1)}, Summary(rounds=20))
+    assert all(row[5] == row[6] == row[7] for row in rows)
+    assert "a, tf has one keyword only" in caplog.text
+
+
+def test_scores_of_different_pairs_are_an_error() -> None:
+    scores = {("a", "tf", "m1"): make_scores(), ("a", "tf", "m2"): make_scores().head(50)}
+    with pytest.raises(InputError) as error:
+        summarize_scores(scores, Summary(rounds=5))
+    assert "a, tf: m1 and m2 were scored on different pairs (10 are not shared)" in str(error.value)
+
+
+def test_no_scores_are_an_error() -> None:
+    with pytest.raises(InputError, match="there are no scores"):
+        summarize_scores({("a", "tf", "m"): make_scores().clear()}, Summary(rounds=5))
+
+
+def test_correlation() -> None:
+    first, second = [1.0, 2.0, 3.5, 4.0], [2.0, 1.0, 5.0, 4.5]
+    expected = pearsonr(first, second)
+    assert correlate(first, second) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+    assert correlate([1.0, 2.0], [1.0, 2.0]) is None
+    assert correlate([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) is None
+    with pytest.raises(ValueError, match="3 and 2 values"):
+        correlate([1.0, 2.0, 3.0], [1.0, 2.0])
+
+
+def test_the_program_writes_the_table(tmp_path: Path) -> None:
+    command = [sys.executable, ROOT / "scripts" / "summarize_scores.py", "--output", tmp_path / "summary.csv"]
+    for seed, model in enumerate(("m1", "m2")):
+        write_table(tmp_path / f"{model}.parquet", make_scores(seed), SCORES)
+        command += ["--scores", "a", "tf", model, tmp_path / f"{model}.parquet"]
+    result = subprocess.run(
+        [*command, "--settings", '{"rounds": 20}'],
+        env={"PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    rows = read_delimited(tmp_path / "summary.csv", ",")
+    assert tuple(rows[0]) == SUMMARY_COLUMNS
+    assert len(rows) == 12
+    twice = subprocess.run(
+        [*command, *command[-5:]],
+        env={"PYTHONPATH": str(ROOT / "src")},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert twice.returncode == 1
+    assert "m2 on a, tf is given twice" in twice.stderr

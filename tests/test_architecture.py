@@ -1,0 +1,174 @@
+"""The house rules that a program can check."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parents[1]
+_LIBRARY = _ROOT / "src" / "fathom"
+_MODULES = sorted(_LIBRARY.rglob("*.py"))
+_SCRIPTS = sorted((_ROOT / "scripts").glob("*.py"))
+_KERNEL = ["errors", "files", "config", "tables", "program", "sources"]
+_LEVELS = {"corpus": 1, "benchmark": 2, "models": 3, "scoring": 4, "layers": 5, "ranking": 5, "coverage": 5,
+           "figures": 6}  # fmt: skip
+_HEAVY = {
+    "torch",
+    "transformers",
+    "spacy",
+    "sentence_transformers",
+    "gensim",
+    "sklearn",
+    "scipy",
+    "matplotlib",
+}
+_ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(_ROOT))
+
+
+def _room(path: Path) -> str:
+    parts = path.relative_to(_LIBRARY).parts
+    return parts[0] if len(parts) > 1 else ""
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _imports(tree: ast.AST) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute: find_sources reads them"
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def _length(function: ast.FunctionDef) -> int:
+    """Return the lines of a function from the first after its docstring."""
+    first = function.body[1 if ast.get_docstring(function) and len(function.body) > 1 else 0]
+    return (function.end_lineno or 0) - first.lineno + 1
+
+
+def test_there_is_something_to_check():
+    assert len(_MODULES) > 10
+    assert len(_SCRIPTS) > 5
+    assert {path.stem for path in _LIBRARY.glob("*.py")} == {"__init__", *_KERNEL}
+    assert {_room(path) for path in _MODULES} - {""} <= set(_LEVELS)
+
+
+@pytest.mark.parametrize("path", _MODULES, ids=_name)
+def test_rooms_import_downwards_only(path):
+    room = _room(path)
+    rooms = {name.split(".")[1] for name in _imports(_tree(path)) if name.startswith("fathom.")} & set(
+        _LEVELS
+    )
+    if not room:
+        assert rooms == set(), "the kernel knows no room"
+    assert {other for other in rooms if other != room and _LEVELS[other] >= _LEVELS.get(room, 0)} == set()
+
+
+@pytest.mark.parametrize("path", _MODULES, ids=_name)
+def test_the_library_knows_neither_snakemake_nor_yaml(path):
+    names = {name.split(".")[0] for name in _imports(_tree(path))}
+    assert "snakemake" not in names
+    assert "yaml" not in names or path.name == "config.py"
+
+
+@pytest.mark.parametrize("path", [*_MODULES, *_SCRIPTS], ids=_name)
+def test_modules_and_functions_are_short(path):
+    assert len(path.read_text().splitlines()) <= 400
+    long = {f.name: _length(f) for f in _functions(_tree(path)) if _length(f) > 60}
+    assert long == {}
+
+
+@pytest.mark.parametrize("path", [*_MODULES, *_SCRIPTS], ids=_name)
+def test_nothing_is_executed_unpickled_or_trusted(path):
+    tree = _tree(path)
+    calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    assert calls & {"eval", "exec", "compile", "__import__", "os.system", "torch.load", "yaml.load"} == set()
+    assert {name.split(".")[0] for name in _imports(tree)} & {"pickle", "joblib", "dill", "shelve"} == set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg in {"trust_remote_code", "allow_pickle", "shell"}:
+            assert isinstance(node.value, ast.Constant), f"line {node.value.lineno}: {node.arg}"
+            assert node.value.value is False, f"line {node.value.lineno}: {node.arg}"
+
+
+@pytest.mark.parametrize("path", [*_MODULES, *_SCRIPTS], ids=_name)
+def test_no_error_is_swallowed(path):
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.ExceptHandler):
+            assert node.type is not None, f"line {node.lineno}: bare except"
+            assert ast.unparse(node.type) not in {"Exception", "BaseException"}, f"line {node.lineno}"
+
+
+@pytest.mark.parametrize("path", _MODULES, ids=_name)
+def test_the_library_does_not_print(path):
+    calls = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.Call)]
+    assert [node.lineno for node in calls if ast.unparse(node.func) == "print"] == []
+
+
+@pytest.mark.parametrize("path", [*_MODULES, *_SCRIPTS], ids=_name)
+def test_everything_public_is_described(path):
+    tree = _tree(path)
+    assert ast.get_docstring(tree) or path.name == "__init__.py"
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    public = [node for node in nodes if not node.name.startswith("_") and not _is_inner(tree, node)]
+    bare = [node.name for node in public if not ast.get_docstring(node)]
+    assert bare == []
+
+
+def _is_inner(tree: ast.Module, node: ast.AST) -> bool:
+    """Say whether a function stands inside another one."""
+    return any(node is not outer and node in ast.walk(outer) for outer in _functions(tree))
+
+
+def test_importing_the_whole_library_imports_nothing_heavy():
+    names = [".".join(path.relative_to(_ROOT / "src").with_suffix("").parts) for path in _MODULES]
+    names = [name.removesuffix(".__init__") for name in names]
+    code = f"import {', '.join(names)}, sys; print(sorted(set(sys.modules) & {_HEAVY!r}))"
+    run = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=_ENVIRONMENT
+    )
+    assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("path", _SCRIPTS, ids=_name)
+def test_every_program_explains_itself_without_heavy_imports(path):
+    assert path.stem.count("_") >= 1, "verb_noun.py"
+    code = (
+        "import runpy, sys; sys.argv = [sys.argv[1], '--help']\n"
+        "try:\n    runpy.run_path(sys.argv[0], run_name='__main__')\n"
+        f"finally:\n    print('HEAVY', sorted(set(sys.modules) & {_HEAVY!r}))"
+    )
+    run = subprocess.run([sys.executable, "-c", code, str(path)], check=False, capture_output=True, text=True,
+                         env=_ENVIRONMENT, cwd=_ROOT)  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.rstrip().endswith("HEAVY []")
+    first = " ".join(ast.get_docstring(_tree(path)).split())[:40]
+    assert first in " ".join(run.stdout.split())
+    assert "--log" in run.stdout
+
+
+def test_no_file_names_a_place_of_one_machine():
+    kinds = {".py", ".smk", ".yaml", ".md", ".toml", ".rst", ".tsv", ".json"}
+    folders = ["src", "scripts", "config", "workflow", "docs", "envs", "perf"]
+    files = [path for folder in folders for path in (_ROOT / folder).rglob("*") if path.suffix in kinds]
+    files += [_ROOT / name for name in ("README.md", "Snakefile", "Makefile", "pyproject.toml")]
+    places = ["/work" + "/", "/root" + "/", "/home" + "/"]
+    found = [
+        _name(path) for path in files if any(place in path.read_text(encoding="utf-8") for place in places)
+    ]
+    assert found == []

@@ -1,0 +1,124 @@
+"""The configuration: what is refused, in which words, and that what is generated from it is fresh."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fathom.config import read_config, read_config_file
+from fathom.errors import InputError
+
+_ROOT = Path(__file__).resolve().parents[1]
+_README = _ROOT / "config" / "README.md"
+
+
+def _values(**changes):
+    return {"domains": {"law": {"categories": ["law"]}}, "pairs": {"tokenizer": "small"}, **changes}
+
+
+def _message(values) -> str:
+    with pytest.raises(InputError) as caught:
+        read_config(values, "my.yaml")
+    return str(caught.value)
+
+
+def test_the_smallest_configuration():
+    config = read_config(_values(), "my.yaml")
+    assert config.run == "demo"
+    assert config.benchmark_domains == ["law"]
+    assert config.corpus.folds.adapt_train == 0.3
+
+
+@pytest.mark.parametrize("file", sorted((_ROOT / "config").rglob("*.yaml")), ids=lambda file: file.name)
+def test_every_file_is_valid(file):
+    values = yaml.safe_load(file.read_text())
+    if values.get("corpus", {}).get("source") == "arxiv":
+        values["dump"] = "somewhere"
+    assert read_config(values, file.name).models.scored
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        ({"keyword": {"count": 5}}, ["unknown key keyword, did you mean keywords?", "config/README.md"]),
+        ({"keywords": {"cuont": 5}}, ["unknown key keywords.cuont, did you mean count?"]),
+        ({"corpus": {"folds": {"adapt_train": 1}}}, ["corpus.folds.adapt_train, did you mean adapt-train?"]),
+        ({"models": {"train": {"a": {"domain": "law", "layer": 2}}}}, ["models.train.a.layer", "layers?"]),
+        ({"models": {"adapt": [{"base": "a", "paths": [["law"]], "stepz": 2}]}}, ["adapt.0.stepz", "steps?"]),
+        ({"keywords": {"count": "many"}}, ["keywords.count = 'many'", "integer"]),
+        ({"keywords": {"count": 0}}, ["keywords.count = 0", "greater than or equal to 1"]),
+        ({"summary": {"trim": 0.5}}, ["summary.trim = 0.5", "less than 0.5"]),
+        ({"run": "../elsewhere"}, ["run = '../elsewhere'"]),
+        ({"corpus": {"source": "arxiv"}}, ["dump", "--config dump=FOLDER"]),
+        ({"corpus": {"folds": {"benchmark": 0.9}}}, ["corpus.folds: the four shares add up to 1.3"]),
+        ({"pairs": {}}, ["key pairs.tokenizer is missing"]),
+        ({"domains": {}}, ["domains"]),
+        ({"domains": {"a": {"categories": ["a"], "benchmark": False}}}, ["nothing to build"]),
+        ({"models": {"train": {"a": {"domain": "lwa"}}}}, ["train.a.domain", "'lwa'", "did you mean law?"]),
+        ({"models": {"adapt": [{"base": "a", "paths": [["zzz"]]}]}}, ["models.adapt.0.paths", "known: law"]),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named_with_its_file_and_a_hint(changes, parts):
+    message = _message(_values(**changes))
+    for part in ["my.yaml", "Hint:", *parts]:
+        assert part in message
+
+
+def test_all_wrong_values_are_named_at_once():
+    message = _message(_values(keywords={"count": 0, "passes": 0}, nonsense=1))
+    assert all(part in message for part in ("keywords.count", "keywords.passes", "nonsense"))
+
+
+def test_a_value_is_never_changed_afterwards():
+    config = read_config(_values(), "my.yaml")
+    with pytest.raises(ValueError, match="frozen"):
+        config.run = "other"
+
+
+def test_adapted_models_share_their_prefixes():
+    adapt = [{"base": "b", "paths": [["law"], ["law", "law"]]}]
+    adapted = read_config(_values(models={"adapt": adapt}), "my.yaml").models.adapted
+    assert [(name, parent, domain) for name, (parent, domain, _) in adapted.items()] == [
+        ("b+law", "b", "law"), ("b+law+law", "b+law", "law")]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["a: [", "- a\n- b", "domains: x"])
+def test_a_file_that_is_no_configuration(tmp_path, text):
+    (tmp_path / "c.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"c\.yaml"):
+        read_config_file(tmp_path / "c.yaml")
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_config_file(tmp_path / "c.yaml")
+
+
+def test_schema_and_page_are_fresh(tmp_path):
+    command = [sys.executable, "scripts/write_schema.py"]
+    command += ["--schema", str(tmp_path / "schema.json"), "--readme", str(tmp_path / "README.md")]
+    subprocess.run(command, cwd=_ROOT, check=True, env=os.environ | {"PYTHONPATH": str(_ROOT / "src")})
+    for name in ("schema.json", "README.md"):
+        fresh = (tmp_path / name).read_bytes() == (_ROOT / "config" / name).read_bytes()
+        assert fresh, f"config/{name} is stale: python scripts/write_schema.py"
+
+
+def test_every_key_is_described():
+    rows = [line.split(" | ") for line in _README.read_text().splitlines() if line.startswith("| `")]
+    assert len(rows) > 50
+    assert [row[0] for row in rows if not row[-1].strip(" |")] == []
+
+
+def test_examples_of_the_page_hold_no_wrong_key():
+    blocks = re.findall(r"```yaml\n(.*?)```", _README.read_text(), re.S)
+    read_config(yaml.safe_load(blocks[0]), "first example")
+    for block in blocks[1:]:
+        try:
+            read_config(_values(**yaml.safe_load(block)), "example")
+        except InputError as error:
+            # examples name domains that are not part of them
+            assert "there is no domain" in str(error), block

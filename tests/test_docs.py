@@ -1,0 +1,79 @@
+"""Pages and captions: links lead somewhere, captions render, messages are those of the code."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parents[1]
+_PAGES = [
+    _ROOT / "README.md",
+    *(_ROOT / "docs").glob("*.md"),
+    _ROOT / "config/README.md",
+    _ROOT / "results/README.md",
+]
+_CAPTIONS = sorted((_ROOT / "workflow" / "report").glob("*.rst"))
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(_ROOT))
+
+
+def _anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=_name)
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if link.startswith("http"):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in _anchors(target), link
+
+
+def test_captions_are_those_that_rules_name():
+    rules = "".join(path.read_text() for path in (_ROOT / "workflow" / "rules").glob("*.smk"))
+    named = set(re.findall(r'caption="\.\./report/([\w-]+\.rst)"', rules)) | {"workflow.rst"}
+    assert named == {path.name for path in _CAPTIONS}
+
+
+@pytest.mark.parametrize("path", _CAPTIONS, ids=_name)
+def test_captions_render_without_a_warning(path):
+    docutils = pytest.importorskip("docutils.core")
+    jinja2 = pytest.importorskip("jinja2")
+    wildcards = SimpleNamespace(domain="cs.AI", variant="tf", run="demo")
+    snakemake = SimpleNamespace(wildcards=wildcards, config={"run": "demo"})
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
+    text = environment.from_string(path.read_text()).render(snakemake=snakemake)
+    settings = {"halt_level": 2, "report_level": 2}
+    html = docutils.publish_parts(text, writer="html", settings_overrides=settings)["html_body"]
+    assert len(html) > 300
+    assert "{{" not in html
+
+
+def test_messages_of_the_troubleshooting_page_are_those_of_the_code():
+    code = "".join(path.read_text() for path in (_ROOT / "src").rglob("*.py"))
+    rows = re.findall(r"^\| (.*?) \|", (_ROOT / "docs" / "troubleshooting.md").read_text(), re.M)
+    messages = [
+        message for row in rows if not row.startswith("Snakemake") for message in re.findall("`(.*?)`", row)
+    ]
+    pieces = [
+        max(re.split(r"\.\.\.|\b[A-Z]+\b|nan", message), key=len).strip(" ,?=:'") for message in messages
+    ]
+    assert len(pieces) > 20
+    assert [piece for piece in pieces if piece not in code and "Input should be" not in piece] == []
+
+
+def test_the_example_of_the_corpus_page_is_valid():
+    import yaml
+
+    from fathom.config import read_config
+
+    blocks = re.findall(r"```yaml\n(.*?)```", (_ROOT / "docs" / "corpus.md").read_text(), re.S)
+    config = read_config(yaml.safe_load(blocks[0]), "docs/corpus.md")
+    assert config.models.scored == ["small", "small+contracts", "small+torts"]

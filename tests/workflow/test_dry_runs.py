@@ -1,0 +1,111 @@
+"""Dry runs of every target, configuration and profile, on empty input files."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGURATIONS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "config").rglob("*.yaml"))
+JOB = re.compile(r"^(?:localrule|rule) (\w+):", re.MULTILINE)
+
+
+def plan(*arguments: str, python: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run `snakemake -n` with arguments at the repository's root."""
+    command = [sys.executable, *python, "-m", "snakemake", "-n", "-c2", "--nolock", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    """Make the folder of a dump whose files are empty."""
+    (tmp_path / "redpajama").mkdir()
+    for name in ("arxiv-metadata-oai-snapshot.json", "redpajama/a.jsonl", "redpajama/b.jsonl.zst"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
+    done = plan("--forceall", "--configfile", configuration, "--config", f"dump={dump}", "run=plan")
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    values = yaml.safe_load((ROOT / configuration).read_text())
+    benchmarks = [name for name, domain in values["domains"].items() if domain.get("benchmark", True)]
+    assert jobs.count("make_pairs") == 2 * len(benchmarks)
+    assert jobs.count("summarize_scores") == 1
+
+
+@pytest.mark.parametrize("target", ["all", "benchmarks", "figures"])
+def test_every_target_plans(target):
+    done = plan("--forceall", "--config", "run=plan", "--", target)
+    assert done.returncode == 0, done.stderr + done.stdout
+
+
+def test_slurm_profile_plans_from_the_root():
+    done = plan("--profile", "slurm", "--forceall", "--config", "run=plan")
+    assert done.returncode == 0, done.stderr + done.stdout
+
+
+def test_slurm_partitions_offer_gpus_and_plain_processors():
+    partitions = yaml.safe_load((ROOT / "slurm" / "partitions.yaml").read_text())["partitions"]
+    models = {model for limits in partitions.values() for model in limits.get("available_gpu_models", [])}
+    assert models == {"a100", "h100"}
+    assert any("max_gpu" not in limits for limits in partitions.values())
+
+
+def test_planning_never_imports_torch():
+    done = plan("--config", "run=plan", python=("-X", "importtime"))
+    assert done.returncode == 0, done.stderr
+    imported = {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines() if "|" in line}
+    assert "fathom.config" in imported
+    assert not imported & {"torch", "transformers", "spacy", "polars", "pandas", "sklearn"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["keywrods={}"], "unknown key keywrods, did you mean keywords?"),
+        (["keywords={cuont: 3}"], "unknown key keywords.cuont, did you mean count?"),
+        (["keywords={count: many}"], "keywords.count = 'many'"),
+        (["corpus={source: arxiv}"], "dump: corpus.source is arxiv"),
+        (["corpus={source: arxiv}", "dump=no/such/folder"], "dump = no/such/folder: there is no such folder"),
+        (["corpus={source: jsonl}"], "corpus.files: no input files are given"),
+    ],
+)
+def test_bad_configuration_stops_before_any_job(arguments, message):
+    done = plan("--config", *arguments)
+    assert done.returncode == 1
+    assert message in done.stderr + done.stdout
+    assert "Hint:" in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_rules_name_log_benchmark_and_resources():
+    text = "\n".join(path.read_text() for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")))
+    bodies = re.split(r"^\s*rule \w+:$", text, flags=re.MULTILINE)[1:]
+    names = re.findall(r"^\s*rule (\w+):$", text, flags=re.MULTILINE)
+    assert len(names) == len(bodies) > 10
+    for name, body in zip(names, bodies, strict=True):
+        for directive in (
+            "input:",
+            "output:",
+            "log:",
+            "benchmark:",
+            "threads:",
+            "mem_mb",
+            "runtime",
+            "shell:",
+        ):
+            assert directive in body, f"rule {name} lacks {directive}"
+        assert "retries" not in body, f"rule {name} repeats itself; that belongs in the profile"
+
+
+def test_environments_pin_what_the_lock_file_pins():
+    lock = {line.strip() for line in (ROOT / "requirements.lock").read_text().splitlines()}
+    for path in sorted((ROOT / "envs").glob("*.yaml")):
+        packages = yaml.safe_load(path.read_text())["dependencies"][-1]["pip"]
+        assert packages and not set(packages) - lock, f"{path.name} differs from requirements.lock"

@@ -1,0 +1,222 @@
+"""Keywords, matches, vocabularies, pairs.
+
+In:  results/{run}/corpus/index.parquet, sentences/{part}.parquet
+Out: results/{run}/{domain}/keywords.tsv, sentences.parquet,
+     benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,manifest.json,README.md}
+"""
+
+
+rule extract_keywords:
+    input:
+        code=sources("extract_keywords"),
+        index="results/{run}/corpus/index.parquet",
+        wordlists=expand(
+            "config/wordlists/{name}.txt",
+            name=["stopwords", "academic", "function", "quantity"],
+        ),
+    output:
+        keywords=report(
+            "results/{run}/{domain}/keywords.tsv",
+            caption="../report/keywords.rst",
+            category="Benchmark",
+            subcategory="{domain}",
+            labels={"table": "keywords"},
+        ),
+        report="results/{run}/{domain}/keywords.json",
+    log:
+        "results/{run}/logs/extract_keywords/{domain}.log",
+    benchmark:
+        "results/{run}/benchmarks/extract_keywords/{domain}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(8000),
+        runtime=grow(120),
+    params:
+        settings=settings("keywords", "embedding"),
+        wordlists=lambda wildcards, input: Path(input.wordlists[0]).parent,
+    shell:
+        "python {input.code[0]} --index {input.index} --domain {wildcards.domain:q}"
+        " --settings {params.settings:q} --wordlists {params.wordlists:q}"
+        " --output {output.keywords:q} --report {output.report:q} --log {log:q}"
+
+
+rule embed_sentences:
+    input:
+        code=sources("embed_sentences"),
+        sentences="results/{run}/corpus/sentences/{part}.parquet",
+    output:
+        embeddings="results/{run}/corpus/embeddings/{part}.npy",
+    log:
+        "results/{run}/logs/embed_sentences/{part}.log",
+    benchmark:
+        "results/{run}/benchmarks/embed_sentences/{part}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(6000),
+        runtime=grow(480),
+    params:
+        settings=settings("embedding"),
+    shell:
+        "python {input.code[0]} --sentences {input.sentences:q} --settings {params.settings:q}"
+        " --workers {threads} --output {output.embeddings:q} --log {log:q}"
+
+
+rule match_sentences:
+    input:
+        code=sources("match_sentences"),
+        sentences="results/{run}/corpus/sentences/{part}.parquet",
+        embeddings="results/{run}/corpus/embeddings/{part}.npy",
+        index="results/{run}/corpus/index.parquet",
+        keywords="results/{run}/{domain}/keywords.tsv",
+    output:
+        matches="results/{run}/{domain}/matches/{part}.parquet",
+    log:
+        "results/{run}/logs/match_sentences/{domain}/{part}.log",
+    benchmark:
+        "results/{run}/benchmarks/match_sentences/{domain}/{part}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(60),
+    params:
+        settings=settings("embedding", "matches"),
+    shell:
+        "python {input.code[0]} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
+        " --index {input.index} --domain {wildcards.domain:q} --keywords {input.keywords:q}"
+        " --settings {params.settings:q} --output {output.matches:q} --log {log:q}"
+
+
+rule gather_matches:
+    input:
+        code=sources("gather_matches"),
+        matches=expand("results/{{run}}/{{domain}}/matches/{part}.parquet", part=PARTS),
+        keywords="results/{run}/{domain}/keywords.tsv",
+    output:
+        sentences="results/{run}/{domain}/sentences.parquet",
+        report="results/{run}/{domain}/sentences.json",
+    log:
+        "results/{run}/logs/gather_matches/{domain}.log",
+    benchmark:
+        "results/{run}/benchmarks/gather_matches/{domain}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(16000),
+        runtime=grow(60),
+    shell:
+        "python {input.code[0]} --matches {input.matches:q} --keywords {input.keywords:q} --output {output.sentences:q}"
+        " --report {output.report:q} --log {log:q}"
+
+
+rule build_vocabulary:
+    input:
+        code=sources("build_vocabulary"),
+        sentences="results/{run}/{domain}/sentences.parquet",
+        wordlists=["config/wordlists/stopwords.txt"],
+    output:
+        vocabulary=report(
+            "results/{run}/{domain}/benchmark/{variant}/vocabulary.tsv",
+            caption="../report/vocabulary.rst",
+            category="Benchmark",
+            subcategory="{domain}",
+            labels={"table": "vocabulary", "variant": "{variant}"},
+        ),
+    log:
+        "results/{run}/logs/build_vocabulary/{domain}.{variant}.log",
+    benchmark:
+        "results/{run}/benchmarks/build_vocabulary/{domain}.{variant}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(16000),
+        runtime=grow(120),
+    params:
+        settings=settings("vocabulary", "embedding"),
+        wordlists=lambda wildcards, input: Path(input.wordlists[0]).parent,
+    shell:
+        "python {input.code[0]} --sentences {input.sentences:q} --variant {wildcards.variant}"
+        " --settings {params.settings:q} --wordlists {params.wordlists:q}"
+        " --output {output.vocabulary:q} --log {log:q}"
+
+
+rule make_pairs:
+    input:
+        code=sources("make_pairs"),
+        sentences="results/{run}/{domain}/sentences.parquet",
+        vocabulary="results/{run}/{domain}/benchmark/{variant}/vocabulary.tsv",
+        index="results/{run}/corpus/index.parquet",
+        tokenizer=f"results/{{run}}/models/{CONFIG.pairs.tokenizer}/tokenizer",
+    output:
+        pairs="results/{run}/{domain}/benchmark/{variant}/pairs.parquet",
+        lines="results/{run}/{domain}/benchmark/{variant}/pairs.jsonl",
+        report="results/{run}/{domain}/benchmark/{variant}/pairs.json",
+    log:
+        "results/{run}/logs/make_pairs/{domain}.{variant}.log",
+    benchmark:
+        "results/{run}/benchmarks/make_pairs/{domain}.{variant}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(16000),
+        runtime=grow(120),
+    params:
+        settings=settings("pairs"),
+    shell:
+        "python {input.code[0]} --sentences {input.sentences:q} --vocabulary {input.vocabulary:q}"
+        " --index {input.index} --tokenizer {input.tokenizer:q} --variant {wildcards.variant}"
+        " --settings {params.settings:q} --output {output.pairs:q} --json-lines {output.lines:q}"
+        " --report {output.report:q} --log {log:q}"
+
+
+rule describe_benchmark:
+    input:
+        code=sources("describe_benchmark"),
+        pairs="results/{run}/{domain}/benchmark/{variant}/pairs.parquet",
+        report="results/{run}/{domain}/benchmark/{variant}/pairs.json",
+        vocabulary="results/{run}/{domain}/benchmark/{variant}/vocabulary.tsv",
+        keywords="results/{run}/{domain}/keywords.tsv",
+        keywords_report="results/{run}/{domain}/keywords.json",
+        sentences_report="results/{run}/{domain}/sentences.json",
+        join_report="results/{run}/corpus/join_report.json",
+    output:
+        manifest="results/{run}/{domain}/benchmark/{variant}/manifest.json",
+        card=report(
+            "results/{run}/{domain}/benchmark/{variant}/README.md",
+            caption="../report/pairs.rst",
+            category="Benchmark",
+            subcategory="{domain}",
+            labels={"table": "card", "variant": "{variant}"},
+        ),
+    log:
+        "results/{run}/logs/describe_benchmark/{domain}.{variant}.log",
+    benchmark:
+        "results/{run}/benchmarks/describe_benchmark/{domain}.{variant}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=dump_json(
+            CONFIG.model_dump(
+                mode="json", by_alias=True, exclude={"models", "scoring", "summary"}
+            )
+        ),
+        title=lambda wildcards: title(wildcards.domain),
+    shell:
+        "python {input.code[0]} --pairs {input.pairs:q} --keywords {input.keywords:q}"
+        " --vocabulary {input.vocabulary:q} --join-report {input.join_report}"
+        " --reports pairs={input.report:q} keywords={input.keywords_report:q}"
+        " sentences={input.sentences_report:q} --domain {wildcards.domain:q} --title {params.title:q}"
+        " --variant {wildcards.variant} --settings {params.settings:q}"
+        " --manifest {output.manifest:q} --card {output.card:q} --log {log:q}"

@@ -1,0 +1,181 @@
+"""What all rules use, the checked configuration, the programs' sources, and the names of a run's files."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+ROOT = Path(workflow.basedir)
+sys.path.insert(0, str(ROOT / "src"))
+
+from fathom import config as configuration
+from fathom.errors import InputError
+from fathom.sources import find_sources
+
+os.environ.update(
+    # programs find the library and the interpreter of this very installation, activated or not
+    PYTHONPATH=os.pathsep.join(
+        filter(None, [str(ROOT / "src"), os.getenv("PYTHONPATH")])
+    ),
+    PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]),
+    # no thread pool of its own beside the threads that a job was given
+    TOKENIZERS_PARALLELISM="false",
+)
+
+
+def read_configuration():
+    """Check the configuration; stop before any job with one clear message if it is wrong."""
+    files = [str(file) for file in workflow.overwrite_configfiles] or [
+        "config/config.yaml"
+    ]
+    try:
+        return configuration.read_config(config, ", ".join(files))
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
+CONFIG = read_configuration()
+RUN = CONFIG.run
+
+
+def find_inputs():
+    """Return the corpus's input files by part, and the metadata file of a dump."""
+    from fathom.corpus.inputs import find_dump, find_json_lines
+
+    try:
+        if CONFIG.corpus.source == "arxiv":
+            return find_dump(Path(CONFIG.dump))
+        if CONFIG.corpus.source == "jsonl":
+            return find_json_lines(CONFIG.corpus.files), None
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+    return {name: None for name in CONFIG.corpus.packages}, None
+
+
+SHARDS, METADATA = find_inputs()
+ABSTRACT_PARTS = (
+    [f"abstracts-{number:02d}" for number in range(CONFIG.corpus.abstract_parts)]
+    if METADATA
+    else []
+)
+PARTS = [*sorted(SHARDS), *ABSTRACT_PARTS]
+
+
+def sources(program):
+    """Return a program's file and every module of the library that it uses: the `code` of its rule."""
+    return [
+        str(file.relative_to(ROOT))
+        for file in find_sources(ROOT / "scripts" / f"{program}.py")
+    ]
+
+
+def settings(*sections):
+    """Return sections of the configuration as JSON for `--settings`: one bare, several by name."""
+    values = {
+        name: getattr(CONFIG, name).model_dump(mode="json", by_alias=True)
+        for name in sections
+    }
+    return dump_json(values[sections[0]] if len(sections) == 1 else values)
+
+
+def dump_json(values):
+    """Return values as JSON with sorted keys, so that equal settings are equal text."""
+    import json
+
+    return json.dumps(values, sort_keys=True)
+
+
+def selection():
+    """Return the settings that decide which documents enter; titles do not."""
+    domains = {
+        name: domain.model_dump(mode="json", exclude={"title", "benchmark"})
+        for name, domain in CONFIG.domains.items()
+    }
+    corpus = CONFIG.corpus.model_dump(
+        mode="json", by_alias=True, exclude={"files", "packages"}
+    )
+    return dump_json({"corpus": corpus, "domains": domains})
+
+
+def adaptation_settings(name):
+    """Return the settings of one adapted model; what else is adapted alike does not concern it."""
+    _, domain, adaptation = CONFIG.models.adapted[name]
+    return adaptation.model_copy(update={"paths": [[domain]]}).model_dump_json()
+
+
+def title(name):
+    """Return how a domain is called in figures and cards."""
+    return CONFIG.domains[name].title or name
+
+
+def grow(first, limit=None):
+    """Return a resource that doubles with each attempt, so that a retry after a failure gets more."""
+
+    def amount(wildcards, attempt):
+        value = first * 2 ** (attempt - 1)
+        return min(value, limit) if limit else value
+
+    return amount
+
+
+def one_of(names):
+    """Return a wildcard constraint that takes exactly these names."""
+    return "|".join(re.escape(name) for name in names) or "(?!)"
+
+
+def cards():
+    """Return the cards of all benchmarks."""
+    return expand(
+        f"results/{RUN}/{{domain}}/benchmark/{{variant}}/README.md",
+        domain=CONFIG.benchmark_domains,
+        variant=configuration.VARIANTS,
+    )
+
+
+def rank_figures():
+    """Return the figures of models by rank, one for each benchmark's domain."""
+    return expand(
+        f"results/{RUN}/figures/{{domain}}.model-ranks.png",
+        domain=CONFIG.benchmark_domains,
+    )
+
+
+def write_report(workflow):
+    """Write the Snakemake report of a whole run; say so, and go on, when it cannot be written."""
+    path = f"results/{RUN}/report.html"
+    if not all(
+        Path(name).exists()
+        for name in [f"results/{RUN}/summary.csv", *cards(), *rank_figures()]
+    ):
+        return  # only some target was asked for
+    files = [str(file) for file in workflow.overwrite_configfiles]
+    values = [
+        f"{key}={dump_json(value)}"
+        for key, value in workflow.config_settings.config.items()
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        workflow.main_snakefile,
+        "--report",
+        path,
+    ]
+    command += ["--configfile", *files] if files else []
+    command += ["--config", *values] if values else []
+    done = subprocess.run([*command, "--nolock"], capture_output=True, text=True)
+    if done.returncode:
+        sys.stderr.write(
+            f"The report could not be written to {path}:\n{done.stderr[-2000:]}\n"
+        )
+
+
+wildcard_constraints:
+    run=re.escape(RUN),
+    domain=one_of(CONFIG.domains),
+    variant=one_of(configuration.VARIANTS),
+    part=one_of(PARTS),

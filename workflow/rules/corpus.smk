@@ -1,0 +1,226 @@
+"""Documents in, sentences and training texts out.
+
+In:  an arXiv dump, JSON lines, or installed packages (corpus.source)
+Out: results/{run}/corpus/documents/{part}.parquet, index.parquet, join_report.json,
+     sentences/{part}.parquet, texts/{domain}.parquet
+"""
+
+if CONFIG.corpus.source == "docstrings":
+
+    rule read_docstrings:
+        input:
+            code=sources("read_docstrings"),
+        output:
+            documents="results/{run}/corpus/documents/{part}.parquet",
+            report="results/{run}/corpus/documents/{part}.json",
+        log:
+            "results/{run}/logs/read_docstrings/{part}.log",
+        benchmark:
+            "results/{run}/benchmarks/read_docstrings/{part}.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(2000),
+            runtime=grow(20),
+        params:
+            settings=selection(),
+        shell:
+            "python {input.code[0]} --package {wildcards.part} --settings {params.settings:q}"
+            " --output {output.documents} --report {output.report} --log {log}"
+
+
+if CONFIG.corpus.source == "jsonl":
+
+    rule read_jsonlines:
+        input:
+            code=sources("read_jsonlines"),
+            shard=lambda wildcards: SHARDS[wildcards.part],
+        output:
+            documents="results/{run}/corpus/documents/{part}.parquet",
+            report="results/{run}/corpus/documents/{part}.json",
+        log:
+            "results/{run}/logs/read_jsonlines/{part}.log",
+        benchmark:
+            "results/{run}/benchmarks/read_jsonlines/{part}.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(2000),
+            runtime=grow(60),
+        params:
+            settings=selection(),
+        shell:
+            "python {input.code[0]} --input {input.shard:q} --settings {params.settings:q}"
+            " --output {output.documents:q} --report {output.report:q} --log {log:q}"
+
+
+if CONFIG.corpus.source == "arxiv":
+
+    rule read_metadata:
+        input:
+            code=sources("read_metadata"),
+            metadata=METADATA,
+        output:
+            records="results/{run}/corpus/metadata.parquet",
+            report="results/{run}/corpus/metadata.json",
+        log:
+            "results/{run}/logs/read_metadata.log",
+        benchmark:
+            "results/{run}/benchmarks/read_metadata.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(8000),
+            runtime=grow(60),
+        params:
+            settings=selection(),
+        shell:
+            "python {input.code[0]} --input {input.metadata:q} --settings {params.settings:q}"
+            " --output {output.records} --report {output.report} --log {log}"
+
+    rule join_shard:
+        input:
+            code=sources("join_shard"),
+            metadata="results/{run}/corpus/metadata.parquet",
+            shard=lambda wildcards: SHARDS[wildcards.part],
+        output:
+            documents="results/{run}/corpus/documents/{part}.parquet",
+            report="results/{run}/corpus/documents/{part}.json",
+        log:
+            "results/{run}/logs/join_shard/{part}.log",
+        benchmark:
+            "results/{run}/benchmarks/join_shard/{part}.tsv"
+        wildcard_constraints:
+            part=one_of(SHARDS),
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(4000),
+            runtime=grow(60),
+        params:
+            settings=selection(),
+        shell:
+            "python {input.code[0]} --metadata {input.metadata} --input {input.shard:q}"
+            " --settings {params.settings:q} --output {output.documents:q} --report {output.report:q}"
+            " --log {log:q}"
+
+    rule collect_abstracts:
+        input:
+            code=sources("collect_abstracts"),
+            metadata="results/{run}/corpus/metadata.parquet",
+            joined=expand(
+                "results/{{run}}/corpus/documents/{part}.parquet", part=sorted(SHARDS)
+            ),
+        output:
+            documents=expand(
+                "results/{{run}}/corpus/documents/{part}.parquet", part=ABSTRACT_PARTS
+            ),
+            reports=expand(
+                "results/{{run}}/corpus/documents/{part}.json", part=ABSTRACT_PARTS
+            ),
+        log:
+            "results/{run}/logs/collect_abstracts.log",
+        benchmark:
+            "results/{run}/benchmarks/collect_abstracts.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(8000),
+            runtime=grow(30),
+        params:
+            settings=selection(),
+        shell:
+            "python {input.code[0]} --metadata {input.metadata} --joined {input.joined:q}"
+            " --settings {params.settings:q} --outputs {output.documents} --reports {output.reports}"
+            " --log {log}"
+
+
+rule index_documents:
+    input:
+        code=sources("index_documents"),
+        documents=expand("results/{{run}}/corpus/documents/{part}.parquet", part=PARTS),
+        reports=expand("results/{{run}}/corpus/documents/{part}.json", part=PARTS),
+        metadata="results/{run}/corpus/metadata.json" if METADATA else [],
+    output:
+        index="results/{run}/corpus/index.parquet",
+        report=report(
+            "results/{run}/corpus/join_report.json",
+            caption="../report/join-report.rst",
+            category="Corpus",
+            labels={"table": "join report"},
+        ),
+    log:
+        "results/{run}/logs/index_documents.log",
+    benchmark:
+        "results/{run}/benchmarks/index_documents.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(16000),
+        runtime=grow(60),
+    params:
+        settings=selection(),
+        metadata=lambda wildcards, input: (
+            f"--metadata-report {input.metadata}" if METADATA else ""
+        ),
+    shell:
+        "python {input.code[0]} --documents {input.documents:q} --reports {input.reports:q} {params.metadata}"
+        " --settings {params.settings:q} --output {output.index} --report {output.report} --log {log}"
+
+
+rule split_sentences:
+    input:
+        code=sources("split_sentences"),
+        documents="results/{run}/corpus/documents/{part}.parquet",
+        index="results/{run}/corpus/index.parquet",
+    output:
+        sentences="results/{run}/corpus/sentences/{part}.parquet",
+        report="results/{run}/corpus/sentences/{part}.json",
+    log:
+        "results/{run}/logs/split_sentences/{part}.log",
+    benchmark:
+        "results/{run}/benchmarks/split_sentences/{part}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(6000),
+        runtime=grow(240),
+    params:
+        settings=settings("sentences"),
+        domains=CONFIG.benchmark_domains,
+    shell:
+        "python {input.code[0]} --documents {input.documents:q} --index {input.index}"
+        " --domains {params.domains:q} --settings {params.settings:q}"
+        " --output {output.sentences:q} --report {output.report:q} --log {log:q}"
+
+
+rule collect_texts:
+    input:
+        code=sources("collect_texts"),
+        documents=expand("results/{{run}}/corpus/documents/{part}.parquet", part=PARTS),
+        index="results/{run}/corpus/index.parquet",
+    output:
+        texts="results/{run}/corpus/texts/{domain}.parquet",
+    log:
+        "results/{run}/logs/collect_texts/{domain}.log",
+    benchmark:
+        "results/{run}/benchmarks/collect_texts/{domain}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(8000),
+        runtime=grow(240),
+    params:
+        characters=CONFIG.models.max_characters,
+    shell:
+        "python {input.code[0]} --documents {input.documents:q} --index {input.index}"
+        " --domain {wildcards.domain:q} --max-characters {params.characters}"
+        " --output {output.texts:q} --log {log:q}"

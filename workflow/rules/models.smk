@@ -1,0 +1,155 @@
+"""Models: trained here, adapted here, or fetched.
+
+In:  results/{run}/corpus/texts/{domain}.parquet, config/models.tsv
+Out: results/{run}/models/{model}/model.json, and tokenizer/, weights/, training.csv where the model is made here
+"""
+
+TRAINED, ADAPTED = CONFIG.models.train, CONFIG.models.adapted
+FETCHED = [
+    name for name in CONFIG.models.scored if name not in TRAINED and name not in ADAPTED
+]
+FETCHED += [
+    path.base
+    for path in CONFIG.models.adapt
+    if path.base not in [*TRAINED, *ADAPTED, *FETCHED]
+]
+
+
+rule train_tokenizer:
+    input:
+        code=sources("train_tokenizer"),
+        texts=lambda wildcards: f"results/{RUN}/corpus/texts/{TRAINED[wildcards.model].domain}.parquet",
+    output:
+        tokenizer=directory("results/{run}/models/{model}/tokenizer"),
+    log:
+        "results/{run}/logs/train_tokenizer/{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/train_tokenizer/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(TRAINED),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(30),
+    params:
+        settings=lambda wildcards: TRAINED[wildcards.model].model_dump_json(
+            include={"vocabulary", "domain", "context"}
+        ),
+    shell:
+        "python {input.code[0]} --texts {input.texts:q} --settings {params.settings:q}"
+        " --output {output.tokenizer:q} --log {log:q}"
+
+
+rule train_model:
+    input:
+        code=sources("train_model"),
+        texts=lambda wildcards: f"results/{RUN}/corpus/texts/{TRAINED[wildcards.model].domain}.parquet",
+        tokenizer="results/{run}/models/{model}/tokenizer",
+    output:
+        weights=directory("results/{run}/models/{model}/weights"),
+        pointer="results/{run}/models/{model}/model.json",
+        curve="results/{run}/models/{model}/training.csv",
+    log:
+        "results/{run}/logs/train_model/{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/train_model/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(TRAINED),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(8000),
+        runtime=grow(240),
+        gpu=1,
+    params:
+        settings=lambda wildcards: TRAINED[wildcards.model].model_dump_json(),
+    shell:
+        "python {input.code[0]} --texts {input.texts:q} --tokenizer {input.tokenizer:q}"
+        " --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
+        " --pointer {output.pointer:q} --curve {output.curve:q} --log {log:q}"
+
+
+rule adapt_model:
+    input:
+        code=sources("adapt_model"),
+        model=lambda wildcards: f"results/{RUN}/models/{ADAPTED[wildcards.model][0]}/model.json",
+        texts=lambda wildcards: f"results/{RUN}/corpus/texts/{ADAPTED[wildcards.model][1]}.parquet",
+    output:
+        weights=directory("results/{run}/models/{model}/weights"),
+        pointer="results/{run}/models/{model}/model.json",
+        curve="results/{run}/models/{model}/training.csv",
+    log:
+        "results/{run}/logs/adapt_model/{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/adapt_model/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(ADAPTED),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(16000),
+        runtime=grow(480),
+        gpu=1,
+    params:
+        settings=lambda wildcards: ADAPTED[wildcards.model][2].model_dump_json(
+            exclude={"paths"}
+        ),
+    shell:
+        "python {input.code[0]} --model {input.model:q} --texts {input.texts:q}"
+        " --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
+        " --pointer {output.pointer:q} --curve {output.curve:q} --log {log:q}"
+
+
+localrules:
+    fetch_model,
+    fetch_tokenizer,
+
+
+rule fetch_model:
+    input:
+        code=sources("fetch_model"),
+        registry=CONFIG.models.registry,
+    output:
+        pointer="results/{run}/models/{model}/model.json",
+    log:
+        "results/{run}/logs/fetch_model/{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/fetch_model/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(FETCHED),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    shell:
+        "python {input.code[0]} --name {wildcards.model:q} --registry {input.registry:q}"
+        " --pointer {output.pointer:q} --log {log:q}"
+
+
+rule fetch_tokenizer:
+    input:
+        code=sources("fetch_tokenizer"),
+        registry=CONFIG.models.registry,
+    output:
+        tokenizer=directory("results/{run}/models/{model}/tokenizer"),
+    log:
+        "results/{run}/logs/fetch_tokenizer/{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/fetch_tokenizer/{model}.tsv"
+    wildcard_constraints:
+        model=one_of({CONFIG.pairs.tokenizer} - set(TRAINED)),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    shell:
+        "python {input.code[0]} --name {wildcards.model:q} --registry {input.registry:q}"
+        " --output {output.tokenizer:q} --log {log:q}"

@@ -20,7 +20,9 @@ def main(arguments: argparse.Namespace) -> None:
     table = read_table(arguments.sentences, SENTENCES, ["row", "sentence"])
     sentences = table.unique("row", keep="first", maintain_order=True).sort("row")["sentence"].to_list()
     log.info("%s distinct sentences of %s", f"{len(sentences):,}", f"{len(table):,}")
-    if arguments.workers > 1 and len(sentences) > arguments.workers:
+    if not sentences:
+        vectors = np.empty((0, 0), dtype=np.float32)  # a part of other domains: no model is loaded for it
+    elif arguments.workers > 1 and len(sentences) > arguments.workers:
         vectors = encode_in_processes(sentences, settings, arguments.workers)
     else:
         vectors = SentenceEncoder(settings).encode(sentences, partial(show_progress, what="batches"))

@@ -9,7 +9,7 @@ from fathom.config import Embedding, Matches, Section
 from fathom.errors import InputError
 from fathom.files import read_delimited, require_file
 from fathom.program import add_settings, log, read_settings, run_program
-from fathom.tables import INDEX, MATCHES, SENTENCES, read_table, write_table
+from fathom.tables import INDEX, MATCHES, SENTENCES, make_empty_table, read_table, write_table
 
 
 class Settings(Section):
@@ -37,9 +37,12 @@ def main(arguments: argparse.Namespace) -> None:
     index = read_table(arguments.index, INDEX, ["doc_id", "domains"])
     wanted = index.filter(pl.col("domains").list.contains(arguments.domain)).select("doc_id")
     keywords = [row["keyword"] for row in read_delimited(arguments.keywords)]
-    encoder = SentenceEncoder(settings.embedding)
     domain = sentences.join(wanted, on="doc_id", how="semi")
-    matches = match_sentences(domain, embeddings, keywords, encoder, settings.matches.min_cosine)
+    if domain.is_empty():
+        matches = make_empty_table(MATCHES)
+    else:
+        encoder = SentenceEncoder(settings.embedding)
+        matches = match_sentences(domain, embeddings, keywords, encoder, settings.matches.min_cosine)
     log.info(
         "%s matches of %s sentences and %s keywords", f"{len(matches):,}", f"{len(domain):,}", len(keywords)
     )

@@ -6,17 +6,17 @@ Reads summary.csv; writes the figure as PDF and PNG, and its numbers as CSV.
 import argparse
 from pathlib import Path
 
-from fathom.config import Section
+from fathom.config import Summary
 from fathom.figures.model_ranks import plot_model_ranks, read_model_ranks, select_domain, write_model_ranks
 from fathom.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read the summary, draw one domain, write figure and numbers."""
-    read_settings(arguments.settings, Section)
+    settings = read_settings(arguments.settings, Summary)
     models = select_domain(read_model_ranks(arguments.summary), arguments.domain, arguments.summary)
     title = arguments.title or arguments.domain
-    agreement = plot_model_ranks(models, title, arguments.output, arguments.png)
+    agreement = plot_model_ranks(models, title, arguments.output, arguments.png, settings)
     write_model_ranks(arguments.table, models, agreement)
     log.info("domain %s: %d models drawn", arguments.domain, len(models))
 
@@ -29,5 +29,5 @@ if __name__ == "__main__":
     parser.add_argument("--output", type=Path, required=True, help="the figure as PDF")
     parser.add_argument("--png", type=Path, required=True, help="the figure as PNG")
     parser.add_argument("--table", type=Path, required=True, help="the figure's numbers as CSV")
-    add_settings(parser, Section)
+    add_settings(parser, Summary)
     run_program(parser, main)

@@ -16,7 +16,7 @@ MEANING = (
     "benchmark (20 % trimmed mean by default): 1 is the top, so low is best. [low, high] is its interval, "
     "from a bootstrap over keywords."
 )
-NEXT = "snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME"
+NEXT = ".venv/bin/snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME"
 
 
 def format_rank(model: ModelRanks, variant: str) -> str:

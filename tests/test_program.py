@@ -46,7 +46,7 @@ def test_exit_codes_without_a_traceback(tmp_path, how, code):
     assert run.stdout == ""
     assert "Traceback" not in run.stderr
     assert (tmp_path / "logs" / "l.txt").read_text() == run.stderr
-    assert run.stderr.startswith(f"[try_program] started with {how}\n")
+    assert run.stderr.startswith(f"[try_program l] started with {how}\n")
 
 
 def test_a_message_says_what_where_and_what_to_do(tmp_path):

@@ -46,11 +46,12 @@ def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namesp
 
 
 def _open_log(path: Path | None, name: str) -> None:
-    """Send messages to standard error and, if `path` is given, to that file."""
+    """Send messages to standard error and to a log file; the file's name says which job it is."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
+        name = name if path.stem == name else f"{name} {path.stem}"
     for handler in handlers:
         handler.setFormatter(logging.Formatter(f"[{name}] %(message)s"))
     log.handlers, log.propagate = handlers, False

@@ -139,6 +139,14 @@ def arrow_schema(contract: Contract) -> pa.Schema:
     return pa.schema(fields)
 
 
+def make_empty_table(contract: Contract) -> pl.DataFrame:
+    """Return a frame with a contract's columns and types, and no rows."""
+    frame = pl.from_arrow(arrow_schema(contract).empty_table())
+    if not isinstance(frame, pl.DataFrame):
+        raise TypeError("an Arrow table did not give a frame")
+    return frame
+
+
 def check_table(table: pa.Table, contract: Contract) -> pa.Table:
     """Return `table` in the contract's column order and types.
 

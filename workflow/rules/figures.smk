@@ -30,8 +30,9 @@ rule plot_model_ranks:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
+        settings=settings("summary"),
         title=lambda wildcards: title(wildcards.domain),
     shell:
         "python {input.code[0]} --summary {input.summary} --domain {wildcards.domain:q}"
-        " --title {params.title:q} --output {output.pdf:q} --png {output.png:q} --table {output.table:q}"
+        " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q} --png {output.png:q} --table {output.table:q}"
         " --log {log:q}"

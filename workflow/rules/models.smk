@@ -95,9 +95,7 @@ rule adapt_model:
         runtime=grow(480),
         gpu=1,
     params:
-        settings=lambda wildcards: ADAPTED[wildcards.model][2].model_dump_json(
-            exclude={"paths"}
-        ),
+        settings=lambda wildcards: adaptation_settings(wildcards.model),
     shell:
         "python {input.code[0]} --model {input.model:q} --texts {input.texts:q}"
         " --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"

@@ -14,7 +14,7 @@ from fathom.config import Pairs, Variant
 from fathom.errors import InputError
 from fathom.files import hash_text, write_json_lines
 from fathom.program import log, show_progress
-from fathom.tables import PAIRS, arrow_schema, write_table
+from fathom.tables import PAIRS, make_empty_table, write_table
 
 EncodeOffsets = Callable[[list[str]], Sequence[Offsets]]
 """Takes sentences; returns start and end, in characters, of each token, without special tokens."""
@@ -106,7 +106,7 @@ def make_pairs(
             f"not one pair can be made from {len(matches):,} matched sentences ({_describe(dropped)})",
             hint="take more documents, or lower matches.min_cosine or vocabulary.min_cosine",
         )
-    frame = pl.DataFrame(rows, schema=pl.from_arrow(arrow_schema(PAIRS).empty_table()).schema)  # type: ignore[union-attr]
+    frame = pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema)
     report = _report(frame, counts, dropped, len(matches), settings)
     log.info(
         "%s: %s pairs, %s targets, from %s matches; %s of %s keywords have fewer than %s; left out: %s",

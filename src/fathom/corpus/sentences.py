@@ -13,7 +13,7 @@ from fathom.config import Sentences
 from fathom.corpus.latex import clean_sentence
 from fathom.errors import InputError
 from fathom.program import log
-from fathom.tables import SENTENCES, arrow_schema
+from fathom.tables import SENTENCES, make_empty_table
 
 PAPERS_SPLITTER = "en_core_web_sm"
 LONGEST_CHUNK = 20_000
@@ -159,7 +159,7 @@ _COUNTS = (
 
 def _number_rows(columns: dict[str, list[Any]]) -> pl.DataFrame:
     """Return the table sorted by doc_id and position, equal sentences under one row number."""
-    schema = pl.Schema(pl.from_arrow(arrow_schema(SENTENCES).empty_table()).schema)  # type: ignore[union-attr]
+    schema = make_empty_table(SENTENCES).schema
     table = pl.DataFrame(columns, schema={name: schema[name] for name in columns}).sort("doc_id", "position")
     first = table.select("sentence").unique(maintain_order=True).with_row_index("row")
     numbered = table.join(first, on="sentence", how="left", maintain_order="left")

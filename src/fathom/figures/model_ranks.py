@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.config import VARIANTS
+from fathom.config import Summary, VARIANTS
 from fathom.errors import InputError
 from fathom.figures.style import (
     VARIANT_SERIES,
@@ -174,7 +174,9 @@ def _format(number: float) -> str:
     return f"{number:.10g}" if math.isfinite(number) else ""
 
 
-def draw_model_ranks(models: list[ModelRanks], agreement: Agreement, title: str) -> "Figure":
+def draw_model_ranks(
+    models: list[ModelRanks], agreement: Agreement, title: str, settings: Summary | None = None
+) -> "Figure":
     """Draw ranks with intervals (top) and TF against TF-IDF (bottom); to be called inside `use_style`.
 
     Parameters
@@ -185,6 +187,8 @@ def draw_model_ranks(models: list[ModelRanks], agreement: Agreement, title: str)
         Of the same models.
     title : str
         Name of the domain.
+    settings : Summary, optional
+        How the ranks were summed up, for the label of their axis.
 
     Returns
     -------
@@ -203,11 +207,18 @@ def draw_model_ranks(models: list[ModelRanks], agreement: Agreement, title: str)
     upper.set_yticks(rows, labels)
     upper.set_ylim(sum(heights), 0)
     _draw_ranks(upper, models, rows)
+    upper.set_xlabel(label_ranks(settings or Summary()))
     line = _draw_agreement(lower, models, agreement, numbered)
     both = [(place, m) for place, m in enumerate(models, start=1) if len(m.ranks) == len(VARIANTS)]
     points = [(m.ranks["tf"].value, m.ranks["tfidf"].value) for _, m in both]
     place_labels(lower, points, [str(place) if numbered else clean_name(m.model) for place, m in both], line)
     return figure
+
+
+def label_ranks(settings: Summary) -> str:
+    """Return what the axis of ranks shows, as `20 % trimmed mean rank of the target, 95 % intervals`."""
+    trim, confidence = (f"{100 * share:.4g} %" for share in (settings.trim, settings.confidence))
+    return f"{trim} trimmed mean rank of the target, {confidence} intervals (low is best)"
 
 
 def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float]) -> None:
@@ -219,7 +230,6 @@ def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float]) -> No
     axes.tick_params(axis="y", length=0)
     ends = [n for m in models for r in m.ranks.values() for n in (r.value, r.low, r.high) if math.isfinite(n)]
     _scale_axis(axes, "x", ends)
-    axes.set_xlabel("Trimmed mean rank of the target, with its interval (low is best)")
     missing = [VARIANT_SERIES[variant].label for variant in VARIANTS if variant not in shown]
     note = f"There are no {missing[0]} ranks." if missing else None
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, title=note, alignment="left")
@@ -298,11 +308,13 @@ def _scale_axis(axes: "Axes", which: str, values: list[float]) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
-def plot_model_ranks(models: list[ModelRanks], title: str, pdf: Path | str, png: Path | str) -> Agreement:
+def plot_model_ranks(
+    models: list[ModelRanks], title: str, pdf: Path | str, png: Path | str, settings: Summary | None = None
+) -> Agreement:
     """Draw and save the figure of one domain; return the correlation that it shows."""
     from fathom.figures.style import save_figure
 
     agreement = measure_agreement(models)
     with use_style():
-        save_figure(draw_model_ranks(models, agreement, title), pdf, png)
+        save_figure(draw_model_ranks(models, agreement, title, settings), pdf, png)
     return agreement

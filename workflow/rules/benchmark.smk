@@ -111,8 +111,8 @@ rule gather_matches:
         mem_mb=grow(16000),
         runtime=grow(60),
     shell:
-        "python {input.code[0]} --matches {input.matches:q} --keywords {input.keywords:q} --output {output.sentences:q}"
-        " --report {output.report:q} --log {log:q}"
+        "python {input.code[0]} --matches {input.matches:q} --keywords {input.keywords:q}"
+        " --output {output.sentences:q} --report {output.report:q} --log {log:q}"
 
 
 rule build_vocabulary:

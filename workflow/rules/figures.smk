@@ -34,5 +34,6 @@ rule plot_model_ranks:
         title=lambda wildcards: title(wildcards.domain),
     shell:
         "python {input.code[0]} --summary {input.summary} --domain {wildcards.domain:q}"
-        " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q} --png {output.png:q} --table {output.table:q}"
+        " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
+        " --png {output.png:q} --table {output.table:q}"
         " --log {log:q}"

@@ -1,7 +1,7 @@
 """Models: trained here, adapted here, or fetched.
 
 In:  results/{run}/corpus/texts/{domain}.parquet, config/models.tsv
-Out: results/{run}/models/{model}/model.json, and tokenizer/, weights/, training.csv where the model is made here
+Out: results/{run}/models/{model}/model.json; tokenizer/, weights/, training.csv of a model that is made here
 """
 
 TRAINED, ADAPTED = CONFIG.models.train, CONFIG.models.adapted

@@ -8,7 +8,7 @@ from fathom.config import Pairs
 
 
 def settings(**values) -> Pairs:
-    return Pairs(tokenizer="any", **values)
+    return Pairs(tokenizer="any", **({"earlier_terms": "any"} | values))
 
 
 def split_at_blanks(sentence: str) -> list[tuple[int, int]]:
@@ -62,9 +62,10 @@ def test_a_term_from_token_six_on_rules_out_what_follows() -> None:
     assert targets_of(numbered((6, "node"), (12, "graph")), "node", "graph", scan_from=7) == [" graph"]
 
 
-def test_only_an_adjacent_term_rules_out_where_asked_for() -> None:
+def test_by_default_only_an_adjacent_term_rules_out() -> None:
     def adjacent(sentence: str) -> list[str]:
-        return targets_of(sentence, "node", "graph", earlier_terms="adjacent")
+        earlier = Pairs(tokenizer="any").earlier_terms
+        return targets_of(sentence, "node", "graph", earlier_terms=earlier)
 
     assert adjacent(numbered((6, "node"), (12, "graph"))) == [" graph"]
     assert adjacent(numbered((9, "node"), (10, "graph"))) == []

@@ -1,0 +1,47 @@
+"""Keywords of real abstracts against the papers' Table 4 (000: A.1)."""
+
+from pathlib import Path
+
+import pytest
+
+from fathom.benchmark.embedding import SentenceEncoder
+from fathom.benchmark.keywords import extract_keywords
+from fathom.benchmark.wordlists import read_word_lists
+from fathom.config import Domain, Embedding, Keywords, Selection
+from fathom.corpus.metadata import read_metadata
+from fathom.tables import RECORDS, read_table
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE_4 = {
+    "cs.AI": (
+        8,
+        "machine learning, reinforcement learning, deep learning, explainable ai, graph neural, "
+        "transfer learning, generative adversarial, imitation learning, causal inference, continual learning",
+    ),
+    "physics.soc-ph": (
+        5,
+        "complex network, epidemic dynamics, community detection, opinion dynamics, information diffusion, "
+        "scale-free network, human mobility, temporal networks, evolutionary dynamics, network science",
+    ),
+}
+
+
+@pytest.mark.parametrize("domain", TABLE_4)
+def test_keywords_of_the_papers_are_found(domain, shared, tmp_path):
+    selection = Selection(domains={domain: Domain(categories=[domain])})
+    records = tmp_path / "metadata.parquet"
+    read_metadata(shared / "arxiv" / "arxiv-metadata-oai-snapshot.json.gz", selection, records)
+    frame = read_table(records, RECORDS, ["doc_id", "abstract", "domains"])
+    frame = frame.filter(frame["domains"].list.len() > 0)
+    abstracts = dict(frame.select("doc_id", "abstract").iter_rows())
+    rows, _ = extract_keywords(
+        abstracts,
+        Keywords(),
+        read_word_lists(ROOT / "config" / "wordlists"),
+        SentenceEncoder(Embedding()).encode_exactly,
+    )
+    found = {str(row[0]).removesuffix("s") for row in rows}
+    wanted, names = TABLE_4[domain]
+    hits = [name for name in names.split(", ") if name.removesuffix("s") in found]
+    assert len(rows) == Keywords().count
+    assert len(hits) >= wanted, f"only {hits}"

@@ -1,4 +1,4 @@
-# make demo · make test: each makes .venv and installs the locked requirements on first use
+# make demo · make test · make perf: each makes .venv and installs the locked requirements on first use
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 demo: .venv/installed
 	$(BIN)/snakemake -c$(CORES) --quiet rules
-	@$(BIN)/python scripts/print_summary.py --summary results/demo/summary.csv --report results/demo/report.html
+	@$(BIN)/python scripts/print_summary.py --summary results/demo/summary.csv --groups results/demo/groups.csv --report results/demo/report.html
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n $(CORES)
@@ -26,6 +26,10 @@ docs: .venv/installed
 	$(BIN)/snakemake --forceall --rulegraph dot > docs/workflow.dot
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot
+
+# against peers and limits, on the pairs of `make demo`; minutes
+perf: .venv/installed
+	$(BIN)/python perf/scoring.py
 
 clean:
 	rm -rf .venv results/demo

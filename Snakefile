@@ -34,13 +34,16 @@ rule all:
     input:
         f"results/{RUN}/corpus/join_report.json",
         f"results/{RUN}/summary.csv",
+        f"results/{RUN}/comparisons.csv",
         cards(),
+        exports(),
         rank_figures(),
 
 
 rule benchmarks:
     input:
         cards(),
+        exports(),
 
 
 rule figures:

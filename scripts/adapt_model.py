@@ -10,6 +10,7 @@ from fathom.models.loading import (
     Pointer,
     check_fingerprint,
     fingerprint_folder,
+    hash_weights,
     load_model,
     pick_device,
     read_pointer,
@@ -25,21 +26,21 @@ def main(arguments: argparse.Namespace) -> None:
     """Load the base model, train it, write the result beside what it came from."""
     settings = read_settings(arguments.settings, Adaptation)
     base = read_pointer(arguments.model)
-    before = check_fingerprint(base)
+    check_fingerprint(base)
     texts = read_table(arguments.texts, TEXTS)
     model, tokenizer = load_model(base)
     device = pick_device(arguments.device)
+    before = hash_weights(model)
     curve = train(model, tokenizer, texts, settings, settings.dropout, device, base.add_bos)
+    if hash_weights(model) == before:
+        raise InputError("training changed no weight", arguments.name, "raise learning_rate or steps")
     save_model(arguments.output, model, tokenizer)
-    after = fingerprint_folder(arguments.output)
-    if after == before:
-        raise InputError("training changed nothing", str(arguments.output), "raise learning_rate or steps")
     write_delimited(arguments.curve, CURVE_COLUMNS, curve, delimiter=",")
     pointer = Pointer(
         arguments.name,
         arguments.output,
         kind=base.kind,
-        fingerprint=after,
+        fingerprint=fingerprint_folder(arguments.output),
         base=base.name,
         add_bos=base.add_bos,
     )

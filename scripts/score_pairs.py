@@ -1,75 +1,101 @@
 """Score a model on prompt-target pairs: rank and probability of every target (spec 2.1).
 
-Reads a model (its pointer or a plain folder) and pairs (.parquet of the workflow, or .jsonl with pair_id,
-keyword, prompt, target); writes one row for each pair, and a report.
+Reads a model (its pointer or a plain folder) and pairs (.parquet of the workflow, or .jsonl with prompt and
+target, and perhaps pair_id and keyword); writes one row for each pair, and a report. With several files of
+pairs, each has its own output and report, in the same order, and what their pairs share is read once. A run
+that was stopped goes on where it was, from `.{output}.partial` beside the first output.
 """
 
 import argparse
+import json
 import os
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from fathom.config import Scoring
 from fathom.errors import InputError
-from fathom.files import hash_file, read_json_lines, write_json
-from fathom.models.loading import check_fingerprint, load_model, read_pointer
+from fathom.files import hash_file, hash_text, write_json
+from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer
 from fathom.program import add_settings, log, read_settings, run_program
-from fathom.scoring.ranks import COLUMNS, score_pairs
-from fathom.tables import PAIRS, SCORES, read_table, write_table
+from fathom.scoring.inputs import read_pairs
+from fathom.scoring.partial import Partial
+from fathom.scoring.ranks import check_pairs, score_benchmarks
+from fathom.sources import find_sources
+from fathom.tables import SCORES, write_table
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Load model and pairs, score, write scores and report."""
+    """Load the model, score it on all files of pairs, write scores and reports."""
+    check_files(arguments)
     os.environ["HF_HUB_OFFLINE"] = "1"
     import torch
 
     torch.set_num_threads(arguments.threads)
     settings = read_settings(arguments.settings, Scoring)
-    pairs = read_pairs(arguments.pairs)
+    benchmarks = [read_pairs(path) for path in arguments.pairs]
+    for pairs in benchmarks:
+        check_pairs(pairs)
     pointer = read_pointer(arguments.model)
     model, tokenizer = load_model(pointer, settings.dtype, settings.device)
-    fingerprint = check_fingerprint(pointer)
-    scores = score_pairs(model, tokenizer, pairs, settings, pointer.add_bos, pointer.name)
-    report: dict[str, Any] = {
+    hashes = [hash_file(path) for path in arguments.pairs]
+    shared: dict[str, Any] = {
         "model": pointer.name,
-        "fingerprint": fingerprint,
+        "fingerprint": check_fingerprint(pointer),
         "dtype": settings.dtype,
         "device": model.device.type,
         "torch": torch.__version__,
-        "pairs_sha256": hash_file(arguments.pairs),
-        "pairs": len(scores),
-        "backed_off": int(scores["backed_off"].sum()),
-        "ties": int((scores["ties"] > 0).sum()),
     }
-    log.info(
-        "%s: %s pairs, %s backed off, %s with ties",
-        *(report[key] for key in ("model", "pairs", "backed_off", "ties")),
-    )
-    write_table(arguments.output, scores, SCORES)
-    write_json(arguments.report, report)
+    partial = Partial(arguments.output[0], make_key(shared, pointer, settings, arguments.threads, hashes))
+    found = score_benchmarks(model, tokenizer, benchmarks, settings, pointer.add_bos, pointer.name, partial)
+    for place, scores in enumerate(found):
+        report = shared | {
+            "pairs_sha256": hashes[place],
+            "together_with": hashes[:place] + hashes[place + 1 :],
+            "pairs": len(scores),
+            "backed_off": int(scores["backed_off"].sum()),
+            "ties": int((scores["ties"] > 0).sum()),
+        }
+        log.info(
+            "%s: %s pairs, %s backed off, %s with ties",
+            *(report[key] for key in ("model", "pairs", "backed_off", "ties")),
+        )
+        write_table(arguments.output[place], scores, SCORES)
+        write_json(arguments.report[place], report)
+    partial.remove()
 
 
-def read_pairs(path: Path) -> pl.DataFrame:
-    """Read pairs from a parquet file of the workflow or from JSON lines."""
-    if path.suffix == ".parquet":
-        return read_table(path, PAIRS, COLUMNS)
-    rows = read_json_lines(path)
-    for number, row in enumerate(rows, start=1):
-        wrong = [column for column in COLUMNS if not isinstance(row.get(column), str)]
-        if wrong:
-            raise InputError(f"no text under {', '.join(wrong)}", f"{path}, line {number}", "see the card")
-    values = [[row[column] for column in COLUMNS] for row in rows]
-    return pl.DataFrame(values, dict.fromkeys(COLUMNS, pl.String), orient="row")
+def check_files(arguments: argparse.Namespace) -> None:
+    """Raise `InputError` unless every file of pairs has an output and a report of its own."""
+    counts = {len(arguments.pairs), len(arguments.output), len(arguments.report)}
+    written = [path.resolve() for path in (*arguments.output, *arguments.report)]
+    if len(counts) > 1 or len(set(written)) < len(written):
+        raise InputError(
+            "every file of pairs needs an output and a report of its own",
+            "--pairs, --output, --report",
+            "give as many of each, in the same order",
+        )
+
+
+def make_key(
+    shared: dict[str, Any], pointer: Pointer, settings: Scoring, threads: int, hashes: list[str]
+) -> str:
+    """Return the hash of all that scores depend on: model, machine, settings, code, pairs."""
+    where = {name: str(value) for name, value in vars(pointer).items() if name != "path"}
+    code = [hash_file(file) for file in find_sources(Path(__file__))]
+    values = [shared, where, settings.model_dump(mode="json"), threads, code, hashes]
+    return hash_text(json.dumps(values, sort_keys=True))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, required=True, help="pointer to a model (JSON), or its folder")
-    parser.add_argument("--pairs", type=Path, required=True, help="pairs (.parquet or .jsonl)")
-    parser.add_argument("--output", type=Path, required=True, help="scores (parquet)")
-    parser.add_argument("--report", type=Path, required=True, help="what was scored, with counts (JSON)")
+    for name, about in (
+        ("--pairs", "pairs (.parquet or .jsonl)"),
+        ("--output", "scores (parquet)"),
+        ("--report", "what was scored, with counts (JSON)"),
+    ):
+        more = f"{about}; several: repeat, in the same order"
+        parser.add_argument(name, type=Path, nargs="+", action="extend", required=True, help=more)
     parser.add_argument("--threads", type=int, default=1, help="threads of torch; 1 is the reference")
     add_settings(parser, Scoring)
     run_program(parser, main)

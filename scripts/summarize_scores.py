@@ -4,24 +4,20 @@ import argparse
 from pathlib import Path
 
 from fathom.config import Summary
-from fathom.errors import InputError
 from fathom.files import write_delimited
 from fathom.program import add_settings, read_settings, run_program
-from fathom.scoring.summaries import summarize_scores
-from fathom.tables import SCORES, SUMMARY_COLUMNS, read_table
+from fathom.scoring.baselines import read_baselines, summarize_attribute_rates, summarize_perplexity
+from fathom.scoring.summaries import read_scores, summarize_scores
+from fathom.tables import ATTRIBUTE_RATES, PERPLEXITY, SUMMARY_COLUMNS
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read all scores, sum them up, write the table."""
     settings = read_settings(arguments.settings, Summary)
-    scores = {}
-    for domain, variant, model, path in arguments.scores:
-        if (domain, variant, model) in scores:
-            raise InputError(f"{model} on {domain}, {variant} is given twice", "--scores", "give it once")
-        scores[domain, variant, model] = read_table(
-            path, SCORES, ["pair_id", "keyword", "rank", "probability"]
-        )
-    write_delimited(arguments.output, SUMMARY_COLUMNS, summarize_scores(scores, settings), delimiter=",")
+    rows = summarize_scores(read_scores(arguments.scores), settings)
+    rows += summarize_perplexity(read_baselines(arguments.perplexity, PERPLEXITY), settings)
+    rows += summarize_attribute_rates(read_baselines(arguments.attribute_rates, ATTRIBUTE_RATES), settings)
+    write_delimited(arguments.output, SUMMARY_COLUMNS, sorted(rows, key=lambda row: row[:5]), delimiter=",")
 
 
 if __name__ == "__main__":
@@ -34,6 +30,15 @@ if __name__ == "__main__":
         metavar=("DOMAIN", "VARIANT", "MODEL", "FILE"),
         help="scores of one model on one benchmark; repeat for each",
     )
+    for option, what in (("--perplexity", "likelihood of held-out text"), ("--attribute-rates", "rates")):
+        parser.add_argument(
+            option,
+            nargs=3,
+            action="append",
+            default=[],
+            metavar=("DOMAIN", "MODEL", "FILE"),
+            help=f"{what} of one model on one domain; repeat for each",
+        )
     parser.add_argument("--output", type=Path, required=True, help="the summary (CSV)")
     add_settings(parser, Summary)
     run_program(parser, main)

@@ -57,6 +57,7 @@ def test_every_file_is_valid(file):
         ({"corpus": {"folds": {"benchmark": 0.9}}}, ["corpus.folds: the four shares add up to 1.3"]),
         ({"pairs": {}}, ["key pairs.tokenizer is missing"]),
         ({"domains": {}}, ["domains"]),
+        ({"reference": {"lwa": "x.csv"}}, ["reference: there is no domain with", "did you mean law?"]),
         ({"domains": {"a": {"categories": ["a"], "benchmark": False}}}, ["nothing to build"]),
         ({"models": {"train": {"a": {"domain": "lwa"}}}}, ["train.a.domain", "'lwa'", "did you mean law?"]),
         ({"models": {"adapt": [{"base": "a", "paths": [["zzz"]]}]}}, ["models.adapt.0.paths", "known: law"]),

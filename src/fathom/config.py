@@ -23,6 +23,8 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 Variant = Literal["tf", "tfidf"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
+REFERENCE = "reference"
+"""The variant of benchmarks that a person or another model wrote (spec 1.6)."""
 
 
 class Section(BaseModel):
@@ -225,11 +227,34 @@ class Models(Section):
 class Scoring(Section):
     """How pairs are scored (000: 2.6)."""
 
-    batch_tokens: Positive = Field(4096, description="tokens in a batch, padding counted")
+    batch_tokens: Positive = Field(1024, description="tokens in a batch, padding counted")
     device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
     dtype: Literal["float32", "bfloat16", "float16"] = Field(
         "float32", description="number format of the forward pass; float32 on CPU is the reference"
     )
+
+
+class Perplexity(Section):
+    """Perplexity and bits per byte on held-out text (spec 2.3)."""
+
+    window: Positive = Field(1024, description="tokens given to a model at once, at most its context")
+    stride: Positive = Field(
+        512, description="tokens scored in each further window; shortened with the window, in proportion"
+    )
+    max_characters: Positive = Field(1_000_000, description="characters that are scored, whole documents")
+
+    @model_validator(mode="after")
+    def _stay_inside(self) -> Self:
+        if self.stride > self.window:
+            raise ValueError(f"stride {self.stride} is larger than window {self.window}")
+        return self
+
+
+class AttributeRate(Section):
+    """Last-layer attribute rate (000: A.3; spec 1.4, 2.3)."""
+
+    k: Positive = Field(50, description="most likely tokens after a keyword that are looked at")
+    list_length: Positive = Field(1200, description="most frequent tokens of its sentences that count")
 
 
 class Summary(Section):
@@ -256,7 +281,12 @@ class Config(Section):
     pairs: Pairs
     models: Models = Models()
     scoring: Scoring = Scoring()
+    perplexity: Perplexity = Perplexity()
+    attribute_rate: AttributeRate = AttributeRate()
     summary: Summary = Summary()
+    reference: dict[Name, str] = Field(
+        {}, description="reference benchmarks by domain: a file (.jsonl or .csv) of category, prompt, target"
+    )
 
     @model_validator(mode="after")
     def _refer_to_what_exists(self) -> Self:
@@ -267,6 +297,8 @@ class Config(Section):
                 _require(domain, self.domains, f"models.adapt.{place}.paths")
         if self.corpus.source == "arxiv" and self.dump is None:
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")
+        for name in self.reference:
+            _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
         if not self.benchmark_domains:
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
         return self
@@ -277,12 +309,12 @@ class Config(Section):
         return [name for name, domain in self.domains.items() if domain.benchmark]
 
 
-def _require(name: str, known: dict[str, Any], key: str) -> None:
+def _require(name: str, known: dict[str, Any], key: str, what: str = "domain") -> None:
     """Raise `ValueError` if `name` is none of `known`, with the nearest one as a hint."""
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
-        raise ValueError(f"{key}: there is no domain {name!r}; {hint}")
+        raise ValueError(f"{key}: there is no {what} {name!r}; {hint}")
 
 
 def read_config(values: dict[str, Any], source: str) -> Config:

@@ -102,12 +102,12 @@ MATCHES: Contract = (
 PAIRS: Contract = (
     Column("pair_id", _STRING, "hash of keyword, variant, prompt and target"),
     KEYWORD,
-    Column("variant", _STRING, "tf or tfidf: the vocabulary that the target comes from"),
+    Column("variant", _STRING, "tf or tfidf, the vocabulary that the target comes from, or reference"),
     Column("prompt", _STRING, "the sentence up to the target, no blank at its end"),
     Column("target", _STRING, "one blank and the term"),
     DOC_ID,
     DATE,
-    Column("cosine", _DOUBLE, "cosine of keyword and sentence, three decimals"),
+    Column("cosine", _DOUBLE, "cosine of keyword and sentence, three decimals; NaN in a reference"),
     Column("target_in_prompt", _BOOL, "the target already stands in the prompt as a word"),
     Column("target_in_keyword", _BOOL, "the target is a word of the keyword, whatever its case"),
 )
@@ -120,6 +120,7 @@ SCORES: Contract = (
     Column("rank", _DOUBLE, "mean over target tokens of 1 + number of strictly larger logits"),
     Column("rank_midpoint", _DOUBLE, "the same with half of the tied entries counted as larger"),
     Column("rank_first", _INT64, "rank of the first target token"),
+    Column("rank_share", _DOUBLE, "rank divided by the number of entries that the model gives logits for"),
     Column("ties", _INT64, "vocabulary entries other than the target with an equal logit, over all tokens"),
     Column("probability", _DOUBLE, "mean over target tokens of the probability under the full softmax"),
     Column("log_probability", _DOUBLE, "sum over target tokens of the log-probability, in nats"),
@@ -127,10 +128,52 @@ SCORES: Contract = (
 )
 """Scores of one model on one benchmark, in the order of its pairs."""
 
+PERPLEXITY: Contract = (
+    DOC_ID,
+    Column("tokens", _INT64, "tokens that were predicted, each once"),
+    Column("bytes", _INT64, "UTF-8 bytes of the text of these tokens"),
+    Column("nats", _DOUBLE, "sum of their negative log-probabilities"),
+    Column("tokens_left_out", _INT64, "first tokens that nothing stands before: 0 after a BOS token"),
+    Column("bytes_left_out", _INT64, "UTF-8 bytes of the text of those"),
+)
+"""One model's likelihood of the held-out documents of one domain, by a hash of doc_id."""
+
+TOKEN_LISTS: Contract = (
+    KEYWORD,
+    Column("token_id", _INT32, "id in the model's tokenizer"),
+    Column("token", _STRING, "text of the token, without the mark of a blank"),
+    Column("count", _INT64, "its uses in the keyword's clean sentences"),
+)
+"""Tokens that belong to each keyword under one tokenizer, most frequent first."""
+
+ATTRIBUTE_RATES: Contract = (
+    KEYWORD,
+    Column("rate", _DOUBLE, "share of the most likely next tokens that are in the keyword's token list"),
+    Column("hits", _INT32, "number of those"),
+    Column("list_length", _INT32, "length of the keyword's token list"),
+)
+"""Last-layer attribute rate of one model by keyword."""
+
 SUMMARY_COLUMNS = (
     "domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high", "pairs",
 )  # fmt: skip
-"""Header of summary.csv: one line for each domain, variant, model, metric and aggregate."""
+"""Header of summary.csv: one line for each domain, variant, model, metric and aggregate.
+
+The variant is that of a benchmark, `text` for perplexity and bits per byte, or `keywords` for the attribute
+rate; `pairs` then counts documents or keywords.
+"""
+
+COMPARISON_COLUMNS = (
+    "domain", "variant", "metric", "aggregate", "better", "worse", "difference", "ci_low", "ci_high", "p",
+    "apart",
+)  # fmt: skip
+"""Header of comparisons.csv: one line for every two models on a benchmark, by metric."""
+
+GROUP_COLUMNS = ("domain", "variant", "model", "place", "value", "groups")
+"""Header of groups.csv: one line for each model on a benchmark, best rank first."""
+
+CORRELATION_COLUMNS = ("domain", "x", "y", "statistic", "value", "ci_low", "ci_high", "p", "models")
+"""Header of correlations.csv: one line for every two variants or metrics of a domain, by statistic."""
 
 
 def arrow_schema(contract: Contract) -> pa.Schema:

@@ -4,7 +4,6 @@ import polars as pl
 import pytest
 
 from fathom.corpus.texts import choose_documents, make_plain
-from fathom.errors import InputError
 from fathom.files import hash_text
 
 
@@ -51,9 +50,15 @@ def test_one_document_is_taken_though_it_is_over_the_limit() -> None:
     assert (choose_documents(_index(), "x", 1)["fold"] == "adapt-train").sum() == 1
 
 
-def test_domain_without_training_documents_is_refused() -> None:
-    with pytest.raises(InputError, match="no document to train"):
-        choose_documents(_index(), "z", 1000)
+def test_domain_without_training_documents_may_still_be_held_out() -> None:
+    index = _index().with_columns(fold=pl.col("fold").replace("adapt-train", "benchmark"))
+    assert set(choose_documents(index, "x", 10**9)["fold"]) == {"adapt-valid", "adapt-test"}
+
+
+def test_domain_without_documents_gives_none(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "fathom"):
+        assert choose_documents(_index(), "z", 1000).is_empty()
+    assert "z: 0 of 0 documents of adapt-test" in caplog.text
 
 
 def test_plain_text_keeps_paragraphs_and_loses_latex() -> None:

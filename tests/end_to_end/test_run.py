@@ -47,7 +47,14 @@ def test_everything_that_others_rely_on_is_there(finished):
         "near/benchmark/tfidf/README.md",
         "near/scores/tf/tiny.parquet",
         "near/scores/tfidf/tiny+near.parquet",
+        "near/scores/perplexity/tiny.parquet",
+        "near/scores/attribute-rate/tiny+near.parquet",
+        "near/scores/attribute-rate/tiny.token-lists.parquet",
         "summary.csv",
+        "comparisons.csv",
+        "groups.csv",
+        "correlations.csv",
+        "near/benchmark/tf/lm-eval/fathom_near_tf.yaml",
         "figures/near.model-ranks.pdf",
         "report.html",
     ):
@@ -59,6 +66,7 @@ def test_everything_that_others_rely_on_is_there(finished):
         ["domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high", "pairs"]
     )  # fmt: skip
     assert {row["model"] for row in rows} == {"tiny", "tiny+near"}
+    assert {row["metric"] for row in rows} >= {"rank", "perplexity", "bits_per_byte", "attribute_rate"}
     for row in rows:
         assert float(row["ci_low"]) <= float(row["value"]) <= float(row["ci_high"])
 

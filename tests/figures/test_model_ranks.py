@@ -14,8 +14,8 @@ from scipy import stats
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
 from fathom.figures.style import clean_name, use_style, wrap_name
-from fathom.files import read_delimited
-from fathom.tables import SUMMARY_COLUMNS
+from fathom.files import read_delimited, write_delimited
+from fathom.tables import GROUP_COLUMNS, SUMMARY_COLUMNS
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
@@ -219,6 +219,34 @@ def test_print_summary(tmp_path, columns):
     assert "snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME" in run.stdout
     table = run.stdout.split("A rank says")[0]
     assert columns == 40 or max(map(len, table.splitlines())) <= columns
+
+
+def _print_summary(summary, *more):
+    command = [sys.executable, "scripts/print_summary.py", "--summary", str(summary), "--report", "r.html"]
+    run = subprocess.run(
+        [*command, *map(str, more)], cwd=_ROOT, capture_output=True, text=True, check=False,
+        env=_ENVIRONMENT | {"COLUMNS": "120"},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_print_summary_shows_groups_only_where_they_are_given(tmp_path):
+    summary = _summary(tmp_path / "s.csv", ["one", "two"])
+    groups = [("ml", variant, name, 1, 2, name[0].upper() + variant[-1]) for variant in ("tf", "tfidf")
+              for name in ("one", "two")]  # fmt: skip
+    write_delimited(tmp_path / "g.csv", GROUP_COLUMNS, groups, delimiter=",")
+    plain, grouped = _print_summary(summary), _print_summary(summary, "--groups", tmp_path / "g.csv")
+    assert "Letters:" not in plain and "Letters:" in grouped
+    (line,) = [line for line in grouped.splitlines() if line.startswith("  one ")]
+    assert [cell for cell in line.split() if cell in {"Of", "Tf"}] == ["Of", "Of"]
+    assert len(grouped.splitlines()[2].split()) == len(plain.splitlines()[2].split()) == 5
+
+
+def test_print_summary_shows_a_reference_benchmark_where_there_is_one(tmp_path):
+    rows = [_row(name, variant, 9, 8, 10) for name in "ab" for variant in ("tf", "tfidf", "reference")]
+    assert "reference rank" in _print_summary(_write(tmp_path / "s.csv", rows))
+    assert "reference" not in _print_summary(_summary(tmp_path / "t.csv", ["a"]))
 
 
 def test_wrapping_keeps_every_letter():

@@ -1,10 +1,11 @@
 """Where a target starts: byte-level BPE, SentencePiece-like tokenizers, BOS, and what cannot be encoded."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
@@ -42,9 +43,51 @@ def unigram() -> Tokenizer:
 def wrap(core: Tokenizer, add_bos: bool) -> PreTrainedTokenizerFast:
     core = Tokenizer.from_str(core.to_str())
     if add_bos:
-        core.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+        core.post_processor = processors.TemplateProcessing(
+            single="<s> $A", special_tokens=[("<s>", core.token_to_id("<s>"))]
+        )
     return PreTrainedTokenizerFast(
         tokenizer_object=core, bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
+
+
+def sentence_piece() -> Tokenizer:
+    """Return a core like Llama-2's: BPE, a blank before the text, blanks as marks, bytes for the rest."""
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.Metaspace()
+    trainer = trainers.BpeTrainer(vocab_size=120, special_tokens=["<unk>", "<s>"], show_progress=False)
+    core.train_from_iterator(TEXT, trainer)
+    values = json.loads(core.to_str())["model"]
+    for byte in range(256):
+        values["vocab"][f"<0x{byte:02X}>"] = len(values["vocab"])
+    core = Tokenizer(
+        models.BPE(
+            values["vocab"], [tuple(pair) for pair in values["merges"]],
+            unk_token="<unk>", byte_fallback=True, fuse_unk=True,
+        )
+    )  # fmt: skip
+    core.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    core.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    return core
+
+
+def word_piece() -> PreTrainedTokenizerFast:
+    """Return a tokenizer like BERT's: no blanks, no BOS token, words in lower case."""
+    core = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    core.normalizer = normalizers.BertNormalizer()
+    core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    core.decoder = decoders.WordPiece()
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=120, special_tokens=["[UNK]", "[CLS]", "[SEP]"], show_progress=False
+    )
+    core.train_from_iterator(TEXT, trainer)
+    core.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core, unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
     )
 
 
@@ -58,6 +101,13 @@ def merging() -> PreTrainedTokenizerFast:
 
 SHARED = unigram()
 BPE, UNIGRAM, UNIGRAM_BOS = byte_level(), wrap(SHARED, False), wrap(SHARED, True)
+PIECES = sentence_piece()
+LLAMA, LLAMA_BOS, WORDPIECE = wrap(PIECES, False), wrap(PIECES, True), word_piece()
+KINDS = {
+    "byte-level": BPE, "unigram": UNIGRAM, "unigram-bos": UNIGRAM_BOS, "sentencepiece": LLAMA,
+    "sentencepiece-bos": LLAMA_BOS, "wordpiece": WORDPIECE,
+}  # fmt: skip
+LOSSLESS = (BPE, LLAMA, LLAMA_BOS)
 
 
 def test_byte_level_target_keeps_its_blank_and_gets_no_bos() -> None:
@@ -138,35 +188,86 @@ def test_a_target_without_tokens_is_an_error() -> None:
         encode_pair(PreTrainedTokenizerFast(tokenizer_object=core), "the", " dog")
 
 
-words = st.text(min_size=1, max_size=12).filter(lambda text: text.strip() == text != "")
+def test_no_token_of_its_own_after_backing_off() -> None:
+    core = Tokenizer(models.BPE({"a": 0, "c": 1, " ": 2, "b": 3}, []))
+    core.normalizer = normalizers.Replace("c b", "")
+    with pytest.raises(InputError) as error:
+        encode_pair(PreTrainedTokenizerFast(tokenizer_object=core), "ac", " b")
+    assert "the tokenizer gives this target no token of its own" in str(error.value)
+    assert "target ' b'" in str(error.value)
+
+
+def test_a_tokenizer_without_blanks_starts_a_word() -> None:
+    found = encode_pair(WORDPIECE, "The agent", " learns a value")
+    assert WORDPIECE.convert_ids_to_tokens(found.ids) == ["the", "agent", "learns", "a", "value"]
+    assert found.start == 2
+    assert not found.backed_off
+    with pytest.raises(InputError, match="its tokenizer has none"):
+        encode_pair(WORDPIECE, "the agent", " learns", add_bos=True)
+
+
+def test_a_prefix_blank_is_put_once() -> None:
+    found = encode_pair(LLAMA_BOS, "the agent", " learns")
+    pieces = LLAMA_BOS.convert_ids_to_tokens(found.ids)
+    assert pieces[:2] == ["<s>", "▁the"]
+    assert "".join(pieces[found.start :]) == "▁learns"
+    assert "".join(pieces[1:]).count("▁") == 3
+
+
+# any character, but the mark that stands for a blank in SentencePiece's own alphabet
+characters = st.characters(exclude_categories=["Cs"], exclude_characters="▁")
+words = st.text(characters, min_size=1, max_size=12).filter(lambda text: text.strip() == text != "")
 
 
 @settings(max_examples=150, deadline=None)
 @given(prompt=words, target=words, add_bos=st.sampled_from([None, True, False]))
-@pytest.mark.parametrize("tokenizer", [BPE, UNIGRAM, UNIGRAM_BOS], ids=["bpe", "unigram", "unigram-bos"])
-def test_any_text_keeps_the_invariants(
-    tokenizer: Any, prompt: str, target: str, add_bos: bool | None
-) -> None:
-    try:
-        prompt.encode()
-        target.encode()
-    except UnicodeEncodeError:
-        return
-    found = encode_pair(tokenizer, prompt, " " + target, add_bos)
-    assert 1 <= found.start < len(found.ids)
+@pytest.mark.parametrize("name", KINDS)
+def test_any_text_keeps_the_invariants(name: str, prompt: str, target: str, add_bos: bool | None) -> None:
+    assume(name != "wordpiece" or not add_bos)
+    check_invariants(KINDS[name], KINDS[name] in LOSSLESS, prompt, target, add_bos)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama2"])
+def test_any_text_keeps_the_invariants_of_real_tokenizers(shared: Path, name: str) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(shared / "tokenizers" / name, local_files_only=True)
+
+    @settings(max_examples=150, deadline=None)
+    @given(prompt=words, target=words, add_bos=st.sampled_from([None, True, False]))
+    def check(prompt: str, target: str, add_bos: bool | None) -> None:
+        check_invariants(tokenizer, True, prompt, target, add_bos)
+
+    check()
+
+
+def check_invariants(tokenizer: Any, lossless: bool, prompt: str, target: str, add_bos: bool | None) -> None:
     plain = encode_texts(tokenizer, [prompt + " " + target])[0]
     head = encode_texts(tokenizer, [prompt])[0]
+    try:
+        found = encode_pair(tokenizer, prompt, " " + target, add_bos)
+    except InputError as error:
+        # these tokenizers take out characters that say nothing to them
+        assert not lossless
+        own = plain[: len(head)] != head or len(plain) > len(head)
+        assert ("no token of its own" in error.what and not own) or "no BOS token" in error.what
+        return
+    assert 1 <= found.start < len(found.ids)
     added = len(found.ids) - len(plain)
     assert added in (0, 1)
     assert found.ids[added:] == plain
     assert found.backed_off == (plain[: len(head)] != head)
+    assert found.ids[added : found.start] == head[: found.start - added]
     if not found.backed_off:
         assert found.start == added + len(head)
     if wants_bos(tokenizer, add_bos):
         assert added == 1
         assert found.ids[0] == tokenizer.bos_token_id
-    if tokenizer is BPE:
-        assert tokenizer.decode(plain, clean_up_tokenization_spaces=False) == prompt + " " + target
+    if lossless:
+        whole, before = (
+            tokenizer.decode(ids, clean_up_tokenization_spaces=False)
+            for ids in (plain, found.ids[added : found.start])
+        )
+        assert whole == prompt + " " + target
+        assert found.backed_off or before == prompt
 
 
 def test_a_batch_is_like_one_at_a_time() -> None:

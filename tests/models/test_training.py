@@ -181,3 +181,25 @@ def test_programs_make_a_model_and_adapt_it(texts: pl.DataFrame, settings: Train
     header, *lines = (tmp_path / "m" / "curve.csv").read_text().splitlines()
     assert header.split(",") == list(Point._fields)
     assert len(lines) == settings.steps
+
+
+def test_adapting_that_changes_no_weight_is_refused(
+    texts: pl.DataFrame, settings: Training, tokenizer: Any, tmp_path: Path
+) -> None:
+    write_table(tmp_path / "texts.parquet", texts, TEXTS)
+    save_model(tmp_path / "base", build_model(settings, tokenizer), tokenizer)
+    # other bytes, the same weights: a model must not count as adapted for that
+    config = tmp_path / "base" / "config.json"
+    config.write_text(config.read_text().replace("{", '{ "note": 1,', 1))
+    values = (
+        '{"base": "base", "paths": [["x"]], "steps": 1, "batch": 4, "sequence": 16, "learning_rate": 1e-60}'
+    )
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        run_script(
+            "adapt_model.py", "--texts", tmp_path / "texts.parquet", "--settings", values,
+            "--model", tmp_path / "base", "--name", "base+x", "--output", tmp_path / "new",
+            "--pointer", tmp_path / "model.json", "--curve", tmp_path / "curve.csv",
+        )  # fmt: skip
+    assert "base+x: training changed no weight" in error.value.stderr.decode()
+    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "model.json").exists()

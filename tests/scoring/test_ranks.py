@@ -30,7 +30,7 @@ from fathom.errors import InputError
 from fathom.files import write_json_lines
 from fathom.models.loading import save_model
 from fathom.models.tokens import encode_pair
-from fathom.scoring import ranks, score_pairs
+from fathom.scoring import logits, ranks, score_pairs
 from fathom.tables import SCORES, check_table, read_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,22 +156,23 @@ class Known(torch.nn.Module):
 
 
 def test_ranks_that_are_known(tokenizer: Any) -> None:
-    logits = [0.0] * 99
+    table = [0.0] * 99
     for word, value in (("w0", 5.0), ("w1", 4.0), ("w2", 4.0), ("w3", 4.0), ("w4", 3.0)):
-        logits[tokenizer.convert_tokens_to_ids(word)] = value
+        table[tokenizer.convert_tokens_to_ids(word)] = value
     targets = [" w0", " w1", " w4", " w0 w4", " w1 w1", " w50"]
     pairs = pl.DataFrame([{"pair_id": t, "keyword": "k", "prompt": "w9 w8", "target": t} for t in targets])
-    scores = score_pairs(Known(logits), tokenizer, pairs, Scoring())
+    scores = score_pairs(Known(table), tokenizer, pairs, Scoring())
     assert scores["rank"].to_list() == [1, 2, 5, 3, 2, 6]
     assert scores["ties"].to_list() == [0, 2, 0, 0, 4, 93]
     assert scores["rank_midpoint"].to_list() == [1, 3, 5, 3, 3, 52.5]
     assert scores["rank_first"].to_list() == [1, 2, 5, 1, 2, 6]
     assert scores["tokens"].to_list() == [1, 1, 1, 2, 2, 1]
-    share = torch.tensor(logits, dtype=torch.float64).softmax(0)
+    assert scores["rank_share"].to_list() == [rank / 99 for rank in scores["rank"]]
+    share = torch.tensor(table, dtype=torch.float64).softmax(0)
     own = [float(share[tokenizer.convert_tokens_to_ids(word)]) for word in ("w0", "w4")]
-    assert scores["probability"][3] == pytest.approx(sum(own) / 2, rel=1e-12)
+    assert scores["probability"][3] == pytest.approx(sum(own) / 2, rel=1e-6)
     assert scores["log_probability"][3] == pytest.approx(
-        torch.tensor(own, dtype=torch.float64).log().sum().item(), rel=1e-9
+        torch.tensor(own, dtype=torch.float64).log().sum().item(), rel=1e-6
     )
     check_table(scores.to_arrow(), SCORES)
 
@@ -179,7 +180,8 @@ def test_ranks_that_are_known(tokenizer: Any) -> None:
 def test_many_rows_are_scored_in_pieces(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model, pairs = make_model("gpt2"), make_pairs()
     whole = score_pairs(model, tokenizer, pairs, Scoring())
-    monkeypatch.setattr(ranks, "_LOGIT_BYTES", 4 * 99 * 3)
+    monkeypatch.setattr(logits, "_LOGIT_BYTES", {"cpu": 4 * 99 * 3})
+    monkeypatch.setattr(logits, "_FEWEST_ROWS", 1)
     pieces = score_pairs(model, tokenizer, pairs, Scoring())
     assert whole["rank"].equals(pieces["rank"])
 
@@ -193,15 +195,15 @@ def test_bfloat16_head_is_applied_in_float32(tokenizer: Any) -> None:
 def test_memory_that_runs_out_halves_the_batch(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model, pairs, sizes = make_model("gpt2"), make_pairs(), []
     expected = score_pairs(model, tokenizer, pairs, Scoring())
-    true = ranks._score_batch
+    true = ranks.score_batch
 
-    def small(model: Any, project: Any, batch: Any) -> Any:
+    def small(project: Any, batch: Any, device: Any) -> Any:
         sizes.append(len(batch))
         if len(batch) > 4:
             raise torch.cuda.OutOfMemoryError("no memory")
-        return true(model, project, batch)
+        return true(project, batch, device)
 
-    monkeypatch.setattr(ranks, "_score_batch", small)
+    monkeypatch.setattr(ranks, "score_batch", small)
     scores = score_pairs(model, tokenizer, pairs, Scoring(batch_tokens=400))
     assert scores["rank"].equals(expected["rank"])
     assert sizes[0] > 4
@@ -212,7 +214,7 @@ def test_memory_for_not_even_one_pair(tokenizer: Any, monkeypatch: pytest.Monkey
     def never(*_: Any) -> Any:
         raise torch.cuda.OutOfMemoryError("no memory")
 
-    monkeypatch.setattr(ranks, "_score_batch", never)
+    monkeypatch.setattr(ranks, "score_batch", never)
     with pytest.raises(InputError, match="does not hold one pair"):
         score_pairs(make_model("gpt2"), tokenizer, make_pairs(), Scoring())
 
@@ -239,12 +241,34 @@ def test_a_pair_that_fills_the_context_is_scored(tokenizer: Any) -> None:
     assert len(score_pairs(make_model("gpt2"), tokenizer, full, Scoring())) == 1
 
 
+def test_targets_that_the_tokenizer_does_not_know_are_counted(
+    tokenizer: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs = make_pairs(3)
+    with caplog.at_level("INFO", "fathom"):
+        score_pairs(make_model("gpt2"), tokenizer, pairs, Scoring(), name="small")
+        assert "does not know" not in caplog.text
+        strange = pairs.with_columns(target=pl.Series([" w1", " strange", " w2 strange"]))
+        score_pairs(make_model("gpt2"), tokenizer, strange, Scoring(), name="small")
+    assert "2 targets hold what the tokenizer of small does not know" in caplog.text
+
+
+def test_a_target_that_the_model_gives_no_logit_is_named(tokenizer: Any) -> None:
+    pairs = make_pairs(3).with_columns(target=pl.lit(" w70"))
+    with pytest.raises(InputError) as error:
+        score_pairs(Known([0.0] * 60), tokenizer, pairs, Scoring(), name="small")
+    assert "pair 'p00' has token 72, small gives logits for 60 only" in str(error.value)
+    assert "Hint: check that the tokenizer belongs to the model" in str(error.value)
+
+
 def test_pairs_that_stand_twice_or_lack_a_column(tokenizer: Any) -> None:
     pairs = make_pairs(2)
     with pytest.raises(InputError, match="pair 'p00' stands twice"):
         score_pairs(make_model("gpt2"), tokenizer, pl.concat([pairs, pairs]), Scoring())
-    with pytest.raises(InputError, match="pairs lack: keyword"):
-        score_pairs(make_model("gpt2"), tokenizer, pairs.drop("keyword"), Scoring())
+    with pytest.raises(InputError, match="pairs lack: target"):
+        score_pairs(make_model("gpt2"), tokenizer, pairs.drop("target"), Scoring())
+    with pytest.raises(InputError, match="pairs lack: pair_id, keyword"):
+        ranks.score_benchmarks(make_model("gpt2"), tokenizer, [pairs.drop("pair_id", "keyword")], Scoring())
 
 
 def test_no_pairs_give_an_empty_table(tokenizer: Any) -> None:
@@ -257,6 +281,23 @@ def test_importing_scoring_does_not_import_torch() -> None:
     code = "import sys, fathom.scoring, fathom.models.loading; sys.exit('torch' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("outputs", "reports"), [(["a"], ["c", "d"]), (["a", "a"], ["c", "d"]), (["a", "b"], ["a", "d"])]
+)
+def test_files_that_would_overwrite_each_other(
+    outputs: list[str], reports: list[str], tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "score_pairs.py", "--model", "m", "--pairs", "p", "q",
+         "--output", *outputs, "--report", *reports],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True, check=False,
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "every file of pairs needs an output and a report of its own" in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_path: Path) -> None:
@@ -277,5 +318,6 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_pat
     assert report["model"] == "folder"
     assert report["pairs"] == 23
     assert set(report) == {
-        "model", "fingerprint", "dtype", "device", "torch", "pairs_sha256", "pairs", "backed_off", "ties",
+        "model", "fingerprint", "dtype", "device", "torch", "pairs_sha256", "together_with", "pairs",
+        "backed_off", "ties",
     }  # fmt: skip

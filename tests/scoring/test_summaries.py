@@ -32,6 +32,7 @@ def make_scores(seed: int = 0, count: int = 60, keywords: int = 7) -> pl.DataFra
             "rank": rank,
             "rank_midpoint": rank,
             "rank_first": rank.astype(int),
+            "rank_share": rank / 40,
             "ties": [0] * count,
             "probability": random.random(count),
             "log_probability": [-1.0] * count,

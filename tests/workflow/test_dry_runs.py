@@ -36,7 +36,30 @@ def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     values = yaml.safe_load((ROOT / configuration).read_text())
     benchmarks = [name for name, domain in values["domains"].items() if domain.get("benchmark", True)]
     assert jobs.count("make_pairs") == 2 * len(benchmarks)
-    assert jobs.count("summarize_scores") == 1
+    assert jobs.count("summarize_scores") == jobs.count("compare_models") == 1
+
+
+def test_without_held_out_text_no_perplexity_is_planned():
+    folds = "{benchmark: 0.6, adapt-train: 0.35, adapt-valid: 0.05, adapt-test: 0}"
+    done = plan("--forceall", "--config", "run=plan", f"corpus={{folds: {folds}}}")
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert "measure_attribute_rate" in jobs and "measure_perplexity" not in jobs
+    assert "measure_perplexity" in JOB.findall(plan("--forceall", "--config", "run=plan").stdout)
+
+
+def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_configured(tmp_path):
+    (tmp_path / "expert.csv").touch()
+    reference = f"reference={{machine-learning: {tmp_path / 'expert.csv'}}}"
+    without, done = plan("--forceall"), plan("--forceall", "--config", "run=plan", reference)
+    assert done.returncode == without.returncode == 0, done.stderr + done.stdout
+    assert not {"import_reference", "score_reference"} & set(JOB.findall(without.stdout))
+    jobs = JOB.findall(done.stdout)
+    assert jobs.count("import_reference") == 1
+    assert jobs.count("score_reference") == jobs.count("score_pairs") > 1
+    assert jobs.count("export_benchmark") == 3 and jobs.count("make_pairs") == 2
+    wrong = plan("--config", "run=plan", f"reference={{plotting: {tmp_path / 'expert.csv'}}}")
+    assert wrong.returncode == 1 and "reference: there is no" in wrong.stderr + wrong.stdout
 
 
 @pytest.mark.parametrize("target", ["all", "benchmarks", "figures"])

@@ -2,7 +2,8 @@
 
 In:  results/{run}/corpus/index.parquet, sentences/{part}.parquet
 Out: results/{run}/{domain}/keywords.tsv, sentences.parquet,
-     benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,manifest.json,README.md}
+     benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,manifest.json,README.md,lm-eval/};
+     a reference benchmark, from the file that the configuration names, as benchmark/reference/
 """
 
 
@@ -132,6 +133,8 @@ rule build_vocabulary:
         "results/{run}/logs/build_vocabulary/{domain}.{variant}.log",
     benchmark:
         "results/{run}/benchmarks/build_vocabulary/{domain}.{variant}.tsv"
+    wildcard_constraints:
+        variant=one_of(configuration.VARIANTS),
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -162,6 +165,8 @@ rule make_pairs:
         "results/{run}/logs/make_pairs/{domain}.{variant}.log",
     benchmark:
         "results/{run}/benchmarks/make_pairs/{domain}.{variant}.tsv"
+    wildcard_constraints:
+        variant=one_of(configuration.VARIANTS),
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -200,6 +205,8 @@ rule describe_benchmark:
         "results/{run}/logs/describe_benchmark/{domain}.{variant}.log",
     benchmark:
         "results/{run}/benchmarks/describe_benchmark/{domain}.{variant}.tsv"
+    wildcard_constraints:
+        variant=one_of(configuration.VARIANTS),
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -209,7 +216,15 @@ rule describe_benchmark:
     params:
         settings=dump_json(
             CONFIG.model_dump(
-                mode="json", by_alias=True, exclude={"models", "scoring", "summary"}
+                mode="json",
+                by_alias=True,
+                exclude={
+                    "models",
+                    "scoring",
+                    "perplexity",
+                    "attribute_rate",
+                    "summary",
+                },
             )
         ),
         title=lambda wildcards: title(wildcards.domain),
@@ -220,3 +235,61 @@ rule describe_benchmark:
         " sentences={input.sentences_report:q} --domain {wildcards.domain:q} --title {params.title:q}"
         " --variant {wildcards.variant} --settings {params.settings:q}"
         " --manifest {output.manifest:q} --card {output.card:q} --log {log:q}"
+
+
+rule import_reference:
+    input:
+        code=sources("import_reference"),
+        entries=lambda wildcards: CONFIG.reference[wildcards.domain],
+    output:
+        pairs="results/{run}/{domain}/benchmark/reference/pairs.parquet",
+        lines="results/{run}/{domain}/benchmark/reference/pairs.jsonl",
+        report="results/{run}/{domain}/benchmark/reference/pairs.json",
+        card=report(
+            "results/{run}/{domain}/benchmark/reference/README.md",
+            caption="../report/reference.rst",
+            category="Benchmark",
+            subcategory="{domain}",
+            labels={"table": "card", "variant": "reference"},
+        ),
+    log:
+        "results/{run}/logs/import_reference/{domain}.log",
+    benchmark:
+        "results/{run}/benchmarks/import_reference/{domain}.tsv"
+    wildcard_constraints:
+        domain=one_of(CONFIG.reference),
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        title=lambda wildcards: title(wildcards.domain),
+        folder=lambda wildcards, output: Path(output.pairs).parent,
+    shell:
+        "python {input.code[0]} --input {input.entries:q} --title {params.title:q}"
+        " --output {params.folder:q} --log {log:q}"
+
+
+rule export_benchmark:
+    input:
+        code=sources("export_benchmark"),
+        pairs="results/{run}/{domain}/benchmark/{variant}/pairs.parquet",
+    output:
+        task=directory("results/{run}/{domain}/benchmark/{variant}/lm-eval"),
+    log:
+        "results/{run}/logs/export_benchmark/{domain}.{variant}.log",
+    benchmark:
+        "results/{run}/benchmarks/export_benchmark/{domain}.{variant}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        title=lambda wildcards: title(wildcards.domain),
+    shell:
+        "python {input.code[0]} --pairs {input.pairs:q} --domain {wildcards.domain:q}"
+        " --variant {wildcards.variant} --title {params.title:q} --output {output.task:q} --log {log:q}"

@@ -126,13 +126,24 @@ def one_of(names):
     return "|".join(re.escape(name) for name in names) or "(?!)"
 
 
+def variants(domain):
+    """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
+    written = [configuration.REFERENCE] if domain in CONFIG.reference else []
+    return [*configuration.VARIANTS, *written]
+
+
 def cards():
     """Return the cards of all benchmarks."""
-    return expand(
-        f"results/{RUN}/{{domain}}/benchmark/{{variant}}/README.md",
-        domain=CONFIG.benchmark_domains,
-        variant=configuration.VARIANTS,
-    )
+    return [
+        f"results/{RUN}/{domain}/benchmark/{variant}/README.md"
+        for domain in CONFIG.benchmark_domains
+        for variant in variants(domain)
+    ]
+
+
+def exports():
+    """Return the task folders of all benchmarks."""
+    return [f"{Path(card).parent}/lm-eval" for card in cards()]
 
 
 def rank_figures():
@@ -148,7 +159,12 @@ def write_report(workflow):
     path = f"results/{RUN}/report.html"
     if not all(
         Path(name).exists()
-        for name in [f"results/{RUN}/summary.csv", *cards(), *rank_figures()]
+        for name in [
+            f"results/{RUN}/summary.csv",
+            f"results/{RUN}/comparisons.csv",
+            *cards(),
+            *rank_figures(),
+        ]
     ):
         return  # only some target was asked for
     files = [str(file) for file in workflow.overwrite_configfiles]
@@ -177,5 +193,5 @@ def write_report(workflow):
 wildcard_constraints:
     run=re.escape(RUN),
     domain=one_of(CONFIG.domains),
-    variant=one_of(configuration.VARIANTS),
+    variant=one_of([*configuration.VARIANTS, configuration.REFERENCE]),
     part=one_of(PARTS),

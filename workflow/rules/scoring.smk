@@ -1,13 +1,15 @@
-"""Ranks and probabilities, and their summary.
+"""Ranks and probabilities, perplexity and attribute rate, and their summary.
 
-In:  results/{run}/models/{model}/model.json, results/{run}/{domain}/benchmark/{variant}/pairs.parquet
-Out: results/{run}/{domain}/scores/{variant}/{model}.parquet, results/{run}/summary.csv
+In:  results/{run}/models/{model}/model.json, results/{run}/{domain}/benchmark/{variant}/pairs.parquet,
+     results/{run}/corpus/texts/{domain}.parquet, results/{run}/{domain}/sentences.parquet
+Out: results/{run}/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet,
+     results/{run}/{summary,comparisons,groups,correlations}.csv
 """
 
 BENCHMARKS = [
     (domain, variant, model)
     for domain in CONFIG.benchmark_domains
-    for variant in configuration.VARIANTS
+    for variant in variants(domain)
     for model in CONFIG.models.scored
 ]
 SCORES = [
@@ -16,18 +18,56 @@ SCORES = [
 ]
 
 
+def list_scores():
+    """Return the scores as options: domain, variant, model and file of each."""
+    return " ".join(
+        f"--scores {domain} {variant} {model} {path}"
+        for (domain, variant, model), path in zip(BENCHMARKS, SCORES)
+    )
+
+
+MEASURED = [
+    (domain, model)
+    for domain in CONFIG.benchmark_domains
+    for model in CONFIG.models.scored
+]
+# where no document is held out, there is no text to measure perplexity on
+PERPLEXITIES = [
+    f"results/{RUN}/{domain}/scores/perplexity/{model}.parquet"
+    for domain, model in MEASURED
+    if CONFIG.corpus.folds.adapt_test > 0
+]
+ATTRIBUTE_RATES = [
+    f"results/{RUN}/{domain}/scores/attribute-rate/{model}.parquet"
+    for domain, model in MEASURED
+]
+
+
+def list_baselines(option, paths):
+    """Return tables as options: domain, model and file of each."""
+    return " ".join(
+        f"--{option} {domain} {model} {path}"
+        for (domain, model), path in zip(MEASURED, paths)
+    )
+
+
+def of_variants(path):
+    """Return a path for each variant: one job scores them all, for most of their sentences are the same."""
+    return [path.replace("VARIANT", variant) for variant in configuration.VARIANTS]
+
+
 rule score_pairs:
     input:
         code=sources("score_pairs"),
         model="results/{run}/models/{model}/model.json",
-        pairs="results/{run}/{domain}/benchmark/{variant}/pairs.parquet",
+        pairs=of_variants("results/{run}/{domain}/benchmark/VARIANT/pairs.parquet"),
     output:
-        scores="results/{run}/{domain}/scores/{variant}/{model}.parquet",
-        report="results/{run}/{domain}/scores/{variant}/{model}.json",
+        scores=of_variants("results/{run}/{domain}/scores/VARIANT/{model}.parquet"),
+        report=of_variants("results/{run}/{domain}/scores/VARIANT/{model}.json"),
     log:
-        "results/{run}/logs/score_pairs/{domain}.{variant}.{model}.log",
+        "results/{run}/logs/score_pairs/{domain}.{model}.log",
     benchmark:
-        "results/{run}/benchmarks/score_pairs/{domain}.{variant}.{model}.tsv"
+        "results/{run}/benchmarks/score_pairs/{domain}.{model}.tsv"
     wildcard_constraints:
         model=one_of(CONFIG.models.scored),
     conda:
@@ -44,10 +84,86 @@ rule score_pairs:
         " --settings {params.settings:q} --output {output.scores:q} --report {output.report:q} --log {log:q}"
 
 
+use rule score_pairs as score_reference with:
+    input:
+        code=sources("score_pairs"),
+        model="results/{run}/models/{model}/model.json",
+        pairs="results/{run}/{domain}/benchmark/reference/pairs.parquet",
+    output:
+        scores="results/{run}/{domain}/scores/reference/{model}.parquet",
+        report="results/{run}/{domain}/scores/reference/{model}.json",
+    log:
+        "results/{run}/logs/score_reference/{domain}.{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/score_reference/{domain}.{model}.tsv"
+
+
+rule measure_perplexity:
+    input:
+        code=sources("measure_perplexity"),
+        model="results/{run}/models/{model}/model.json",
+        texts="results/{run}/corpus/texts/{domain}.parquet",
+    output:
+        scores="results/{run}/{domain}/scores/perplexity/{model}.parquet",
+        report="results/{run}/{domain}/scores/perplexity/{model}.json",
+    log:
+        "results/{run}/logs/measure_perplexity/{domain}.{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/measure_perplexity/{domain}.{model}.tsv"
+    wildcard_constraints:
+        model=one_of(CONFIG.models.scored),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(16000),
+        runtime=grow(240),
+        gpu=1,
+    params:
+        settings=settings("scoring", "perplexity"),
+    shell:
+        "python {input.code[0]} --model {input.model:q} --texts {input.texts:q}"
+        " --settings {params.settings:q} --output {output.scores:q} --report {output.report:q} --log {log:q}"
+
+
+rule measure_attribute_rate:
+    input:
+        code=sources("measure_attribute_rate"),
+        model="results/{run}/models/{model}/model.json",
+        sentences="results/{run}/{domain}/sentences.parquet",
+        wordlists=["config/wordlists/stopwords.txt"],
+    output:
+        rates="results/{run}/{domain}/scores/attribute-rate/{model}.parquet",
+        lists="results/{run}/{domain}/scores/attribute-rate/{model}.token-lists.parquet",
+        report="results/{run}/{domain}/scores/attribute-rate/{model}.json",
+    log:
+        "results/{run}/logs/measure_attribute_rate/{domain}.{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/measure_attribute_rate/{domain}.{model}.tsv"
+    wildcard_constraints:
+        model=one_of(CONFIG.models.scored),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(16000),
+        runtime=grow(240),
+        gpu=1,
+    params:
+        settings=settings("scoring", "attribute_rate"),
+        wordlists=lambda wildcards, input: Path(input.wordlists[0]).parent,
+    shell:
+        "python {input.code[0]} --model {input.model:q} --sentences {input.sentences:q}"
+        " --wordlists {params.wordlists:q} --settings {params.settings:q} --output {output.rates:q}"
+        " --token-lists {output.lists:q} --report {output.report:q} --log {log:q}"
+
+
 rule summarize_scores:
     input:
         code=sources("summarize_scores"),
         scores=SCORES,
+        perplexity=PERPLEXITIES,
+        attribute_rates=ATTRIBUTE_RATES,
     output:
         summary=report(
             "results/{run}/summary.csv",
@@ -67,10 +183,52 @@ rule summarize_scores:
         runtime=grow(60),
     params:
         settings=settings("summary"),
-        scores=" ".join(
-            f"--scores {domain} {variant} {model} {path}"
-            for (domain, variant, model), path in zip(BENCHMARKS, SCORES)
-        ),
+        scores=list_scores(),
+        perplexity=list_baselines("perplexity", PERPLEXITIES),
+        attribute_rates=list_baselines("attribute-rates", ATTRIBUTE_RATES),
     shell:
-        "python {input.code[0]} {params.scores} --settings {params.settings:q}"
-        " --output {output.summary} --log {log}"
+        "python {input.code[0]} {params.scores} {params.perplexity} {params.attribute_rates}"
+        " --settings {params.settings:q} --output {output.summary} --log {log}"
+
+
+rule compare_models:
+    input:
+        code=sources("compare_models"),
+        scores=SCORES,
+        summary="results/{run}/summary.csv",
+    output:
+        comparisons=report(
+            "results/{run}/comparisons.csv",
+            caption="../report/comparisons.rst",
+            category="Models",
+            labels={"table": "differences"},
+        ),
+        groups=report(
+            "results/{run}/groups.csv",
+            caption="../report/groups.rst",
+            category="Models",
+            labels={"table": "groups"},
+        ),
+        correlations=report(
+            "results/{run}/correlations.csv",
+            caption="../report/correlations.rst",
+            category="Models",
+            labels={"table": "correlations"},
+        ),
+    log:
+        "results/{run}/logs/compare_models.log",
+    benchmark:
+        "results/{run}/benchmarks/compare_models.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(60),
+    params:
+        settings=settings("summary"),
+        scores=list_scores(),
+    shell:
+        "python {input.code[0]} {params.scores} --summary {input.summary} --settings {params.settings:q}"
+        " --output {output.comparisons} --groups {output.groups}"
+        " --correlations {output.correlations} --log {log}"

@@ -1,6 +1,7 @@
 """Card of a benchmark: its README.md in the form of the Hugging Face hub."""
 
 import html
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,7 +59,11 @@ def write_card(pairs: pl.DataFrame, about: Description) -> str:
     """
     title = escape_markdown(about.title or about.domain)
     parts = [
-        f"---\n{_front_matter(pairs, about)}---",
+        write_front_matter(
+            len(pairs),
+            f"{about.title or about.domain}: completion benchmark ({about.variant})",
+            about.variant,
+        ),
         f"# {title}: completion benchmark, {_VARIANTS[about.variant]} targets",
         f"Prompts that end before a term of the field *{title}*, taken from running text. A language model "
         "is scored by the rank that it gives to the term (the target). Base and chat models are scored "
@@ -78,24 +83,31 @@ def write_card(pairs: pl.DataFrame, about: Description) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _front_matter(pairs: pl.DataFrame, about: Description) -> str:
-    """Return the YAML block that the hub reads."""
-    import yaml
+def write_front_matter(pairs: int, name: str, variant: str) -> str:
+    """Return the YAML block that the hub reads; its values are JSON, which is YAML too.
 
-    size = next((name for limit, name in _SIZES if len(pairs) < limit), _LARGEST)
+    Parameters
+    ----------
+    pairs : int
+        Number of pairs, for the hub's classes of size.
+    name : str
+        Name of the benchmark in text.
+    variant : str
+        A tag among others.
+    """
     values = {
         "language": ["en"],
         "license": "other",
         "task_categories": ["text-generation"],
-        "pretty_name": f"{about.title or about.domain}: completion benchmark ({about.variant})",
-        "tags": ["benchmark", "completion", "domain-knowledge", about.variant],
-        "size_categories": [size],
+        "pretty_name": name,
+        "tags": ["benchmark", "completion", "domain-knowledge", variant],
+        "size_categories": [next((size for limit, size in _SIZES if pairs < limit), _LARGEST)],
         "configs": [
             {"config_name": "default", "data_files": [{"split": "test", "path": "pairs.parquet"}]},
         ],
     }
-    text: str = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=1000)
-    return text
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
+    return f"---\n{''.join(lines)}---"
 
 
 def _steps(pairs: pl.DataFrame, about: Description) -> Iterator[str]:

@@ -8,7 +8,6 @@ import polars as pl
 
 from fathom.corpus.latex import convert_latex
 from fathom.corpus.sentences import iterate_paragraphs, join_parts
-from fathom.errors import InputError
 from fathom.files import hash_text
 from fathom.program import log
 
@@ -33,12 +32,7 @@ def choose_documents(index: pl.DataFrame, domain: str, max_characters: int) -> p
     Returns
     -------
     pl.DataFrame
-        Rows of the index, by a hash of doc_id.
-
-    Raises
-    ------
-    InputError
-        If the domain has no document to train on.
+        Rows of the index, by a hash of doc_id; none where these folds of the domain are empty.
     """
     wanted = index.filter(
         pl.col("domains").list.contains(domain) & pl.col("fold").is_in([TRAIN, *HELD_OUT])
@@ -55,11 +49,6 @@ def choose_documents(index: pl.DataFrame, domain: str, max_characters: int) -> p
         if len(fits) < len(documents):
             log.info(
                 "%s: %d left out: limit of %s characters", fold, len(documents) - len(fits), f"{limit:,}"
-            )
-        if fold == TRAIN and fits.is_empty():
-            raise InputError(
-                f"domain {domain} has no document to train a model on",
-                hint="give it more documents, or a larger share to corpus.folds.adapt-train",
             )
         chosen.append(fits)
     keys = {doc_id: rank for rank, doc_id in enumerate(wanted["doc_id"][order].to_list())}

@@ -1,5 +1,6 @@
 """Model folders and pointers to them: fetching, fingerprints, loading. Safetensors only, no remote code."""
 
+import hashlib
 import os
 import shutil
 from dataclasses import dataclass
@@ -84,6 +85,17 @@ def fingerprint_folder(folder: Path | str) -> str:
     patterns = (*_WEIGHT_FILES, *_TOKENIZER_FILES)
     files = {file for pattern in patterns for file in Path(folder).glob(pattern) if file.is_file()}
     return hash_text(*(part for file in sorted(files) for part in (file.name, hash_file(file))))
+
+
+def hash_weights(model: Any) -> str:
+    """Return the hash of a loaded model's weights, names and number types included."""
+    import torch
+
+    digest = hashlib.sha256()
+    for name, weight in sorted(model.state_dict().items()):
+        digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}\n".encode())
+        digest.update(weight.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()
 
 
 def check_folder(folder: Path) -> None:
@@ -207,6 +219,12 @@ def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:
             str(folder),
             "check that the tokenizer belongs to the model",
         )
+
+
+def find_context(model: Any) -> int | None:
+    """Return how many tokens a model takes at most, or None if its configuration names no limit."""
+    context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    return context if isinstance(context, int) else None
 
 
 def pick_device(device: str) -> str:

@@ -1,7 +1,8 @@
 """The one place that turns prompt and target into token ids; every metric uses it (spec 2.1).
 
 Prompt and target are encoded together, once. Encoded apart they can differ: a blank is lost or doubled, or
-letters of the prompt's last word and of the target merge.
+letters of the prompt's last word and of the target merge. A tokenizer without blanks (WordPiece) needs no
+rule of its own: it gives a target's first word as a word that is begun, never as one that goes on (`##`).
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 
 _BATCH = 1024
+_PLAIN = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
 
 
 class Encoded(NamedTuple):
@@ -57,6 +59,78 @@ def wants_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
     return add_bos
 
 
+class Document(NamedTuple):
+    """Token ids of one document, and which of them can be predicted.
+
+    Attributes
+    ----------
+    ids : list of int
+        Tokens of the text, without a BOS token.
+    bos : int or None
+        What stands before every window of it, never predicted itself.
+    start : int
+        Index of the first token that can be predicted: 0 after a BOS token, else at least 1.
+    size : int
+        UTF-8 bytes of the text of the tokens from `start` on.
+    left_out : int
+        UTF-8 bytes of the text before it.
+    """
+
+    ids: list[int]
+    bos: int | None
+    start: int
+    size: int
+    left_out: int
+
+
+def encode_document(tokenizer: Any, text: str, add_bos: bool | None = None) -> Document:
+    """Encode a whole document for perplexity; see :class:`Document`.
+
+    Without a BOS token nothing stands before the first token, so that it cannot be predicted. Where it holds
+    a part of a character only, the tokens of that character are left out with it: bytes are then exact.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+        A fast one: it says which characters a token stands for.
+    text : str
+        Any length.
+    add_bos : bool, optional
+        Whether a BOS token comes first; None asks the tokenizer.
+    """
+    bos = tokenizer.bos_token_id if wants_bos(tokenizer, add_bos) else None
+    found = tokenizer(text, return_offsets_mapping=True, **_PLAIN)
+    ids, offsets = list(found["input_ids"]), found["offset_mapping"]
+    if bos is not None and ids and ids[0] != bos:
+        return Document(ids, bos, 0, len(text.encode()), 0)
+    start, end = min(1, len(ids)), offsets[0][1] if ids else 0
+    while bos is None and start < len(ids) and offsets[start][0] < end:
+        end = max(end, offsets[start][1])
+        start += 1
+    if start == len(ids):
+        end = len(text)
+    size, left_out = len(text[end:].encode()), len(text[:end].encode())
+    if bos is not None:  # the text begins with what this tokenizer takes for a BOS token: it is not doubled
+        return Document(ids[1:], bos, 0, size, left_out)
+    return Document(ids, None, start, size, left_out)
+
+
+def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None = None) -> list[list[int]]:
+    """Return the token ids of prompts without a target, a BOS token first where the model wants one.
+
+    Raises
+    ------
+    InputError
+        If the tokenizer gives a prompt no token.
+    """
+    bos = tokenizer.bos_token_id if wants_bos(tokenizer, add_bos) else None
+    encoded = encode_texts(tokenizer, prompts)
+    for ids, prompt in zip(encoded, prompts, strict=True):
+        if not ids:
+            raise InputError("the tokenizer gives this prompt no token", f"prompt {prompt!r}", "leave it out")
+    return [ids if bos is None or ids[0] == bos else [bos, *ids] for ids in encoded]
+
+
 def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Return the plain token ids of texts: nothing added, nothing cut.
 
@@ -65,9 +139,7 @@ def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     ids: list[list[int]] = []
     for place in range(0, len(texts), _BATCH):
         batch = list(texts[place : place + _BATCH])
-        ids += tokenizer(batch, add_special_tokens=False, split_special_tokens=True, verbose=False)[
-            "input_ids"
-        ]
+        ids += tokenizer(batch, **_PLAIN)["input_ids"]
     return ids
 
 
@@ -101,7 +173,7 @@ def encode_pairs(
     ------
     InputError
         If a prompt is empty or ends in a blank, a target is empty or lacks its blank, or the tokenizer
-        gives a target no token.
+        gives a target no token of its own.
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
@@ -136,10 +208,8 @@ def _join(tokenizer: Any, ids: list[int], prompt_ids: list[int], bos: int | None
     """Find where the target starts in the joint ids, and put a BOS token before them where it is due."""
     start = _count_shared(ids, prompt_ids)
     backed_off = start < len(prompt_ids)
-    if backed_off and start == len(ids):
-        start -= 1
-    if not ids or start == len(ids):
-        raise InputError("the tokenizer gives this target no token", target, "leave this pair out")
+    if start == len(ids):
+        raise InputError("the tokenizer gives this target no token of its own", target, "leave this pair out")
     if bos is None and start == 0:
         # without a context token nothing can be predicted: what stands between texts in training comes first
         bos = next((i for i in (tokenizer.bos_token_id, tokenizer.eos_token_id) if i is not None), None)

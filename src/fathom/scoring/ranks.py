@@ -1,54 +1,54 @@
-"""Rank and probability of every target, one teacher-forced pass for each pair (000: 2.6; spec 2.1).
+"""Rank and probability of every target, teacher-forced, each beginning read once (000: 2.6; spec 2.1)."""
 
-A target token's logit must come from the same float32 matrix product as all others: a product of its own, or
-one in bfloat16, moves a large share of ranks. So hidden states are taken at target positions only, and the
-output layer is applied to them in float32; that this is what the model gives is checked before scoring.
-"""
-
-import inspect
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 import polars as pl
 
 from fathom.config import Scoring
 from fathom.errors import InputError
+from fathom.models.loading import find_context
 from fathom.models.tokens import Encoded, encode_pairs
 from fathom.program import log, show_progress
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from torch import Tensor
-
-COLUMNS = ("pair_id", "keyword", "prompt", "target")
-_LOGIT_BYTES = 1 << 25  # float32 logits that are held at once
-# how far the output layer in float32 may be from the model's own logits, by the model's number type
-_TOLERANCE = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
-
-
-class _Rows(NamedTuple):
-    """Scores of single target tokens, one entry a token."""
-
-    rank: "NDArray[np.int64]"
-    ties: "NDArray[np.int64]"
-    log_probability: "NDArray[np.float64]"
+from fathom.scoring.inputs import COLUMNS, complete_pairs
+from fathom.scoring.logits import Projection, choose_projection, score_batch
+from fathom.scoring.partial import Partial, Tokens, join_tokens
+from fathom.scoring.passes import Pass, Plan, plan_passes
 
 
 def score_pairs(
     model: Any,
     tokenizer: Any,
     pairs: pl.DataFrame,
-    settings: Scoring,
+    settings: Scoring | None = None,
     add_bos: bool | None = None,
     name: str = "the model",
 ) -> pl.DataFrame:
-    """Score a model on prompt-target pairs.
+    """Score a model on prompt-target pairs; see :func:`score_benchmarks`.
+
+    Columns prompt and target are enough, see :func:`fathom.scoring.inputs.complete_pairs`; without settings,
+    the defaults hold.
+    """
+    benchmarks = [complete_pairs(pairs)]
+    return score_benchmarks(model, tokenizer, benchmarks, settings or Scoring(), add_bos, name)[0]
+
+
+def score_benchmarks(
+    model: Any,
+    tokenizer: Any,
+    benchmarks: Sequence[pl.DataFrame],
+    settings: Scoring,
+    add_bos: bool | None = None,
+    name: str = "the model",
+    partial: Partial | None = None,
+) -> list[pl.DataFrame]:
+    """Score a model on several benchmarks at once: what their pairs share is read once.
 
     Parameters
     ----------
     model, tokenizer : transformers causal language model and its tokenizer
-    pairs : DataFrame
+    benchmarks : sequence of DataFrame
         Columns pair_id, keyword, prompt, target; more are ignored.
     settings : Scoring
         Uses `batch_tokens`; halved, and halved again, while a GPU's memory runs out.
@@ -56,33 +56,50 @@ def score_pairs(
         Whether a BOS token comes first; None asks the tokenizer.
     name : str
         Name of the model for messages.
+    partial : Partial, optional
+        Where finished passes are kept until all are done.
 
     Returns
     -------
-    DataFrame
-        Under contract SCORES, in the order of `pairs`.
+    list of DataFrame
+        Under contract SCORES, one for each benchmark, in the order of its pairs.
 
     Raises
     ------
     InputError
-        If pair ids stand twice, a pair is longer than the model's context, or logits are no finite numbers.
+        If pair ids stand twice in a benchmark, a pair is longer than the model's context, logits are no
+        finite numbers or fewer than the tokenizer's entries, or the model is not causal.
     """
     import torch
 
-    check_pairs(pairs)
-    encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list(), add_bos)
-    names = pairs["pair_id"].to_list()
+    for pairs in benchmarks:
+        check_pairs(pairs)
+    every = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
+    encoded = encode_pairs(tokenizer, every["prompt"].to_list(), every["target"].to_list(), add_bos)
+    names = every["pair_id"].to_list()
     _check_lengths(model, encoded, names, name)
+    plan = plan_passes(encoded)
+    _log_plan(plan, encoded)
+    _log_unknown(tokenizer.unk_token_id, encoded, name)
+    tokens, entries = join_tokens([]), 1
     training = model.training
     model.eval()
-    rows: list[_Rows | None] = [None] * len(encoded)
     with torch.inference_mode():
-        scored = _score_batches(model, encoded, names, settings.batch_tokens)
-        for index, found in show_progress(scored, "pairs", len(encoded)):
-            _check_finite(found, names[index], name)
-            rows[index] = found
+        if plan.passes:
+            project = choose_projection(model, plan.passes[0].ids, name)
+            entries = project.entries
+            _check_entries(entries, encoded, names, name)
+            parts, count = list[Tokens](), 0
+            for part in score_passes(model, project, plan.passes, settings.batch_tokens, partial):
+                _check_finite(part, count, plan, names, name)
+                parts.append(part)
+                count += len(part.rank)
+            tokens = join_tokens(parts)
     model.train(training)
-    return _make_frame(pairs, encoded, [found for found in rows if found is not None])
+    rows = [tokens.pick(places) for places in plan.rows]
+    scores = _make_frame(every, encoded, rows, entries)
+    ends = [len(pairs) for pairs in benchmarks]
+    return [scores.slice(sum(ends[:place]), size) for place, size in enumerate(ends)]
 
 
 def check_pairs(pairs: pl.DataFrame) -> None:
@@ -97,11 +114,9 @@ def check_pairs(pairs: pl.DataFrame) -> None:
 
 def _check_lengths(model: Any, encoded: Sequence[Encoded], names: Sequence[str], name: str) -> None:
     """Raise `InputError` if a pair does not fit the model's context."""
-    context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-    if not isinstance(context, int):
-        return
+    context = find_context(model)
     for pair, pair_name in zip(encoded, names, strict=True):
-        if len(pair.ids) - 1 > context:
+        if context is not None and len(pair.ids) - 1 > context:
             raise InputError(
                 f"pair {pair_name!r} has {len(pair.ids)} tokens, the context of {name} is {context}",
                 "pairs",
@@ -109,11 +124,26 @@ def _check_lengths(model: Any, encoded: Sequence[Encoded], names: Sequence[str],
             )
 
 
-def _check_finite(found: _Rows, pair: str, name: str) -> None:
-    """Raise `InputError` if a log-probability is no finite number."""
+def _check_entries(entries: int, encoded: Sequence[Encoded], names: Sequence[str], name: str) -> None:
+    """Raise `InputError` if a target has a token that the model gives no logit."""
+    for pair, pair_name in zip(encoded, names, strict=True):
+        largest = max(pair.ids[pair.start :])
+        if largest >= entries:
+            raise InputError(
+                f"pair {pair_name!r} has token {largest}, {name} gives logits for {entries:,} only",
+                "scores",
+                "check that the tokenizer belongs to the model",
+            )
+
+
+def _check_finite(part: Tokens, before: int, plan: Plan, names: Sequence[str], name: str) -> None:
+    """Raise `InputError` if a log-probability is no finite number; `before` tokens came in earlier parts."""
     import numpy as np
 
-    if not np.isfinite(found.log_probability).all():
+    wrong = np.flatnonzero(~np.isfinite(part.log_probability))
+    if len(wrong):
+        row = before + int(wrong[0])
+        pair = next(pair for pair, rows in zip(names, plan.rows, strict=True) if row in rows)
         raise InputError(
             f"{name} gives logits that are no finite numbers on pair {pair!r}",
             "scores",
@@ -121,21 +151,39 @@ def _check_finite(found: _Rows, pair: str, name: str) -> None:
         )
 
 
-def _score_batches(
-    model: Any, encoded: Sequence[Encoded], names: Sequence[str], budget: int
-) -> Iterator[tuple[int, _Rows]]:
-    """Yield each pair's place and its tokens' scores, longest first; halve batches if memory runs out."""
+def _log_plan(plan: Plan, encoded: Sequence[Encoded]) -> None:
+    """Log how much the pairs share."""
+    log.info(
+        "%s pairs of %s tokens: %s sequences of %s tokens are read",
+        f"{len(encoded):,}",
+        f"{sum(len(pair.ids) - 1 for pair in encoded):,}",
+        f"{len(plan.passes):,}",
+        f"{sum(len(found.ids) for found in plan.passes):,}",
+    )
+
+
+def _log_unknown(unknown: int | None, encoded: Sequence[Encoded], name: str) -> None:
+    """Log how many targets are none to the tokenizer: what is scored is its token for unknown words."""
+    count = sum(unknown in pair.ids[pair.start :] for pair in encoded)
+    if count:
+        log.info("%s targets hold what the tokenizer of %s does not know", f"{count:,}", name)
+
+
+def score_passes(
+    model: Any, project: Projection, passes: Sequence[Pass], budget: int, partial: Partial | None
+) -> Iterator[Tokens]:
+    """Yield the scores of wanted tokens in the order of passes; halve batches if memory runs out."""
     import torch
 
-    order = sorted(range(len(encoded)), key=lambda place: (-len(encoded[place].ids), names[place]))
-    if not order:
-        return
-    project = _choose_projection(model, encoded[order[0]])
     done = 0
-    while done < len(order):
-        size = max(1, budget // max(1, len(encoded[order[done]].ids) - 1))
-        batch = order[done : done + size]
-        found = _try_batch(model, project, [encoded[place] for place in batch])
+    if partial is not None:
+        kept, done, budget = partial.load(budget)
+        yield from kept
+    ticks = iter(show_progress(range(done, len(passes)), "sequences", len(passes) - done))
+    while done < len(passes):
+        size = max(1, budget // len(passes[done].ids))
+        batch = passes[done : done + size]
+        found = _try_batch(model, project, batch)
         if found is None:
             if len(batch) == 1:
                 raise InputError(
@@ -145,141 +193,29 @@ def _score_batches(
             torch.cuda.empty_cache()
             log.info("out of GPU memory: batches of %s tokens from here on", budget)
             continue
-        yield from zip(batch, found, strict=True)
+        yield found  # what is no finite number ends the run here, and is not kept
         done += len(batch)
+        if partial is not None:
+            partial.add(found, done, budget)
+        for _ in islice(ticks, len(batch)):
+            pass
+    for _ in ticks:
+        pass
 
 
-def _try_batch(model: Any, project: Any, batch: Sequence[Encoded]) -> list[_Rows] | None:
+def _try_batch(model: Any, project: Projection, batch: Sequence[Pass]) -> Tokens | None:
     """Return the scores of a batch, or None if the GPU's memory ran out."""
     import torch
 
     try:
-        return _score_batch(model, project, batch)
+        return score_batch(project, batch, model.device)
     except torch.cuda.OutOfMemoryError:
         return None
 
 
-def _score_batch(model: Any, project: Any, batch: Sequence[Encoded]) -> list[_Rows]:
-    """Return the scores of the target tokens of each pair of a batch."""
-    import numpy as np
-    import torch
-
-    longest = max(len(pair.ids) for pair in batch) - 1  # the last token predicts nothing that is scored
-    ids = np.zeros((len(batch), longest), dtype=np.int64)
-    mask = np.zeros_like(ids)
-    for row, pair in enumerate(batch):
-        ids[row, : len(pair.ids) - 1] = pair.ids[:-1]
-        mask[row, : len(pair.ids) - 1] = 1
-    places = [
-        (row, i - 1, pair.ids[i]) for row, pair in enumerate(batch) for i in range(pair.start, len(pair.ids))
-    ]
-    index, position, target = torch.tensor(places, device=model.device).T
-    hidden = project.run(
-        torch.from_numpy(ids).to(model.device), torch.from_numpy(mask).to(model.device), (index, position)
-    )
-    step = max(1, _LOGIT_BYTES // (4 * project.entries))
-    parts = [
-        _score_rows(project.to_logits(some), wanted)
-        for some, wanted in zip(hidden.split(step), target.split(step), strict=True)
-    ]
-    rank, ties, logs = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    ends = np.cumsum([len(pair.ids) - pair.start for pair in batch])[:-1]
-    return [_Rows(*columns) for columns in zip(*(np.split(a, ends) for a in (rank, ties, logs)), strict=True)]
-
-
-def _score_rows(
-    logits: "Tensor", target: "Tensor"
-) -> tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.float64]"]:
-    """Return rank, ties and log-probability of one target token for each row of logits."""
-    own = logits.gather(1, target[:, None])
-    rank = 1 + (logits > own).sum(1)
-    ties = (logits == own).sum(1) - 1
-    logs = own[:, 0].double() - logits.double().logsumexp(1)
-    return rank.cpu().numpy(), ties.cpu().numpy(), logs.cpu().numpy()
-
-
-class _HiddenStates:
-    """Hidden states of the last layer at chosen positions, and the output layer in float32."""
-
-    def __init__(self, model: Any) -> None:
-        config = model.config.get_text_config()
-        head = model.get_output_embeddings()
-        self.base = model.base_model
-        self.weight = head.weight.detach().float()
-        self.bias = None if getattr(head, "bias", None) is None else head.bias.detach().float()
-        self.scale = getattr(config, "logit_scale", None)
-        self.cap = getattr(config, "final_logit_softcapping", None)
-        self.entries = self.weight.shape[0]
-        self.takes_positions = "position_ids" in inspect.signature(self.base.forward).parameters
-
-    def run(self, ids: "Tensor", mask: "Tensor", places: tuple["Tensor", "Tensor"]) -> "Tensor":
-        """Return hidden states, shape (places, width)."""
-        import torch
-
-        more = {}
-        if self.takes_positions:
-            more["position_ids"] = torch.arange(ids.shape[1], device=ids.device)[None].expand_as(ids)
-        # a mask costs time, and where nothing is padded it says nothing
-        padded = None if bool(mask.all()) else mask
-        output = self.base(input_ids=ids, attention_mask=padded, use_cache=False, **more)
-        found: Tensor = output.last_hidden_state[places]
-        return found
-
-    def to_logits(self, hidden: "Tensor") -> "Tensor":
-        """Return logits in float32, shape (rows, entries), with the model's own scale and soft cap."""
-        from torch.nn.functional import linear
-
-        logits = linear(hidden.float(), self.weight, self.bias)
-        if self.scale is not None:
-            logits = logits * self.scale
-        if self.cap is not None:
-            logits = (logits / self.cap).tanh() * self.cap
-        return logits
-
-
-class _OwnLogits:
-    """The model's own logits at chosen positions: slower, more memory, right for any model."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-        self.entries = model.config.get_text_config().vocab_size
-
-    def run(self, ids: "Tensor", mask: "Tensor", places: tuple["Tensor", "Tensor"]) -> "Tensor":
-        """Return logits, shape (places, entries)."""
-        found: Tensor = self.model(input_ids=ids, attention_mask=mask, use_cache=False).logits[places]
-        return found
-
-    def to_logits(self, hidden: "Tensor") -> "Tensor":
-        """Return the same logits in float32."""
-        return hidden.float()
-
-
-def _choose_projection(model: Any, pair: Encoded) -> _HiddenStates | _OwnLogits:
-    """Return the output layer in float32 if it gives the model's own logits on a pair, else the model's own.
-
-    A model may do more between its last hidden state and its logits than is known here.
-    """
-    import torch
-
-    if model.get_output_embeddings() is None:
-        return _OwnLogits(model)
-    ids = torch.tensor([pair.ids[:-1]], device=model.device)
-    place = (torch.zeros(1, dtype=torch.long), torch.tensor([ids.shape[1] - 1]))
-    mask = torch.ones_like(ids)
-    quick, own = _HiddenStates(model), _OwnLogits(model)
-    mine = quick.to_logits(quick.run(ids, mask, place))
-    theirs = own.to_logits(own.run(ids, mask, place))
-    tolerance = _TOLERANCE.get(str(model.dtype).removeprefix("torch."), 1e-4)
-    if mine.shape == theirs.shape:
-        furthest = (mine - theirs).abs().max()
-        # numbers that are not finite are found, with their pair, when it is scored
-        if not bool(furthest > tolerance * max(1.0, float(theirs.abs().max()) / 10)):
-            return quick
-    log.info("the output layer alone does not give this model's logits: its own are used, which takes longer")
-    return own
-
-
-def _make_frame(pairs: pl.DataFrame, encoded: Sequence[Encoded], rows: Sequence[_Rows]) -> pl.DataFrame:
+def _make_frame(
+    pairs: pl.DataFrame, encoded: Sequence[Encoded], rows: Sequence[Tokens], entries: int
+) -> pl.DataFrame:
     """Return scores by pair: means of ranks and probabilities over a target's tokens."""
     import numpy as np
 
@@ -288,6 +224,7 @@ def _make_frame(pairs: pl.DataFrame, encoded: Sequence[Encoded], rows: Sequence[
         "rank": ([float(row.rank.mean()) for row in rows], pl.Float64),
         "rank_midpoint": ([float((row.rank + row.ties / 2).mean()) for row in rows], pl.Float64),
         "rank_first": ([int(row.rank[0]) for row in rows], pl.Int64),
+        "rank_share": ([float(row.rank.mean()) / entries for row in rows], pl.Float64),
         "ties": ([int(row.ties.sum()) for row in rows], pl.Int64),
         "probability": ([float(np.exp(row.log_probability).mean()) for row in rows], pl.Float64),
         "log_probability": ([float(row.log_probability.sum()) for row in rows], pl.Float64),

@@ -5,7 +5,7 @@ of a benchmark: differences between models are then paired.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -13,6 +13,7 @@ import polars as pl
 from fathom.config import Summary
 from fathom.errors import InputError
 from fathom.program import log
+from fathom.tables import SCORES, read_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +61,7 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
         models = {
             key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
         }
-        _check_same_pairs(models, f"{domain}, {variant}")
+        check_same_pairs(models, f"{domain}, {variant}")
         for model, frame in models.items():
             for metric in METRICS:
                 found = summarize_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings)
@@ -70,7 +71,27 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
     return rows
 
 
-def _check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None:
+def read_scores(files: Iterable[tuple[str, str, str, str]]) -> dict[Key, pl.DataFrame]:
+    """Read what summaries need of scores.
+
+    Parameters
+    ----------
+    files : iterable of (domain, variant, model, path)
+
+    Raises
+    ------
+    InputError
+        If a model is given twice for one benchmark, or a file is no table of scores.
+    """
+    scores: dict[Key, pl.DataFrame] = {}
+    for domain, variant, model, path in files:
+        if (domain, variant, model) in scores:
+            raise InputError(f"{model} on {domain}, {variant} is given twice", "--scores", "give it once")
+        scores[domain, variant, model] = read_table(path, SCORES, ["pair_id", "keyword", *reversed(METRICS)])
+    return scores
+
+
+def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None:
     """Raise `InputError` unless all models have scores for the same pairs, at least one."""
     first, *others = models
     names = models[first].select("pair_id", "keyword")
@@ -108,22 +129,53 @@ def summarize_values(
     """
     import numpy as np
 
-    _, codes = np.unique(np.array(keywords), return_inverse=True)
-    order = np.argsort(values, kind="stable")
-    ranked, codes = values[order].astype(np.float64), codes[order]
-    whole = _aggregate(ranked, np.ones((1, len(ranked)), dtype=np.int32), settings.trim)
-    counts = draw_keywords(int(codes.max()) + 1, settings)
-    parts = [
-        _aggregate(ranked, counts[place : place + _CHUNK, codes], settings.trim)
-        for place in range(0, len(counts), _CHUNK)
-    ]
+    whole, drawn = resample_values(values, keywords, settings)
     tail = (1 - settings.confidence) / 2
     estimates = {}
     for name in AGGREGATES:
-        drawn = np.concatenate([part[name] for part in parts])
-        low, high = np.quantile(drawn, [tail, 1 - tail])
-        estimates[name] = Estimate(float(whole[name][0]), float(low), float(high))
+        low, high = np.quantile(drawn[name], [tail, 1 - tail])
+        estimates[name] = Estimate(whole[name], float(low), float(high))
     return estimates
+
+
+def resample_values(
+    values: "NDArray[np.float64]",
+    keywords: list[str],
+    settings: Summary,
+    aggregates: Sequence[str] = AGGREGATES,
+) -> tuple[dict[str, float], dict[str, "NDArray[np.float64]"]]:
+    """Return each aggregate of some values, and of each bootstrap resample of their keywords.
+
+    The same keywords are drawn in round i for any values with these keywords: what two models give in a round
+    can be subtracted.
+
+    Parameters
+    ----------
+    values : ndarray, shape (pairs,)
+    keywords : list of str
+        The keyword of each value.
+    settings : Summary
+    aggregates : sequence of str
+        Which ones; each takes its time.
+
+    Returns
+    -------
+    (dict of str to float, dict of str to ndarray of shape (rounds,))
+        By the name of the aggregate.
+    """
+    import numpy as np
+
+    _, codes = np.unique(np.array(keywords), return_inverse=True)
+    order = np.argsort(values, kind="stable")
+    ranked, codes = values[order].astype(np.float64), codes[order]
+    whole = _aggregate(ranked, np.ones((1, len(ranked)), dtype=np.int32), settings.trim, aggregates)
+    counts = draw_keywords(int(codes.max()) + 1, settings)
+    parts = [
+        _aggregate(ranked, counts[place : place + _CHUNK, codes], settings.trim, aggregates)
+        for place in range(0, len(counts), _CHUNK)
+    ]
+    drawn = {name: np.concatenate([part[name] for part in parts]) for name in aggregates}
+    return {name: float(whole[name][0]) for name in aggregates}, drawn
 
 
 def draw_keywords(keywords: int, settings: Summary) -> "NDArray[np.int32]":
@@ -139,7 +191,7 @@ def draw_keywords(keywords: int, settings: Summary) -> "NDArray[np.int32]":
 
 
 def _aggregate(
-    ranked: "NDArray[np.float64]", copies: "NDArray[np.int32]", trim: float
+    ranked: "NDArray[np.float64]", copies: "NDArray[np.int32]", trim: float, names: Sequence[str]
 ) -> dict[str, "NDArray[np.float64]"]:
     """Return the aggregates of resamples without building them.
 
@@ -151,6 +203,8 @@ def _aggregate(
         How often each value stands in each resample.
     trim : float
         Share cut from each end, as `scipy.stats.trim_mean` cuts it.
+    names : sequence of str
+        Which aggregates.
 
     Returns
     -------
@@ -160,19 +214,22 @@ def _aggregate(
 
     ends = np.cumsum(copies, axis=1, dtype=np.int32)
     sizes = ends[:, -1]
-    cut = (trim * sizes).astype(np.int32)
-    # copies of a value take the places [end - copies, end) of a resample; those in [cut, size - cut) are kept
-    inner = np.clip(ends, cut[:, None], (sizes - cut)[:, None])
-    kept = np.diff(inner, axis=1, prepend=cut[:, None])
-    middle = [
-        [ranked[np.searchsorted(row, place, side="right")] for place in ((size - 1) // 2, size // 2)]
-        for row, size in zip(ends, sizes, strict=True)
-    ]
-    return {
-        "mean": copies @ ranked / sizes,
-        "median": np.array(middle).mean(axis=1),
-        "trimmed_mean": kept @ ranked / (sizes - 2 * cut),
-    }
+    found = {}
+    if "mean" in names:
+        found["mean"] = copies @ ranked / sizes
+    if "median" in names:
+        middle = [
+            [ranked[np.searchsorted(row, place, side="right")] for place in ((size - 1) // 2, size // 2)]
+            for row, size in zip(ends, sizes, strict=True)
+        ]
+        found["median"] = np.array(middle).mean(axis=1)
+    if "trimmed_mean" in names:
+        cut = (trim * sizes).astype(np.int32)
+        # copies of a value take the places [end - copies, end) of a resample; [cut, size - cut) is kept
+        inner = np.clip(ends, cut[:, None], (sizes - cut)[:, None])
+        kept = np.diff(inner, axis=1, prepend=cut[:, None])
+        found["trimmed_mean"] = kept @ ranked / (sizes - 2 * cut)
+    return found
 
 
 def correlate(first: list[float], second: list[float]) -> tuple[float, float] | None:

@@ -1,0 +1,237 @@
+"""Reference benchmarks: pairs that a person or another model wrote, checked on the way in (spec 1.6)."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import polars as pl
+
+from fathom.benchmark.card import choose_examples, escape_markdown, write_front_matter
+from fathom.benchmark.pairs import is_in_keyword, is_in_prompt
+from fathom.config import REFERENCE
+from fathom.errors import InputError
+from fathom.files import hash_text, require_file
+from fathom.tables import PAIRS, make_empty_table
+
+CATEGORY_NAMES = ("category", "keyword")
+_OPTIONAL = ("source", "date")
+_HINT = "a line needs category (or keyword), prompt and target; source and date may be there"
+
+
+class Fault(NamedTuple):
+    """What is wrong with a file: the line, the rule, a text, and the entry's number from 1, or 0 for none."""
+
+    line: int
+    rule: str
+    text: str
+    entry: int = 0
+
+
+class Entry(NamedTuple):
+    """One pair as its author wrote it, with the line it stands on."""
+
+    line: int
+    category: str
+    prompt: str
+    target: str
+    source: str = ""
+    date: str = ""
+
+
+def read_entries(path: Path | str) -> tuple[list[Entry], list[Fault]]:
+    """Read pairs from JSON lines (`.jsonl`) or CSV with a header (`.csv`).
+
+    Returns
+    -------
+    (list of Entry, list of Fault)
+        In the order of the file; lines that are no entry are faults.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, no UTF-8, or has another ending.
+    """
+    path = Path(path)
+    readers = {".jsonl": _read_json_lines, ".csv": _read_csv}
+    if path.suffix not in readers:
+        raise InputError(
+            f"a file of pairs ends in .jsonl or .csv, not in {path.suffix!r}", str(path), "rename it"
+        )
+    text = read_plain_text(path)
+    entries: list[Entry] = []
+    faults: list[Fault] = []
+    for line, values in readers[path.suffix](text):
+        if isinstance(values, str):
+            faults.append(Fault(line, "unreadable", values))
+            continue
+        category = next((values[name] for name in CATEGORY_NAMES if values.get(name)), "")
+        fields = [category, values.get("prompt", ""), values.get("target", "")]
+        fields += [values.get(name) or "" for name in _OPTIONAL]
+        if all(isinstance(field, str) for field in fields):
+            entries.append(Entry(line, *fields))
+        else:
+            faults.append(Fault(line, "unreadable", f"a value is no text; {_HINT}"))
+    return entries, faults
+
+
+def read_plain_text(path: Path | str) -> str:
+    """Read a text file, with or without a byte order mark; raise `InputError` if it is no UTF-8."""
+    try:
+        return require_file(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"this is no UTF-8: {error}", str(path), "save it as UTF-8") from error
+
+
+def _read_json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
+    """Yield each line's number with its object, or with what is wrong with it."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            values = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            yield number, f"no JSON: {error}"
+            continue
+        yield number, values if isinstance(values, dict) else f"no JSON object; {_HINT}"
+
+
+def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
+    """Yield the number of each record's first line with its fields, or with what is wrong with it."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] | None = None
+    while True:
+        first = reader.line_num + 1
+        try:
+            values = next(reader, None)
+        except csv.Error as error:
+            yield first, f"no CSV: {error}"
+            return
+        if values is None:
+            return
+        if header is None:
+            header = [name.strip().lower() for name in values]
+            if not {"prompt", "target"} <= set(header) or not set(CATEGORY_NAMES) & set(header):
+                yield first, f"the header is {', '.join(header)}; {_HINT}"
+                return
+        elif len(values) == len(header):
+            yield first, dict(zip(header, values, strict=True))
+        elif values:
+            yield first, f"{len(values)} fields where the header has {len(header)}"
+
+
+def find_faults(entries: Sequence[Entry]) -> list[Fault]:
+    """Return what is wrong with entries, by line: every fault of each, not the first alone.
+
+    Rules: `empty` fields, a `prompt end` that is a blank, a `target blank` that is missing or not the only
+    one, a prompt that holds its `answer` as a word, and a `duplicate` of an earlier line.
+    """
+    faults: list[Fault] = []
+    seen: dict[tuple[str, str], tuple[int, int]] = {}
+    for number, entry in enumerate(entries, start=1):
+        faults += [Fault(entry.line, rule, text, number) for rule, text in _check(entry)]
+        first = seen.setdefault(
+            (entry.prompt.strip().lower(), entry.target.strip().lower()), (number, entry.line)
+        )
+        if first[0] != number:
+            faults.append(Fault(entry.line, "duplicate", f"the same pair as in line {first[1]}", number))
+    return faults
+
+
+def _check(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Yield the rules that one entry breaks by itself, each with a text."""
+    fields = {"category": entry.category, "prompt": entry.prompt, "target": entry.target}
+    empty = [name for name, value in fields.items() if not value.strip()]
+    if empty:
+        yield "empty", f"no {' and no '.join(empty)}"
+    if entry.prompt.strip() and entry.prompt[-1].isspace():
+        yield "prompt end", "the prompt ends in a blank, which belongs to the target"
+    bare = entry.target.strip()
+    if bare and entry.target != f" {bare}":
+        found = "no blank" if entry.target == bare else "something else than one blank, or a blank behind it,"
+        yield "target blank", f"the target {entry.target!r} has {found} where one blank stands before it"
+    if bare and holds_answer(entry.prompt, bare):
+        yield "answer", f"the prompt holds its own answer {bare!r}"
+
+
+def holds_answer(prompt: str, answer: str) -> bool:
+    """Say whether an answer stands in a prompt as whole words, whatever its case."""
+    prompt, answer = prompt.lower(), answer.lower()
+    place = prompt.find(answer)
+    while place >= 0:
+        around = prompt[max(place - 1, 0) : place] + prompt[place + len(answer) : place + len(answer) + 1]
+        if not any(letter.isalnum() or letter in "-'_" for letter in around):
+            return True
+        place = prompt.find(answer, place + 1)
+    return False
+
+
+def raise_faults(faults: Sequence[Fault], path: Path | str) -> None:
+    """Raise `InputError` that names every fault with its line, if there is one."""
+    if faults:
+        listed = "".join(
+            f"\n  line {fault.line}: {fault.rule}: {fault.text}"
+            for fault in sorted(faults, key=lambda fault: fault.line)
+        )
+        raise InputError(f"{len(faults)} faults{listed}", str(path), "mend these lines")
+
+
+def make_reference(entries: Sequence[Entry]) -> pl.DataFrame:
+    """Return checked entries as pairs under the contract PAIRS, by keyword and pair_id.
+
+    The category is the keyword, so that intervals are drawn over categories; the cosine is NaN.
+    """
+    rows = []
+    for entry in entries:
+        keyword = " ".join(entry.category.lower().split())
+        rows.append(
+            {
+                "pair_id": hash_text(keyword, REFERENCE, entry.prompt, entry.target)[:16],
+                "keyword": keyword,
+                "variant": REFERENCE,
+                "prompt": entry.prompt,
+                "target": entry.target,
+                "doc_id": entry.source,
+                "date": entry.date,
+                "cosine": float("nan"),
+                "target_in_prompt": is_in_prompt(entry.prompt, entry.target),
+                "target_in_keyword": is_in_keyword(entry.target, keyword),
+            }
+        )
+    return pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema).sort("keyword", "pair_id")
+
+
+def describe_reference(pairs: pl.DataFrame, name: str) -> dict[str, Any]:
+    """Return the counts of a reference benchmark; `name` is that of its file."""
+    counts = pairs.group_by("keyword").len().sort("keyword")
+    return {
+        "file": name,
+        "pairs": len(pairs),
+        "distinct_targets": pairs["target"].n_unique(),
+        "categories": dict(counts.iter_rows()),
+        "target_in_keyword": round(int(pairs["target_in_keyword"].sum()) / max(1, len(pairs)), 4),
+    }
+
+
+def write_reference_card(pairs: pl.DataFrame, title: str, report: Mapping[str, Any]) -> str:
+    """Return the card of a reference benchmark, in the form of the Hugging Face hub."""
+    title = " ".join(title.split())
+    examples = [
+        f"| {escape_markdown(row['keyword'])} | {escape_markdown(row['prompt'])} | "
+        f"{escape_markdown(row['target'].strip())} |"
+        for row in choose_examples(pairs.to_dicts())
+    ]
+    parts = [
+        write_front_matter(len(pairs), f"{title}: reference benchmark", REFERENCE),
+        f"# {escape_markdown(title)}: reference benchmark",
+        f"{len(pairs):,} prompt-target pairs of {len(report['categories']):,} categories, written by hand or "
+        f"by another model and imported from `{report['file']}`; {report['distinct_targets']:,} distinct "
+        "targets.",
+        "No pair lacks a field, stands twice, or holds its target in its prompt. `keyword` is the category, "
+        "`doc_id` the source that the author gave, and `cosine` is not a number: no sentence was matched.",
+        "\n".join(["## Examples", "", "| category | prompt | target |", "|---|---|---|", *examples]),
+        "## Licence\n\nThat of the file and of the text it was taken from.",
+    ]
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,281 @@
+"""A benchmark that a language model writes: the request for it, and its answer held to the rules.
+
+The rules are those of 000: Figure 14 (spec 1.6). The answer is a Python-like listing or JSON, with or without
+text around it; nothing of it is ever run: single dictionaries are found and read as literals.
+"""
+
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from fathom.benchmark.reference import Entry, Fault, find_faults
+from fathom.errors import InputError
+
+MIN_WORDS, MAX_WORDS = 15, 40
+
+_TEMPLATE = """\
+Please write a benchmark of completions about {domain}.
+
+I need {total:,} items: {each} for each of the {count} categories below, no more and no fewer.
+Every item is the beginning of a sentence (the prompt) and the word or short term that must come
+next (the target).
+
+Categories:
+{categories}
+
+What each item has to satisfy:
+1. The prompt has {least} to {most} words and can be understood without other items. It is easy or of
+   medium difficulty for a person who knows the field.
+2. The prompt stops right before the answer and holds every small word that belongs before it, its
+   article above all: it ends such as "is called a", "is known as an", "are termed", "refers to the".
+   It does not end in a blank, and the article fits the target ("a" or "an").
+3. The target begins with exactly one blank and is a term of the category, though not always the
+   category's own name. It holds no stopwords: no article, no preposition, no pronoun.
+4. Only one answer is right. The prompt does not hold the answer, and no item stands twice.
+5. Sentences are built in different ways, and the items of a category together cover it well.
+
+Answer with this listing only, all categories one after the other, each under its comment:
+
+qa_pairs = [
+    # Category 1: {first}
+    {{"prompt": "...", "target": " ..."}},
+    {{"prompt": "...", "target": " ..."}},
+    # Category 2: ...
+]
+"""
+
+_MARKS = re.compile(
+    r"""^\W*(?:\#|//|\*\*)[\#\s*/]*Category\s*\d*\s*[:.)-]\s*(?P<comment>[^\n]*?)[\s*]*$
+      | ["']category["']\s*:\s*(?P<key>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+      | (?P<list>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*:\s*\[""",
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_ARTICLES = {"a", "an", "the"}
+# last words, beside stopwords, that leave a phrase open for its answer
+_NAMING = frozenset(
+    ("called", "named", "termed", "known", "labeled", "labelled", "dubbed", "denoted", "defined", "described",
+     "referred")
+)  # fmt: skip
+_VOWEL, _SOUNDS_OTHERWISE = set("aeio"), ("one", "once", "eu", "ewe")
+
+
+def write_request(domain: str, categories: Sequence[str], each: int = 50) -> str:
+    """Return the request for a benchmark, for a person to send.
+
+    Parameters
+    ----------
+    domain : str
+        Name of the field in text.
+    categories : sequence of str
+        The papers take 20, from the top keywords.
+    each : int, default=50
+        Items of each category.
+
+    Raises
+    ------
+    InputError
+        If there is no category, or one stands twice.
+    """
+    if not categories or len(set(categories)) != len(categories):
+        raise InputError("categories are missing or stand twice", "categories", "give each once")
+    return _TEMPLATE.format(
+        domain=domain,
+        total=each * len(categories),
+        each=each,
+        count=len(categories),
+        categories="\n".join(f"{number}. {name}" for number, name in enumerate(categories, start=1)),
+        first=categories[0],
+        least=MIN_WORDS,
+        most=MAX_WORDS,
+    )
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer: entries that keep all rules, those that do not, and everything that is wrong."""
+
+    kept: list[Entry]
+    broken: list[Entry]
+    faults: list[Fault]
+
+
+def read_answer(text: str, categories: Sequence[str], each: int, stopwords: Collection[str]) -> Answer:
+    """Find the entries of an answer and hold them to the rules of the request.
+
+    Parameters
+    ----------
+    text : str
+        The answer as it came.
+    categories : sequence of str
+        Those of the request.
+    each : int
+        Items that were asked for in each category.
+    stopwords : collection of str
+        Words that no target may hold, in lower case.
+
+    Returns
+    -------
+    Answer
+        `faults` names every rule that is broken, with its line; line 0 is for counts of a whole category.
+    """
+    entries, faults = find_entries(text)
+    faults += find_faults(entries)
+    known = {_fold(name): name for name in categories}
+    for number, entry in enumerate(entries, start=1):
+        faults += [Fault(entry.line, rule, about, number) for rule, about in _check(entry, known, stopwords)]
+    wrong = {fault.entry for fault in faults}
+    faults += _check_counts(entries, known, each)
+    sides: tuple[list[Entry], list[Entry]] = ([], [])
+    for number, entry in enumerate(entries, start=1):
+        name = known.get(_fold(entry.category), entry.category)
+        sides[number in wrong].append(entry._replace(category=name))
+    return Answer(*sides, sorted(faults))
+
+
+def _fold(category: str) -> str:
+    """Return a category's name as it is compared."""
+    return " ".join(category.lower().split())
+
+
+def find_entries(text: str) -> tuple[list[Entry], list[Fault]]:
+    """Find every dictionary of an answer that holds no other, and read it as a literal.
+
+    A category is that of the nearest mark before an entry: a comment `# Category 1: name`, a key `"category"`
+    in or before it, or a key whose value is the list that holds it. Commas may be missing or too many.
+
+    Returns
+    -------
+    (list of Entry, list of Fault)
+        In the order of the text; what looks like an entry and cannot be read as one is a fault.
+    """
+    entries: list[Entry] = []
+    faults: list[Fault] = []
+    category = ""
+    gap = place = 0
+    while (start := text.find("{", place)) >= 0:
+        end, closed = _find_end(text, start)
+        if closed is None:  # another dictionary begins inside this one
+            place = end
+            continue
+        line = text.count("\n", 0, start) + 1
+        category = _find_category(text[gap:start]) or category
+        values = _read_literal(text[start:end]) if closed else None
+        if not closed:
+            faults.append(
+                Fault(line, "unreadable", f"the dictionary does not end: {text[start : start + 60]!r}")
+            )
+        elif values is None:
+            faults.append(Fault(line, "unreadable", f"no literal: {text[start : start + 60]!r}"))
+        else:
+            strings = [values.get(name) for name in ("prompt", "target", "category")]
+            if isinstance(strings[0], str) and isinstance(strings[1], str):
+                own = strings[2] if isinstance(strings[2], str) else category
+                entries.append(Entry(line, own, strings[0], strings[1]))
+            else:
+                about = f"no text under prompt and target: {text[start : start + 60]!r}"
+                faults.append(Fault(line, "unreadable", about))
+        gap = place = max(end, start + 1)
+    return entries, faults
+
+
+def _find_end(text: str, start: int) -> tuple[int, bool | None]:
+    """Return where the dictionary that begins at `start` ends, and True.
+
+    None stands for True where another one begins before the end, at the place returned; False where a string
+    or the text ends first: the place is where to go on.
+    """
+    quote = ""
+    place = start + 1
+    while place < len(text):
+        letter = text[place]
+        if quote:
+            if letter == "\\":
+                place += 1
+            elif letter == quote:
+                quote = ""
+            elif letter == "\n":
+                return place, False
+        elif letter in "\"'":
+            quote = letter
+        elif letter == "{":
+            return place, None
+        elif letter == "}":
+            return place + 1, True
+        place += 1
+    return len(text), False
+
+
+def _read_literal(text: str) -> dict[str, object] | None:
+    """Return a dictionary written in JSON or as a Python literal, or None; nothing is run."""
+    try:
+        values = json.loads(text)
+    except ValueError:
+        try:
+            values = ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            return None
+    return values if isinstance(values, dict) else None
+
+
+def _find_category(gap: str) -> str:
+    """Return the category that the text between two entries names last, or nothing.
+
+    A comment counts before a key `"category"`, and this before a key whose value is a list.
+    """
+    found: dict[str, str] = {}
+    for match in _MARKS.finditer(gap):
+        kind = match.lastgroup or ""
+        if kind == "comment":
+            found[kind] = match[kind].strip()
+        else:
+            values = _read_literal(f"{{'name': {match[kind]}}}") or {}
+            found[kind] = str(values.get("name", "")).strip()
+    return next((found[kind] for kind in ("comment", "key", "list") if found.get(kind)), "")
+
+
+def _check(entry: Entry, known: Collection[str], stopwords: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the rules of the request that one entry breaks, beside those of any reference benchmark."""
+    if entry.category.strip() and _fold(entry.category) not in known:
+        yield "category", f"{entry.category!r} was not asked for"
+    words = [word.lower() for word in _WORD.findall(entry.prompt)]
+    if not MIN_WORDS <= len(words) <= MAX_WORDS:
+        yield "length", f"the prompt has {len(words)} words, not {MIN_WORDS} to {MAX_WORDS}"
+    target = [word.lower() for word in _WORD.findall(entry.target)]
+    held = [word for word in target if word in stopwords]
+    if held:
+        yield "stopword", f"the target {entry.target!r} holds {', '.join(held)}"
+    if not words or not target:
+        return
+    if not entry.prompt.rstrip().endswith(tuple("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")):
+        yield "ending", f"the prompt ends in {entry.prompt.rstrip()[-1]!r}, not in a word"
+    elif words[-1] not in _ARTICLES | _NAMING and words[-1] not in stopwords:
+        yield "ending", f"the prompt ends in {words[-1]!r}, which leaves no place for the answer"
+    elif _has_wrong_article(words[-1], entry.target.strip()):
+        yield "article", f"{words[-1]!r} before {entry.target!r}"
+
+
+def _has_wrong_article(article: str, target: str) -> bool:
+    """Say whether `a` or `an` is surely wrong: letters that are spoken in two ways are let through."""
+    first = target[0]
+    if article not in {"a", "an"} or not (first.isascii() and first.isalpha()):
+        return False
+    if not target[1:2].islower() or first in "uhUH":  # abbreviations; `unit`, `hour`
+        return False
+    vowel = first.lower() in _VOWEL and not target.lower().startswith(_SOUNDS_OTHERWISE)
+    if target.lower().startswith(_SOUNDS_OTHERWISE):
+        return article == "an"
+    return vowel == (article == "a")
+
+
+def _check_counts(entries: Sequence[Entry], known: dict[str, str], each: int) -> Iterator[Fault]:
+    """Yield a fault for each category that has not as many entries as were asked for, and for the whole."""
+    counts = Counter(_fold(entry.category) for entry in entries)
+    for folded, name in known.items():
+        if counts[folded] != each:
+            yield Fault(0, "count", f"category {name!r} has {counts[folded]} entries, not {each}")
+    if len(entries) != each * len(known):
+        yield Fault(0, "count", f"there are {len(entries)} entries, not {each * len(known)}")

@@ -1,0 +1,155 @@
+"""Summaries of what ranks are compared with: perplexity, bits per byte, attribute rate (spec 2.2, 2.3).
+
+Rows have the columns of SUMMARY_COLUMNS. A domain has one text and one set of keywords, whatever the variant
+of its benchmark: `variant` says text or keywords, `aggregate` mean, and `pairs` counts documents or keywords.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.config import Summary
+from fathom.errors import InputError
+from fathom.program import log
+from fathom.scoring.perplexity import Likelihood, add_up
+from fathom.scoring.summaries import Estimate, draw_keywords, summarize_values
+from fathom.tables import Contract, read_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Key = tuple[str, str]
+"""Domain, model."""
+
+
+def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) -> dict[Key, pl.DataFrame]:
+    """Read tables of perplexity or of attribute rates.
+
+    Parameters
+    ----------
+    files : iterable of (domain, model, path)
+    contract : Contract
+        PERPLEXITY or ATTRIBUTE_RATES.
+
+    Raises
+    ------
+    InputError
+        If a model is given twice for one domain, or a file is no such table.
+    """
+    tables: dict[Key, pl.DataFrame] = {}
+    for domain, model, path in files:
+        if (domain, model) in tables:
+            raise InputError(f"{model} on {domain} is given twice", path, "give it once")
+        tables[domain, model] = read_table(path, contract)
+    return tables
+
+
+def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
+    """Sum up the likelihood of all models on all held-out texts.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, model) to DataFrame
+        Frames under contract PERPLEXITY.
+    settings : Summary
+        The bootstrap draws documents, the same ones for every model.
+
+    Returns
+    -------
+    list of tuples
+        Two rows for each, metrics bits_per_byte and perplexity. Nothing for a domain without held-out text.
+
+    Raises
+    ------
+    InputError
+        If models were scored on different documents of a domain.
+    """
+    rows: list[tuple[Any, ...]] = []
+    _check_same(scores, "doc_id", "documents")
+    for (domain, model), frame in sorted(scores.items(), key=lambda item: item[0]):
+        ordered = frame.sort("doc_id")
+        if not add_up(ordered).tokens:
+            log.info("%s: no held-out text of %s, so no perplexity in the summary", model, domain)
+            continue
+        for metric, estimate in estimate_likelihood(ordered, settings).items():
+            rows.append(_format_row((domain, "text", model, metric), estimate, len(ordered)))
+    return rows
+
+
+def estimate_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Estimate]:
+    """Return perplexity and bits per byte over documents, with intervals from a bootstrap over documents.
+
+    Both are ratios of sums, in each resample too: a long document weighs more than a short one.
+    """
+    import numpy as np
+
+    counts = draw_keywords(len(scores), settings)
+    tokens, size, nats = (counts @ scores[column].to_numpy() for column in ("tokens", "bytes", "nats"))
+    whole = add_up(scores)
+    drawn = [Likelihood(*row) for row in zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)]
+    bits = np.array([some.bits_per_byte for some in drawn])
+    perplexity = np.array([some.perplexity for some in drawn])
+    return {
+        "bits_per_byte": _bound(whole.bits_per_byte, bits, settings),
+        "perplexity": _bound(whole.perplexity, perplexity, settings),
+    }
+
+
+def _bound(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Estimate:
+    """Return a value with its percentile interval; resamples without a token say nothing and are left out."""
+    import numpy as np
+
+    tail = (1 - settings.confidence) / 2
+    low, high = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
+    return Estimate(value, float(low), float(high))
+
+
+def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
+    """Sum up the attribute rates of all models on the keywords of all domains.
+
+    Parameters
+    ----------
+    rates : mapping of (domain, model) to DataFrame
+        Frames under contract ATTRIBUTE_RATES.
+    settings : Summary
+        The bootstrap draws keywords, the same ones for every model.
+
+    Returns
+    -------
+    list of tuples
+        One row for each, metric attribute_rate.
+
+    Raises
+    ------
+    InputError
+        If models were measured on different keywords of a domain.
+    """
+    _check_same(rates, "keyword", "keywords")
+    rows: list[tuple[Any, ...]] = []
+    for (domain, model), frame in sorted(rates.items(), key=lambda item: item[0]):
+        ordered = frame.sort("keyword")
+        found = summarize_values(ordered["rate"].to_numpy(), ordered["keyword"].to_list(), settings)
+        rows.append(_format_row((domain, "keywords", model, "attribute_rate"), found["mean"], len(ordered)))
+    return rows
+
+
+def _check_same(tables: Mapping[Key, pl.DataFrame], column: str, what: str) -> None:
+    """Raise `InputError` unless all models of a domain have rows for the same things, each once."""
+    first: dict[str, tuple[str, list[str]]] = {}
+    for (domain, model), frame in sorted(tables.items(), key=lambda item: item[0]):
+        names = sorted(frame[column].to_list())
+        other, known = first.setdefault(domain, (model, names))
+        if names != known:
+            differ = len(set(names) ^ set(known))
+            raise InputError(
+                f"{other} and {model} were scored on different {what} ({differ:,} are not shared)",
+                domain,
+                f"score both on the same {what}",
+            )
+
+
+def _format_row(key: tuple[str, str, str, str], found: Estimate, count: int) -> tuple[Any, ...]:
+    """Return one row of the summary."""
+    return (*key, "mean", *(f"{number:.6g}" for number in found), count)

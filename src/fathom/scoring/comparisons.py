@@ -1,0 +1,229 @@
+"""Which models are really apart: paired differences, and groups that cannot be told apart (spec 2.2).
+
+All models of a benchmark are scored on the same pairs, and every bootstrap round draws the same keywords for
+all of them. What makes a draw hard is hard for all, so a difference is known better than either value.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from string import ascii_letters
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.config import Summary
+from fathom.program import log
+from fathom.scoring.summaries import METRICS, Key, check_same_pairs, resample_values
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+AGGREGATE = "trimmed_mean"
+"""What is compared: the aggregate that models are ranked by."""
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """One metric of all models on one benchmark, as it is and in every bootstrap round.
+
+    Parameters
+    ----------
+    domain, variant, metric : str
+        Benchmark and metric; a low rank is good, a high probability is good.
+    keywords : int
+        Keywords of the benchmark; with one only there is nothing to draw.
+    values : dict of str to float
+        Trimmed mean by model.
+    drawn : dict of str to ndarray, shape (rounds,)
+        The same in every round; round i drew the same keywords for all models.
+    """
+
+    domain: str
+    variant: str
+    metric: str
+    keywords: int
+    values: dict[str, float]
+    drawn: dict[str, "NDArray[np.float64]"]
+
+    @property
+    def order(self) -> list[str]:
+        """Models, best first; equal ones by name."""
+        sign = 1 if self.metric == "rank" else -1
+        return sorted(self.values, key=lambda model: (sign * self.values[model], model))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far one model is ahead of another; the interval is that of the paired bootstrap."""
+
+    better: str
+    worse: str
+    value: float
+    low: float
+    high: float
+    p: float
+
+    @property
+    def apart(self) -> bool:
+        """Whether the interval leaves out no difference; never where nothing could be drawn."""
+        return self.low > 0
+
+
+def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[Resampled]:
+    """Resample every metric of every model on every benchmark.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, variant, model) to DataFrame
+        Frames with the columns pair_id, keyword, rank, probability of contract SCORES.
+    settings : Summary
+
+    Returns
+    -------
+    list of Resampled
+        By domain, variant and metric.
+
+    Raises
+    ------
+    InputError
+        If models of one benchmark were scored on different pairs, or a benchmark has no pair.
+    """
+    found = []
+    for domain, variant in sorted({key[:2] for key in scores}):
+        frames = {
+            key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
+        }
+        check_same_pairs(frames, f"{domain}, {variant}")
+        for metric in METRICS:
+            values, drawn = {}, {}
+            for model, frame in frames.items():
+                whole, rounds = resample_values(
+                    frame[metric].to_numpy(), frame["keyword"].to_list(), settings, [AGGREGATE]
+                )
+                values[model], drawn[model] = whole[AGGREGATE], rounds[AGGREGATE]
+            keywords = next(iter(frames.values()))["keyword"].n_unique()
+            found.append(Resampled(domain, variant, metric, keywords, values, drawn))
+    return found
+
+
+def compare_models(resampled: Resampled, settings: Summary) -> list[Difference]:
+    """Return the difference of every two models, the better one first, in the order of the ranking.
+
+    The p-value is two-sided: twice the share of rounds in which the difference vanishes or changes its sign,
+    where one round more is counted than there was, so that it is never 0. It is not corrected for the number
+    of comparisons.
+
+    Parameters
+    ----------
+    resampled : Resampled
+    settings : Summary
+        Uses `confidence`.
+
+    Returns
+    -------
+    list of Difference
+        Values are never negative. With one keyword only, the interval and p are NaN.
+    """
+    import numpy as np
+
+    tail = (1 - settings.confidence) / 2
+    sign = 1 if resampled.metric == "rank" else -1
+    found = []
+    for better, worse in combinations(resampled.order, 2):
+        value = sign * (resampled.values[worse] - resampled.values[better])
+        drawn = sign * (resampled.drawn[worse] - resampled.drawn[better])
+        if resampled.keywords == 1:
+            low = high = p = float("nan")
+        else:
+            low, high = (float(end) for end in np.quantile(drawn, [tail, 1 - tail]))
+            fewer = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+            p = min(1.0, 2 * (fewer + 1) / (len(drawn) + 1))
+        found.append(Difference(better, worse, value, low, high, p))
+    return found
+
+
+def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dict[str, str]:
+    """Return each model's letters: two models share a letter if and only if they are not apart.
+
+    The compact letter display of Piepho (2004), by insertion and absorption: all models begin in one group; a
+    pair that is apart splits each group that holds both; a group inside another is taken out. Groups are
+    lettered in the order of their best models.
+
+    Parameters
+    ----------
+    order : sequence of str
+        Models, best first.
+    differences : iterable of Difference
+        Of every two models.
+
+    Returns
+    -------
+    dict of str to str
+        In the order of `order`; letters a to z, then A to Z, then numbers in brackets.
+    """
+    groups = [frozenset(order)]
+    for difference in differences:
+        if not difference.apart:
+            continue
+        both = {difference.better, difference.worse}
+        split = [group - {model} for group in groups if both <= group for model in sorted(both)]
+        whole = [group for group in groups if not both <= group]
+        groups = _absorb([*whole, *split])
+    places = {model: place for place, model in enumerate(order)}
+    groups.sort(key=lambda group: sorted(places[model] for model in group))
+    names = [ascii_letters[n] if n < len(ascii_letters) else f"({n + 1})" for n in range(len(groups))]
+    return {
+        model: "".join(name for name, group in zip(names, groups, strict=True) if model in group)
+        for model in order
+    }
+
+
+def _absorb(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """Return groups that lie in no other one, each once."""
+    unique = list(dict.fromkeys(groups))
+    return [group for group in unique if not any(group < other for other in unique)]
+
+
+def tabulate_comparisons(
+    resampled: Iterable[Resampled], settings: Summary
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return the rows of comparisons.csv and of groups.csv.
+
+    Parameters
+    ----------
+    resampled : iterable of Resampled
+    settings : Summary
+
+    Returns
+    -------
+    (list of tuples, list of tuples)
+        Under COMPARISON_COLUMNS, every metric; under GROUP_COLUMNS, ranks only. Numbers are text with six
+        significant digits, empty where there is none.
+    """
+    comparisons: list[tuple[Any, ...]] = []
+    groups: list[tuple[Any, ...]] = []
+    for each in resampled:
+        differences = compare_models(each, settings)
+        where = (each.domain, each.variant)
+        for one in differences:
+            numbers = [format_number(number) for number in (one.value, one.low, one.high, one.p)]
+            apart = "yes" if one.apart else "no"
+            comparisons.append((*where, each.metric, AGGREGATE, one.better, one.worse, *numbers, apart))
+        if each.metric != "rank":
+            continue
+        for place, (model, letters) in enumerate(group_models(each.order, differences).items(), start=1):
+            groups.append((*where, model, place, format_number(each.values[model]), letters))
+        log.info(
+            "%s, %s: %s of %s pairs of models are apart by rank",
+            *where,
+            sum(one.apart for one in differences),
+            len(differences),
+        )
+    return comparisons, groups
+
+
+def format_number(number: float) -> str:
+    """Return a number with six significant digits, or nothing for NaN."""
+    return "" if number != number else f"{number:.6g}"  # noqa: PLR0124 -- NaN is not equal to itself

@@ -1,0 +1,67 @@
+"""Pairs as they come: of the workflow, or of anybody who has prompts and targets."""
+
+from pathlib import Path
+
+import polars as pl
+
+from fathom.errors import InputError
+from fathom.files import hash_text, read_json_lines
+from fathom.tables import PAIRS, read_table
+
+COLUMNS = ("pair_id", "keyword", "prompt", "target")
+REQUIRED = ("prompt", "target")
+
+
+def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return pairs with all columns that scoring needs; what is there stays as it is.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        Columns prompt and target at least. Without pair_id, one is made from the other three columns; without
+        keyword it is empty, so that intervals of a summary have no width.
+
+    Returns
+    -------
+    DataFrame
+        Columns pair_id, keyword, prompt, target first.
+
+    Raises
+    ------
+    InputError
+        If prompts or targets are missing.
+    """
+    missing = [column for column in REQUIRED if column not in pairs.columns]
+    if missing:
+        raise InputError(f"pairs lack: {', '.join(missing)}", "pairs", f"they need {', '.join(REQUIRED)}")
+    if "keyword" not in pairs.columns:
+        pairs = pairs.with_columns(keyword=pl.lit("", pl.String))
+    if "pair_id" not in pairs.columns:
+        rows = pairs.select("keyword", *REQUIRED).iter_rows()
+        pairs = pairs.with_columns(pair_id=pl.Series([hash_text(*row)[:16] for row in rows], dtype=pl.String))
+    return pairs.select(*COLUMNS, pl.exclude(COLUMNS))
+
+
+def read_pairs(path: Path | str) -> pl.DataFrame:
+    """Read pairs from a parquet file of the workflow, or from JSON lines with prompt and target.
+
+    JSON lines may hold pair_id and keyword, in each line or in none; see :func:`complete_pairs`.
+
+    Raises
+    ------
+    InputError
+        With the line that lacks a text.
+    """
+    path = Path(path)
+    if path.suffix == ".parquet":
+        return read_table(path, PAIRS, COLUMNS)
+    rows = read_json_lines(path)
+    columns = [column for column in COLUMNS if column in REQUIRED or any(column in row for row in rows)]
+    for number, row in enumerate(rows, start=1):
+        wrong = [column for column in columns if not isinstance(row.get(column), str)]
+        if wrong:
+            raise InputError(
+                f"no text under {', '.join(wrong)}", f"{path}, line {number}", "every line needs it, or none"
+            )
+    values = [[row[column] for column in columns] for row in rows]
+    return complete_pairs(pl.DataFrame(values, dict.fromkeys(columns, pl.String), orient="row"))

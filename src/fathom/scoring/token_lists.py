@@ -1,0 +1,113 @@
+"""Which tokens of a vocabulary are content words, and which belong to a keyword (000: A.3.1; spec 1.4)."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.errors import InputError
+from fathom.models.tokens import encode_texts
+from fathom.program import show_progress
+from fathom.tables import TOKEN_LISTS, make_empty_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MIN_CHARACTERS = 3
+_SENTENCES = 4096  # encoded at once
+_NO_CHARACTER = "\ufffd"  # what a token that is only part of a character is decoded to
+
+
+def name_tokens(tokenizer: Any) -> list[str]:
+    """Return the text of every token by id, without the mark of a blank or of a word's inside.
+
+    A special token, such as `</s>`, has no text.
+    """
+    from tokenizers import decoders
+
+    ids = [[number] for number in range(len(tokenizer))]
+    texts = tokenizer.batch_decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    inside = "##" if isinstance(tokenizer.backend_tokenizer.decoder, decoders.WordPiece) else ""
+    return [text.replace(_NO_CHARACTER, "").strip().removeprefix(inside) for text in texts]
+
+
+def find_content(names: Collection[str], stopwords: Collection[str]) -> "NDArray[np.bool_]":
+    """Say of each token whether it is a content word: three characters or more, and no stopword in any case.
+
+    Parameters
+    ----------
+    names : collection of str
+        Text of every token by id, from :func:`name_tokens`.
+    stopwords : collection of str
+        In lower case.
+
+    Returns
+    -------
+    ndarray, shape (tokens,), dtype bool
+
+    Raises
+    ------
+    InputError
+        If there is no content word at all.
+    """
+    import numpy as np
+
+    found = [len(name) >= MIN_CHARACTERS and name.lower() not in stopwords for name in names]
+    if not any(found):
+        raise InputError(
+            f"no token of the vocabulary has {MIN_CHARACTERS} characters and is no stopword",
+            "attribute rate",
+            "use a tokenizer with a larger vocabulary",
+        )
+    return np.array(found, dtype=np.bool_)
+
+
+def make_token_lists(
+    tokenizer: Any, sentences: pl.DataFrame, names: list[str], content: "NDArray[np.bool_]", length: int
+) -> pl.DataFrame:
+    """Count the content tokens of each keyword's clean sentences and keep the most frequent.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+    sentences : DataFrame
+        Columns keyword, clean.
+    names : list of str
+        Text of every token by id.
+    content : ndarray, shape (tokens,), dtype bool
+        Which tokens count.
+    length : int
+        Tokens kept for a keyword; of equally frequent ones, the first by text, then by id.
+
+    Returns
+    -------
+    DataFrame
+        Under contract TOKEN_LISTS, by keyword, then by falling count.
+    """
+    parts = [make_empty_table(TOKEN_LISTS)]
+    groups = sorted(sentences.group_by("keyword"), key=lambda group: str(group[0][0]))
+    for (keyword,), group in show_progress(groups, "keywords"):
+        counts = _count_tokens(tokenizer, group["clean"].to_list(), len(names))
+        used = [place for place in counts.nonzero()[0].tolist() if content[place]]
+        used.sort(key=lambda place: (-counts[place], names[place], place))
+        kept = used[:length]
+        rows = {
+            "keyword": [str(keyword)] * len(kept),
+            "token_id": kept,
+            "token": [names[place] for place in kept],
+            "count": [int(counts[place]) for place in kept],
+        }
+        parts.append(pl.DataFrame(rows, schema=parts[0].schema))
+    return pl.concat(parts)
+
+
+def _count_tokens(tokenizer: Any, texts: list[str], size: int) -> "NDArray[np.int64]":
+    """Return how often each token stands in some texts, shape (size,)."""
+    import numpy as np
+
+    counts = np.zeros(size, dtype=np.int64)
+    for place in range(0, len(texts), _SENTENCES):
+        encoded = encode_texts(tokenizer, texts[place : place + _SENTENCES])
+        counts += np.bincount(np.array([i for ids in encoded for i in ids], dtype=np.int64), minlength=size)
+    return counts

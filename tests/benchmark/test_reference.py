@@ -1,0 +1,152 @@
+"""Reference benchmarks: every fault is found and named with its line; good ones become a benchmark."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fathom.benchmark.reference import Entry, find_faults, holds_answer, read_entries
+from fathom.errors import InputError
+from fathom.files import read_json
+from fathom.tables import PAIRS, read_table
+
+ROOT = Path(__file__).resolve().parents[2]
+GOOD = {"category": "Deep Learning", "prompt": "Stacked machines are named after", "target": " Boltzmann"}
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, ROOT / "scripts" / "import_reference.py", *arguments]
+    return subprocess.run(
+        [str(part) for part in command], env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True
+    )
+
+
+def write_lines(path: Path, *rows: object) -> Path:
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"category": " "}, "empty"),
+        ({"prompt": ""}, "empty"),
+        ({"target": " "}, "empty"),
+        ({"target": "Boltzmann"}, "target blank"),
+        ({"target": "  Boltzmann"}, "target blank"),
+        ({"target": " Boltzmann "}, "target blank"),
+        ({"target": "\tBoltzmann"}, "target blank"),
+        ({"prompt": "They are named after "}, "prompt end"),
+        ({"prompt": "The BOLTZMANN machine is named after"}, "answer"),
+    ],
+)
+def test_each_fault_is_found(changes, rule):
+    entry = Entry(7, **{**GOOD, **changes})
+    assert [(fault.line, fault.rule) for fault in find_faults([entry])] == [(7, rule)]
+    assert find_faults([Entry(7, **GOOD)]) == []
+
+
+def test_every_fault_of_an_entry_is_named():
+    found = find_faults([Entry(1, "c", "He said that word ", "word")])
+    assert [fault.rule for fault in found] == ["prompt end", "target blank", "answer"]
+
+
+def test_duplicates_name_the_first_line():
+    (fault,) = find_faults([Entry(1, **GOOD), Entry(9, **{**GOOD, "target": " BOLTZMANN"})])
+    assert (fault.line, fault.rule, fault.entry) == (9, "duplicate", 2) and "line 1" in fault.text
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer", "holds"),
+    [
+        ("the state of art", "state", True),
+        ("a state-of-the-art state", "state", True),
+        ("state-of-the-art and stately", "state", False),
+        ("the agent's", "agent", False),
+        ("reward model", "reward model", True),
+        ("C++ is", "C++", True),
+    ],
+)
+def test_answers_are_whole_words(prompt, answer, holds):
+    assert holds_answer(prompt, answer) == holds
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_a_good_file_becomes_a_benchmark(tmp_path, ending):
+    other = {**GOOD, "category": "Graphs, large", "prompt": 'Cut "now", or keep the', "target": " tree"}
+    if ending == "jsonl":
+        path = write_lines(tmp_path / "expert.jsonl", GOOD, "", other)
+    else:
+        text = "\ufeffPrompt,keyword,target,source\n"
+        text += f"{GOOD['prompt']},Deep  learning, Boltzmann,Prince 2023\n"
+        text += '"Cut ""now"", or keep the","Graphs, large", tree,\n'
+        (path := tmp_path / "expert.csv").write_text(text)
+    done = run("--input", path, "--title", "Deep | learning", "--output", tmp_path / "reference")
+    assert done.returncode == 0, done.stderr
+    pairs = read_table(tmp_path / "reference" / "pairs.parquet", PAIRS)
+    assert pairs["keyword"].to_list() == ["deep learning", "graphs, large"]
+    assert pairs["prompt"].to_list() == [GOOD["prompt"], other["prompt"]]
+    assert set(pairs["variant"]) == {"reference"} and pairs["pair_id"].is_unique().all()
+    assert pairs["doc_id"].to_list() == (["Prince 2023", ""] if ending == "csv" else ["", ""])
+    report = read_json(tmp_path / "reference" / "pairs.json")
+    assert report["pairs"] == 2 and report["categories"] == {"deep learning": 1, "graphs, large": 1}
+    card = (tmp_path / "reference" / "README.md").read_text()
+    assert "| deep learning |" in card and "Deep \\| learning" in card
+    assert len((tmp_path / "reference" / "pairs.jsonl").read_text().splitlines()) == 2
+
+
+def test_all_faults_are_named_with_their_lines_and_nothing_is_written(tmp_path):
+    path = write_lines(
+        tmp_path / "e.jsonl", GOOD, "{no json", {**GOOD, "target": "x"}, [1], {"prompt": 3}, GOOD
+    )
+    done = run("--input", path, "--output", tmp_path / "reference")
+    assert done.returncode == 1
+    for part in ("line 2: unreadable", "line 3: target blank", "line 4: unreadable", "line 5: unreadable",
+                 "line 6: duplicate: the same pair as in line 1"):  # fmt: skip
+        assert part in done.stderr
+    assert not (tmp_path / "reference").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("e.csv", b"prompt;target\n", "header"),
+        ("e.csv", b"category,prompt,target\na,b\n", "2 fields"),
+        ("e.csv", b'category,prompt,target\n"a,b\n', "no CSV"),
+        ("e.jsonl", b"", "no pair"),
+        ("e.jsonl", b"\xff", "UTF-8"),
+        ("e.txt", b"", "ends in .jsonl or .csv"),
+    ],
+)
+def test_other_files_are_refused(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    done = run("--input", tmp_path / name, "--output", tmp_path / "out")
+    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_records_of_several_lines_are_named_by_their_first(tmp_path):
+    text = 'category,prompt,target\na,"one\ntwo", x\nb,,y\n'
+    (tmp_path / "e.csv").write_text(text)
+    entries, faults = read_entries(tmp_path / "e.csv")
+    assert [entry.line for entry in entries] == [2, 4] and not faults
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_entries(tmp_path / "e.csv")
+
+
+def test_the_folder_loads_as_a_data_set(tmp_path, monkeypatch):
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_OFFLINE", True)
+    path = write_lines(tmp_path / "e.jsonl", GOOD)
+    assert run("--input", path, "--output", tmp_path / "reference").returncode == 0
+    (tmp_path / "reference" / "lm-eval").mkdir()
+    write_lines(tmp_path / "reference" / "lm-eval" / "pairs.jsonl", {"other": 1})
+    loaded = datasets.load_dataset(
+        str(tmp_path / "reference"), split="test", cache_dir=str(tmp_path / "cache")
+    )
+    (row,) = loaded.to_list()
+    assert (row["prompt"], row["target"], row["variant"]) == (GOOD["prompt"], GOOD["target"], "reference")

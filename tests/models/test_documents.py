@@ -1,0 +1,95 @@
+"""Documents and prompts as token ids: which tokens can be predicted, and the exact bytes of their text."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from fathom.errors import InputError
+from fathom.models.tokens import encode_document, encode_prompts, encode_texts
+
+
+def byte_level() -> PreTrainedTokenizerFast:
+    """Return a tokenizer with a token for each byte, `<s>`, and one for ` the`."""
+    vocabulary = {
+        letter: place for place, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()), start=1)
+    }
+    vocabulary |= {"<s>": 0, "Ġt": 257, "he": 258, "Ġthe": 259}
+    core = Tokenizer(models.BPE(vocabulary, [("Ġ", "t"), ("h", "e"), ("Ġt", "he")]))
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", eos_token="<s>")
+
+
+def words(normalizer: Any = None) -> PreTrainedTokenizerFast:
+    """Return a tokenizer of whole words, to which `<s>` in a text is a BOS token."""
+    core = Tokenizer(models.WordLevel({"<unk>": 0, "<s>": 1, "deep": 2, "nets": 3}, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    if normalizer is not None:
+        core.normalizer = normalizer
+    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", unk_token="<unk>")
+
+
+BYTES = byte_level()
+
+
+def test_after_a_bos_token_every_token_is_predicted() -> None:
+    found = encode_document(BYTES, "a the", add_bos=True)
+    assert len(found.ids) == 2
+    assert found[1:] == (0, 0, 5, 0)
+
+
+def test_without_one_the_first_token_is_left_out_with_its_bytes() -> None:
+    found = encode_document(BYTES, "a the", add_bos=False)
+    assert len(found.ids) == 2
+    assert found[1:] == (None, 1, 4, 1)
+
+
+def test_tokens_of_a_divided_character_are_left_out_together() -> None:
+    found = encode_document(BYTES, "😀é the", add_bos=False)
+    assert len(found.ids) == 4 + 2 + 1
+    assert found[1:] == (None, 4, 2 + 4, 4)
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=st.text(st.characters(codec="utf-8"), max_size=30), add_bos=st.booleans())
+def test_bytes_are_those_of_the_text(text: str, add_bos: bool) -> None:
+    found = encode_document(BYTES, text, add_bos)
+    assert found.size + found.left_out == len(text.encode())
+    # each token is its own bytes here, so the bytes of what is predicted are known
+    sizes = [len(BYTES.convert_ids_to_tokens(number)) for number in found.ids]
+    assert found.size == sum(sizes[found.start :])
+    assert found.left_out == sum(sizes[: found.start])
+    assert found.start == 0 if add_bos else found.start >= min(1, len(found.ids))
+
+
+def test_bytes_are_those_before_a_normalizer() -> None:
+    found = encode_document(words(normalizers.NFKC()), "ﬁx deep", add_bos=False)
+    assert found[1:] == (None, 1, 5, 4)
+
+
+def test_a_bos_token_is_not_doubled() -> None:
+    assert encode_document(words(), "<s> deep nets", add_bos=True) == ([2, 3], 1, 0, 10, 3)
+    assert encode_document(words(), "<s>", add_bos=True) == ([], 1, 0, 0, 3)
+    assert encode_prompts(words(), ["<s> deep", "nets"], add_bos=True) == [[1, 2], [1, 3]]
+
+
+def test_a_text_without_tokens_has_no_bytes_that_are_scored() -> None:
+    for add_bos in (True, False):
+        found = encode_document(words(), " \n ", add_bos)
+        assert (found.ids, found.size, found.left_out) == ([], 0, 3)
+
+
+def test_prompts_are_plain_without_a_bos_token() -> None:
+    prompts = ["the", "a the", "<s>"]
+    assert encode_prompts(BYTES, prompts, add_bos=False) == encode_texts(BYTES, prompts)
+    assert encode_prompts(BYTES, prompts) == encode_texts(BYTES, prompts)
+
+
+def test_a_prompt_without_a_token_is_named() -> None:
+    with pytest.raises(InputError, match="gives this prompt no token") as error:
+        encode_prompts(words(), ["deep", " "])
+    assert "prompt ' '" in str(error.value)

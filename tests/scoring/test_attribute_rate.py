@@ -1,0 +1,165 @@
+"""Attribute rates of a model whose next tokens are known, and of tiny models against a plain loop."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrainedTokenizerFast
+
+from fathom.errors import InputError
+from fathom.models.loading import save_model
+from fathom.scoring.attribute_rate import measure_attribute_rates
+from fathom.tables import ATTRIBUTE_RATES, MATCHES, TOKEN_LISTS, check_table, read_table, write_table
+
+ROOT = Path(__file__).resolve().parents[2]
+SIZE = 60
+CONFIGS = {
+    "gpt2": GPT2Config(
+        vocab_size=SIZE, n_positions=12, n_embd=16, n_layer=2, n_head=2, initializer_range=0.5
+    ),
+    "gemma2": Gemma2Config(
+        vocab_size=SIZE, hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=8, max_position_embeddings=12, initializer_range=0.5,
+        bos_token_id=1, eos_token_id=1, pad_token_id=0,
+    ),
+}  # fmt: skip
+PROMPTS = {"deep nets": [5, 6], "policy": [9], "a long one": [3, 4, 5, 6, 7, 8]}
+
+
+def make_model(name: str) -> Any:
+    torch.manual_seed(0)
+    return AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval()
+
+
+class Known(torch.nn.Module):
+    """A model whose next token depends on the last one only, by a table of logits."""
+
+    def __init__(self, table: torch.Tensor) -> None:
+        super().__init__()
+        self.config = GPT2Config(vocab_size=table.shape[1], n_positions=12)
+        self.dtype, self.device, self.table = torch.float32, torch.device("cpu"), table
+
+    def get_output_embeddings(self) -> None:
+        return None
+
+    def forward(self, input_ids: torch.Tensor, **_: Any) -> Any:
+        return SimpleNamespace(logits=self.table[input_ids])
+
+
+def test_a_known_distribution() -> None:
+    table = torch.zeros(8, 8)
+    table[6] = torch.tensor([9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0])
+    table[7] = torch.tensor([2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
+    content = np.array([False, True, True, False, True, True, True, False])
+    lists = {"up": [1, 4, 6], "down": [1, 4, 6, 0]}
+    rates = measure_attribute_rates(Known(table), {"up": [7], "down": [0, 6]}, lists, content, 3, 64)
+    check_table(rates.to_arrow(), ATTRIBUTE_RATES)
+    # after 6 the most likely content tokens are 1, 2, 4; after 7 they are 6, 5, 4
+    assert rates.rows() == [("down", 2 / 3, 2, 4), ("up", 2 / 3, 2, 3)]
+    rates = measure_attribute_rates(Known(table), {"up": [7], "down": [0, 6]}, lists, content, 1, 64)
+    assert rates["rate"].to_list() == [1.0, 1.0]
+
+
+def test_ties_go_to_the_first_token_and_entries_beyond_the_tokenizer_are_no_token() -> None:
+    table = torch.zeros(5, 9)
+    table[:, 8] = 99.0
+    content = np.array([False, True, True, True, True])
+    for listed, hits in (([1, 2], 2), ([3, 4], 0), ([8], 0)):
+        rates = measure_attribute_rates(Known(table), {"k": [1]}, {"k": listed}, content, 2, 64)
+        assert rates["hits"].to_list() == [hits]
+
+
+def test_a_keyword_without_a_list_and_a_list_shorter_than_k() -> None:
+    content = np.ones(5, dtype=bool)
+    rates = measure_attribute_rates(
+        Known(torch.zeros(5, 5)), {"a": [1], "b": [2]}, {"b": [0]}, content, 4, 64
+    )
+    assert rates.rows() == [("a", 0.0, 0, 0), ("b", 0.25, 1, 1)]
+
+
+def test_a_small_vocabulary_is_looked_at_whole(caplog: pytest.LogCaptureFixture) -> None:
+    content = np.array([True, True, False])
+    with caplog.at_level("INFO", "fathom"):
+        rates = measure_attribute_rates(Known(torch.zeros(3, 3)), {"a": [1]}, {"a": [0]}, content, 50, 64)
+    assert rates.rows() == [("a", 0.5, 1, 1)]
+    assert "has 2 content words: all are looked at, not 50" in caplog.text
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_same_as_a_plain_loop_in_any_batch(name: str) -> None:
+    model = make_model(name)
+    random = np.random.default_rng(0)
+    content = random.random(SIZE) < 0.6
+    lists = {keyword: random.choice(SIZE, 20, replace=False).tolist() for keyword in PROMPTS}
+    expected = {}
+    for keyword, ids in PROMPTS.items():
+        with torch.no_grad():
+            logits = model(torch.tensor([ids])).logits[0, -1]
+        best = [i for i in logits.argsort(descending=True).tolist() if content[i]][:10]
+        expected[keyword] = len(set(best) & set(lists[keyword]))
+    assert len(set(expected.values())) > 1
+    for budget in (1, 8, 1000):
+        rates = measure_attribute_rates(model, PROMPTS, lists, content, 10, budget)
+        assert dict(zip(rates["keyword"], rates["hits"], strict=True)) == expected
+        assert rates["rate"].to_list() == [hits / 10 for hits in rates["hits"]]
+
+
+def test_numbers_that_are_not_finite_name_keyword_and_model() -> None:
+    table = torch.zeros(9, 9)
+    table[8, 3] = float("nan")
+    with pytest.raises(InputError) as error:
+        measure_attribute_rates(
+            Known(table), {"fine": [1], "odd": [1, 8]}, {}, np.ones(9, dtype=bool), 3, 64, name="broken"
+        )
+    assert "broken gives logits that are no finite numbers on keyword 'odd'" in str(error.value)
+
+
+def test_a_keyword_longer_than_the_context_is_named() -> None:
+    with pytest.raises(InputError, match="keyword 'k' has 13 tokens, the context of small is 12"):
+        measure_attribute_rates(
+            make_model("gpt2"), {"k": [1] * 13}, {}, np.ones(9, dtype=bool), 3, 64, name="small"
+        )
+
+
+def test_the_program(tmp_path: Path) -> None:
+    words = ["<unk>", "<s>", "the", *(f"word{number}" for number in range(SIZE - 3))]
+    core = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", unk_token="<unk>")
+    save_model(tmp_path / "folder", make_model("gemma2"), tokenizer)
+    (tmp_path / "stopwords.txt").write_text("the\nword9\n")
+    sentences = [
+        {"keyword": f"word{place} word1", "doc_id": "d", "position": 0, "cosine": 0.9,
+         "clean": " ".join(["the", "word9", *(f"word{n}" for n in range(10 * place, 10 * place + 20))])}
+        for place in range(3)
+    ]  # fmt: skip
+    frame = pl.DataFrame(sentences).with_columns(pl.col("position").cast(pl.Int32))
+    write_table(tmp_path / "sentences.parquet", frame, MATCHES)
+    done = subprocess.run(
+        [
+            sys.executable, ROOT / "scripts" / "measure_attribute_rate.py", "--model", tmp_path / "folder",
+            "--sentences", tmp_path / "sentences.parquet", "--wordlists", tmp_path,
+            "--output", tmp_path / "rates.parquet", "--token-lists", tmp_path / "lists.parquet",
+            "--report", tmp_path / "rates.json",
+            "--settings", '{"attribute_rate": {"k": 25, "list_length": 19}, "scoring": {"device": "cpu"}}',
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rates = read_table(tmp_path / "rates.parquet", ATTRIBUTE_RATES)
+    lists = read_table(tmp_path / "lists.parquet", TOKEN_LISTS)
+    assert rates["list_length"].to_list() == [19, 19, 19]  # word9 is a stopword, or the twentieth is cut off
+    assert not {"the", "word9"} & set(lists["token"])
+    assert 0 < rates["hits"].sum() < 57
+    report = json.loads((tmp_path / "rates.json").read_text())
+    assert report["attribute_rate"] == pytest.approx(rates["rate"].mean())
+    assert (report["content_tokens"], report["lists_shorter_than_k"], report["keywords"]) == (SIZE - 4, 3, 3)

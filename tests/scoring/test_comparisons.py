@@ -1,0 +1,198 @@
+"""Differences between models: paired, grouped by letters, and right as often as they say."""
+
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fathom.config import Summary
+from fathom.files import read_delimited, write_delimited
+from fathom.scoring.comparisons import (
+    Difference,
+    Resampled,
+    compare_models,
+    group_models,
+    resample_scores,
+    tabulate_comparisons,
+)
+from fathom.tables import (
+    COMPARISON_COLUMNS,
+    CORRELATION_COLUMNS,
+    GROUP_COLUMNS,
+    SCORES,
+    SUMMARY_COLUMNS,
+    write_table,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = Summary(rounds=300)
+
+
+def make_scores(shift: float = 0.0, seed: int = 0, keywords: int = 20, each: int = 10) -> pl.DataFrame:
+    """Return scores whose keywords differ far more than models do; `seed` is that of a model's own noise."""
+    shared, own = np.random.default_rng(99), np.random.default_rng(seed)
+    base = shared.normal(100, 30, keywords).repeat(each) + shared.normal(0, 5, keywords * each)
+    rank = base + own.normal(0, 1, keywords * each) + shift
+    count = len(rank)
+    return pl.DataFrame(
+        {
+            "pair_id": [f"p{number:03d}" for number in range(count)],
+            "keyword": [f"k{number // each:02d}" for number in range(count)],
+            "tokens": pl.Series([1] * count, dtype=pl.Int32),
+            "rank": rank,
+            "rank_midpoint": rank,
+            "rank_first": rank.astype(int),
+            "rank_share": rank / 40,
+            "ties": [0] * count,
+            "probability": 1 / rank,
+            "log_probability": [-1.0] * count,
+            "backed_off": [False] * count,
+        }
+    )
+
+
+def resample(shifts: dict[str, float], **changes: int) -> list[Resampled]:
+    frames = {
+        ("a", "tf", name): make_scores(shift, seed, **changes)
+        for seed, (name, shift) in enumerate(shifts.items())
+    }
+    return resample_scores(frames, SETTINGS)
+
+
+def test_models_whose_intervals_overlap_can_be_apart() -> None:
+    rank = next(each for each in resample({"good": 0.0, "bad": 3.0}) if each.metric == "rank")
+    ends = {name: np.quantile(drawn, [0.025, 0.975]) for name, drawn in rank.drawn.items()}
+    assert ends["good"][1] > ends["bad"][0], "the intervals of the models overlap"
+    (found,) = compare_models(rank, SETTINGS)
+    assert (found.better, found.worse, found.apart) == ("good", "bad", True)
+    assert found.low < found.value < found.high and found.value == pytest.approx(3, abs=0.5)
+    assert found.p == pytest.approx(2 / 301)
+
+
+def test_equal_models_are_not_apart() -> None:
+    frame = make_scores()
+    for each in resample_scores({("a", "tf", name): frame for name in "yx"}, SETTINGS):
+        (found,) = compare_models(each, SETTINGS)
+        assert (found.better, found.value, found.low, found.high) == ("x", 0.0, 0.0, 0.0)
+        assert found.p == 1.0 and not found.apart
+
+
+def test_a_high_probability_is_better() -> None:
+    probability = next(each for each in resample({"good": 0.0, "bad": 9.0}) if each.metric == "probability")
+    (found,) = compare_models(probability, SETTINGS)
+    assert found.better == "good" and found.value > 0 and found.low > 0
+
+
+def test_one_keyword_says_nothing() -> None:
+    for each in resample({"good": 0.0, "bad": 9.0}, keywords=1, each=30):
+        (found,) = compare_models(each, SETTINGS)
+        assert np.isnan([found.low, found.high, found.p]).all() and not found.apart
+    comparisons, _ = tabulate_comparisons(resample({"m": 0.0, "n": 9.0}, keywords=1), SETTINGS)
+    assert comparisons[0][7:] == ("", "", "", "no")
+
+
+def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
+    random, apart = np.random.default_rng(1), 0
+    for _ in range(150):
+        values = 50 + random.normal(0, 20, 25).repeat(8)
+        frames = {}
+        for name in "ab":
+            effects = random.normal(0, 2, 25).repeat(8)
+            rank = values + effects + random.normal(0, 2, 200)
+            frames["d", "tf", name] = pl.DataFrame(
+                {"pair_id": [f"{n:03d}" for n in range(200)], "keyword": [f"{n // 8}" for n in range(200)],
+                 "rank": rank, "probability": rank}
+            )  # fmt: skip
+        settings = Summary(rounds=150)
+        apart += compare_models(resample_scores(frames, settings)[1], settings)[0].apart
+    assert 1 <= apart <= 18
+
+
+def _difference(better: str, worse: str, apart: bool) -> Difference:
+    return Difference(better, worse, 1.0, 0.5 if apart else -0.5, 2.0, 0.01 if apart else 0.5)
+
+
+@pytest.mark.parametrize(
+    ("apart", "letters"),
+    [
+        ("", ["a", "a", "a", "a"]),
+        ("01 02 03 12 13 23", ["a", "b", "c", "d"]),
+        ("02 03 13", ["a", "ab", "bc", "c"]),
+        ("02", ["a", "ab", "b", "ab"]),  # 3 is near both although 0 and 2, before it, are apart
+        ("01 02 03", ["a", "b", "b", "b"]),
+    ],
+)
+def test_letters(apart: str, letters: list[str]) -> None:
+    pairs = [_difference(x, y, f"{x}{y}" in apart.split()) for x, y in combinations("0123", 2)]
+    assert list(group_models("0123", pairs).items()) == list(zip("0123", letters, strict=True))
+
+
+@given(st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n * n - 1)))))
+def test_models_share_a_letter_if_and_only_if_they_are_not_apart(drawn: tuple[int, set[int]]) -> None:
+    count, marks = drawn
+    order = [f"m{number}" for number in range(count)]
+    pairs = [
+        _difference(order[i], order[j], i * count + j in marks) for i, j in combinations(range(count), 2)
+    ]
+    letters = group_models(order, pairs)
+    assert list(letters) == order and "a" in letters[order[0]]
+    for pair in pairs:
+        assert bool(set(letters[pair.better]) & set(letters[pair.worse])) != pair.apart
+    assert group_models(order, reversed(pairs)) == letters
+
+
+def test_more_groups_than_letters_have_numbers() -> None:
+    order = [f"m{number:02d}" for number in range(60)]
+    letters = group_models(order, [_difference(x, y, True) for x, y in combinations(order, 2)])
+    assert letters["m25"] == "z" and letters["m26"] == "A" and letters["m52"] == "(53)"
+    assert len(set(letters.values())) == 60
+
+
+def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
+    names = [f"m{number:02d}" for number in range(20)]
+    random = np.random.default_rng(0)
+    drawn = {name: random.normal(100 + place, 1, 1000) for place, name in enumerate(names)}
+    values = {name: 100.0 + place for place, name in enumerate(names)}
+    each = Resampled("a", "tf", "rank", 300, values, drawn)
+    comparisons, groups = tabulate_comparisons([each], Summary())
+    assert len(comparisons) == 190 and [row[2] for row in groups] == names
+    assert [row[3] for row in groups] == list(range(1, 21))
+    assert comparisons == tabulate_comparisons([each], Summary())[0]
+
+
+def test_the_program_writes_three_tables(tmp_path: Path) -> None:
+    command = [sys.executable, ROOT / "scripts" / "compare_models.py"]
+    for number in range(4):
+        for variant in ("tf", "tfidf"):
+            path = tmp_path / f"m{number}.{variant}.parquet"
+            write_table(path, make_scores(3.0 * number, 10 * number + len(variant)), SCORES)
+            command += ["--scores", "a", variant, f"m{number}", path]
+    rows = [
+        ("a", variant, f"m{number}", "rank", "trimmed_mean", number + len(variant), 0, 9, 200)
+        for number in range(4)
+        for variant in ("tf", "tfidf")
+    ]
+    write_delimited(tmp_path / "summary.csv", SUMMARY_COLUMNS, rows, ",")
+    command += ["--summary", tmp_path / "summary.csv"]
+    names = ("output", "groups", "correlations")
+    for name in names:
+        command += [f"--{name}", tmp_path / f"{name}.csv"]
+    done = subprocess.run(
+        [*command, "--settings", '{"rounds": 50}'],
+        env={"PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "a, tf: 6 of 6 pairs of models are apart by rank" in done.stderr
+    comparisons, groups, correlations = (read_delimited(tmp_path / f"{name}.csv", ",") for name in names)
+    assert [tuple(rows[0]) for rows in (comparisons, groups, correlations)] == [
+        COMPARISON_COLUMNS, GROUP_COLUMNS, CORRELATION_COLUMNS,
+    ]  # fmt: skip
+    assert len(comparisons) == 2 * 2 * 6 and len(groups) == 8 and len(correlations) == 3
+    assert [row["groups"] for row in groups] == [*"abcd", *"abcd"]
+    assert correlations[0]["models"] == "4" and float(correlations[0]["value"]) == 1

@@ -1,0 +1,104 @@
+"""Pairs of anybody: prompt and target are enough, for the program and in a notebook."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from transformers import GPT2Config, GPT2LMHeadModel, set_seed
+
+from fathom.config import Training
+from fathom.errors import InputError
+from fathom.models.loading import load_tokenizer, save_model
+from fathom.models.packing import train_tokenizer
+from fathom.scoring.inputs import COLUMNS, complete_pairs, read_pairs
+from fathom.tables import SCORES, read_table
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = [{"prompt": "the model learns a", "target": " policy"}, {"prompt": "of the", "target": " state"}]
+
+
+def write_lines(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    text = "the model learns a policy of the state and the reward of the agent . " * 9
+    texts = pl.DataFrame({"doc_id": ["d"], "fold": ["adapt-train"], "text": [text]})
+    settings = Training(domain="x", vocabulary=270, context=64)
+    train_tokenizer(texts, settings, folder / "tokenizer")
+    tokenizer = load_tokenizer(folder / "tokenizer")
+    set_seed(0)
+    config = GPT2Config(vocab_size=len(tokenizer), n_positions=64, n_embd=16, n_layer=1, n_head=2)
+    save_model(folder / "gpt2", GPT2LMHeadModel(config), tokenizer)
+    return folder / "gpt2"
+
+
+def test_what_is_missing_is_made_from_content(tmp_path: Path) -> None:
+    pairs = read_pairs(write_lines(tmp_path / "p.jsonl", ROWS))
+    assert pairs.columns == list(COLUMNS) and set(pairs["keyword"]) == {""}
+    assert pairs["pair_id"].n_unique() == 2
+    again = read_pairs(write_lines(tmp_path / "p.jsonl", ROWS[::-1]))
+    assert set(again["pair_id"]) == set(pairs["pair_id"])
+    keyed = complete_pairs(pl.DataFrame(ROWS).with_columns(keyword=pl.lit("k"), more=1))
+    assert keyed.columns == [*COLUMNS, "more"] and not set(keyed["pair_id"]) & set(pairs["pair_id"])
+
+
+def test_what_is_there_stays() -> None:
+    pairs = pl.DataFrame([{"pair_id": "mine", "keyword": "k", **ROWS[0]}])
+    assert complete_pairs(pairs).equals(pairs)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"prompt": "a"}], "line 1: no text under target"),
+        ([ROWS[0], {"prompt": 3, "target": " x"}], "line 2: no text under prompt"),
+        ([{**ROWS[0], "keyword": "k"}, ROWS[1]], "line 2: no text under keyword"),
+    ],
+)
+def test_lines_that_lack_a_text_are_named(
+    tmp_path: Path, rows: list[dict[str, object]], message: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read_pairs(write_lines(tmp_path / "p.jsonl", rows))
+    assert message in str(caught.value)
+
+
+def test_frames_without_prompt_or_target_are_refused() -> None:
+    with pytest.raises(InputError, match="pairs lack: target"):
+        complete_pairs(pl.DataFrame({"prompt": ["a"]}))
+
+
+def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder: Path, tmp_path: Path) -> None:
+    lines = write_lines(tmp_path / "p.jsonl", ROWS)
+    command = [sys.executable, ROOT / "scripts" / "score_pairs.py", "--model", model_folder, "--pairs", lines,
+               "--output", tmp_path / "s.parquet", "--report", tmp_path / "s.json"]  # fmt: skip
+    done = subprocess.run(
+        [str(part) for part in command], env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    scores = read_table(tmp_path / "s.parquet", SCORES)
+    assert scores["pair_id"].to_list() == read_pairs(lines)["pair_id"].to_list()
+    assert (scores["rank"] >= 1).all()
+
+
+def test_the_example_of_the_scoring_page_runs_as_it_stands(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "scoring.md").read_text(), re.S)
+    (example,) = [block for block in blocks if "score_pairs" in block]
+    monkeypatch.chdir(model_folder.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", example.replace("path/to/model", "gpt2")],
+        env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "rank" in done.stdout and "probability" in done.stdout
+    assert done.stdout.count("policy") == 1

@@ -1,0 +1,300 @@
+"""Perplexity against a loop over single tokens; windows, BOS, bytes, batches."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import (
+    AutoModelForCausalLM,
+    BloomConfig,
+    Gemma2Config,
+    GPT2Config,
+    LlamaConfig,
+    PreTrainedTokenizerFast,
+)
+
+from fathom.config import Perplexity, read_config
+from fathom.errors import InputError
+from fathom.models.loading import save_model
+from fathom.models.tokens import Document
+from fathom.scoring.perplexity import (
+    FOLD,
+    Windows,
+    add_up,
+    choose_held_out,
+    cut_windows,
+    fit_windows,
+    score_texts,
+)
+from fathom.tables import PERPLEXITY, TEXTS, check_table, read_table, write_table
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTEXT = 20
+SHAPE = {
+    "vocab_size": 52, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
+    "num_attention_heads": 2, "num_key_value_heads": 1, "max_position_embeddings": CONTEXT,
+    "bos_token_id": 1, "eos_token_id": 1, "pad_token_id": 0, "initializer_range": 0.5,
+}  # fmt: skip
+CONFIGS = {
+    "gpt2": GPT2Config(
+        vocab_size=52, n_positions=CONTEXT, n_embd=16, n_layer=2, n_head=2, initializer_range=0.5
+    ),
+    "llama": LlamaConfig(**SHAPE),
+    "gemma2": Gemma2Config(**SHAPE, head_dim=8, sliding_window=6, final_logit_softcapping=3.0),
+}
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> PreTrainedTokenizerFast:
+    vocabulary = {word: place for place, word in enumerate(["<unk>", "<s>", *(f"w{n}" for n in range(50))])}
+    core = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", eos_token="<s>", unk_token="<unk>")
+
+
+def make_model(name: str) -> Any:
+    torch.manual_seed(0)
+    return AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval()
+
+
+def make_texts(*lengths: int) -> pl.DataFrame:
+    texts = [
+        " ".join(f"w{(number * 31 + place * place) % 50}" for place in range(length))
+        for number, length in enumerate(lengths)
+    ]
+    return pl.DataFrame({"doc_id": [f"d{number:02d}" for number in range(len(texts))], "text": texts})
+
+
+def measure_plainly(model: Any, ids: list[int], windows: Windows, bos: int | None) -> list[float]:
+    """Return the negative log-probability of each token, each from a pass of its own over its context."""
+    before = [] if bos is None else [bos]
+    room = windows.window + 1 - len(before)
+    nats = []
+    for place in range(1 - len(before), len(ids)):
+        further = max(0, math.ceil((place + 1 - room) / windows.stride))  # windows after the first one
+        left = max(0, min(len(ids), room + further * windows.stride) - room)
+        with torch.no_grad():
+            logits = model(torch.tensor([[*before, *ids[left:place]]])).logits[0, -1].double()
+        nats.append(-float(logits.log_softmax(0)[ids[place]]))
+    return nats
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("windows", [(20, 20), (20, 7), (20, 1), (5, 3), (1, 1)])
+@pytest.mark.parametrize("add_bos", [True, False])
+def test_same_as_one_token_at_a_time(
+    name: str, windows: tuple[int, int], add_bos: bool, tokenizer: Any
+) -> None:
+    model, texts = make_model(name), make_texts(50, 3, 20, 21, 1)
+    scores = score_texts(model, tokenizer, texts, Windows(*windows), 64, add_bos)
+    check_table(scores.to_arrow(), PERPLEXITY)
+    for text, row in zip(texts["text"], scores.iter_rows(named=True), strict=True):
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        plain = measure_plainly(model, ids, Windows(*windows), 1 if add_bos else None)
+        assert row["tokens"] == len(plain) == len(ids) - (not add_bos)
+        assert row["nats"] == pytest.approx(math.fsum(plain), abs=1e-4 * max(1, len(plain)))
+        first = len(text.split()[0])
+        assert row["bytes_left_out"] == (0 if add_bos else first)
+        assert row["bytes"] == len(text) - row["bytes_left_out"]
+
+
+def test_with_stride_one_every_token_has_the_whole_window_before_it(tokenizer: Any) -> None:
+    model, texts = make_model("gpt2"), make_texts(60)
+    ids = tokenizer(texts["text"][0], add_special_tokens=False)["input_ids"]
+    nats = []
+    for place in range(1, 60):
+        with torch.no_grad():
+            logits = model(torch.tensor([ids[max(0, place - 8) : place]])).logits[0, -1]
+        nats.append(-float(logits.double().log_softmax(0)[ids[place]]))
+    scores = score_texts(model, tokenizer, texts, Windows(8, 1), 999, add_bos=False)
+    assert scores["nats"][0] == pytest.approx(sum(nats), abs=1e-3)
+
+
+class Known(torch.nn.Module):
+    """A model with the same logits everywhere; it keeps what it was given."""
+
+    def __init__(self, logits: torch.Tensor) -> None:
+        super().__init__()
+        self.config = GPT2Config(vocab_size=len(logits), n_positions=CONTEXT)
+        self.dtype, self.device = torch.float32, torch.device("cpu")
+        self.table, self.seen = logits, list[list[int]]()
+
+    def get_output_embeddings(self) -> None:
+        return None
+
+    def forward(self, input_ids: torch.Tensor, **_: Any) -> Any:
+        self.seen += input_ids.tolist()
+        return SimpleNamespace(logits=self.table.expand(*input_ids.shape, -1).clone())
+
+
+def test_the_perplexity_of_a_uniform_model_is_the_size_of_its_vocabulary(tokenizer: Any) -> None:
+    texts = make_texts(70, 5)
+    total = add_up(score_texts(Known(torch.zeros(52)), tokenizer, texts, Windows(20, 10), 64, add_bos=True))
+    assert total.perplexity == pytest.approx(52, rel=1e-6)
+    assert total.tokens == 75
+    size = sum(len(text.encode()) for text in texts["text"])
+    assert total.bits_per_byte == pytest.approx(75 * math.log2(52) / size, rel=1e-6)
+
+
+def test_a_known_distribution_weighs_tokens_not_documents(tokenizer: Any) -> None:
+    share = torch.full((52,), 0.25 / 50)
+    share[tokenizer.convert_tokens_to_ids("w0")] = 0.5
+    share[tokenizer.convert_tokens_to_ids("w1")] = 0.25
+    texts = pl.DataFrame({"doc_id": ["a", "b"], "text": ["w0 w0 w0", "w1"]})
+    scores = score_texts(Known(share.log()), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
+    assert add_up(scores).perplexity == pytest.approx(2 ** (5 / 4), rel=1e-6)
+    assert add_up(scores).bits_per_byte == pytest.approx(5 / (8 + 2), rel=1e-6)
+
+
+def test_every_window_begins_with_bos_where_it_is_wanted(tokenizer: Any) -> None:
+    model = Known(torch.zeros(52))
+    score_texts(model, tokenizer, make_texts(70), Windows(20, 10), 1, add_bos=True)
+    assert len(model.seen) > 6
+    assert {ids[0] for ids in model.seen} == {1}
+    assert all(1 not in ids[1:] for ids in model.seen)
+    model.seen.clear()
+    score_texts(model, tokenizer, make_texts(70), Windows(20, 10), 1, add_bos=False)
+    assert all(1 not in ids for ids in model.seen)
+
+
+def test_bos_matters_to_a_gemma(tokenizer: Any) -> None:
+    model, texts = make_model("gemma2"), make_texts(60)
+    with_bos = score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=True)
+    without = score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=False)
+    assert with_bos["tokens"][0] == without["tokens"][0] + 1
+    assert abs(add_up(with_bos).perplexity - add_up(without).perplexity) > 0.1
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_batch_is_like_one_at_a_time(name: str, tokenizer: Any) -> None:
+    model, texts = make_model(name), make_texts(50, 3, 20, 21, 1, 9, 130)
+    alone = score_texts(model, tokenizer, texts, Windows(20, 10), 1, add_bos=True)
+    together = score_texts(model, tokenizer, texts, Windows(20, 10), 100_000, add_bos=True)
+    turned = score_texts(model, tokenizer, texts.reverse(), Windows(20, 10), 90, add_bos=True).reverse()
+    for other in (together, turned):
+        assert alone.drop("nats").equals(other.drop("nats"))
+        assert (alone["nats"] - other["nats"]).abs().max() < 1e-3
+
+
+def test_bfloat16_is_near(tokenizer: Any) -> None:
+    model, texts = make_model("llama"), make_texts(50, 9)
+    exact = add_up(score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=True))
+    near = add_up(score_texts(model.bfloat16(), tokenizer, texts, Windows(20, 10), 64, add_bos=True))
+    assert near.nats != exact.nats
+    assert near.nats == pytest.approx(exact.nats, rel=0.02)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    count=st.integers(0, 60), start=st.integers(1, 4), window=st.integers(1, 25),
+    stride=st.integers(1, 25), bos=st.booleans(),
+)  # fmt: skip
+def test_every_token_is_scored_once(count: int, start: int, window: int, stride: int, bos: bool) -> None:
+    stride = min(stride, window)
+    start = 0 if bos else start
+    ids = list(range(100, 100 + count))  # each token is its own place
+    scored = []
+    for number, found in enumerate(
+        cut_windows(Document(ids, 7 if bos else None, start, 0, 0), Windows(window, stride))
+    ):
+        assert 1 <= len(found.ids) <= window
+        assert (found.ids[0] == 7) == bos and 7 not in found.ids[1:]
+        assert number == 0 or len(found.wanted) <= stride
+        for place, token in found.wanted:
+            own = [i for i in found.ids[: place + 1] if i != 7]
+            assert own == list(range(token - len(own), token))  # what stands right before it
+            assert len(own) >= min(token - 100, window - stride + (not bos))
+            scored.append(token - 100)
+    assert scored == list(range(start, count))
+
+
+def test_a_short_context_shortens_window_and_stride() -> None:
+    model = make_model("gpt2")
+    assert fit_windows(model, Perplexity()) == (20, 10)
+    assert fit_windows(model, Perplexity(window=10, stride=3)) == (10, 3)
+    assert fit_windows(model, Perplexity(window=1000, stride=1)) == (20, 1)
+    unlimited = Known(torch.zeros(52))
+    unlimited.config = BloomConfig()
+    assert fit_windows(unlimited, Perplexity()) == (1024, 512)
+
+
+def test_a_stride_larger_than_the_window_is_an_error() -> None:
+    values = {"domains": {"a": {"categories": ["a"]}}, "pairs": {"tokenizer": "t"}}
+    with pytest.raises(InputError, match="perplexity: stride 9 is larger than window 8"):
+        read_config(values | {"perplexity": {"window": 8, "stride": 9}}, "x.yaml")
+
+
+def make_fold(count: int) -> pl.DataFrame:
+    folds = ["adapt-train", "adapt-valid", FOLD]
+    return pl.DataFrame(
+        {
+            "doc_id": [f"d{n:02d}" for n in range(count)],
+            "fold": [folds[n % 3] for n in range(count)],
+            "text": [" \n" if n == 5 else f"w{n} w1 w2" for n in range(count)],
+        }
+    )
+
+
+def test_held_out_documents_are_chosen_whole_and_by_a_hash() -> None:
+    texts = make_fold(30)
+    chosen, counts = choose_held_out(texts, 10**6)
+    assert len(chosen) == 9
+    assert counts == {"documents_in_fold": 10, "documents_without_text": 1, "documents_over_limit": 0}
+    assert choose_held_out(texts.reverse(), 10**6)[0].equals(chosen)
+    fewer, counts = choose_held_out(texts, sum(len(text) for text in chosen["text"][:4]))
+    assert fewer.equals(chosen.head(4))
+    assert counts["documents_over_limit"] == 5
+    assert len(choose_held_out(texts, 1)[0]) == 1
+
+
+def test_an_empty_fold_is_said_and_gives_no_row(tokenizer: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "fathom"):
+        chosen, counts = choose_held_out(make_fold(2), 100)
+    assert "there is no text in fold adapt-test" in caplog.text
+    assert counts["documents_in_fold"] == 0
+    scores = score_texts(make_model("gpt2"), tokenizer, chosen, Windows(20, 10), 64)
+    check_table(scores.to_arrow(), PERPLEXITY)
+    assert math.isnan(add_up(scores).perplexity) and math.isnan(add_up(scores).bits_per_byte)
+
+
+def test_numbers_that_are_not_finite_name_document_and_model(tokenizer: Any) -> None:
+    model = make_model("gpt2")
+    with torch.no_grad():
+        model.transformer.wpe.weight[12] = float("nan")
+    with pytest.raises(InputError) as error:
+        score_texts(model, tokenizer, make_texts(5, 30, 4), Windows(20, 10), 64, name="broken")
+    assert "broken gives logits that are no finite numbers on document 'd01'" in str(error.value)
+
+
+def test_the_program(tokenizer: Any, tmp_path: Path) -> None:
+    model, texts = make_model("llama"), make_fold(30)
+    save_model(tmp_path / "folder", model, tokenizer)
+    write_table(tmp_path / "texts.parquet", texts, TEXTS)
+    done = subprocess.run(
+        [
+            sys.executable, ROOT / "scripts" / "measure_perplexity.py", "--model", tmp_path / "folder",
+            "--texts", tmp_path / "texts.parquet", "--output", tmp_path / "scores.parquet",
+            "--report", tmp_path / "scores.json", "--settings", '{"scoring": {"device": "cpu"}}',
+        ],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    scores = read_table(tmp_path / "scores.parquet", PERPLEXITY)
+    chosen, _ = choose_held_out(texts, 10**6)
+    assert scores.equals(score_texts(model, tokenizer, chosen, Windows(20, 10), 4096))
+    report = json.loads((tmp_path / "scores.json").read_text())
+    assert report["perplexity"] == pytest.approx(add_up(scores).perplexity)
+    assert {report[key] for key in ("tokens", "documents", "tokens_left_out")} == {18, 9}
+    assert (report["window"], report["stride"], report["bos"], report["fold"]) == (20, 10, False, FOLD)
+    assert report["bytes"] + report["bytes_left_out"] == sum(len(text) for text in chosen["text"])

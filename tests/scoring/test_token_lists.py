@@ -1,0 +1,122 @@
+"""Token lists on sentences that can be counted by hand, under two kinds of tokenizer."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from fathom.errors import InputError
+from fathom.scoring.token_lists import find_content, make_token_lists, name_tokens
+from fathom.tables import TOKEN_LISTS, check_table
+
+STOPWORDS = frozenset({"the", "and", "with"})
+SENTENCES = pl.DataFrame(
+    [
+        {"keyword": "policy learning", "clean": "The agent learns with the agent"},
+        {"keyword": "policy learning", "clean": "agent policy and policy"},
+        {"keyword": "deep nets", "clean": "nets of an agent"},
+    ]
+)
+
+
+def metaspace() -> PreTrainedTokenizerFast:
+    """Return a tokenizer of whole words that marks the blank before a word, and divides `learns`."""
+    words = ["<unk>", "<s>", "▁The", "▁the", "▁agent", "▁learn", "s", "▁with", "▁policy", "▁and", "▁nets",
+             "▁of", "▁an", "▁Agent", "gent", "▁policies"]  # fmt: skip
+    core = Tokenizer(models.Unigram([(word, -1.0 - len(word) / 100) for word in words], unk_id=0))
+    core.pre_tokenizer = pre_tokenizers.Metaspace()
+    core.decoder = decoders.Metaspace()
+    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", unk_token="<unk>")
+
+
+def wordpiece() -> PreTrainedTokenizerFast:
+    words = ["[UNK]", "The", "the", "agent", "learn", "##s", "with", "pol", "##icy", "and", "nets", "of",
+             "an", "##the"]  # fmt: skip
+    core = Tokenizer(models.WordPiece({word: n for n, word in enumerate(words)}, unk_token="[UNK]"))
+    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    core.decoder = decoders.WordPiece()
+    return PreTrainedTokenizerFast(tokenizer_object=core, unk_token="[UNK]")
+
+
+def bytes_of_characters() -> PreTrainedTokenizerFast:
+    """Return a byte-level tokenizer with tokens for halves of a character."""
+    words = ["<|end|>", "ð", "Ł", "ðŁĺ", "Ġagent", "!!!", "Ġab"]
+    core = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, unk_token="<|end|>"))
+    core.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=core, eos_token="<|end|>")
+
+
+def make_lists(tokenizer: Any, length: int = 1200) -> list[tuple[str, str, int]]:
+    names = name_tokens(tokenizer)
+    lists = make_token_lists(tokenizer, SENTENCES, names, find_content(names, STOPWORDS), length)
+    check_table(lists.to_arrow(), TOKEN_LISTS)
+    assert [names[i] for i in lists["token_id"]] == lists["token"].to_list()
+    return lists.select("keyword", "token", "count").rows()
+
+
+def test_lists_of_a_tokenizer_that_marks_blanks() -> None:
+    assert make_lists(metaspace()) == [
+        ("deep nets", "agent", 1),
+        ("deep nets", "nets", 1),
+        ("policy learning", "agent", 3),
+        ("policy learning", "policy", 2),
+        ("policy learning", "learn", 1),
+    ]
+
+
+def test_lists_of_a_tokenizer_that_marks_what_stands_inside_a_word() -> None:
+    assert make_lists(wordpiece()) == [
+        ("deep nets", "agent", 1),
+        ("deep nets", "nets", 1),
+        ("policy learning", "agent", 3),
+        ("policy learning", "icy", 2),
+        ("policy learning", "pol", 2),
+        ("policy learning", "learn", 1),
+    ]
+
+
+def test_the_most_frequent_are_kept_and_ties_go_by_text() -> None:
+    assert make_lists(wordpiece(), 2) == [
+        ("deep nets", "agent", 1),
+        ("deep nets", "nets", 1),
+        ("policy learning", "agent", 3),
+        ("policy learning", "icy", 2),
+    ]
+
+
+def test_the_order_of_sentences_does_not_matter() -> None:
+    tokenizer = metaspace()
+    names = name_tokens(tokenizer)
+    content = find_content(names, STOPWORDS)
+    assert make_token_lists(tokenizer, SENTENCES, names, content, 9).equals(
+        make_token_lists(tokenizer, SENTENCES.reverse(), names, content, 9)
+    )
+
+
+def test_special_tokens_and_parts_of_characters_are_no_content() -> None:
+    names = name_tokens(bytes_of_characters())
+    assert names == ["", "", "", "", "agent", "!!!", "ab"]
+    assert find_content(names, frozenset()).tolist() == [False] * 4 + [True, True, False]
+
+
+def test_stopwords_are_met_in_any_case() -> None:
+    names = name_tokens(metaspace())
+    content = find_content(names, STOPWORDS)
+    assert [name for name, kept in zip(names, content, strict=True) if kept] == [
+        "agent", "learn", "policy", "nets", "Agent", "gent", "policies",
+    ]  # fmt: skip
+
+
+def test_a_keyword_of_stopwords_only_has_an_empty_list() -> None:
+    tokenizer = metaspace()
+    names = name_tokens(tokenizer)
+    sentences = pl.DataFrame({"keyword": ["k"], "clean": ["the and with"]})
+    found = make_token_lists(tokenizer, sentences, names, find_content(names, STOPWORDS), 9)
+    assert found.is_empty()
+
+
+def test_a_vocabulary_without_content_words_is_an_error() -> None:
+    with pytest.raises(InputError, match="no token of the vocabulary has 3 characters"):
+        find_content(["a", "the", "", "xy"], STOPWORDS)

@@ -132,6 +132,18 @@ def variants(domain):
     return [*configuration.VARIANTS, *written]
 
 
+def of_variants(path):
+    """Return a path for each variant: one job scores them all, for most of their sentences are the same."""
+    return [path.replace("VARIANT", variant) for variant in configuration.VARIANTS]
+
+
+def list_options(option, places, paths):
+    """Return `--option DOMAIN … FILE` for each path, as a program takes tables and what they belong to."""
+    return " ".join(
+        f"--{option} {' '.join(place)} {path}" for place, path in zip(places, paths)
+    )
+
+
 def cards():
     """Return the cards of all benchmarks."""
     return [

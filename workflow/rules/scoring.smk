@@ -18,14 +18,6 @@ SCORES = [
 ]
 
 
-def list_scores():
-    """Return the scores as options: domain, variant, model and file of each."""
-    return " ".join(
-        f"--scores {domain} {variant} {model} {path}"
-        for (domain, variant, model), path in zip(BENCHMARKS, SCORES)
-    )
-
-
 MEASURED = [
     (domain, model)
     for domain in CONFIG.benchmark_domains
@@ -41,19 +33,6 @@ ATTRIBUTE_RATES = [
     f"results/{RUN}/{domain}/scores/attribute-rate/{model}.parquet"
     for domain, model in MEASURED
 ]
-
-
-def list_baselines(option, paths):
-    """Return tables as options: domain, model and file of each."""
-    return " ".join(
-        f"--{option} {domain} {model} {path}"
-        for (domain, model), path in zip(MEASURED, paths)
-    )
-
-
-def of_variants(path):
-    """Return a path for each variant: one job scores them all, for most of their sentences are the same."""
-    return [path.replace("VARIANT", variant) for variant in configuration.VARIANTS]
 
 
 rule score_pairs:
@@ -183,9 +162,9 @@ rule summarize_scores:
         runtime=grow(60),
     params:
         settings=settings("summary"),
-        scores=list_scores(),
-        perplexity=list_baselines("perplexity", PERPLEXITIES),
-        attribute_rates=list_baselines("attribute-rates", ATTRIBUTE_RATES),
+        scores=list_options("scores", BENCHMARKS, SCORES),
+        perplexity=list_options("perplexity", MEASURED, PERPLEXITIES),
+        attribute_rates=list_options("attribute-rates", MEASURED, ATTRIBUTE_RATES),
     shell:
         "python {input.code[0]} {params.scores} {params.perplexity} {params.attribute_rates}"
         " --settings {params.settings:q} --output {output.summary} --log {log}"
@@ -227,7 +206,7 @@ rule compare_models:
         runtime=grow(60),
     params:
         settings=settings("summary"),
-        scores=list_scores(),
+        scores=list_options("scores", BENCHMARKS, SCORES),
     shell:
         "python {input.code[0]} {params.scores} --summary {input.summary} --settings {params.settings:q}"
         " --output {output.comparisons} --groups {output.groups}"

@@ -6,7 +6,7 @@ BIN := .venv/bin
 .PHONY: demo test lint docs perf clean
 
 demo: .venv/installed
-	$(BIN)/snakemake -c$(CORES) --quiet rules
+	$(BIN)/snakemake -c$(CORES) --quiet rules host reason
 	@$(BIN)/python scripts/print_summary.py --summary results/demo/summary.csv --groups results/demo/groups.csv --report results/demo/report.html
 
 test: .venv/installed

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fathom.config import Summary
 from fathom.files import write_delimited
-from fathom.program import add_settings, read_settings, run_program
+from fathom.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.comparisons import resample_scores, tabulate_comparisons
 from fathom.scoring.correlations import read_series, tabulate_correlations
 from fathom.scoring.summaries import read_scores
@@ -29,14 +29,8 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--scores",
-        nargs=4,
-        action="append",
-        required=True,
-        metavar=("DOMAIN", "VARIANT", "MODEL", "FILE"),
-        help="scores of one model on one benchmark; repeat for each",
-    )
+    places = ("DOMAIN", "VARIANT", "MODEL")
+    add_tables(parser, "--scores", places, "scores of one model on one benchmark", required=True)
     parser.add_argument("--summary", type=Path, required=True, help="summary.csv: what is correlated")
     parser.add_argument("--output", type=Path, required=True, help="differences (CSV)")
     parser.add_argument("--groups", type=Path, required=True, help="groups of models by letters (CSV)")

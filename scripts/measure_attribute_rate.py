@@ -13,7 +13,7 @@ from fathom.benchmark.wordlists import read_word_list
 from fathom.config import AttributeRate, Scoring, Section
 from fathom.errors import InputError
 from fathom.files import hash_file, write_json
-from fathom.models.loading import check_fingerprint, load_model, read_pointer
+from fathom.models.loading import describe_loaded, load_model, read_pointer
 from fathom.models.tokens import encode_prompts, wants_bos
 from fathom.program import add_settings, log, read_settings, run_program
 from fathom.scoring.attribute_rate import measure_attribute_rates
@@ -54,11 +54,7 @@ def main(arguments: argparse.Namespace) -> None:
         model, prompts, owned, content, chosen.k, settings.scoring.batch_tokens, pointer.name
     )
     report: dict[str, Any] = {
-        "model": pointer.name,
-        "fingerprint": check_fingerprint(pointer),
-        "dtype": settings.scoring.dtype,
-        "device": model.device.type,
-        "torch": torch.__version__,
+        **describe_loaded(pointer, model, settings.scoring.dtype),
         "sentences_sha256": hash_file(arguments.sentences),
         "stopwords_sha256": hash_file(arguments.wordlists / "stopwords.txt"),
         "bos": wants_bos(tokenizer, pointer.add_bos),

@@ -11,7 +11,7 @@ from typing import Any
 
 from fathom.config import Perplexity, Scoring, Section
 from fathom.files import hash_file, write_json
-from fathom.models.loading import check_fingerprint, load_model, read_pointer
+from fathom.models.loading import describe_loaded, load_model, read_pointer
 from fathom.models.tokens import wants_bos
 from fathom.program import add_settings, log, read_settings, run_program
 from fathom.scoring.perplexity import FOLD, add_up, choose_held_out, fit_windows, score_texts
@@ -37,11 +37,7 @@ def main(arguments: argparse.Namespace) -> None:
     model, tokenizer = load_model(pointer, settings.scoring.dtype, settings.scoring.device)
     windows = fit_windows(model, settings.perplexity)
     report: dict[str, Any] = {
-        "model": pointer.name,
-        "fingerprint": check_fingerprint(pointer),
-        "dtype": settings.scoring.dtype,
-        "device": model.device.type,
-        "torch": torch.__version__,
+        **describe_loaded(pointer, model, settings.scoring.dtype),
         "texts_sha256": hash_file(arguments.texts),
         "fold": FOLD,
         "bos": wants_bos(tokenizer, pointer.add_bos),

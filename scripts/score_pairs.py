@@ -15,7 +15,7 @@ from typing import Any
 from fathom.config import Scoring
 from fathom.errors import InputError
 from fathom.files import hash_file, hash_text, write_json
-from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer
+from fathom.models.loading import Pointer, describe_loaded, load_model, read_pointer
 from fathom.program import add_settings, log, read_settings, run_program
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.partial import Partial
@@ -38,13 +38,7 @@ def main(arguments: argparse.Namespace) -> None:
     pointer = read_pointer(arguments.model)
     model, tokenizer = load_model(pointer, settings.dtype, settings.device)
     hashes = [hash_file(path) for path in arguments.pairs]
-    shared: dict[str, Any] = {
-        "model": pointer.name,
-        "fingerprint": check_fingerprint(pointer),
-        "dtype": settings.dtype,
-        "device": model.device.type,
-        "torch": torch.__version__,
-    }
+    shared = describe_loaded(pointer, model, settings.dtype)
     partial = Partial(arguments.output[0], make_key(shared, pointer, settings, arguments.threads, hashes))
     found = score_benchmarks(model, tokenizer, benchmarks, settings, pointer.add_bos, pointer.name, partial)
     for place, scores in enumerate(found):

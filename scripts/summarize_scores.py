@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fathom.config import Summary
 from fathom.files import write_delimited
-from fathom.program import add_settings, read_settings, run_program
+from fathom.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.baselines import read_baselines, summarize_attribute_rates, summarize_perplexity
 from fathom.scoring.summaries import read_scores, summarize_scores
 from fathom.tables import ATTRIBUTE_RATES, PERPLEXITY, SUMMARY_COLUMNS
@@ -22,23 +22,10 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--scores",
-        nargs=4,
-        action="append",
-        required=True,
-        metavar=("DOMAIN", "VARIANT", "MODEL", "FILE"),
-        help="scores of one model on one benchmark; repeat for each",
-    )
+    places = ("DOMAIN", "VARIANT", "MODEL")
+    add_tables(parser, "--scores", places, "scores of one model on one benchmark", required=True)
     for option, what in (("--perplexity", "likelihood of held-out text"), ("--attribute-rates", "rates")):
-        parser.add_argument(
-            option,
-            nargs=3,
-            action="append",
-            default=[],
-            metavar=("DOMAIN", "MODEL", "FILE"),
-            help=f"{what} of one model on one domain; repeat for each",
-        )
+        add_tables(parser, option, ("DOMAIN", "MODEL"), f"{what} of one model on one domain")
     parser.add_argument("--output", type=Path, required=True, help="the summary (CSV)")
     add_settings(parser, Summary)
     run_program(parser, main)

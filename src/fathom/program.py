@@ -68,6 +68,21 @@ def add_settings(parser: argparse.ArgumentParser, model: type[BaseModel]) -> Non
     )
 
 
+def add_tables(
+    parser: argparse.ArgumentParser, option: str, places: tuple[str, ...], what: str, required: bool = False
+) -> None:
+    """Add an option that is repeated for each table: what it belongs to (`places`), then its file."""
+    parser.add_argument(
+        option,
+        nargs=len(places) + 1,
+        action="append",
+        default=None if required else [],
+        required=required,
+        metavar=(*places, "FILE"),
+        help=f"{what}; repeat for each",
+    )
+
+
 def read_settings(text: str, model: type[Settings]) -> Settings:
     """Read the value of `--settings`; raise `InputError` that names the wrong key."""
     from pydantic import ValidationError

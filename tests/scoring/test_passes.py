@@ -85,11 +85,11 @@ def test_shared_passes_give_the_scores_of_each_pair_alone(name: str, tokenizer: 
         assert scores["pair_id"].to_list() == pairs["pair_id"].to_list()
         some = range(0, len(pairs), 3)
         alone = pl.concat([score_pairs(model, tokenizer, pairs[place], Scoring()) for place in some])
-        scores = scores[some]  # noqa: PLW2901
+        shared = scores[some]
         exact = ["pair_id", "keyword", "tokens", "rank", "rank_first", "rank_share", "ties", "backed_off"]
-        assert scores.select(exact).equals(alone.select(exact))
-        assert (scores["log_probability"] - alone["log_probability"]).abs().max() < 1e-5
-        assert (scores["probability"] - alone["probability"]).abs().max() < 1e-6
+        assert shared.select(exact).equals(alone.select(exact))
+        assert (shared["log_probability"] - alone["log_probability"]).abs().max() < 1e-5
+        assert (shared["probability"] - alone["probability"]).abs().max() < 1e-6
         assert scores["rank"].n_unique() > 5
 
 

@@ -131,6 +131,25 @@ def check_fingerprint(pointer: Pointer) -> str:
     return found
 
 
+def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
+    """Return what a report says of a loaded model: name, checked fingerprint, number format, device, torch.
+
+    Raises
+    ------
+    InputError
+        If the model's files are not those that its pointer was written for.
+    """
+    import torch
+
+    return {
+        "model": pointer.name,
+        "fingerprint": check_fingerprint(pointer),
+        "dtype": dtype,
+        "device": model.device.type,
+        "torch": torch.__version__,
+    }
+
+
 def load_tokenizer(folder: Path | str) -> Any:
     """Load a fast tokenizer from a folder.
 

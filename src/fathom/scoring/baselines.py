@@ -13,7 +13,7 @@ from fathom.config import Summary
 from fathom.errors import InputError
 from fathom.program import log
 from fathom.scoring.perplexity import Likelihood, add_up
-from fathom.scoring.summaries import Estimate, draw_keywords, summarize_values
+from fathom.scoring.summaries import Estimate, draw_keywords, format_number, summarize_values
 from fathom.tables import Contract, read_table
 
 if TYPE_CHECKING:
@@ -152,4 +152,4 @@ def _check_same(tables: Mapping[Key, pl.DataFrame], column: str, what: str) -> N
 
 def _format_row(key: tuple[str, str, str, str], found: Estimate, count: int) -> tuple[Any, ...]:
     """Return one row of the summary."""
-    return (*key, "mean", *(f"{number:.6g}" for number in found), count)
+    return (*key, "mean", *(format_number(number) for number in found), count)

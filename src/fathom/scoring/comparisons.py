@@ -14,7 +14,7 @@ import polars as pl
 
 from fathom.config import Summary
 from fathom.program import log
-from fathom.scoring.summaries import METRICS, Key, check_same_pairs, resample_values
+from fathom.scoring.summaries import METRICS, Key, check_same_pairs, format_number, resample_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -222,8 +222,3 @@ def tabulate_comparisons(
             len(differences),
         )
     return comparisons, groups
-
-
-def format_number(number: float) -> str:
-    """Return a number with six significant digits, or nothing for NaN."""
-    return "" if number != number else f"{number:.6g}"  # noqa: PLR0124 -- NaN is not equal to itself

@@ -13,8 +13,8 @@ from fathom.config import Summary
 from fathom.errors import InputError
 from fathom.files import read_delimited
 from fathom.program import log
-from fathom.scoring.comparisons import AGGREGATE, format_number
-from fathom.scoring.summaries import METRICS, draw_keywords
+from fathom.scoring.comparisons import AGGREGATE
+from fathom.scoring.summaries import METRICS, draw_keywords, format_number
 from fathom.tables import SUMMARY_COLUMNS
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ of a benchmark: differences between models are then paired.
 """
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,7 +67,7 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
             for metric in METRICS:
                 found = summarize_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings)
                 for aggregate in AGGREGATES:
-                    numbers = [f"{number:.6g}" for number in found[aggregate]]
+                    numbers = [format_number(number) for number in found[aggregate]]
                     rows.append((domain, variant, model, metric, aggregate, *numbers, len(frame)))
     return rows
 
@@ -108,6 +109,11 @@ def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None
                 benchmark,
                 "score both on the same pairs.parquet",
             )
+
+
+def format_number(number: float) -> str:
+    """Return a number as tables hold it: six significant digits, or nothing for NaN."""
+    return "" if math.isnan(number) else f"{number:.6g}"
 
 
 def summarize_values(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fathom.config import Summary
+from fathom.config.scoring import Summary
 from fathom.figures.style import make_figure, save_figure, use_style
 from fathom.files import write_delimited
 from fathom.program import log, run_program

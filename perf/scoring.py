@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fathom.config import Scoring
+from fathom.config.scoring import Scoring
 from fathom.models.loading import load_model, load_tokenizer
 from fathom.models.tokens import Encoded, encode_pairs
 from fathom.program import run_program

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from fathom.config import Adaptation
+from fathom.config.models import Adaptation
 from fathom.errors import InputError
 from fathom.files import write_delimited
 from fathom.models.loading import (

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from fathom.config import VARIANTS, Embedding, Section, Vocabulary
+from fathom.config.benchmark import VARIANTS, Embedding, Vocabulary
+from fathom.config.section import Section
 from fathom.program import add_settings, read_settings, run_program
 from fathom.tables import MATCHES, read_table
 

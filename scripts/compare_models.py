@@ -7,7 +7,7 @@ correlations.
 import argparse
 from pathlib import Path
 
-from fathom.config import Summary
+from fathom.config.scoring import Summary
 from fathom.files import write_delimited
 from fathom.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.comparisons import resample_scores, tabulate_comparisons

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from fathom.config import VARIANTS, Config
+from fathom.config.benchmark import VARIANTS
+from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.files import read_delimited, read_json, write_json, write_text
 from fathom.program import add_settings, read_settings, run_program

@@ -4,7 +4,7 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from fathom.config import Embedding
+from fathom.config.benchmark import Embedding
 from fathom.files import write_atomically
 from fathom.program import add_settings, log, read_settings, run_program, show_progress
 from fathom.tables import SENTENCES, read_table

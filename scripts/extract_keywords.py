@@ -7,7 +7,8 @@ merged) and a report of what was left out and why.
 import argparse
 from pathlib import Path
 
-from fathom.config import Embedding, Keywords, Section
+from fathom.config.benchmark import Embedding, Keywords
+from fathom.config.section import Section
 from fathom.errors import InputError
 from fathom.files import write_delimited, write_json
 from fathom.program import add_settings, read_settings, run_program

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from fathom.config import VARIANTS, Pairs
+from fathom.config.benchmark import VARIANTS, Pairs
 from fathom.files import write_json
 from fathom.program import add_settings, read_settings, run_program
 from fathom.tables import INDEX, MATCHES, read_table

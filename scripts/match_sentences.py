@@ -5,7 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from fathom.config import Embedding, Matches, Section
+from fathom.config.benchmark import Embedding, Matches
+from fathom.config.section import Section
 from fathom.errors import InputError
 from fathom.files import read_delimited, require_file
 from fathom.program import add_settings, log, read_settings, run_program

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from fathom.benchmark.wordlists import read_word_list
-from fathom.config import AttributeRate, Scoring, Section
+from fathom.config.scoring import AttributeRate, Scoring
+from fathom.config.section import Section
 from fathom.errors import InputError
 from fathom.files import hash_file, write_json
 from fathom.models.loading import describe_loaded, load_model, read_pointer

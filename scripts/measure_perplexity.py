@@ -9,7 +9,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from fathom.config import Perplexity, Scoring, Section
+from fathom.config.scoring import Perplexity, Scoring
+from fathom.config.section import Section
 from fathom.files import hash_file, write_json
 from fathom.models.loading import describe_loaded, load_model, read_pointer
 from fathom.models.tokens import wants_bos

@@ -6,7 +6,7 @@ Reads summary.csv; writes the figure as PDF and PNG, and its numbers as CSV.
 import argparse
 from pathlib import Path
 
-from fathom.config import Summary
+from fathom.config.scoring import Summary
 from fathom.figures.model_ranks import plot_model_ranks, read_model_ranks, select_domain, write_model_ranks
 from fathom.program import add_settings, log, read_settings, run_program
 

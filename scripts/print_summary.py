@@ -6,7 +6,7 @@ import shutil
 import textwrap
 from pathlib import Path
 
-from fathom.config import REFERENCE, VARIANTS
+from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.errors import InputError
 from fathom.figures.model_ranks import ModelRanks, describe_agreement, measure_agreement, read_model_ranks
 from fathom.figures.style import VARIANT_SERIES, clean_name

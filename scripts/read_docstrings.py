@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from fathom.config import Selection
+from fathom.config.corpus import Selection
 from fathom.files import write_json
 from fathom.program import add_settings, log, read_settings, run_program
 

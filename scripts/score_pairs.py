@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from fathom.config import Scoring
+from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.files import hash_file, hash_text, write_json
 from fathom.models.loading import Pointer, describe_loaded, load_model, read_pointer

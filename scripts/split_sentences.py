@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fathom.config import Sentences
+from fathom.config.benchmark import Sentences
 from fathom.files import write_json
 from fathom.program import add_settings, log, read_settings, run_program, show_progress
 from fathom.tables import INDEX, SENTENCES, read_table, write_table

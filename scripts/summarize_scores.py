@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from fathom.config import Summary
+from fathom.config.scoring import Summary
 from fathom.files import write_delimited
 from fathom.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.baselines import read_baselines, summarize_attribute_rates, summarize_perplexity

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from fathom.config import Training
+from fathom.config.models import Training
 from fathom.files import write_delimited
 from fathom.models.loading import (
     Pointer,

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from fathom.config import Training
+from fathom.config.models import Training
 from fathom.models.packing import train_tokenizer
 from fathom.program import add_settings, read_settings, run_program
 from fathom.tables import TEXTS, read_table

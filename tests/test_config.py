@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from fathom.config import read_config, read_config_file
+from fathom.config.whole import read_config, read_config_file
 from fathom.errors import InputError
 
 _ROOT = Path(__file__).resolve().parents[1]

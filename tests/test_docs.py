@@ -72,7 +72,7 @@ def test_messages_of_the_troubleshooting_page_are_those_of_the_code():
 def test_the_example_of_the_corpus_page_is_valid():
     import yaml
 
-    from fathom.config import read_config
+    from fathom.config.whole import read_config
 
     blocks = re.findall(r"```yaml\n(.*?)```", (_ROOT / "docs" / "corpus.md").read_text(), re.S)
     config = read_config(yaml.safe_load(blocks[0]), "docs/corpus.md")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.config import Matches, Pairs
+from fathom.config.benchmark import Matches, Pairs
 from fathom.errors import InputError
 from fathom.program import read_settings, show_progress
 

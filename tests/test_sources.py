@@ -16,7 +16,7 @@ def test_sources_of_every_program_exist(program):
     assert found[0] == program
     assert found[1:] == sorted(set(found[1:]))
     assert all(file.is_file() and file.is_relative_to(_ROOT / "src" / "fathom") for file in found[1:])
-    assert {"program.py", "config.py", "errors.py"} <= {file.name for file in found}
+    assert {"program.py", "section.py", "errors.py"} <= {file.name for file in found}
 
 
 def test_imports_inside_functions_and_through_others_are_found(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from fathom.config import describe_errors
+from fathom.config.section import describe_errors
 from fathom.errors import InputError
 
 Item = TypeVar("Item")

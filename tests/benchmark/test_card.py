@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fathom.benchmark.card import Description, choose_examples, escape_markdown, write_card
 from fathom.benchmark.manifest import make_manifest
-from fathom.config import Config
+from fathom.config.whole import Config
 from fathom.files import write_delimited, write_json
 from fathom.tables import PAIRS, write_table
 

@@ -6,7 +6,7 @@ import pytest
 
 from fathom.benchmark import embedding as module
 from fathom.benchmark.embedding import SentenceEncoder, encode_in_processes
-from fathom.config import Embedding
+from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
 
 _TEXT = "deep graph neural networks learn $x_i$ from (noisy) data, and the Ising model of a market"

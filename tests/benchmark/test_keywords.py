@@ -23,7 +23,7 @@ from fathom.benchmark.keywords import (
 )
 from fathom.benchmark.phrases import Use
 from fathom.benchmark.wordlists import WordLists, read_word_lists
-from fathom.config import Keywords
+from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
 from fathom.files import hash_text
 

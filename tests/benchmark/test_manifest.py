@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from fathom.benchmark.manifest import PACKAGES, drop_folders, find_versions, make_manifest
-from fathom.config import Config
+from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.files import hash_file
 

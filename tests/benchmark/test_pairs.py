@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from fathom.benchmark.pairs import is_in_keyword, is_in_prompt, make_pairs, write_pairs
-from fathom.config import Pairs
+from fathom.config.benchmark import Pairs
 from fathom.errors import InputError
 from fathom.files import hash_file, hash_text, write_delimited
 from fathom.tables import INDEX, MATCHES, PAIRS, read_table, write_table

@@ -4,7 +4,7 @@ import random
 
 from fathom.benchmark.normalise import split_into_runs
 from fathom.benchmark.phrases import Use, count_uses, find_candidates
-from fathom.config import Keywords
+from fathom.config.benchmark import Keywords
 
 FILLER = [f"word{i}" for i in range(4000)]
 

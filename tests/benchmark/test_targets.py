@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fathom.benchmark.targets import count_tokens_until, find_targets, find_terms
-from fathom.config import Pairs
+from fathom.config.benchmark import Pairs
 
 
 def settings(**values) -> Pairs:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fathom.benchmark.vocabulary import build_vocabulary, read_vocabulary, write_vocabulary
-from fathom.config import Vocabulary
+from fathom.config.benchmark import Vocabulary
 from fathom.errors import InputError
 from fathom.files import hash_text
 

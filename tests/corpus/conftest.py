@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from fathom.config import Selection
+from fathom.config.corpus import Selection
 
 
 class Dump:

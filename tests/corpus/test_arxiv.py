@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from fathom.config import Corpus
+from fathom.config.corpus import Corpus
 from fathom.corpus import arxiv
 from fathom.corpus.arxiv import collect_abstracts, join_shard
 from fathom.corpus.index import build_index, iterate_documents

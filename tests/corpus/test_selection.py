@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fathom.config import Folds
+from fathom.config.corpus import Folds
 from fathom.corpus.selection import DomainSelector, FoldChooser, matches_category
 from fathom.errors import InputError
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fathom.config import Sentences
+from fathom.config.benchmark import Sentences
 from fathom.corpus import sentences as module
 from fathom.corpus.sentences import load_splitter, split_document, split_documents
 from fathom.errors import InputError

@@ -7,7 +7,8 @@ import pytest
 from fathom.benchmark.embedding import SentenceEncoder
 from fathom.benchmark.keywords import extract_keywords
 from fathom.benchmark.wordlists import read_word_lists
-from fathom.config import Domain, Embedding, Keywords, Selection
+from fathom.config.benchmark import Embedding, Keywords
+from fathom.config.corpus import Domain, Selection
 from fathom.corpus.metadata import read_metadata
 from fathom.tables import RECORDS, read_table
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
 
-from fathom.config import Training
+from fathom.config.models import Training
 from fathom.models.loading import load_tokenizer, save_model
 from fathom.models.packing import train_tokenizer
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 import torch
 
-from fathom.config import Training
+from fathom.config.models import Training
 from fathom.errors import InputError
 from fathom.files import hash_file
 from fathom.models.loading import load_model, save_model

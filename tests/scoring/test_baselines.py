@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fathom.config import Summary
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.model_ranks import read_model_ranks
 from fathom.files import read_delimited, write_delimited

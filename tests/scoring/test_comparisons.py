@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fathom.config import Summary
+from fathom.config.scoring import Summary
 from fathom.files import read_delimited, write_delimited
 from fathom.scoring.comparisons import (
     Difference,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from fathom.config import Summary
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.files import write_delimited
 from fathom.scoring.correlations import (

@@ -14,7 +14,7 @@ import torch
 from tests.scoring.sentences import cut_sentences, make_tokenizer
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from fathom.config import Scoring
+from fathom.config.scoring import Scoring
 from fathom.files import write_json_lines
 from fathom.models.loading import save_model
 from fathom.scoring import partial, ranks

@@ -19,7 +19,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from fathom.config import Scoring
+from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.models.tokens import Encoded
 from fathom.scoring.passes import plan_passes

@@ -24,7 +24,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from fathom.config import Perplexity, read_config
+from fathom.config.scoring import Perplexity
+from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.models.loading import save_model
 from fathom.models.tokens import Document

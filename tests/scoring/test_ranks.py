@@ -25,7 +25,7 @@ from transformers import (
     Qwen2Config,
 )
 
-from fathom.config import Scoring
+from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.files import write_json_lines
 from fathom.models.loading import save_model

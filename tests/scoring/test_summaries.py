@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, trim_mean
 
-from fathom.config import Summary
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.files import read_delimited
 from fathom.scoring.summaries import AGGREGATES, correlate, draw_keywords, summarize_scores, summarize_values

@@ -134,7 +134,7 @@ rule build_vocabulary:
     benchmark:
         "results/{run}/benchmarks/build_vocabulary/{domain}.{variant}.tsv"
     wildcard_constraints:
-        variant=one_of(configuration.VARIANTS),
+        variant=one_of(VARIANTS),
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -166,7 +166,7 @@ rule make_pairs:
     benchmark:
         "results/{run}/benchmarks/make_pairs/{domain}.{variant}.tsv"
     wildcard_constraints:
-        variant=one_of(configuration.VARIANTS),
+        variant=one_of(VARIANTS),
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -206,7 +206,7 @@ rule describe_benchmark:
     benchmark:
         "results/{run}/benchmarks/describe_benchmark/{domain}.{variant}.tsv"
     wildcard_constraints:
-        variant=one_of(configuration.VARIANTS),
+        variant=one_of(VARIANTS),
     conda:
         "../../envs/corpus.yaml"
     threads: 1

@@ -11,7 +11,8 @@ from snakemake.exceptions import WorkflowError
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
-from fathom import config as configuration
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.sources import find_sources
 
@@ -32,7 +33,7 @@ def read_configuration():
         "config/config.yaml"
     ]
     try:
-        return configuration.read_config(config, ", ".join(files))
+        return read_config(config, ", ".join(files))
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
@@ -128,13 +129,13 @@ def one_of(names):
 
 def variants(domain):
     """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
-    written = [configuration.REFERENCE] if domain in CONFIG.reference else []
-    return [*configuration.VARIANTS, *written]
+    written = [REFERENCE] if domain in CONFIG.reference else []
+    return [*VARIANTS, *written]
 
 
 def of_variants(path):
     """Return a path for each variant: one job scores them all, for most of their sentences are the same."""
-    return [path.replace("VARIANT", variant) for variant in configuration.VARIANTS]
+    return [path.replace("VARIANT", variant) for variant in VARIANTS]
 
 
 def list_options(option, places, paths):
@@ -205,5 +206,5 @@ def write_report(workflow):
 wildcard_constraints:
     run=re.escape(RUN),
     domain=one_of(CONFIG.domains),
-    variant=one_of([*configuration.VARIANTS, configuration.REFERENCE]),
+    variant=one_of([*VARIANTS, REFERENCE]),
     part=one_of(PARTS),

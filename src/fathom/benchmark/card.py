@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from fathom.config import Variant
+from fathom.config.benchmark import Variant
 from fathom.files import hash_text
 from fathom.tables import PAIRS
 

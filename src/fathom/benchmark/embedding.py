@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fathom.config import Embedding
+from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fathom.benchmark.normalise import split_into_runs
 from fathom.benchmark.phrases import Candidates, Use, count_uses, find_candidates
 from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
-from fathom.config import Keywords
+from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
 from fathom.program import log, show_progress
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from fathom import __version__
-from fathom.config import Config, Variant
+from fathom.config.benchmark import Variant
+from fathom.config.whole import Config
 from fathom.files import hash_file, require_file
 
 PACKAGES = (

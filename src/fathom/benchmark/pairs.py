@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from fathom.benchmark.targets import Match, Offsets, count_tokens_until, find_targets, find_terms
-from fathom.config import Pairs, Variant
+from fathom.config.benchmark import Pairs, Variant
 from fathom.errors import InputError
 from fathom.files import hash_text, write_json_lines
 from fathom.program import log, show_progress

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fathom.benchmark.normalise import Run
-from fathom.config import Keywords
+from fathom.config.benchmark import Keywords
 from fathom.program import log
 
 MIN_WORDS, MAX_WORDS = 2, 7

@@ -11,7 +11,7 @@ import polars as pl
 
 from fathom.benchmark.card import choose_examples, escape_markdown, write_front_matter
 from fathom.benchmark.pairs import is_in_keyword, is_in_prompt
-from fathom.config import REFERENCE
+from fathom.config.benchmark import REFERENCE
 from fathom.errors import InputError
 from fathom.files import hash_text, require_file
 from fathom.tables import PAIRS, make_empty_table

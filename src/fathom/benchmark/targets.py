@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fathom.config import Pairs
+from fathom.config.benchmark import Pairs
 
 Offsets = Sequence[tuple[int, int]]
 """Start and end, in characters, of each token of a sentence, without special tokens."""

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fathom.benchmark.matches import DECIMALS, MARGIN, Encoder, is_uncertain
-from fathom.config import Variant, Vocabulary
+from fathom.config.benchmark import Variant, Vocabulary
 from fathom.errors import InputError
 from fathom.files import read_delimited, write_delimited
 from fathom.program import log

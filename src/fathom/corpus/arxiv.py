@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from fathom.config import Corpus
+from fathom.config.corpus import Corpus
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.metadata import read_arxiv_id, scan_records
 from fathom.corpus.records import Document, add_text, batch_documents, part_name, scan_table, write_documents

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fathom.config import Selection
+from fathom.config.corpus import Selection
 from fathom.corpus.prose import docstring_to_text
 from fathom.corpus.records import Document, add_text, clean_line, count_top, part_name, write_documents
 from fathom.corpus.selection import DomainSelector, FoldChooser

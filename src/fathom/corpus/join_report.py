@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from fathom.config import Domain, Selection
+from fathom.config.corpus import Domain, Selection
 from fathom.corpus.selection import matches_category
 from fathom.errors import InputError
 

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from fathom.config import Selection
+from fathom.config.corpus import Selection
 from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.records import clean_line, count_top, is_day, scan_table

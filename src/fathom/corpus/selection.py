@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from fathom.config import Domain, Folds, Selection
+from fathom.config.corpus import Domain, Folds, Selection
 from fathom.errors import InputError
 from fathom.files import hash_text
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from fathom.config import Sentences
+from fathom.config.benchmark import Sentences
 from fathom.corpus.latex import clean_sentence
 from fathom.errors import InputError
 from fathom.program import log

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.config import VARIANTS, Summary
+from fathom.config.benchmark import VARIANTS
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.style import (
     VARIANT_SERIES,

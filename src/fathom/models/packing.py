@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from fathom.config import Training
+from fathom.config.models import Training
 from fathom.errors import InputError
 from fathom.files import hash_text, write_atomically
 from fathom.models.tokens import encode_texts

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from fathom.config import Adaptation, Training
+from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.models.packing import Packing, pack_texts, require_sequences
 from fathom.models.tokens import wants_bos

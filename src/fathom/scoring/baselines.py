@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.config import Summary
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.program import log
 from fathom.scoring.perplexity import Likelihood, add_up

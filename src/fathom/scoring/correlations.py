@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.config import Summary
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.files import read_delimited
 from fathom.program import log

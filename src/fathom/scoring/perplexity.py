@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from fathom.config import Perplexity
+from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
 from fathom.files import hash_text
 from fathom.models.loading import find_context

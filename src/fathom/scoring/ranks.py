@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from fathom.config import Scoring
+from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.models.loading import find_context
 from fathom.models.tokens import Encoded, encode_pairs

@@ -1,0 +1,88 @@
+"""Settings of keywords, sentences, embeddings, matches, vocabularies and pairs (000: 2)."""
+
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from fathom.config.section import Name, Positive, Section, Share
+
+Variant = Literal["tf", "tfidf"]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+REFERENCE = "reference"
+"""The variant of benchmarks that a person or another model wrote (spec 1.6)."""
+
+
+class Keywords(Section):
+    """Keyword extraction (000: 2.2, A.1)."""
+
+    count: Positive = Field(300, description="keywords for each domain")
+    shares: dict[Literal["2", "3", "4", "5+"], Share] = Field(
+        {"2": 0.5, "3": 0.3, "4": 0.15, "5+": 0.05}, description="share of keywords by number of words"
+    )
+    min_count: Positive = Field(5, description="gensim Phrases: leave out what occurs less often")
+    threshold: float = Field(10.0, ge=0.0, description="gensim Phrases: score above which words join")
+    passes: Positive = Field(3, description="rounds of Phrases; candidates are collected after each")
+    merge_above: Share = Field(0.85, description="cosine above which two keywords are merged")
+    drop_truncated: Share | None = Field(
+        0.9,
+        description="drop a phrase when this share of its uses is inside one longer kept phrase; null: never",
+    )
+
+
+class Sentences(Section):
+    """Sentence splitting and cleaning (000: 2.3, A.2)."""
+
+    splitter: str = Field(
+        "auto",
+        description="spaCy pipeline, package or folder; auto: en_core_web_sm or else blank English",
+    )
+    max_characters: Positive = Field(
+        2000, description="longer sentences are left out and counted: tables, data, failed splits"
+    )
+
+
+class Embedding(Section):
+    """Sentence embeddings (000: 2.2, 2.3)."""
+
+    model: str = Field(
+        "all-MiniLM-L6-v2",
+        description="sentence-transformers model: a hub id, a folder, or the packaged default",
+    )
+    batch_tokens: Positive = Field(1024, description="tokens in a batch, padding counted")
+
+
+class Matches(Section):
+    """Which sentences belong to a keyword (000: 2.3)."""
+
+    min_cosine: Share = Field(0.5, description="cosine from which a sentence matches a keyword")
+
+
+class Vocabulary(Section):
+    """Target vocabularies (000: 2.4)."""
+
+    max_share: dict[Variant, Share] = Field(
+        {"tf": 0.8, "tfidf": 0.5}, description="leave out terms in more than this share of keyword documents"
+    )
+    min_cosine: Share = Field(0.3, description="cosine of term and keyword from which a term is kept")
+    min_characters: Positive = Field(3, description="shortest term")
+
+
+class Pairs(Section):
+    """Prompt-target pairs (000: 2.5)."""
+
+    per_keyword: Positive = Field(
+        50, description="pairs for each keyword and variant, where there are enough"
+    )
+    min_characters: Positive = Field(40, description="shortest sentence")
+    min_tokens: Positive = Field(10, description="shortest sentence; a target starts at or after this token")
+    scan_from: int = Field(6, ge=0, description="token from which terms are looked for")
+    earlier_terms: Literal["any", "adjacent"] = Field(
+        "adjacent",
+        description="which terms from scan_from on rule out a target behind them: any, or only one that ends "
+        "right before it (001: 2.6)",
+    )
+    max_tokens: Positive = Field(1024, description="longest pair: the context of the smallest model")
+    tokenizer: Name = Field(description="name of the model whose tokenizer counts: the smallest one")
+    target_in_prompt: bool = Field(True, description="keep pairs whose target already stands in the prompt")
+    target_in_keyword: bool = Field(True, description="keep pairs whose target is a word of the keyword")
+    seed: int = Field(0, description="for the choice among several targets of a sentence")

@@ -1,0 +1,67 @@
+"""Settings of models: those trained here, those adapted, those that are scored."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from fathom.config.section import Name, Positive, Section, Share
+
+
+class Training(Section):
+    """A small model that the workflow trains from nothing, on one domain's text."""
+
+    architecture: Literal["gpt2", "llama"] = Field("gpt2", description="shape of the model")
+    domain: Name = Field(description="domain whose adapt-train fold is the text")
+    layers: Positive = Field(4, description="transformer blocks")
+    width: Positive = Field(192, description="size of the hidden states, an even multiple of heads")
+    heads: Positive = Field(4, description="attention heads in a block")
+    vocabulary: Positive = Field(4096, description="entries of the byte-level BPE trained with it")
+    context: Positive = Field(256, description="longest input in tokens")
+    steps: Positive = Field(700, description="optimiser steps")
+    batch: Positive = Field(16, description="sequences in a step")
+    sequence: Positive = Field(128, description="tokens in a training sequence")
+    learning_rate: float = Field(1e-3, gt=0, description="highest learning rate")
+    seed: int = Field(0, description="for first weights and the order of sequences")
+
+
+class Adaptation(Section):
+    """Further training of a model on domains, one stage after the other (000: 4.1; spec 3.1)."""
+
+    base: Name = Field(description="model to start from")
+    paths: list[list[Name]] = Field(
+        min_length=1, description="each a list of domains: [cs.AI] or [cs.AI, cond-mat]; prefixes are shared"
+    )
+    steps: Positive = Field(150, description="optimiser steps of each stage")
+    batch: Positive = Field(16, description="sequences in a step")
+    sequence: Positive = Field(128, description="tokens in a training sequence")
+    learning_rate: float = Field(5e-4, gt=0, description="highest learning rate")
+    dropout: Share = Field(0.0, description="dropout while adapting; 0.2 in 000: A.5")
+    seed: int = Field(0, description="for the order of sequences")
+
+
+class Models(Section):
+    """Which models there are and which are scored."""
+
+    registry: str = Field("config/models.tsv", description="table of models from the hub or local paths")
+    train: dict[Name, Training] = Field({}, description="small models trained from nothing, by name")
+    adapt: list[Adaptation] = Field([], description="adapted models; named base+domain+domain")
+    score: list[str] = Field([], description="further models of the registry to score")
+    max_characters: Positive = Field(
+        30_000_000, description="characters of a domain's text that models are trained on, whole documents"
+    )
+
+    @property
+    def adapted(self) -> dict[str, tuple[str, str, Adaptation]]:
+        """Adapted models by name, each with the model it starts from, its last domain, and its settings."""
+        found: dict[str, tuple[str, str, Adaptation]] = {}
+        for adaptation in self.adapt:
+            for path in adaptation.paths:
+                for end in range(1, len(path) + 1):
+                    parent = "+".join([adaptation.base, *path[: end - 1]])
+                    found[f"{parent}+{path[end - 1]}"] = (parent, path[end - 1], adaptation)
+        return found
+
+    @property
+    def scored(self) -> list[str]:
+        """Names of all models that are scored: trained, adapted, and from the registry."""
+        return list(dict.fromkeys([*self.train, *self.adapted, *self.score]))

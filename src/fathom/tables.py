@@ -221,9 +221,11 @@ class TableWriter:
         self._writer, self._contract = writer, contract
         self.rows = 0
 
-    def write(self, frame: pl.DataFrame | Sequence[dict[str, Any]]) -> None:
-        """Append a frame, or a list of rows as dictionaries."""
-        if isinstance(frame, pl.DataFrame):
+    def write(self, frame: pl.DataFrame | pa.Table | Sequence[dict[str, Any]]) -> None:
+        """Append a frame, an Arrow table, or a list of rows as dictionaries."""
+        if isinstance(frame, pa.Table):
+            table = check_table(frame, self._contract)
+        elif isinstance(frame, pl.DataFrame):
             table = check_table(frame.to_arrow(), self._contract)
         else:
             table = pa.Table.from_pylist(list(frame), schema=arrow_schema(self._contract))

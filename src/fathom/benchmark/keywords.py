@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -312,11 +311,9 @@ def _describe_candidates(
 ) -> dict[str, Any]:
     """Report on passes, and on what was dropped for which reason."""
     return {
-        "gensim": version("gensim"),
         "lemmas": LEMMA_SOURCE,
         "candidates_after_pass": candidates.after_pass,
         "candidates_too_long": candidates.too_long,
-        "gensim_pruned": candidates.pruned,
         "dropped": {
             reason: {
                 "count": len(phrases),

@@ -24,8 +24,8 @@ class Spool:
         self.rows = 0
 
     def __enter__(self) -> Self:
-        options = pa.ipc.IpcWriteOptions(compression="lz4")
-        self._writer = pa.ipc.new_file(str(self._path), self._schema, options=options)
+        # not compressed: that took a third of the time of a join
+        self._writer = pa.ipc.new_file(str(self._path), self._schema)
         return self
 
     def __exit__(

@@ -58,13 +58,7 @@ def join_with_gensim(runs: list[list[str]], settings: Keywords) -> tuple[list[st
     found: set[str] = set()
     after_pass = []
     for _ in range(settings.passes):
-        model = Phrases(
-            runs,
-            min_count=settings.min_count,
-            threshold=settings.threshold,
-            delimiter=" ",
-            max_vocab_size=10**9,
-        )
+        model = Phrases(runs, min_count=settings.min_count, threshold=settings.threshold, delimiter=" ")
         runs = [model[run] for run in runs]
         found |= {token for run in runs for token in run if " " in token}
         after_pass.append(len(found))
@@ -91,12 +85,10 @@ def test_phrases_are_those_of_gensim(
 
 def test_phrases_of_a_larger_text_are_those_of_gensim() -> None:
     choose = random.Random(5)  # noqa: S311
-    words = [f"w{number}" for number in range(60)]
-    runs = [
-        choose.choices(words, [1 / (n + 1) for n in range(60)], k=choose.randrange(1, 15))
-        for _ in range(3000)
-    ]
-    settings = Keywords(min_count=2, threshold=1.5, passes=4)
+    words = [f"w{number}" for number in range(30)]
+    runs = make_runs({"a b c d e": 30, "a b": 20, "c d e f g h": 25, "w1 a b c w2": 9})
+    runs += [choose.choices(words, range(1, 31), k=choose.randrange(1, 15)) for _ in range(2000)]
+    settings = Keywords(min_count=2, threshold=0.4, passes=4)
     found = find_candidates(runs, settings)
     assert found.phrases == join_with_gensim(runs, settings)[0]
     assert any(phrase.count(" ") > 2 for phrase in found.phrases)

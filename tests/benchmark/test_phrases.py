@@ -1,13 +1,14 @@
 """Candidate phrases: what is joined, and how uses are counted."""
 
 import random
+from itertools import pairwise
 
 from gensim.models.phrases import Phrases
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fathom.benchmark.normalise import split_into_runs
-from fathom.benchmark.phrases import Use, count_uses, find_candidates
+from fathom.benchmark.phrases import Use, _Text, count_uses, find_candidates
 from fathom.config.benchmark import Keywords
 
 FILLER = [f"word{i}" for i in range(4000)]
@@ -81,6 +82,24 @@ def test_phrases_are_those_of_gensim(
     assert found.phrases == phrases
     if not found.too_long:
         assert found.after_pass == after_pass
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), max_size=9), max_size=20), st.integers(1, 2))
+def test_scores_are_those_of_gensim_to_the_last_bit(runs: list[list[str]], min_count: int) -> None:
+    text = _Text(runs)
+    for _ in range(3):
+        model = Phrases(runs, min_count=min_count, threshold=0.9, delimiter=" ")
+        runs = [model[run] for run in runs]
+        text.join(min_count, 0.9)
+        model = Phrases(runs, min_count=min_count, threshold=0.9, delimiter=" ")
+        model.threshold = -1e9  # every pair has a score
+        pairs, scores = text._score_pairs(text._find_pairs()[1], min_count)
+        found = {
+            divmod(pair, len(text._names)): score for pair, score in zip(pairs.tolist(), scores, strict=True)
+        }
+        assert {(text._names[a], text._names[b]): score for (a, b), score in found.items()} == {
+            (a, b): model.score_candidate(a, b, [])[1] for run in runs for a, b in pairwise(run)
+        }
 
 
 def test_phrases_of_a_larger_text_are_those_of_gensim() -> None:

@@ -91,47 +91,33 @@ class _Text:
 
     def join(self, min_count: int, threshold: float) -> None:
         """Join every two neighbours whose score is above the threshold, from left to right in each run."""
-        size = len(self._names)
+        starts, keys = self._find_pairs()
+        pairs, scores = self._score_pairs(keys, min_count)
+        accepted = pairs[scores > threshold]
+        if len(accepted):
+            good = starts[pl.Series(keys).is_in(pl.Series(accepted).implode()).to_numpy()]
+            self._replace(good[_choose_alternate(good)], accepted)
+
+    def _find_pairs(self) -> tuple[Numbers, Numbers]:
+        """Return where two tokens of one run stand side by side, and both as one number."""
         starts = np.flatnonzero((self._tokens[:-1] != _BETWEEN) & (self._tokens[1:] != _BETWEEN))
-        keys = self._tokens[starts].astype(np.int64) * size + self._tokens[starts + 1]
+        return starts, self._tokens[starts].astype(np.int64) * len(self._names) + self._tokens[starts + 1]
+
+    def _score_pairs(self, keys: Numbers, min_count: int) -> tuple[Numbers, npt.NDArray[np.float64]]:
+        """Return the distinct pairs, rising, and the score of each (gensim's `original_scorer`)."""
+        size = len(self._names)
         pairs, uses = np.unique(keys, return_counts=True)
         counts = np.bincount(self._tokens[self._tokens != _BETWEEN], minlength=size)
-        entries = int(np.count_nonzero(counts)) + len(pairs) - self._unite(pairs, uses, counts)
+        # gensim counts by name, which is the same: words are joined from left to right, so between the same two
+        # ends equal words are always divided equally, and no two pairs or tokens of a text share a name
+        entries = int(np.count_nonzero(counts)) + len(pairs)
         # operation by operation what gensim computes, so that a score on the threshold falls on the same side
         product = (counts[pairs // size] * counts[pairs % size]).astype(np.float64)
-        accepted = pairs[(uses - min_count) / product * entries > threshold]
-        if not len(accepted):
-            return
-        good = pl.Series(keys).is_in(pl.Series(accepted).implode()).to_numpy()
-        chosen = starts[good][_choose_alternate(starts[good])]
-        self._replace(chosen, accepted, size)
+        return pairs, (uses - min_count) / product * entries
 
-    def _unite(self, pairs: Numbers, uses: Numbers, counts: Numbers) -> int:
-        """Give pairs and tokens of one name the sum of their counts, in place; return how many were doubles.
-
-        gensim knows `a b` + `c`, `a` + `b c` and a joined `a b c` by one name, so it counts them together.
-        """
-        size = len(self._names)
-        joined = np.flatnonzero(counts[self._words :]) + self._words
-        names = [self._names[number] for number in joined]
-        split = [name.split(" ") for name in names if name.count(" ") == 1]
-        twins = np.array([self._numbers[a] * size + self._numbers[b] for a, b in split], dtype=np.int64)
-        lefts, rights = pairs // size, pairs % size
-        which = np.flatnonzero((lefts >= self._words) | (rights >= self._words) | np.isin(pairs, twins))
-        known = pl.Series("name", self._names, dtype=pl.String)
-        spelled = known.gather(lefts[which]) + " " + known.gather(rights[which])
-        every = pl.DataFrame(
-            {
-                "name": pl.concat([spelled, pl.Series("name", names, dtype=pl.String)]),
-                "uses": np.concatenate([uses[which], counts[joined]]),
-            }
-        )
-        sums = every.select(pl.col("uses").sum().over("name"))["uses"].to_numpy()
-        uses[which], counts[joined] = sums[: len(which)], sums[len(which) :]
-        return len(every) - every["name"].n_unique()
-
-    def _replace(self, chosen: Numbers, accepted: Numbers, size: int) -> None:
+    def _replace(self, chosen: Numbers, accepted: Numbers) -> None:
         """Replace the tokens at `chosen` and behind each by one that is joined of both."""
+        size = len(self._names)
         keys = self._tokens[chosen].astype(np.int64) * size + self._tokens[chosen + 1]
         joined = [
             self._numbers[f"{self._names[pair // size]} {self._names[pair % size]}"]

@@ -108,8 +108,8 @@ class _Text:
         size = len(self._names)
         pairs, uses = np.unique(keys, return_counts=True)
         counts = np.bincount(self._tokens[self._tokens != _BETWEEN], minlength=size)
-        # gensim counts by name, which is the same: words are joined from left to right, so between the same two
-        # ends equal words are always divided equally, and no two pairs or tokens of a text share a name
+        # gensim counts by name, which is the same: words are joined from left to right, so equal words
+        # between two ends are always divided equally, and no two pairs or tokens of a text share a name
         entries = int(np.count_nonzero(counts)) + len(pairs)
         # operation by operation what gensim computes, so that a score on the threshold falls on the same side
         product = (counts[pairs // size] * counts[pairs % size]).astype(np.float64)

@@ -1,0 +1,43 @@
+import gzip
+from pathlib import Path
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+from pylatexenc.latex2text import LatexNodes2Text
+
+from fathom.corpus.sentences import iterate_paragraphs
+from fathom.corpus.walker import PlainRunWalker
+
+_SIGNS = "{}[]()<>$&~^_%#`'-!?=*,.:;|\"@+/ \n\té\\"
+_PIECES = (
+    r"\frac \sqrt \emph \alpha \verb \item \'e \& \[ \] \( \) \\ \newcommand \footnote[3] \unknown \left("
+    r" \section*{x} \begin{equation} \end{equation} \begin{itemize}[x] \end{itemize} \begin{verbatim}"
+    r" \end{verbatim} $$ `` '' -- --- ?` word a1 x_i Größe 10.5"
+).split(" ")
+_WORDS = ["two words", "a, b; c", "(see x)", "\n\n", "  "]
+
+
+def _convert(text: str, ours: bool) -> str:
+    """Return what the converter makes of a text, or the name of its error."""
+    converter = LatexNodes2Text()
+    try:
+        if ours:
+            return converter.nodelist_to_text(PlainRunWalker(text).get_latex_nodes()[0])
+        return converter.latex_to_text(text)
+    except Exception as error:  # noqa: BLE001 -- whatever it is, both must raise it
+        return type(error).__name__
+
+
+@given(st.lists(st.sampled_from([*_SIGNS, *_PIECES, *_WORDS]), max_size=25).map("".join))
+def test_text_is_that_of_pylatexenc(text: str) -> None:
+    assert _convert(text, ours=True) == _convert(text, ours=False)
+
+
+def test_real_papers_come_out_as_from_pylatexenc(shared: Path) -> None:
+    with gzip.open(shared / "arxiv" / "redpajama" / "arxiv_002.jsonl.gz") as stream:
+        texts = [orjson.loads(line)["text"] for _, line in zip(range(6), stream, strict=False)]
+    paragraphs = [part for text in texts for part in iterate_paragraphs(text) if "\\" in part][:400]
+    assert len(paragraphs) > 100
+    differing = [part for part in paragraphs if _convert(part, ours=True) != _convert(part, ours=False)]
+    assert differing == []

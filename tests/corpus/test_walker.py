@@ -10,11 +10,43 @@ from fathom.corpus.sentences import iterate_paragraphs
 from fathom.corpus.walker import PlainRunWalker
 
 _SIGNS = "{}[]()<>$&~^_%#`'-!?=*,.:;|\"@+/ \n\té\\"
-_PIECES = (
-    r"\frac \sqrt \emph \alpha \verb \item \'e \& \[ \] \( \) \\ \newcommand \footnote[3] \unknown \left("
-    r" \section*{x} \begin{equation} \end{equation} \begin{itemize}[x] \end{itemize} \begin{verbatim}"
-    r" \end{verbatim} $$ `` '' -- --- ?` word a1 x_i Größe 10.5"
-).split(" ")
+_PIECES = [
+    r"\frac",
+    r"\sqrt",
+    r"\emph",
+    r"\alpha",
+    r"\verb",
+    r"\item",
+    r"\'e",
+    r"\&",
+    r"\[",
+    r"\]",
+    r"\(",
+    r"\)",
+    r"\\",
+    r"\newcommand",
+    r"\footnote[3]",
+    r"\unknown",
+    r"\left(",
+    r"\section*{x}",
+    r"\begin{equation}",
+    r"\end{equation}",
+    r"\begin{itemize}[x]",
+    r"\end{itemize}",
+    r"\begin{verbatim}",
+    r"\end{verbatim}",
+    r"$$",
+    r"``",
+    r"''",
+    r"--",
+    r"---",
+    r"?`",
+    r"word",
+    r"a1",
+    r"x_i",
+    r"Größe",
+    r"10.5",
+]
 _WORDS = ["two words", "a, b; c", "(see x)", "\n\n", "  "]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fathom.config.corpus import Selection
 from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
@@ -68,11 +69,14 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
         left_out: Counter[str] = Counter()
         offset = empty = 0
         for batch in spool.read():
-            frame = pl.DataFrame(batch).filter(kept.slice(offset, batch.num_rows))
+            table = pa.Table.from_batches([batch])
+            table = table.filter(kept.slice(offset, batch.num_rows).to_arrow())
             offset += batch.num_rows
-            left_out.update(reason for reason in frame["reason"] if reason)
-            empty += int(((frame["abstract"] == "") & (frame["reason"] == "")).sum())
-            writer.write(frame.select(column.name for column in RECORDS))
+            reasons = Counter(table["reason"].to_pylist())
+            of_empty = table.filter(pc.field("abstract") == "")
+            empty += of_empty["reason"].to_pylist().count("")
+            left_out.update({reason: count for reason, count in reasons.items() if reason})
+            writer.write(table.select([column.name for column in RECORDS]))
         rows_kept = writer.rows
     return {
         "door": "metadata",
@@ -90,10 +94,11 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
 def _choose_versions(spool: Spool) -> pl.Series:
     """Return for each spooled row whether it is the version of its id that counts."""
     names = ["doc_id", "update_date", "content"]
-    parts = [pl.DataFrame(batch.select(names)) for batch in spool.read()]
+    # taken and so copied: a column keeps its whole batch in memory
+    parts = [batch.select(names).take(list(range(batch.num_rows))) for batch in spool.read()]
     if not parts:
         return pl.Series("kept", [], dtype=pl.Boolean)
-    rows = pl.concat(parts).with_row_index("row")
+    rows = pl.DataFrame(pa.Table.from_batches(parts)).with_row_index("row")
     repeated = rows.filter(pl.col("doc_id").is_duplicated())
     best = repeated.sort(
         "doc_id", "update_date", "content", "row", descending=[False, True, True, False]

@@ -24,6 +24,9 @@ Document = dict[str, Any]
 
 def clean_line(text: str) -> str:
     """Return text on one line: white space collapsed to single blanks, control characters taken out."""
+    line = text.strip().replace("\n", " ")
+    if line.isprintable() and "  " not in line:  # no other white space than the blank is printable
+        return line
     line = " ".join(text.split())
     if not line.isprintable() and _CONTROL.search(line):
         line = " ".join(_CONTROL.sub("", line).split())

@@ -30,7 +30,7 @@ from fathom.errors import InputError
 from fathom.files import write_json_lines
 from fathom.models.loading import save_model
 from fathom.models.tokens import encode_pair
-from fathom.scoring import logits, ranks, score_pairs
+from fathom.scoring import batches, logits, ranks, score_pairs
 from fathom.tables import SCORES, check_table, read_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,7 +195,7 @@ def test_bfloat16_head_is_applied_in_float32(tokenizer: Any) -> None:
 def test_memory_that_runs_out_halves_the_batch(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model, pairs, sizes = make_model("gpt2"), make_pairs(), []
     expected = score_pairs(model, tokenizer, pairs, Scoring())
-    true = ranks.score_batch
+    true = batches.score_batch
 
     def small(project: Any, batch: Any, device: Any) -> Any:
         sizes.append(len(batch))
@@ -203,7 +203,7 @@ def test_memory_that_runs_out_halves_the_batch(tokenizer: Any, monkeypatch: pyte
             raise torch.cuda.OutOfMemoryError("no memory")
         return true(project, batch, device)
 
-    monkeypatch.setattr(ranks, "score_batch", small)
+    monkeypatch.setattr(batches, "score_batch", small)
     scores = score_pairs(model, tokenizer, pairs, Scoring(batch_tokens=400))
     assert scores["rank"].equals(expected["rank"])
     assert sizes[0] > 4
@@ -214,7 +214,7 @@ def test_memory_for_not_even_one_pair(tokenizer: Any, monkeypatch: pytest.Monkey
     def never(*_: Any) -> Any:
         raise torch.cuda.OutOfMemoryError("no memory")
 
-    monkeypatch.setattr(ranks, "score_batch", never)
+    monkeypatch.setattr(batches, "score_batch", never)
     with pytest.raises(InputError, match="does not hold one pair"):
         score_pairs(make_model("gpt2"), tokenizer, make_pairs(), Scoring())
 
@@ -318,6 +318,6 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_pat
     assert report["model"] == "folder"
     assert report["pairs"] == 23
     assert set(report) == {
-        "model", "fingerprint", "dtype", "device", "torch", "pairs_sha256", "together_with", "pairs",
-        "backed_off", "ties",
+        "model", "fingerprint", "dtype", "device", "torch", "chat_template", "pairs_sha256", "together_with",
+        "pairs", "backed_off", "ties",
     }  # fmt: skip

@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.whole import read_config
 from fathom.errors import InputError
+from fathom.models.registry import CHAT
 from fathom.sources import find_sources
 
 os.environ.update(
@@ -125,6 +126,11 @@ def grow(first, limit=None):
 def one_of(names):
     """Return a wildcard constraint that takes exactly these names."""
     return "|".join(re.escape(name) for name in names) or "(?!)"
+
+
+def without_chat_template():
+    """Return the models that read running text and keywords, too."""
+    return [name for name in CONFIG.models.scored if not name.endswith(CHAT)]
 
 
 def variants(domain):

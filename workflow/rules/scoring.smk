@@ -21,7 +21,7 @@ SCORES = [
 MEASURED = [
     (domain, model)
     for domain in CONFIG.benchmark_domains
-    for model in CONFIG.models.scored
+    for model in without_chat_template()
 ]
 # where no document is held out, there is no text to measure perplexity on
 PERPLEXITIES = [
@@ -60,7 +60,8 @@ rule score_pairs:
         settings=settings("scoring"),
     shell:
         "python {input.code[0]} --model {input.model:q} --pairs {input.pairs:q}"
-        " --settings {params.settings:q} --output {output.scores:q} --report {output.report:q} --log {log:q}"
+        " --settings {params.settings:q} --gpus {resources.gpu} --output {output.scores:q}"
+        " --report {output.report:q} --log {log:q}"
 
 
 use rule score_pairs as score_reference with:
@@ -90,7 +91,7 @@ rule measure_perplexity:
     benchmark:
         "results/{run}/benchmarks/measure_perplexity/{domain}.{model}.tsv"
     wildcard_constraints:
-        model=one_of(CONFIG.models.scored),
+        model=one_of(without_chat_template()),
     conda:
         "../../envs/gpu.yaml"
     threads: 1
@@ -120,7 +121,7 @@ rule measure_attribute_rate:
     benchmark:
         "results/{run}/benchmarks/measure_attribute_rate/{domain}.{model}.tsv"
     wildcard_constraints:
-        model=one_of(CONFIG.models.scored),
+        model=one_of(without_chat_template()),
     conda:
         "../../envs/gpu.yaml"
     threads: 1

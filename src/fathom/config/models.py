@@ -45,7 +45,9 @@ class Models(Section):
     registry: str = Field("config/models.tsv", description="table of models from the hub or local paths")
     train: dict[Name, Training] = Field({}, description="small models trained from nothing, by name")
     adapt: list[Adaptation] = Field([], description="adapted models; named base+domain+domain")
-    score: list[str] = Field([], description="further models of the registry to score")
+    score: list[str] = Field(
+        [], description="further models of the registry to score; NAME@chat: inside its chat template"
+    )
     max_characters: Positive = Field(
         30_000_000, description="characters of a domain's text that models are trained on, whole documents"
     )

@@ -1,5 +1,6 @@
 """The table of models."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,15 @@ def test_an_unknown_name_gets_the_nearest() -> None:
         find_model(read_registry(path), "gpt2-x", path)
     assert "there is no model 'gpt2-x'" in str(error.value)
     assert "did you mean gpt2-xl?" in str(error.value)
+
+
+def test_a_chat_model_can_be_named_inside_its_template() -> None:
+    path = ROOT / "config" / "models.tsv"
+    entries = read_registry(path)
+    found = find_model(entries, "Qwen2-7B-Instruct@chat", path)
+    assert found == replace(entries["Qwen2-7B-Instruct"], name="Qwen2-7B-Instruct@chat", chat_template=True)
+    assert not entries["Qwen2-7B-Instruct"].chat_template
+    with pytest.raises(InputError, match="'Qwen2-7B' is no chat model\nHint: score it without a chat"):
+        find_model(entries, "Qwen2-7B@chat", path)
+    with pytest.raises(InputError, match="did you mean Qwen2-7B-Instruct"):
+        find_model(entries, "Qwen2-7B-Instuct@chat", path)

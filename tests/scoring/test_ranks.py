@@ -1,5 +1,6 @@
 """Ranks and probabilities against a plain loop, over architectures, batches and traps."""
 
+import copy
 import itertools
 import json
 import os
@@ -32,7 +33,7 @@ from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.files import write_json_lines
 from fathom.models.loading import save_model
-from fathom.models.tokens import encode_pair
+from fathom.models.tokens import CHAT_REQUEST, encode_pair
 from fathom.scoring import batches, logits, ranks, score_pairs
 from fathom.tables import SCORES, check_table, read_table
 
@@ -161,6 +162,17 @@ def test_a_bos_token_changes_the_scores(tokenizer: Any) -> None:
     model, pairs = make_model("gemma2"), make_pairs()
     with_bos, without = (score_pairs(model, tokenizer, pairs, add_bos=each)["rank"] for each in (True, False))
     assert not with_bos.equals(without)
+
+
+def test_inside_a_chat_template_the_same_targets_have_other_scores(tokenizer: Any) -> None:
+    model, pairs, tokenizer = make_model("llama"), make_pairs(), copy.deepcopy(tokenizer)
+    tokenizer.chat_template = "{% for m in messages %}{{ m['role'] }} w3 {{ m['content'] }} w4{% endfor %}"
+    inside = score_pairs(model, tokenizer, pairs, chat_template=True)
+    words = f"user w3 {CHAT_REQUEST} w4 "  # whole words are this tokenizer's tokens
+    by_hand = score_pairs(model, tokenizer, pairs.with_columns(prompt=pl.lit(words) + pl.col("prompt")))
+    assert inside["tokens"].equals(by_hand["tokens"]) and inside["rank"].equals(by_hand["rank"])
+    assert (inside["log_probability"] - by_hand["log_probability"]).abs().max() < 1e-5
+    assert not inside["rank"].equals(score_pairs(model, tokenizer, pairs)["rank"])
 
 
 class Known(torch.nn.Module):

@@ -62,6 +62,23 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     assert wrong.returncode == 1 and "reference: there is no" in wrong.stderr + wrong.stdout
 
 
+def test_inside_its_chat_template_a_model_has_ranks_only():
+    score = "models={score: [Qwen2-1.5B-Instruct, Qwen2-1.5B-Instruct@chat]}"
+    done = plan("--forceall", "--config", "run=plan", score)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "results/plan/machine-learning/scores/tf/Qwen2-1.5B-Instruct@chat.parquet" in done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert jobs.count("fetch_model") == 2
+    assert jobs.count("score_pairs") == jobs.count("measure_perplexity") + 1
+    assert jobs.count("score_pairs") == jobs.count("measure_attribute_rate") + 1
+
+
+def test_the_scorer_is_told_how_many_gpus_it_has():
+    done = plan("-p", "--forceall", "--config", "run=plan", "--set-resources", "score_pairs:gpu=4")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert done.stdout.count("python scripts/score_pairs.py") == done.stdout.count("--gpus 4") > 1
+
+
 @pytest.mark.parametrize("target", ["all", "benchmarks", "figures"])
 def test_every_target_plans(target):
     done = plan("--forceall", "--config", "run=plan", "--", target)

@@ -1,5 +1,6 @@
 """The table of models."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,8 +52,6 @@ def test_wrong_values_are_named(tmp_path: Path, change: dict[str, str], message:
     path = write(tmp_path / "m.tsv", {}, {"name": "b", **change})
     with pytest.raises(InputError) as error:
         read_registry(path)
-    import re
-
     assert re.search(message, str(error.value))
 
 
@@ -80,3 +79,27 @@ def test_a_chat_model_can_be_named_inside_its_template() -> None:
         find_model(entries, "Qwen2-7B@chat", path)
     with pytest.raises(InputError, match="did you mean Qwen2-7B-Instruct"):
         find_model(entries, "Qwen2-7B-Instuct@chat", path)
+
+
+def test_every_checkpoint_of_the_papers_table_has_its_revision(shared: Path) -> None:
+    (paper,) = (shared.parent / "papers").glob("000_*.txt")
+    first, *_ = (line for line in paper.read_text().splitlines() if line.startswith("First 50\t"))
+    spaced, *_ = (line for line in paper.read_text().splitlines() if line.startswith("Equally Spaced\t"))
+    stage1 = {f"stage1-step{step}-tokens{size}" for step, size in re.findall(r"(\d+)\((\d+B)\)", first)}
+    steps = {
+        f"stage1-step{step}-tokens{size}"
+        for step, size in re.findall(r"(\d+)\((\d+B)\)", spaced.split("Stage2")[0])
+    }
+    stage2 = {
+        f"stage2-{ingredient}-step{step}-tokens{size}"
+        for ingredient, step, size in re.findall(r"(ingredient\d)-step(\d+)\((\d+B)\)", spaced)
+    }
+    assert (len(stage1), len(steps), len(stage2)) == (50, 50, 5)
+    entries = read_registry(ROOT / "config" / "models.tsv").values()
+    revisions = {entry.revision for entry in entries if entry.source == "allenai/OLMo-2-1124-7B"}
+    assert stage1 | steps | stage2 <= revisions
+
+
+def test_revisions_are_commits_or_names_of_checkpoints() -> None:
+    for entry in read_registry(ROOT / "config" / "models.tsv").values():
+        assert re.fullmatch(r"([0-9a-f]{40}|stage\d-.*-tokens\d+B)?", entry.revision), entry.name

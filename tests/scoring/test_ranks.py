@@ -33,6 +33,7 @@ from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.files import write_json_lines
 from fathom.models.loading import save_model
+from fathom.models.registry import COLUMNS
 from fathom.models.tokens import CHAT_REQUEST, encode_pair
 from fathom.scoring import batches, logits, ranks, score_pairs
 from fathom.tables import SCORES, check_table, read_table
@@ -359,3 +360,25 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_pat
         "model", "fingerprint", "dtype", "device", "torch", "chat_template", "pairs_sha256", "together_with",
         "pairs", "backed_off", "ties",
     }  # fmt: skip
+
+
+def test_the_programs_score_a_chat_model_inside_its_template(tokenizer: Any, tmp_path: Path) -> None:
+    model, pairs, tokenizer = make_model("gpt2"), make_pairs(), copy.deepcopy(tokenizer)
+    tokenizer.chat_template = "{% for m in messages %}{{ m['content'] }} w4{% endfor %}"
+    save_model(tmp_path / "weights", model, tokenizer)
+    write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
+    values = ["m", "f", str(tmp_path / "weights"), "", "chat", "", "", "", "float32"]
+    (tmp_path / "models.tsv").write_text("\t".join(COLUMNS) + "\n" + "\t".join(values) + "\n")
+    for command in (
+        ["fetch_model.py", "--name", "m@chat", "--registry", "models.tsv", "--pointer", "model.json"],
+        ["score_pairs.py", "--model", "model.json", "--pairs", "pairs.jsonl", "--output", "s.parquet",
+         "--report", "s.json", "--gpus", "2", "--settings", '{"device": "cpu"}'],
+    ):  # fmt: skip
+        subprocess.run(
+            [sys.executable, ROOT / "scripts" / command[0], *command[1:]], check=True, capture_output=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, cwd=tmp_path,
+        )  # fmt: skip
+    scores = read_table(tmp_path / "s.parquet", SCORES)
+    assert scores["rank"].equals(score_pairs(model, tokenizer, pairs, chat_template=True)["rank"])
+    report = json.loads((tmp_path / "s.json").read_text())
+    assert (report["model"], report["chat_template"]) == ("m@chat", True)

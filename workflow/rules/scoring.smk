@@ -17,7 +17,15 @@ SCORES = [
     for domain, variant, model in BENCHMARKS
 ]
 
-
+WRITTEN = [
+    (domain, variant)
+    for domain in CONFIG.benchmark_domains
+    for variant in variants(domain)
+]
+PAIRS = [
+    f"results/{RUN}/{domain}/benchmark/{variant}/pairs.parquet"
+    for domain, variant in WRITTEN
+]
 MEASURED = [
     (domain, model)
     for domain in CONFIG.benchmark_domains
@@ -142,6 +150,7 @@ rule summarize_scores:
     input:
         code=sources("summarize_scores"),
         scores=SCORES,
+        pairs=PAIRS,
         perplexity=PERPLEXITIES,
         attribute_rates=ATTRIBUTE_RATES,
     output:
@@ -164,11 +173,12 @@ rule summarize_scores:
     params:
         settings=settings("summary"),
         scores=list_options("scores", BENCHMARKS, SCORES),
+        pairs=list_options("pairs", WRITTEN, PAIRS),
         perplexity=list_options("perplexity", MEASURED, PERPLEXITIES),
         attribute_rates=list_options("attribute-rates", MEASURED, ATTRIBUTE_RATES),
     shell:
-        "python {input.code[0]} {params.scores} {params.perplexity} {params.attribute_rates}"
-        " --settings {params.settings:q} --output {output.summary} --log {log}"
+        "python {input.code[0]} {params.scores} {params.pairs} {params.perplexity}"
+        " {params.attribute_rates} --settings {params.settings:q} --output {output.summary} --log {log}"
 
 
 rule compare_models:

@@ -107,11 +107,12 @@ def _evaluate(models: Sequence[Any], ids: Sequence[int], name: str) -> Iterator[
     import torch
 
     training = [model.training for model in models]
-    with torch.inference_mode():
-        replicas = [Replica(choose_projection(model.eval(), ids, name), model.device) for model in models]
-        yield replicas
-    for model, was in zip(models, training, strict=True):
-        model.train(was)
+    try:
+        with torch.inference_mode():
+            yield [Replica(choose_projection(model.eval(), ids, name), model.device) for model in models]
+    finally:
+        for model, was in zip(models, training, strict=True):
+            model.train(was)
 
 
 def check_pairs(pairs: pl.DataFrame) -> None:

@@ -27,7 +27,7 @@ docs: .venv/installed
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot
 
-# against peers and limits, on the pairs of `make demo`; minutes
+# against peers and limits, on the pairs and models of `make demo`; minutes
 perf: .venv/installed
 	$(BIN)/python perf/scoring.py
 

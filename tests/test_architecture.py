@@ -24,6 +24,7 @@ _HEAVY = {
     "sklearn",
     "scipy",
     "matplotlib",
+    "anthropic",
 }
 _ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
 

@@ -22,12 +22,16 @@ _HINT = "a line needs category (or keyword), prompt and target; source and date 
 
 
 class Fault(NamedTuple):
-    """What is wrong with a file: the line, the rule, a text, and the entry's number from 1, or 0 for none."""
+    """What is wrong with a file: the line, the rule, a text, and the entry's number from 1, or 0 for none.
+
+    `file` is the file's name, where several are read together.
+    """
 
     line: int
     rule: str
     text: str
     entry: int = 0
+    file: str = ""
 
 
 class Entry(NamedTuple):
@@ -39,6 +43,7 @@ class Entry(NamedTuple):
     target: str
     source: str = ""
     date: str = ""
+    file: str = ""
 
 
 def read_entries(path: Path | str) -> tuple[list[Entry], list[Fault]]:
@@ -129,14 +134,13 @@ def find_faults(entries: Sequence[Entry]) -> list[Fault]:
     one, a prompt that holds its `answer` as a word, and a `duplicate` of an earlier line.
     """
     faults: list[Fault] = []
-    seen: dict[tuple[str, str], tuple[int, int]] = {}
+    seen: dict[tuple[str, str], Entry] = {}
     for number, entry in enumerate(entries, start=1):
-        faults += [Fault(entry.line, rule, text, number) for rule, text in _check(entry)]
-        first = seen.setdefault(
-            (entry.prompt.strip().lower(), entry.target.strip().lower()), (number, entry.line)
-        )
-        if first[0] != number:
-            faults.append(Fault(entry.line, "duplicate", f"the same pair as in line {first[1]}", number))
+        faults += [Fault(entry.line, rule, text, number, entry.file) for rule, text in _check(entry)]
+        first = seen.setdefault((entry.prompt.strip().lower(), entry.target.strip().lower()), entry)
+        if first is not entry:
+            place = f"line {first.line}" + (f" of {first.file}" if first.file != entry.file else "")
+            faults.append(Fault(entry.line, "duplicate", f"the same pair as in {place}", number, entry.file))
     return faults
 
 

@@ -179,7 +179,8 @@ def raise_faults(faults: Sequence[Fault], path: Path | str) -> None:
             f"\n  line {fault.line}: {fault.rule}: {fault.text}"
             for fault in sorted(faults, key=lambda fault: fault.line)
         )
-        raise InputError(f"{len(faults)} faults{listed}", str(path), "mend these lines")
+        number = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        raise InputError(f"{number}{listed}", str(path), "mend these lines")
 
 
 def make_reference(entries: Sequence[Entry]) -> pl.DataFrame:

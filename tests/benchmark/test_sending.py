@@ -262,7 +262,8 @@ def test_requests_and_folders_that_do_not_fit(stub, requests, tmp_path):
     cases = [([requests[0]], folder, Sending("other-model", 500), "no answer to .* by other-model"),
              ([requests[1], twin], folder, SETTINGS, "would have the name"),
              ([requests[1]], requests[1].parent, SETTINGS, "among the requests"),
-             ([tmp_path / "none.txt"], folder, SETTINGS, "no such file")]  # fmt: skip
+             ([tmp_path / "none.txt"], folder, SETTINGS, "no such file"),
+             ([requests[1]], twin, SETTINGS, "no answer can be saved")]  # fmt: skip
     for paths, place, settings, text in cases:
         with pytest.raises(InputError, match=text):
             send_requests(paths, place, settings)

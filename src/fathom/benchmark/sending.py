@@ -6,6 +6,7 @@ and `NAME.txt`, the answer's text. A record that fits its request is never asked
 
 import logging
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -87,6 +88,7 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: Sending) -> 
     if not waiting:
         return counts
     key = _read_key()
+    _check_folder(folder)
     log.info("%s requests to %s; %s answers are there", len(waiting), settings.model, counts["kept"])
     with _connect(key, settings) as client:
         for request, text in waiting.items():
@@ -126,6 +128,16 @@ def _find_waiting(requests: Sequence[Path], folder: Path, model: str) -> dict[Pa
             )
         _write_missing_text(record["answer"], path)
     return waiting
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise `InputError` if nothing can be written here, before an answer is paid for."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"no answer can be saved here: {error}", str(folder), "choose another") from error
 
 
 def _read_key() -> str:

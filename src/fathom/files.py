@@ -152,6 +152,9 @@ def read_delimited(path: Path | str, delimiter: str = "\t") -> list[dict[str, st
         header = next(reader, None)
         if header is None:
             raise InputError("the file is empty", str(path), "it needs a header line")
+        twice = sorted({name for name in header if header.count(name) > 1})
+        if twice:
+            raise InputError(f"columns stand twice: {', '.join(twice)}", f"{path}, line 1")
         rows = []
         for values in reader:
             if len(values) != len(header):

@@ -154,6 +154,24 @@ ATTRIBUTE_RATES: Contract = (
 )
 """Last-layer attribute rate of one model by keyword."""
 
+RANKED_SCORES: Contract = (
+    Column("setting", _STRING, "how models were prepared, such as direct"),
+    Column("model", _STRING, "model as the table of scores names it"),
+    Column("benchmark", _STRING, "benchmark as the table of scores names it"),
+    Column("score", _DOUBLE, "score as it came, whether high or low is good; NaN where there is none"),
+    Column("standard_error", _DOUBLE, "its standard error; NaN where there is none"),
+)
+"""One row for every setting, model and benchmark that rankings are made from, in the order of the table."""
+
+PAIRED_TESTS: Contract = (
+    Column("setting", _STRING, "how models were prepared"),
+    Column("benchmark", _STRING, "benchmark that both models were scored on"),
+    Column("better", _STRING, "the model that is ahead"),
+    Column("worse", _STRING, "the other one"),
+    Column("apart", _BOOL, "a paired test on examples tells them apart"),
+)
+"""One row for every two models on a benchmark whose examples were scored one by one; no row elsewhere."""
+
 SUMMARY_COLUMNS = (
     "domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high", "pairs",
 )  # fmt: skip
@@ -174,6 +192,40 @@ GROUP_COLUMNS = ("domain", "variant", "model", "place", "value", "groups")
 
 CORRELATION_COLUMNS = ("domain", "x", "y", "statistic", "value", "ci_low", "ci_high", "p", "models")
 """Header of correlations.csv: one line for every two variants or metrics of a domain, by statistic."""
+
+RANKED_MODEL_COLUMNS = ("model", "title", "family", "kind", "parameters", "tokens")
+"""Header of ranking/models.csv: one line for each ranked model; a field is empty where nothing is known."""
+
+RANKED_BENCHMARK_COLUMNS = (
+    "benchmark", "title", "category", "corpus", "lower_is_better", "metric", "training_examples",
+)  # fmt: skip
+"""Header of ranking/benchmarks.csv: one line for each benchmark that models are ranked on."""
+
+AGREEMENT_COLUMNS = ("setting", "statistic", "value", "ci_low", "ci_high")
+"""Header of ranking/agreement.csv: one line for each number that a whole setting comes down to."""
+
+PAIRWISE_COLUMNS = ("setting", "statistic", "first", "second", "value", "ci_low", "ci_high", "models")
+"""Header of ranking/pairwise.csv: one line for every two benchmarks; in means.csv second is `others`."""
+
+CATEGORY_COLUMNS = ("setting", "statistic", "first", "second", "value", "ci_low", "ci_high", "pairs")
+"""Header of ranking/categories.csv: one line for every two categories of benchmarks."""
+
+CORPUS_AGREEMENT_COLUMNS = (
+    "setting", "group", "corpus", "benchmark", "value", "ci_low", "ci_high", "models",
+)  # fmt: skip
+"""Header of ranking/perplexity.csv: one line for every corpus and benchmark, by group of models."""
+
+COMPONENT_COLUMNS = ("setting", "group", "component", "share", "ci_low", "ci_high", "models", "benchmarks")
+"""Header of ranking/pca.csv: one line for each principal component, and one for all that are listed."""
+
+FIRST_COMPONENT_COLUMNS = ("setting", "group", "model", "score", "ci_low", "ci_high", "log10_compute")
+"""Header of ranking/pc1.csv: one line for each model: its score on the first principal component."""
+
+ALIGNMENT_COLUMNS = (
+    "setting", "first", "second", "model", "place_first", "place_second", "best_first", "worst_first",
+    "best_second", "worst_second",
+)  # fmt: skip
+"""Header of ranking/alignment.csv: one line for each model: its places after the greedy alignment."""
 
 
 def arrow_schema(contract: Contract) -> pa.Schema:

@@ -8,11 +8,13 @@ import difflib
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from fathom.config.benchmark import Embedding, Keywords, Matches, Pairs, Sentences, Vocabulary
 from fathom.config.corpus import Corpus, Domain
 from fathom.config.models import Models
+from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary
 from fathom.config.section import Name, Section, describe_errors
 from fathom.errors import InputError
@@ -24,14 +26,20 @@ class Config(Section):
 
     run: Name = Field("demo", description="name of the run: results lie in results/{run}")
     dump: str | None = Field(None, description="folder of an arXiv dump (corpus.source: arxiv)")
+    scores: str | None = Field(
+        None, description="folder of tables of scores to rank models by; without domains, nothing else is done"
+    )
+    ranking: Ranking = Ranking()
     corpus: Corpus = Corpus()
-    domains: dict[Name, Domain] = Field(min_length=1)
+    domains: dict[Name, Domain] = Field(
+        {}, validate_default=True, description="see [domains](#domainsname); needed unless `scores` is given"
+    )
     keywords: Keywords = Keywords()
     sentences: Sentences = Sentences()
     embedding: Embedding = Embedding()
     matches: Matches = Matches()
     vocabulary: Vocabulary = Vocabulary()
-    pairs: Pairs
+    pairs: Pairs | None = Field(None, validate_default=True, description="see [pairs](#pairs); needed where there are domains")
     models: Models = Models()
     scoring: Scoring = Scoring()
     perplexity: Perplexity = Perplexity()
@@ -40,6 +48,25 @@ class Config(Section):
     reference: dict[Name, str] = Field(
         {}, description="reference benchmarks by domain: a file (.jsonl or .csv) of category, prompt, target"
     )
+
+    @field_validator("domains")
+    @classmethod
+    def _need_domains(cls, value: dict[str, Domain], info: ValidationInfo) -> dict[str, Domain]:
+        if not value and info.data.get("scores") is None:
+            if _names_tables(info):
+                message = "none are given, and ranking.settings names tables of scores: --config scores=FOLDER"
+                raise ValueError(message)
+            raise PydanticCustomError("missing", "at least one is needed")
+        return value
+
+    @field_validator("pairs")
+    @classmethod
+    def _need_pairs(cls, value: Pairs | None, info: ValidationInfo) -> Pairs | None:
+        # only a table of scores that lies there already can be ranked without making benchmarks
+        alone = info.data.get("scores") is not None or _names_tables(info)
+        if value is None and (info.data.get("domains") or not alone):
+            raise PydanticCustomError("missing", "its tokenizer is needed")
+        return value
 
     @model_validator(mode="after")
     def _refer_to_what_exists(self) -> Self:
@@ -52,7 +79,7 @@ class Config(Section):
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")
         for name in self.reference:
             _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
-        if not self.benchmark_domains:
+        if self.domains and not self.benchmark_domains:
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
         return self
 
@@ -60,6 +87,11 @@ class Config(Section):
     def benchmark_domains(self) -> list[str]:
         """Names of the domains that benchmarks are built for, in the order of the file."""
         return [name for name, domain in self.domains.items() if domain.benchmark]
+
+
+def _names_tables(info: ValidationInfo) -> bool:
+    """Say whether a configuration is for ranking by tables of scores, whose folder may not be given yet."""
+    return bool("ranking" in info.data and info.data["ranking"].settings)
 
 
 def _require(name: str, known: dict[str, Any], key: str, what: str = "domain") -> None:

@@ -52,7 +52,7 @@ _EXAMPLES = {
     "    - {base: gpt2-small, paths: [[cs.AI], [cs.AI, cond-mat]], steps: 150}\n"
     "# gives gpt2-small+cs.AI and gpt2-small+cs.AI+cond-mat",
     "Models": "models:\n  score: [gpt2, gpt2-medium]  # rows of config/models.tsv",
-    "Ranking": "scores: my-scores  # model, then a column for each benchmark: before.csv, before_stderr.csv, ...\n"
+    "Ranking": "scores: my-scores  # before.csv, before_stderr.csv, after.csv, after_stderr.csv\n"
     "ranking:\n  settings: [{name: direct, file: before}, {name: tuned, file: after}]\n"
     "  benchmarks: {cola: {title: CoLA, category: language}, wiki: {lower_is_better: true, corpus: true}}",
     "Keywords": "keywords:\n  count: 150\n"

@@ -1,4 +1,4 @@
-"""Settings of rankings: which tables of scores, what their benchmarks are, how models are grouped (spec 3.5)."""
+"""Settings of rankings: tables of scores, their benchmarks, families of models (spec 3.5)."""
 
 from typing import Annotated, Self
 
@@ -32,7 +32,8 @@ class Ranking(Section):
     """How rankings of models are compared (004; spec 3.5)."""
 
     settings: list[ScoreFile] = Field(
-        [], description="settings in a folder of scores, the one to begin from first; empty: every table of it"
+        [],
+        description="settings in a folder of scores, the one to begin from first; empty: every table of it",
     )
     benchmarks: dict[str, RankedBenchmark] = Field(
         {}, description="benchmarks by their column; what is not said here is taken from metadata.json"

@@ -27,7 +27,8 @@ class Config(Section):
     run: Name = Field("demo", description="name of the run: results lie in results/{run}")
     dump: str | None = Field(None, description="folder of an arXiv dump (corpus.source: arxiv)")
     scores: str | None = Field(
-        None, description="folder of tables of scores to rank models by; without domains, nothing else is done"
+        None,
+        description="folder of tables of scores to rank models by; without domains, nothing else is done",
     )
     ranking: Ranking = Ranking()
     corpus: Corpus = Corpus()
@@ -39,7 +40,9 @@ class Config(Section):
     embedding: Embedding = Embedding()
     matches: Matches = Matches()
     vocabulary: Vocabulary = Vocabulary()
-    pairs: Pairs | None = Field(None, validate_default=True, description="see [pairs](#pairs); needed where there are domains")
+    pairs: Pairs | None = Field(
+        None, validate_default=True, description="see [pairs](#pairs); needed where there are domains"
+    )
     models: Models = Models()
     scoring: Scoring = Scoring()
     perplexity: Perplexity = Perplexity()
@@ -54,7 +57,9 @@ class Config(Section):
     def _need_domains(cls, value: dict[str, Domain], info: ValidationInfo) -> dict[str, Domain]:
         if not value and info.data.get("scores") is None:
             if _names_tables(info):
-                message = "none are given, and ranking.settings names tables of scores: --config scores=FOLDER"
+                message = (
+                    "none are given, and ranking.settings names tables of scores: --config scores=FOLDER"
+                )
                 raise ValueError(message)
             raise PydanticCustomError("missing", "at least one is needed")
         return value

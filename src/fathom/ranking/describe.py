@@ -1,7 +1,7 @@
 """What is known of the models and benchmarks of a table: directions, categories, families, sizes (spec 3.5).
 
-The configuration comes first, then the table's own `metadata.json`, then `config/models.tsv`. Whether a high or
-a low score is good is never guessed.
+The configuration comes first, then the table's own `metadata.json`, then `config/models.tsv`. Whether a high
+or a low score is good is never guessed.
 """
 
 import difflib
@@ -20,8 +20,8 @@ from fathom.ranking.table import Benchmark, Model
 CORPUS_METRICS = frozenset({"bits_per_byte", "byte_perplexity", "word_perplexity", "perplexity"})
 LOWER_METRICS = CORPUS_METRICS | {"brier_score", "loss", "rank", "ter", "wer", "cer", "mse", "rmse", "mae"}
 HIGHER_METRICS = frozenset(
-    {"acc", "acc_norm", "acc_mutual_info", "accuracy", "mcc", "exact_match", "em", "f1", "bleu", "chrf", "rouge1",
-     "rouge2", "rougeL", "r@1", "pass@1", "mrr", "mc1", "mc2"}
+    {"acc", "acc_norm", "acc_mutual_info", "accuracy", "mcc", "exact_match", "em", "f1", "bleu", "chrf",
+     "rouge1", "rouge2", "rougeL", "r@1", "pass@1", "mrr", "mc1", "mc2"}
 )  # fmt: skip
 
 _BILLION = 1e9
@@ -80,7 +80,9 @@ def _part(values: dict[str, Any], name: str, kind: type, path: Path | str) -> An
     return part
 
 
-def describe_benchmarks(names: Sequence[str], settings: Ranking, metadata: Metadata, where: str) -> list[Benchmark]:
+def describe_benchmarks(
+    names: Sequence[str], settings: Ranking, metadata: Metadata, where: str
+) -> list[Benchmark]:
     """Return what is known of each benchmark, in the order of `names`.
 
     Raises
@@ -90,7 +92,9 @@ def describe_benchmarks(names: Sequence[str], settings: Ranking, metadata: Metad
     """
     absent = [name for name in settings.benchmarks if name not in names]
     if absent:
-        log.info("%s: no column for %s of the configured benchmarks: %s", where, len(absent), ", ".join(absent))
+        log.info(
+            "%s: no column for %s of the configured benchmarks: %s", where, len(absent), ", ".join(absent)
+        )
     found, unclear = [], []
     for name in names:
         said = settings.benchmarks.get(name, RankedBenchmark())
@@ -132,8 +136,8 @@ def describe_models(
 ) -> list[Model]:
     """Return what is known of each model, in the order of `names`; what is unknown is said in the log.
 
-    Sizes are those of the metadata where it gives any, else those of the registry: a published figure shows the
-    models whose size its authors knew.
+    Sizes are those of the metadata where it gives any, else those of the registry: a published figure shows
+    the models whose size its authors knew.
     """
     by_name = {key: entry for entry in registry.values() for key in (entry.source, entry.name)}
     by_name |= dict(registry)
@@ -155,7 +159,7 @@ def describe_models(
     if strangers:
         near = difflib.get_close_matches(strangers[0], by_name, n=1)
         log.info(
-            "%s of %s models are in neither models.tsv nor metadata.json (%s%s): they count among all models, "
+            "%s of %s models are in neither models.tsv nor metadata.json (%s%s): they count among all models "
             "but in no family, kind or size",
             len(strangers),
             len(names),
@@ -170,6 +174,8 @@ def _tell_apart(models: Iterable[Model]) -> list[Model]:
     models = list(models)
     titles = [model.title for model in models]
     return [
-        Model(m.name, m.name if titles.count(m.title) > 1 else m.title, m.family, m.kind, m.parameters, m.tokens)
+        Model(
+            m.name, m.name if titles.count(m.title) > 1 else m.title, m.family, m.kind, m.parameters, m.tokens
+        )
         for m in models
     ]

@@ -42,8 +42,8 @@ def read_folder(folder: Path | str, settings: Ranking, registry: Mapping[str, En
     Raises
     ------
     InputError
-        With file, line and column of what cannot be read; if settings differ in models or benchmarks; if there
-        are too few of either.
+        With file, line and column of what cannot be read; if settings differ in models or benchmarks; if
+        there are too few of either.
     """
     import numpy as np
 
@@ -55,13 +55,15 @@ def read_folder(folder: Path | str, settings: Ranking, registry: Mapping[str, En
         _require_same(columns, list(next(iter(grid.values()), {})), "benchmark", files[0].scores, each.scores)
     metadata = read_metadata(metadata_file)
     benchmarks = describe_benchmarks(columns, settings, metadata, str(files[0].scores))
+    direction = np.array([-1.0 if each.lower_is_better else 1.0 for each in benchmarks])
+    paired = np.array([_read_examples(each, models, columns, settings.significance) for each in files])
     table = ScoreTable(
         tuple(each.name for each in files),
         tuple(describe_models(models, settings, metadata, registry)),
         tuple(benchmarks),
         _blank_where_missing(np.array([_to_array(grid, models, columns) for grid in grids]), files),
         np.array([_read_errors(each, models, columns) for each in files]),
-        np.array([_read_examples(each, models, columns, settings.significance) for each in files]),
+        paired * direction[:, None],
     )
     check_size(table, str(files[0].scores))
     return table
@@ -110,9 +112,9 @@ def _require_same(expected: Sequence[str], found: Sequence[str], what: str, firs
         if missing:
             names = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
             raise InputError(
-                f"{len(missing)} {what}{'' if len(missing) == 1 else 's'} of the other setting missing: {names}",
+                f"{what}s that another setting has are missing ({len(missing)}): {names}",
                 str(path),
-                "every setting has the same models and benchmarks; leave fields empty where there is no score",
+                "settings have the same models and benchmarks; leave fields empty where there is no score",
             )
 
 
@@ -123,7 +125,7 @@ def _to_array(grid: Grid, models: Sequence[str], columns: Sequence[str]) -> "Arr
 
 
 def _blank_where_missing(scores: "Array", files: Sequence[SettingFiles]) -> "Array":
-    """Return scores without those that some setting lacks, so that settings are compared on the same models."""
+    """Return scores without those that some setting lacks, so that settings hold the same models."""
     import numpy as np
 
     missing = np.isnan(scores)
@@ -173,7 +175,9 @@ def _read_examples(
     for path in files.examples:
         if path.stem not in columns:
             raise InputError(
-                f"there is no benchmark {path.stem!r}", str(path), f"{files.scores.name} has none of this name"
+                f"there is no benchmark {path.stem!r}",
+                str(path),
+                f"{files.scores.name} has none of this name",
             )
         rows = read_delimited(path, ",")
         unknown = [name for name in (rows[0] if rows else {}) if name not in models][1:]

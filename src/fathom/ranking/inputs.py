@@ -42,7 +42,9 @@ def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[Settin
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(
-            "there is no such folder", f"scores = {folder}", "--config scores=FOLDER takes a folder of CSV files"
+            "there is no such folder",
+            f"scores = {folder}",
+            "--config scores=FOLDER takes a folder of CSV files",
         )
     tables = {path.stem: path for path in sorted(folder.glob("*.csv"))}
     wanted = {each.file: each.name for each in settings.settings} or {
@@ -73,5 +75,7 @@ def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[Settin
 def list_score_files(folder: Path | str, settings: Ranking) -> list[str]:
     """Return every file of a folder of scores that is read, as inputs of a rule."""
     found, metadata = find_score_files(folder, settings)
-    paths = [path for each in found for path in (each.scores, each.errors, *each.examples) if path is not None]
+    paths = [
+        path for each in found for path in (each.scores, each.errors, *each.examples) if path is not None
+    ]
     return [str(path) for path in (*paths, *([metadata] if metadata else []))]

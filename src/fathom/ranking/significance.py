@@ -1,7 +1,7 @@
 """Which differences between models count: unpaired z test as published, paired test on examples (004: C.2).
 
-The unpaired test takes two models' errors for independent. On the same examples they are not, so it finds less
-than there is; the paired test looks at the differences themselves.
+The unpaired test takes two models' errors for independent. On the same examples they are not, so it finds
+less than there is; the paired test looks at the differences themselves.
 """
 
 from typing import TYPE_CHECKING
@@ -62,7 +62,7 @@ def compare_unpaired(scores: "Array", errors: "Array", significance: float) -> "
 def compare_paired(examples: "Array", significance: float) -> "Array":
     """Return which of every two models is ahead on the same examples, 0 where neither is significantly.
 
-    A paired t test of the mean difference, of all pairs of models at once, from the covariance of their scores.
+    A paired t test of the mean difference, of all pairs of models at once, by their covariance.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The table that rankings are made from: settings, models, benchmarks, scores, standard errors, paired tests."""
+"""The table that rankings are made from: models, benchmarks, scores, standard errors, paired tests."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.errors import InputError
-from fathom.files import read_delimited
+from fathom.files import read_delimited, write_delimited
+from fathom.program import log
 from fathom.tables import (
     PAIRED_TESTS,
     RANKED_BENCHMARK_COLUMNS,
@@ -16,6 +17,7 @@ from fathom.tables import (
     RANKED_SCORES,
     make_empty_table,
     read_table,
+    write_table,
 )
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
+PARTS = ("scores.parquet", "paired.parquet", "models.csv", "benchmarks.csv")
+"""Files of a table of scores: scores, paired tests, what is known of models and of benchmarks."""
 
 FEWEST_MODELS, FEWEST_BENCHMARKS = 3, 2
 
@@ -95,7 +100,8 @@ class ScoreTable:
         """Return the scores turned so that high is good everywhere."""
         import numpy as np
 
-        return self.scores * np.array([-1.0 if each.lower_is_better else 1.0 for each in self.benchmarks])
+        signs = np.array([-1.0 if each.lower_is_better else 1.0 for each in self.benchmarks])
+        return np.asarray(self.scores * signs)
 
 
 def check_size(table: ScoreTable, where: str) -> None:
@@ -151,7 +157,13 @@ def tabulate_paired(table: ScoreTable) -> pl.DataFrame:
 def tabulate_models(models: Iterable[Model]) -> list[tuple[Any, ...]]:
     """Return the lines of models.csv."""
     return [
-        (m.name, m.title, m.family, m.kind, *("" if n is None else f"{n:.10g}" for n in (m.parameters, m.tokens)))
+        (
+            m.name,
+            m.title,
+            m.family,
+            m.kind,
+            *("" if n is None else f"{n:.10g}" for n in (m.parameters, m.tokens)),
+        )
         for m in models
     ]
 
@@ -214,12 +226,27 @@ def _read_lines(path: Path | str, columns: Sequence[str]) -> list[dict[str, str]
     return rows
 
 
-def read_score_table(
-    scores: Path | str, paired: Path | str, models: Path | str, benchmarks: Path | str
-) -> ScoreTable:
-    """Read what :mod:`fathom.ranking` works on from the four tables that hold it."""
+def write_score_table(folder: Path | str, table: ScoreTable) -> None:
+    """Write a table of scores as four files of a folder; see PARTS."""
+    folder = Path(folder)
+    write_table(folder / PARTS[0], tabulate_scores(table), RANKED_SCORES)
+    write_table(folder / PARTS[1], tabulate_paired(table), PAIRED_TESTS)
+    write_delimited(folder / PARTS[2], RANKED_MODEL_COLUMNS, tabulate_models(table.models), ",")
+    write_delimited(folder / PARTS[3], RANKED_BENCHMARK_COLUMNS, tabulate_benchmarks(table.benchmarks), ",")
+    log.info(
+        "%s models, %s tasks, %s corpora; settings: %s",
+        len(table.models),
+        len(table.tasks),
+        len(table.corpora),
+        ", ".join(table.settings),
+    )
+
+
+def read_score_table(folder: Path | str) -> ScoreTable:
+    """Read the table of scores that :func:`write_score_table` wrote into a folder."""
     import numpy as np
 
+    scores, paired, models, benchmarks = (Path(folder) / name for name in PARTS)
     frame = read_table(scores, RANKED_SCORES)
     known, columns = read_models(models), read_benchmarks(benchmarks)
     settings = tuple(frame["setting"].unique(maintain_order=True))

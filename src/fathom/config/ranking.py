@@ -38,6 +38,7 @@ class Ranking(Section):
     benchmarks: dict[str, RankedBenchmark] = Field(
         {}, description="benchmarks by their column; what is not said here is taken from metadata.json"
     )
+    categories: list[str] = Field([], description="categories in the order of figures; empty: of the table")
     families: dict[str, list[str]] = Field(
         {}, description="families of models that figures show, each of one or more families of models.tsv"
     )

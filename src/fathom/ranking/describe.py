@@ -83,7 +83,7 @@ def _part(values: dict[str, Any], name: str, kind: type, path: Path | str) -> An
 def describe_benchmarks(
     names: Sequence[str], settings: Ranking, metadata: Metadata, where: str
 ) -> list[Benchmark]:
-    """Return what is known of each benchmark, in the order of `names`.
+    """Return what is known of each benchmark, those of one category beside each other, corpora last.
 
     Raises
     ------
@@ -123,7 +123,13 @@ def describe_benchmarks(
             where,
             f"ranking.benchmarks.{unclear[0]}.lower_is_better: true or false, or a metric in metadata.json",
         )
-    return found
+    return _sort_by_category(found, settings.categories)
+
+
+def _sort_by_category(benchmarks: list[Benchmark], order: Sequence[str]) -> list[Benchmark]:
+    """Return tasks by category, in the given order, then as they came; corpora last."""
+    categories = list(dict.fromkeys([*order, *(each.category for each in benchmarks)]))
+    return sorted(benchmarks, key=lambda each: (each.corpus, categories.index(each.category)))
 
 
 def _strip_metric(name: str) -> str:

@@ -55,6 +55,7 @@ def read_folder(folder: Path | str, settings: Ranking, registry: Mapping[str, En
         _require_same(columns, list(next(iter(grid.values()), {})), "benchmark", files[0].scores, each.scores)
     metadata = read_metadata(metadata_file)
     benchmarks = describe_benchmarks(columns, settings, metadata, str(files[0].scores))
+    columns = [each.name for each in benchmarks]
     direction = np.array([-1.0 if each.lower_is_better else 1.0 for each in benchmarks])
     paired = np.array([_read_examples(each, models, columns, settings.significance) for each in files])
     table = ScoreTable(

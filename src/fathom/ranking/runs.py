@@ -31,8 +31,8 @@ def collect_run(
 
     A benchmark is a domain and variant, such as `law.tf`, scored by trimmed mean rank; a domain's held-out
     text is a corpus, such as `law.text`, scored in bits per byte; low is good on both. The standard error is
-    the width of the interval divided by that of a normal one. Paired tests are those of comparisons.csv: which models are apart in a
-    bootstrap over keywords that draws the same ones for both.
+    the width of the interval divided by that of a normal one. Paired tests are those of comparisons.csv:
+    which models are apart in a bootstrap over keywords that draws the same ones for both.
 
     Raises
     ------
@@ -58,12 +58,13 @@ def collect_run(
             raise InputError(f"this line holds no numbers: {error}", where, "make it again") from error
         # no width: a benchmark of one keyword, of which nothing is known
         found[row["model"], name] = value, (high - low) / width if high > low else float("nan")
-    models, names = sorted({model for model, _ in found}), sorted(metrics)
+    models = sorted({model for model, _ in found})
     metadata = Metadata(metric=metrics, category=domains)
+    benchmarks = describe_benchmarks(sorted(metrics), settings.ranking, metadata, str(summary))
+    names = [each.name for each in benchmarks]
     missing = (float("nan"), float("nan"))
     values = np.array([[found.get((model, name), missing) for name in names] for model in models])
     values = values.reshape(len(models), len(names), 2)
-    benchmarks = describe_benchmarks(names, settings.ranking, metadata, str(summary))
     known = describe_models(models, settings.ranking, metadata, _complete_registry(models, registry))
     paired = _read_paired(comparisons, models, names)
     table = ScoreTable(

@@ -16,10 +16,15 @@ include: "workflow/rules/configuration.smk"
 report: "workflow/report/workflow.rst"
 
 
-include: "workflow/rules/corpus.smk"
-include: "workflow/rules/benchmark.smk"
-include: "workflow/rules/models.smk"
-include: "workflow/rules/scoring.smk"
+if CONFIG.domains:
+
+    include: "workflow/rules/corpus.smk"
+    include: "workflow/rules/benchmark.smk"
+    include: "workflow/rules/models.smk"
+    include: "workflow/rules/scoring.smk"
+
+
+include: "workflow/rules/ranking.smk"
 include: "workflow/rules/figures.smk"
 
 
@@ -27,17 +32,17 @@ localrules:
     all,
     benchmarks,
     figures,
+    rankings,
 
 
 rule all:
     default_target: True
     input:
-        f"results/{RUN}/corpus/join_report.json",
-        f"results/{RUN}/summary.csv",
-        f"results/{RUN}/comparisons.csv",
+        summaries(),
         cards(),
         exports(),
         rank_figures(),
+        [*rankings(), *ranking_figures()] if has_rankings() else [],
 
 
 rule benchmarks:
@@ -46,9 +51,15 @@ rule benchmarks:
         exports(),
 
 
+rule rankings:
+    input:
+        rankings(),
+
+
 rule figures:
     input:
         rank_figures(),
+        ranking_figures() if has_rankings() else [],
 
 
 onsuccess:

@@ -43,7 +43,9 @@ RUN = CONFIG.run
 
 
 def find_inputs():
-    """Return the corpus's input files by part, and the metadata file of a dump."""
+    """Return the corpus's input files by part, and the metadata file of a dump; none without domains."""
+    if not CONFIG.domains:
+        return {}, None
     from fathom.corpus.inputs import find_dump, find_json_lines
 
     try:
@@ -56,7 +58,52 @@ def find_inputs():
     return {name: None for name in CONFIG.corpus.packages}, None
 
 
+def find_scores():
+    """Return the files of the folder of scores, and the names of its settings."""
+    if CONFIG.scores is None:
+        return [], ["direct"]
+    from fathom.ranking.inputs import find_score_files, list_score_files
+
+    try:
+        files, _ = find_score_files(CONFIG.scores, CONFIG.ranking)
+        return list_score_files(CONFIG.scores, CONFIG.ranking), [
+            each.name for each in files
+        ]
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
 SHARDS, METADATA = find_inputs()
+SCORE_FILES, SETTINGS = find_scores()
+RANKING_TABLES = [
+    "agreement",
+    "pairwise",
+    "means",
+    "categories",
+    "perplexity",
+    "pca",
+    "pc1",
+    "alignment",
+]
+# a note stands in a figure for which a table has no standard errors, corpora or sizes
+RANKING_FIGURES = {
+    "alignment": ["alignment"],
+    "agreement": [
+        "mean-tau",
+        "mean-tau-significant",
+        "categories",
+        "categories-significant",
+        *(f"tau.{setting}" for setting in SETTINGS),
+        *(f"tau-significant.{setting}" for setting in SETTINGS),
+    ],
+    "perplexity": ["perplexity", *(["perplexity-before"] if len(SETTINGS) > 1 else [])],
+    "components": [
+        "pca",
+        *(["pca-family"] if CONFIG.ranking.one_family else []),
+        "pc1-compute",
+        "pc1-scores",
+    ],
+}
 ABSTRACT_PARTS = (
     [f"abstracts-{number:02d}" for number in range(CONFIG.corpus.abstract_parts)]
     if METADATA
@@ -167,16 +214,45 @@ def rank_figures():
     )
 
 
+def summaries():
+    """Return what a run says of its models beside figures; nothing without domains."""
+    names = ["corpus/join_report.json", "summary.csv", "comparisons.csv"]
+    return [f"results/{RUN}/{name}" for name in names] if CONFIG.domains else []
+
+
+def has_rankings():
+    """Say whether there is enough to rank models by: a folder of scores, or domains and models of this run."""
+    return CONFIG.scores is not None or (
+        len(CONFIG.benchmark_domains) > 1 and len(CONFIG.models.scored) > 2
+    )
+
+
+def rankings():
+    """Return the tables of how far rankings agree."""
+    return expand(f"results/{RUN}/ranking/{{name}}.csv", name=RANKING_TABLES)
+
+
+def ranking_figures():
+    """Return the figures of rankings, and the page of tables."""
+    return [
+        *expand(
+            f"results/{RUN}/figures/ranking.{{figure}}.png",
+            figure=[figure for some in RANKING_FIGURES.values() for figure in some],
+        ),
+        f"results/{RUN}/ranking/tables.md",
+    ]
+
+
 def write_report(workflow):
     """Write the Snakemake report of a whole run; say so, and go on, when it cannot be written."""
     path = f"results/{RUN}/report.html"
     if not all(
         Path(name).exists()
         for name in [
-            f"results/{RUN}/summary.csv",
-            f"results/{RUN}/comparisons.csv",
+            *summaries(),
             *cards(),
             *rank_figures(),
+            *(ranking_figures() if has_rankings() else []),
         ]
     ):
         return  # only some target was asked for

@@ -1,4 +1,4 @@
-"""What figures of rankings share: their tables, settings and families, heat maps, notes where there is nothing."""
+"""What figures of rankings share: their tables, looks of settings and families, heat maps, notes."""
 
 import math
 from collections.abc import Sequence
@@ -168,7 +168,7 @@ def draw_matrix(
     for place, line in enumerate(values):
         for column, value in enumerate(line):
             if not math.isnan(value):
-                red, green, blue, _ = image.cmap(image.norm(value))
+                red, green, blue, _ = image.cmap(float((value - lowest) / (1 - lowest)))
                 dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
                 axes.text(column, place, f"{value:.2f}", ha="center", va="center", fontsize=size,
                           color="white" if dark else "0.1")  # fmt: skip
@@ -184,5 +184,8 @@ def add_colorbar(figure: "Figure", image: Any, axes: Any, label: str) -> None:
 
 def label_statistic(statistic: str) -> str:
     """Return how a statistic is called on an axis."""
-    ties = {"tau_significant": ", insignificant = tie", "tau_paired": ", insignificant = tie (paired)"}
-    return f"Kendall's tau-b{ties.get(statistic, '')}"
+    names = {
+        "tau_significant": "tau-b, insignificant = tie",
+        "tau_paired": "tau-b, insignificant = tie (paired)",
+    }
+    return names.get(statistic, "Kendall's tau-b")

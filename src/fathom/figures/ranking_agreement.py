@@ -1,4 +1,4 @@
-"""How far tasks agree: each against the others, every two, by category (004: Figures 2, 3, 9, 10, 12 to 15)."""
+"""How far tasks agree: with the others, in pairs, by category (004: Figures 2, 3, 9, 10, 12 to 15)."""
 
 import math
 from typing import TYPE_CHECKING, Any

@@ -66,5 +66,5 @@ def _draw_setting(axes: "Axes", tables: RankingTables, rows: list[dict[str, str]
     axes.tick_params(length=0)
     axes.set_yticks([])
     axes.grid(False)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    for edge in axes.spines.values():
+        edge.set_visible(False)

@@ -1,4 +1,4 @@
-"""Components of the table of scores: shares, the first one by model and against compute (004: Figures 6, 7, 8, 11)."""
+"""Principal components: shares, the first one by model and against compute (004: Figures 6, 7, 8, 11)."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -109,7 +109,7 @@ def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> No
 
 
 def draw_first(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw each model's score on the first component, by setting, best of the last one on top (004: Figure 11)."""
+    """Draw each model's score on the first component, best of the last setting on top (004: Figure 11)."""
     rows = [row for row in tables.read("pc1") if row["group"] == ALL and row["score"]]
     if not rows:
         return draw_note("There are too few models for principal components."), (FIRST_COMPONENT_COLUMNS, [])

@@ -1,5 +1,6 @@
-"""Tables of the rankings' models and benchmarks: categories, families, bits per byte, compute (004: Tables 1 to 4)."""
+"""Tables of what was ranked: categories, families, bits per byte, compute (004: Tables 1 to 4)."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,14 +30,14 @@ def tabulate_families(tables: RankingTables) -> Table:
 
 
 def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
-    """Return every model's score on every corpus in every setting (004: Table 3), empty where there is none."""
+    """Return every model's score on every corpus (004: Table 3), empty where there is none."""
     corpora = [each for each in tables.benchmarks.values() if each.corpus]
     found = {(row["setting"], row["model"], row["benchmark"]): row["score"] for row in scores.to_dicts()}
     columns = [(setting, corpus) for setting in tables.settings for corpus in corpora]
     rows = []
     for name, model in tables.models.items():
         values = [found[setting, name, corpus.name] for setting, corpus in columns]
-        rows.append((model.title, *("" if value != value else f"{value:.3f}" for value in values)))
+        rows.append((model.title, *("" if math.isnan(value) else f"{value:.3f}" for value in values)))
     header = ("model", *(f"{corpus.title}, {setting}" for setting, corpus in columns))
     return header, rows if corpora else []
 

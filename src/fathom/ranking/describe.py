@@ -165,7 +165,7 @@ def describe_models(
     if strangers:
         near = difflib.get_close_matches(strangers[0], by_name, n=1)
         log.info(
-            "%s of %s models are in neither models.tsv nor metadata.json (%s%s): they count among all models "
+            "%s of %s models are in neither models.tsv nor metadata.json (%s%s): they count among all models, "
             "but in no family, kind or size",
             len(strangers),
             len(names),

@@ -27,6 +27,7 @@ def test_the_shipped_table_is_right() -> None:
     assert entries["Llama-2-7b"].add_bos is True
     assert entries["gpt2-xl"].add_bos is None
     assert entries["gpt2"].parameters == 124_000_000
+    assert entries["Qwen1.5-14B-Chat"].base_of == "Qwen1.5-14B" and entries["gemma-2-9b-it"].add_bos is True
     assert all((entry.kind == "chat") == bool(entry.base_of) for entry in entries.values())
 
 

@@ -99,7 +99,7 @@ def test_an_interval_needs_more_than_half_of_the_rounds():
 
 
 def test_intervals_of_a_known_case_hold_the_truth_as_often_as_they_say():
-    """Two independent normal series: tau is 0; a percentile interval of 30 models holds it about as promised."""
+    """Two independent series of 30 models: tau is 0, and intervals hold it about as promised."""
     random, held = np.random.default_rng(3), 0
     trials = 120
     for trial in range(trials):

@@ -30,7 +30,9 @@ def change(lines, row, column, value):
 
 
 def test_settings_models_and_benchmarks_are_read(write_scores):
-    write_scores("after.csv", ("model", "c", "a", "b"), [("m4", 9, 8, 7), *((f"m{n}", n, n, n) for n in (1, 2, 3))])
+    write_scores(
+        "after.csv", ("model", "c", "a", "b"), [("m4", 9, 8, 7), *((f"m{n}", n, n, n) for n in (1, 2, 3))]
+    )
     folder = write_scores("before.csv", HEADER, LINES)
     settings = HIGH.model_copy(
         update={"settings": [ScoreFile(name="direct", file="before"), ScoreFile(name="tuned", file="after")]}
@@ -45,13 +47,19 @@ def test_settings_models_and_benchmarks_are_read(write_scores):
 
 
 def test_a_table_of_scores_survives_writing_and_reading(write_scores, tmp_path):
-    write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m4"), [(n, n % 2, 1, 0, 1) for n in range(9)])
+    write_scores(
+        "s_examples/a.csv", ("example", "m1", "m2", "m3", "m4"), [(n, n % 2, 1, 0, 1) for n in range(9)]
+    )
     write_scores("s_stderr.csv", HEADER, change(LINES, 1, 2, "n/a"))
     folder = write_scores("s.csv", HEADER, change(LINES, 2, 3, ""))
     table = read_folder(folder, HIGH, {"m1": ENTRY})
     write_score_table(tmp_path / "out", table)
     again = read_score_table(tmp_path / "out")
-    assert (again.settings, again.models, again.benchmarks) == (table.settings, table.models, table.benchmarks)
+    assert (again.settings, again.models, again.benchmarks) == (
+        table.settings,
+        table.models,
+        table.benchmarks,
+    )
     for name in ("scores", "errors", "paired"):
         np.testing.assert_array_equal(getattr(again, name), getattr(table, name))
     assert not np.isnan(again.paired[0, 0]).any() and np.isnan(again.paired[0, 1]).all()
@@ -82,7 +90,10 @@ def test_a_missing_score_is_missing_in_every_setting(write_scores, text, caplog)
 @pytest.mark.parametrize(
     ("lines", "parts"),
     [
-        (change(LINES, 1, 2, "good"), ["s.csv, line 3, column b", "'good' is no number", "leave the field empty"]),
+        (
+            change(LINES, 1, 2, "good"),
+            ["s.csv, line 3, column b", "'good' is no number", "leave the field empty"],
+        ),
         (change(LINES, 1, 2, "inf"), ["s.csv, line 3, column b", "'inf' is no finite number"]),
         (change(LINES, 1, 0, ""), ["s.csv, line 3", "this line has no model"]),
         (change(LINES, 1, 0, "m1"), ["s.csv, line 3", "model 'm1' stands twice"]),
@@ -203,7 +214,9 @@ def test_models_are_found_by_name_or_source_and_strangers_are_said(write_scores,
     # two rows of one model keep names that tell them apart
     assert [model.title for model in models[:2]] == ["org/m1", "m1"]
     assert [(m.family, m.kind, m.compute) for m in models[2:]] == [("", "", None)] * 2
-    assert "2 of 4 models are in neither models.tsv nor metadata.json (m12, m4; did you mean m1?)" in caplog.text
+    assert (
+        "2 of 4 models are in neither models.tsv nor metadata.json (m12, m4; did you mean m1?)" in caplog.text
+    )
 
 
 def test_files_are_found_before_any_job(write_scores):

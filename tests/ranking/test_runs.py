@@ -26,8 +26,8 @@ def write(path, header, rows):
 def run(tmp_path):
     ranks = {"gpt2": (30, 40), "gpt2+law": (10, 12), "own": (20, 50)}
     summary = [
-        ("law", variant, model, "rank", "trimmed_mean", values[place], values[place] - 2, values[place] + 2, 9)
-        for model, values in ranks.items() for place, variant in enumerate(("tf", "tfidf"))
+        ("law", variant, model, "rank", "trimmed_mean", value, value - 2, value + 2, 9)
+        for model, values in ranks.items() for variant, value in zip(("tf", "tfidf"), values, strict=True)
     ]  # fmt: skip
     summary += [("law", "tf", "own", "rank", "mean", 99, 1, 2, 9), ("law", "tf", "own", "probability",
                 "trimmed_mean", 0.5, 0.4, 0.6, 9)]  # fmt: skip

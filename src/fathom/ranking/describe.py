@@ -165,8 +165,8 @@ def describe_models(
     if strangers:
         near = difflib.get_close_matches(strangers[0], by_name, n=1)
         log.info(
-            "%s of %s models are in neither models.tsv nor metadata.json (%s%s): they count among all models, "
-            "but in no family, kind or size",
+            "%s of %s models are in neither models.tsv nor metadata.json (%s%s): they count among all "
+            "models, but in no family, kind or size",
             len(strangers),
             len(names),
             ", ".join(strangers[:5]) + (", ..." if len(strangers) > 5 else ""),

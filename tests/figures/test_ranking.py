@@ -20,8 +20,8 @@ from fathom.ranking.table import Benchmark, Model, ScoreTable, write_score_table
 _ROOT = Path(__file__).resolve().parents[2]
 _ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
 FIGURES = ["alignment", "mean-tau", "mean-tau-significant", "categories", "categories-significant",
-           "perplexity", "perplexity-before", "pca", "pca-family", "pc1-compute", "pc1-scores", "tau.before", "tau.after",
-           "tau-significant.before"]  # fmt: skip
+           "perplexity", "perplexity-before", "pca", "pca-family", "pc1-compute", "pc1-scores", "tau.before",
+           "tau.after", "tau-significant.before"]  # fmt: skip
 SETTINGS = RankingSettings(ranking=Ranking(one_family="F1"), summary=Summary(rounds=20))
 
 

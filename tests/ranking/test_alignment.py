@@ -35,6 +35,43 @@ def test_no_model_stands_above_one_that_is_significantly_better(rows, error):
         assert (best <= places[side]).all() and (places[side] <= worst).all()
 
 
+def align_plainly(scores: np.ndarray, better: np.ndarray) -> list[list[int]]:
+    """Return places by the published algorithm, one pair of models at a time."""
+    count = len(scores)
+    ranks = rankdata(-scores.T, axis=1)
+    orders: list[list[int]] = [[], []]
+    for _ in range(count):
+        places = [{model: place for place, model in enumerate(order, 1)} for order in orders]
+        free = [
+            [m for m in range(count) if m not in order and not set(np.flatnonzero(above[:, m])) - set(order)]
+            for order, above in zip(orders, better, strict=True)
+        ]
+        _, a, b = min(
+            (
+                (
+                    places[1].get(a, count + 1) + places[0].get(b, count + 1),
+                    a != b,
+                    ranks[1, a] + ranks[0, b],
+                ),
+                a,
+                b,
+            )
+            for a in free[0]
+            for b in free[1]
+        )
+        orders[0].append(a)
+        orders[1].append(b)
+    return [[order.index(model) + 1 for model in range(count)] for order in orders]
+
+
+@settings(max_examples=150, deadline=None)
+@given(SCORES, st.floats(0, 6))
+def test_it_is_the_published_algorithm(rows, error):
+    scores = np.array(rows, float)
+    places, better = align(scores, error)
+    assert places.tolist() == align_plainly(scores, better)
+
+
 def test_models_that_are_not_apart_stand_alike():
     scores = np.array([[1.0, 9], [5, 5], [9, 1], [3, 3]])
     places, _ = align(scores, 100.0)

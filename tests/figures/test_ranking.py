@@ -37,8 +37,8 @@ def _table(models: int, tasks: int, bare: bool = False) -> ScoreTable:
     described += [
         Benchmark(f"text_{n}", f"Text {n}", "", True, True, "bits_per_byte") for n in range(corpora)
     ]
-    known = [Model(f"m{n}", f"Family-{n % 5}-{n / 7:.1f}B-IT", "" if bare else f"F{n % 5}",
-                   "" if bare else ("base", "chat")[n % 2], None if bare else 1e9 * (n + 1), 1e12)
+    known = [Model(f"m{n}", f"Family-{n / 7:.1f}B-IT" + "+adapted-to-law" * (n % 3),
+                   "" if bare else f"F{n % 5}", "" if bare else ("base", "chat")[n % 2], None if bare else 1e9 * (n + 1), 1e12)
              for n in range(models)]  # fmt: skip
     scores = ability + noise
     scores[:, :, tasks:] *= -1
@@ -69,6 +69,15 @@ def full(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory) -> Path:
     return _compare(tmp_path_factory.mktemp("bare"), _table(3, 2, bare=True))
+
+
+@pytest.fixture(scope="module")
+def flat(tmp_path_factory) -> Path:
+    """Make a table with a task that is the same for all models, and a missing score."""
+    table = _table(8, 5)
+    table.scores[:, :, 2] = 0.7
+    table.scores[:, 3, 0] = np.nan
+    return _compare(tmp_path_factory.mktemp("flat"), table)
 
 
 def _draw(folder: Path, name: str):
@@ -133,6 +142,26 @@ def test_where_there_is_nothing_to_draw_a_note_says_why(bare, name):
         assert len(notes) == 1 and expected[name] in notes[0] and rows == [] and columns
     else:
         assert notes == [] and rows
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_constant_task_and_a_missing_score_leave_the_rest(flat, name):
+    with use_style():
+        figure, (_, rows) = _draw(flat, name)
+        figure.draw_without_rendering()
+    assert rows or name == "pca-family"
+
+
+def test_a_constant_task_has_no_tau_and_no_part_in_means(flat):
+    pairs = {(row["first"], row["second"]): row for row in read_delimited(flat / "pairwise.csv", ",")
+             if row["setting"] == "after" and row["statistic"] == "tau"}  # fmt: skip
+    assert all((row["value"] == "") == ("task_02" in pair) for pair, row in pairs.items())
+    assert {row["models"] for pair, row in pairs.items() if "task_00" in pair} == {"7"}
+    means = {row["first"]: row["value"] for row in read_delimited(flat / "means.csv", ",")
+             if row["setting"] == "after" and row["statistic"] == "tau"}  # fmt: skip
+    assert means["task_02"] == "" and all(value for name, value in means.items() if name != "task_02")
+    shares = [row for row in read_delimited(flat / "pca.csv", ",") if row["group"] == "all"]
+    assert {(row["models"], row["benchmarks"]) for row in shares} == {("7", "4")}
 
 
 def test_every_number_of_the_tables_is_a_number(full):

@@ -1,7 +1,7 @@
 """What figures of rankings share: their tables, looks of settings and families, heat maps, notes."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -115,6 +115,11 @@ def setting_look(place: int) -> dict[str, Any]:
 def setting_color(place: int) -> str:
     """Return the colour of a setting."""
     return _COLORS[place % 8]
+
+
+def measure_names(names: Iterable[str], size: float = 8.0) -> float:
+    """Return about how many inches the longest of some names takes, in points of size `size`."""
+    return max((len(clean_name(name)) for name in names), default=0) * 0.62 * size / 72
 
 
 def title_setting(name: str) -> str:

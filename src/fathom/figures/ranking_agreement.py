@@ -9,6 +9,7 @@ from fathom.figures.ranking import (
     draw_matrix,
     draw_note,
     label_statistic,
+    measure_names,
     read_number,
     setting_look,
     title_setting,
@@ -39,8 +40,10 @@ def draw_means(tables: RankingTables, statistic: str | None) -> tuple["Figure", 
     rows = [row for row in tables.read("means") if row["statistic"] == statistic]
     values = {(row["setting"], row["first"]): row for row in rows}
     tasks = list(dict.fromkeys(row["first"] for row in rows))
-    tasks.sort(key=lambda task: read_number(values[tables.settings[0], task]["value"]))
-    figure = make_figure(max(5.0, 1.5 + 0.36 * len(tasks)), 4.0)
+    # a task without tau, the same for all models, comes first
+    tasks.sort(key=lambda task: float(values[tables.settings[0], task]["value"] or "-inf"))
+    titles = [clean_name(tables.benchmarks[task].title) for task in tasks]
+    figure = make_figure(max(5.0, 1.5 + 0.36 * len(tasks)), 3.2 + 0.7 * measure_names(titles, 9))
     axes = figure.subplots()
     width = 0.8 / len(tables.settings)
     for place, setting in enumerate(tables.settings):
@@ -50,11 +53,10 @@ def draw_means(tables: RankingTables, statistic: str | None) -> tuple["Figure", 
         at = [task + (place - (len(tables.settings) - 1) / 2) * width for task in range(len(tasks))]
         axes.bar(at, heights, width, label=title_setting(setting), **setting_look(place))
         axes.vlines(at, lows, highs, color="0.25", linewidth=0.9)
-    titles = [clean_name(tables.benchmarks[task].title) for task in tasks]
     axes.set_xticks(range(len(tasks)), titles, rotation=45, ha="right", rotation_mode="anchor")
     axes.grid(False, axis="x")
     axes.set_xlim(-0.6, len(tasks) - 0.4)
-    axes.set_ylim(min(0.0, *(read_number(row["ci_low"]) for row in rows if row["ci_low"])), 1.0)
+    axes.set_ylim(min([0.0, *(float(row["ci_low"]) for row in rows if row["ci_low"])]), 1.0)
     axes.set_ylabel(f"Mean {label_statistic(statistic)}")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(tables.settings))
     return figure, (PAIRWISE_COLUMNS, [tuple(values[s, t].values()) for s in tables.settings for t in tasks])
@@ -69,10 +71,10 @@ def draw_tasks(tables: RankingTables, statistic: str | None, setting: str) -> tu
             if (row["setting"], row["statistic"]) == (setting, statistic)
             and row["first"] in tasks and row["second"] in tasks]  # fmt: skip
     values = _fill(rows, tasks)
-    side = 2.6 + 0.36 * len(tasks)
+    titles = [tables.benchmarks[task].title for task in tasks]
+    side = 1.2 + measure_names(titles, 9) + 0.36 * len(tasks)
     figure = make_figure(side + 1.0, side)
     axes = figure.subplots()
-    titles = [tables.benchmarks[task].title for task in tasks]
     image = draw_matrix(axes, values, titles, titles, size=7.0, lowest=_find_lowest(values))
     categories = [tables.benchmarks[task].category for task in tasks]
     for place in range(1, len(tasks)):
@@ -97,7 +99,7 @@ def draw_categories(tables: RankingTables, statistic: str | None) -> tuple["Figu
     grids = [_fill([row for row in rows if row["setting"] == setting], names, diagonal=math.nan)
              for setting in tables.settings]  # fmt: skip
     lowest = min(_find_lowest(grid) for grid in grids)
-    side = 1.6 + 0.55 * len(names)
+    side = 1.2 + measure_names(names, 9) + 0.55 * len(names)
     figure = make_figure(side * len(grids) + 1.0, side)
     panels = figure.subplots(1, len(grids), squeeze=False)[0]
     for axes, setting, grid in zip(panels, tables.settings, grids, strict=True):

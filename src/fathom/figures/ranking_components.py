@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from fathom.figures.ranking import (
     RankingTables,
     draw_note,
+    measure_names,
     read_number,
     setting_color,
     setting_look,
@@ -115,7 +116,8 @@ def draw_first(tables: RankingTables) -> tuple["Figure", Table]:
         return draw_note("There are too few models for principal components."), (FIRST_COMPONENT_COLUMNS, [])
     last = tables.settings[-1]
     order = [row["model"] for row in rows if row["setting"] == last]
-    figure = make_figure(2.8 + 2.6 * len(tables.settings), 1.6 + 0.185 * len(order))
+    names = measure_names(tables.models[name].title for name in order)
+    figure = make_figure(0.8 + names + 3.0 * len(tables.settings), 1.6 + 0.185 * len(order))
     panels = figure.subplots(1, len(tables.settings), squeeze=False, sharey=True)[0]
     for place, (axes, setting) in enumerate(zip(panels, tables.settings, strict=True)):
         found = {row["model"]: row for row in rows if row["setting"] == setting}

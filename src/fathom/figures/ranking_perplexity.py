@@ -9,6 +9,7 @@ from fathom.figures.ranking import (
     draw_matrix,
     draw_note,
     label_statistic,
+    measure_names,
     read_number,
     title_setting,
 )
@@ -60,9 +61,11 @@ def _draw(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bo
         return draw_note("There is no perplexity of enough models."), (CORPUS_AGREEMENT_COLUMNS, [])
     known = [value for _, grid in grids for line in grid for value in line if not math.isnan(value)]
     lowest = min(0.0, math.floor(10 * min(known)) / 10)
-    figure = make_figure(2.4 + 0.37 * len(columns), 0.9 + len(grids) * (0.45 + 0.34 * len(names)) + 0.8)
-    axes_of = figure.subplots(len(grids), 1, squeeze=False, sharex=True)[:, 0]
     titles = [tables.benchmarks[name].title for name in columns]
+    width = 1.6 + measure_names(tables.benchmarks[name].title for name in names) + 0.37 * len(columns)
+    height = 0.7 + len(grids) * (0.45 + 0.34 * len(names)) + 0.7 * measure_names(titles, 9)
+    figure = make_figure(max(width, 7.0), height)
+    axes_of = figure.subplots(len(grids), 1, squeeze=False, sharex=True)[:, 0]
     for axes, (title, grid) in zip(axes_of, grids, strict=True):
         image = draw_matrix(
             axes, grid, [tables.benchmarks[name].title for name in names], titles, 7.0, lowest

@@ -155,7 +155,9 @@ def align_settings(matrices: list[Matrix], draws: Draws) -> tuple[list[tuple[Any
             rows.append((setting, *names, draws.table.models[some[row]].name, *numbers))
         for name, kind in (("opposite", PLAIN), ("opposite_significant", test)):
             signs = np.nan_to_num(draws.signs[kind][place][chosen])
-            values = weights @ (signs[0] * signs[1] < 0) / weights.sum(axis=1)
+            total = weights.sum(axis=1)  # 0 in a resample of one model
+            turned = weights @ (signs[0] * signs[1] < 0)
+            values = np.divide(turned, total, out=np.full(total.shape, np.nan), where=total > 0)
             found.append(Statistic(setting, name, values))
         found.append(Statistic(setting, "opposite_aligned", aligned))
     return rows, found

@@ -53,6 +53,8 @@ def compare_corpora(draws: Draws) -> list[Comparison]:
     for group in (ALL, *KINDS):
         chosen = measured & draws.choose_models(group)
         number = int(chosen.sum())
+        if group != ALL and number in (0, measured.sum()):
+            continue  # all models are of one kind: there is nothing to take apart
         if number < FEWEST_MODELS:
             log.info("%s models: %s have a perplexity, too few to rank", group, number)
             continue

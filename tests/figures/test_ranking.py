@@ -38,7 +38,8 @@ def _table(models: int, tasks: int, bare: bool = False) -> ScoreTable:
         Benchmark(f"text_{n}", f"Text {n}", "", True, True, "bits_per_byte") for n in range(corpora)
     ]
     known = [Model(f"m{n}", f"Family-{n / 7:.1f}B-IT" + "+adapted-to-law" * (n % 3),
-                   "" if bare else f"F{n % 5}", "" if bare else ("base", "chat")[n % 2], None if bare else 1e9 * (n + 1), 1e12)
+                   "" if bare else f"F{n % 5}", "" if bare else ("base", "chat")[n % 2],
+                   None if bare else 1e9 * (n + 1), 1e12)
              for n in range(models)]  # fmt: skip
     scores = ability + noise
     scores[:, :, tasks:] *= -1

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from fathom.config.benchmark import Embedding, Keywords, Matches, Pairs, Sentences, Vocabulary
 from fathom.config.corpus import Corpus, Domain
+from fathom.config.layers import Layers, TunedLens
 from fathom.config.models import Models
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary
 from fathom.config.section import Name, Section, describe_errors
@@ -37,6 +38,8 @@ class Config(Section):
     perplexity: Perplexity = Perplexity()
     attribute_rate: AttributeRate = AttributeRate()
     summary: Summary = Summary()
+    layers: Layers = Layers()
+    lens: TunedLens = TunedLens()
     reference: dict[Name, str] = Field(
         {}, description="reference benchmarks by domain: a file (.jsonl or .csv) of category, prompt, target"
     )
@@ -52,6 +55,9 @@ class Config(Section):
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")
         for name in self.reference:
             _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
+        scored = dict.fromkeys(self.models.scored)
+        for name in [*self.layers.models, *self.layers.against, *self.layers.against.values()]:
+            _require(name, scored, "layers", "model that is scored")
         if not self.benchmark_domains:
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
         return self

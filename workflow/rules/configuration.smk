@@ -104,7 +104,8 @@ def selection():
 def adaptation_settings(name):
     """Return the settings of one adapted model; what else is adapted alike does not concern it."""
     _, domain, adaptation = CONFIG.models.adapted[name]
-    return adaptation.model_copy(update={"paths": [[domain]]}).model_dump_json()
+    alone = adaptation.model_copy(update={"paths": [[domain]]})
+    return alone.model_dump_json(exclude={"score"})
 
 
 def title(name):

@@ -55,9 +55,11 @@ class Config(Section):
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")
         for name in self.reference:
             _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
-        scored = dict.fromkeys(self.models.scored)
-        for name in [*self.layers.models, *self.layers.against, *self.layers.against.values()]:
-            _require(name, scored, "layers", "model that is scored")
+        models = dict.fromkeys(self.models.every)
+        for name in self.layers.models:
+            _require(name, models, "layers.models", "model")
+        for name in [*self.layers.against, *self.layers.against.values()]:
+            _require(name, models, "layers.against", "model")
         if not self.benchmark_domains:
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
         return self

@@ -123,12 +123,18 @@ def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None 
     InputError
         If the tokenizer gives a prompt no token.
     """
-    bos = tokenizer.bos_token_id if wants_bos(tokenizer, add_bos) else None
-    encoded = encode_texts(tokenizer, prompts)
+    encoded = encode_keywords(tokenizer, prompts, add_bos)
     for ids, prompt in zip(encoded, prompts, strict=True):
         if not ids:
             raise InputError("the tokenizer gives this prompt no token", f"prompt {prompt!r}", "leave it out")
-    return [ids if bos is None or ids[0] == bos else [bos, *ids] for ids in encoded]
+    return encoded
+
+
+def encode_keywords(tokenizer: Any, keywords: Sequence[str], add_bos: bool | None = None) -> list[list[int]]:
+    """Return the token ids of keywords as :func:`encode_prompts` does; none for what is nothing to it."""
+    bos = tokenizer.bos_token_id if wants_bos(tokenizer, add_bos) else None
+    encoded = encode_texts(tokenizer, keywords)
+    return [ids if not ids or bos is None or ids[0] == bos else [bos, *ids] for ids in encoded]
 
 
 def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:

@@ -77,7 +77,7 @@ def score_benchmarks(
     every = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     encoded = encode_pairs(tokenizer, every["prompt"].to_list(), every["target"].to_list(), add_bos)
     names = every["pair_id"].to_list()
-    _check_lengths(model, encoded, names, name)
+    check_lengths(model, encoded, names, name)
     plan = plan_passes(encoded)
     _log_plan(plan, encoded)
     _log_unknown(tokenizer.unk_token_id, encoded, name)
@@ -112,7 +112,7 @@ def check_pairs(pairs: pl.DataFrame) -> None:
         raise InputError(f"pair {twice[0]!r} stands twice", "pairs", "each pair needs its own pair_id")
 
 
-def _check_lengths(model: Any, encoded: Sequence[Encoded], names: Sequence[str], name: str) -> None:
+def check_lengths(model: Any, encoded: Sequence[Encoded], names: Sequence[str], name: str) -> None:
     """Raise `InputError` if a pair does not fit the model's context."""
     context = find_context(model)
     for pair, pair_name in zip(encoded, names, strict=True):

@@ -20,6 +20,7 @@ include: "workflow/rules/corpus.smk"
 include: "workflow/rules/benchmark.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/scoring.smk"
+include: "workflow/rules/layers.smk"
 include: "workflow/rules/figures.smk"
 
 
@@ -27,6 +28,7 @@ localrules:
     all,
     benchmarks,
     figures,
+    layers,
 
 
 rule all:
@@ -49,6 +51,15 @@ rule benchmarks:
 rule figures:
     input:
         rank_figures(),
+
+
+rule layers:
+    input:
+        expand(
+            f"results/{RUN}/{{domain}}/layers/layers.csv",
+            domain=CONFIG.benchmark_domains,
+        ),
+        layer_figures(),
 
 
 onsuccess:

@@ -160,7 +160,9 @@ LAYER = Column("layer", _INT32, "0 is the embedding's output, l that of block l"
 LAYER_TOKENS: Contract = (
     KEYWORD,
     LAYER,
-    Column("projection", _STRING, "normed or raw: with the model's final norm before the output layer or not"),
+    Column(
+        "projection", _STRING, "normed or raw: with the model's final norm before the output layer or not"
+    ),
     Column("tokens", _INTS, "ids of the most likely content tokens, best first"),
     Column("probabilities", _FLOATS, "their probabilities under the full softmax"),
     Column("ranks", _INTS, "their places among all tokens, from 1; 0 where that is beyond what is kept"),

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 import torch
+from tests.layers.plain import make_model
 
 from fathom.errors import InputError
 from fathom.layers.architectures import recognise
 from fathom.layers.projection import LayerStates, open_layers
-from tests.layers.plain import make_model
 
 IDS = [5, 9, 33]
 
@@ -59,7 +59,9 @@ def test_an_adapter_over_the_blocks_counts() -> None:
     model = make_model("llama")
     with torch.no_grad():
         before = model(torch.tensor([IDS])).logits
-    adapted = peft.get_peft_model(model, peft.LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM"))
+    adapted = peft.get_peft_model(
+        model, peft.LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM")
+    )
     with torch.no_grad():
         for name, weight in adapted.named_parameters():
             if "lora_B" in name:

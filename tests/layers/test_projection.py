@@ -2,12 +2,12 @@
 
 import pytest
 import torch
+from tests.layers.plain import SETTINGS, make_model, read_all_states
 
 from fathom.layers.architectures import ARCHITECTURES
 from fathom.layers.projection import LayerStates, open_layers, read_states
 from fathom.scoring.logits import pack_passes
 from fathom.scoring.passes import Pass
-from tests.layers.plain import SETTINGS, make_model, read_all_states
 
 IDS = [5, 9, 33, 2, 7, 60, 11]
 

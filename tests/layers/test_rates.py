@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.layers.plain import ENTRIES, make_model, read_all_states
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from fathom.config.layers import Layers
@@ -22,7 +23,6 @@ from fathom.layers.rates import (
 )
 from fathom.scoring.attribute_rate import measure_attribute_rates
 from fathom.tables import LAYER_RATES, LAYER_TOKENS, check_table
-from tests.layers.plain import ENTRIES, make_model, read_all_states
 
 PROMPTS = {"deep nets": [5, 6], "policy": [9], "a long one": [3, 4, 5, 6, 7, 8]}
 SETTINGS = Layers(k=10, list_length=20, other_k=[4, 30], other_lengths=[8, 100])

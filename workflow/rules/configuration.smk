@@ -12,6 +12,7 @@ ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.sources import find_sources
@@ -106,6 +107,27 @@ def adaptation_settings(name):
     _, domain, adaptation = CONFIG.models.adapted[name]
     alone = adaptation.model_copy(update={"paths": [[domain]]})
     return alone.model_dump_json(exclude={"score"})
+
+
+def layer_settings(*sections):
+    """Return the settings of programs that look into a model; which other models there are does not matter."""
+    values = {
+        "layers": CONFIG.layers.model_dump(mode="json", exclude={"models", "against"})
+    }
+    return dump_json(
+        values
+        | {name: getattr(CONFIG, name).model_dump(mode="json") for name in sections}
+    )
+
+
+def layer_figures():
+    """Return the figures by layer, for each domain and family of models."""
+    return expand(
+        f"results/{RUN}/figures/{{domain}}.layers.{{model}}.{{figure}}.png",
+        domain=CONFIG.benchmark_domains,
+        model=CONFIG.layer_families,
+        figure=LAYER_FIGURES,
+    )
 
 
 def title(name):

@@ -8,6 +8,8 @@ from fathom.config.benchmark import Variant
 from fathom.config.section import Positive, Section
 
 Projection = Literal["normed", "raw", "geva"]
+FIGURES = ("norm", "sums", "variations", "rates", "targets", "keywords", "lens")
+"""Figures of one family of models on one domain."""
 
 
 class TunedLens(Section):
@@ -16,7 +18,7 @@ class TunedLens(Section):
     steps: int = Field(200, ge=0, description="optimiser steps; 0: no tuned lens")
     batch: Positive = Field(8, description="sequences in a step")
     sequence: Positive = Field(128, description="tokens in a training sequence")
-    positions: Positive = Field(256, description="positions of them, drawn at random, that a step learns from")
+    positions: Positive = Field(256, description="positions, drawn at random, that a step learns from")
     learning_rate: float = Field(1e-3, gt=0, description="learning rate of the first step; it falls to 0")
     seed: int = Field(0, description="for the order of sequences and the positions")
 
@@ -35,7 +37,7 @@ class Layers(Section):
         "al. did (layers from 0 to the last but one, content words among the 500 most likely tokens)",
     )
     k: Positive = Field(50, description="most likely content tokens that are looked at")
-    list_length: Positive = Field(1200, description="most frequent tokens of a keyword's sentences that count")
+    list_length: Positive = Field(1200, description="most frequent tokens of its sentences that count")
     other_k: list[Positive] = Field([25, 100], description="further values of k, for comparison")
     other_lengths: list[Positive] = Field([300, 5000], description="further lengths of the list")
     max_keyword_tokens: Positive = Field(

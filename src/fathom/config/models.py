@@ -75,7 +75,7 @@ class Models(Section):
         return list(dict.fromkeys([*self.scored, *self.adapted]))
 
     def find_references(self, name: str) -> list[str]:
-        """Return the models that one was adapted from: the one that stands at the beginning, then its parent."""
+        """Return the models that one was adapted from: the one at the beginning, then its parent."""
         if name not in self.adapted:
             return []
         parent = self.adapted[name][0]

@@ -69,6 +69,25 @@ class Config(Section):
         """Names of the domains that benchmarks are built for, in the order of the file."""
         return [name for name, domain in self.domains.items() if domain.benchmark]
 
+    @property
+    def layer_references(self) -> list[tuple[str, str]]:
+        """Models that are looked into, each with every model that it is compared with layer by layer."""
+        chosen = self.layers.models or self.models.every
+        found = [(name, other) for name in chosen for other in self.models.find_references(name)]
+        return [*found, *((name, other) for name, other in self.layers.against.items() if name in chosen)]
+
+    @property
+    def layer_families(self) -> dict[str, list[str]]:
+        """Models that are looked into, by the one that they are first compared with; it comes first."""
+        first: dict[str, str] = {}
+        for name, other in self.layer_references:
+            first.setdefault(name, other)
+        chosen = [*(self.layers.models or self.models.every), *(other for _, other in self.layer_references)]
+        families: dict[str, list[str]] = {name: [name] for name in chosen if name not in first}
+        for name, other in first.items():
+            families.setdefault(first.get(other, other), []).append(name)
+        return families
+
 
 def _require(name: str, known: dict[str, Any], key: str, what: str = "domain") -> None:
     """Raise `ValueError` if `name` is none of `known`, with the nearest one as a hint."""

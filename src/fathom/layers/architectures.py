@@ -109,7 +109,9 @@ def _check_head(model: Any, name: str) -> None:
     head = model.get_output_embeddings()
     if head is None:
         raise InputError(
-            f"{name} has no output layer to project hidden states with", "layers", "use a causal language model"
+            f"{name} has no output layer to project hidden states with",
+            "layers",
+            "use a causal language model",
         )
     if any(hasattr(head, part) for part in ("base_layer", "modules_to_save")):
         tied = bool(getattr(model.config.get_text_config(), "tie_word_embeddings", False))

@@ -56,7 +56,9 @@ def choose_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
         If there is no pair.
     """
     if pairs.is_empty():
-        raise InputError("there is no pair whose target could be followed", "layers", "see the benchmark's card")
+        raise InputError(
+            "there is no pair whose target could be followed", "layers", "see the benchmark's card"
+        )
     seed = str(settings.seed)
     counts = dict(pairs.group_by("keyword").len().rows())
     order = sorted(counts, key=lambda word: (-min(counts[word], settings.pairs), hash_text(seed, word)))
@@ -184,7 +186,9 @@ def _make_frame(
     import numpy as np
 
     lenses, layers = values.shape[:2]
-    means = np.stack([values[:, :, list(places)].mean(axis=2) for places in rows])  # [pair, lens, layer, measure]
+    means = np.stack(
+        [values[:, :, list(places)].mean(axis=2) for places in rows]
+    )  # [pair, lens, layer, measure]
     each = lenses * layers
     columns: dict[str, Any] = {
         "pair_id": np.repeat(pairs["pair_id"].to_numpy(), each),

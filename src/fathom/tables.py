@@ -161,7 +161,9 @@ LAYER_TOKENS: Contract = (
     KEYWORD,
     LAYER,
     Column(
-        "projection", _STRING, "normed or raw: with the model's final norm before the output layer or not"
+        "projection",
+        _STRING,
+        "normed: with the final norm before the output layer; raw: without",
     ),
     Column("tokens", _INTS, "ids of the most likely content tokens, best first"),
     Column("probabilities", _FLOATS, "their probabilities under the full softmax"),

@@ -168,7 +168,7 @@ def test_examples_name_the_most_likely_tokens_of_any_kind() -> None:
     )  # fmt: skip
     names = ["", ",", "", "", " net", " the\n", " far"]
     assert list_examples(tokens, names, 4, 10) == [("a", 1, "␣net", ", ␣the\\n <9>")]
-    assert list_examples(tokens, names, 5, 5) == [("a", 0, "", ", ␣net ␣the\\n <9> ␣far")]
+    assert list_examples(tokens, names, 5, 5) == [("a", 1, "␣far", ", ␣net ␣the\\n <9>")]
 
 
 def test_what_cannot_be_measured_is_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:

@@ -78,8 +78,10 @@ class Numbers:
         """Return a metric of one model by layer; rates at the standard k and length if none are given."""
         if metric in ("rate", "inside", "outside", "outside_any"):
             k, length = k or self.settings.k, length or self.settings.list_length
-        wanted = {"model": model, "projection": projection, "metric": metric, "k": "" if k is None else str(k),
-                  "list_length": "" if length is None else str(length)}  # fmt: skip
+        counts = {
+            name: "" if value is None else str(value) for name, value in (("k", k), ("list_length", length))
+        }
+        wanted = {"model": model, "projection": projection, "metric": metric, **counts}
         return _make_line(model, self.summary, wanted, "value")
 
     def pick_change(self, model: str, projection: str, metric: str) -> Line:
@@ -102,7 +104,8 @@ def _make_line(label: str, rows: Iterable[Mapping[str, str]], wanted: Mapping[st
     found = [row for row in rows if all(row[name] == text for name, text in wanted.items())]
     found.sort(key=lambda row: int(row["layer"]))
     columns = [[float(row[name] or "nan") for row in found] for name in (value, "ci_low", "ci_high")]
-    return Line(label, [int(row["layer"]) for row in found], *columns)
+    numbers, low, high = columns
+    return Line(label, [int(row["layer"]) for row in found], numbers, low, high)
 
 
 def _look(line: Line, label: str, look: int, dash: int | None = None, scale: float = 1.0) -> Line:
@@ -286,7 +289,7 @@ def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
         dash = _DASHES[(line.look if line.dash is None else line.dash) % 4]
         marker = "" if many else _MARKERS[line.look % 8]
         (drawn,) = axes.plot(
-            line.layers, line.value, color=shade, linestyle=dash, marker=marker, markersize=4, label=line.label,
+            line.layers, line.value, color=shade, linestyle=dash, marker=marker, markersize=4,
             markerfacecolor="white" if line.look % 2 else shade,
         )  # fmt: skip
         axes.fill_between(line.layers, line.low, line.high, color=shade, alpha=0.15, linewidth=0)

@@ -32,9 +32,9 @@ _LLAMA = Architecture("layers", "norm")
 ARCHITECTURES: dict[str, Architecture] = {
     **dict.fromkeys(["bloom", "codegen", "falcon", "gpt2", "gpt_bigcode", "gpt_neo", "gptj"], _GPT),
     **dict.fromkeys(
-        ["cohere", "gemma", "gemma2", "gemma3_text", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2",
-         "olmo3", "olmoe", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm",
-         "starcoder2"],
+        ["cohere", "gemma", "gemma2", "gemma3_text", "granite", "llama", "mistral", "mixtral", "olmo",
+         "olmo2", "olmo3", "olmoe", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3",
+         "stablelm", "starcoder2"],
         _LLAMA,
     ),
     "gpt_neox": Architecture("layers", "final_layer_norm"),
@@ -85,7 +85,7 @@ def recognise(model: Any, name: str = "the model") -> Parts:
         raise InputError(
             f"{name} has no hidden states: there are no blocks at {place.blocks!r}",
             "layers",
-            f"a model of type {kind!r} keeps them there; check that the weights are a causal language model's",
+            f"a model of type {kind!r} keeps them there: check that it is a causal language model",
         )
     if norm is None:
         raise InputError(

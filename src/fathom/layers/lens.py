@@ -183,7 +183,7 @@ def _take_step(layers: LayerStates, maps: TunedMaps, batch: Batch) -> float:
     total = 0.0
     for layer in range(layers.count - 1):
         loss = diverge(last, layers.to_logits(maps.apply(states[layer], layer))).mean()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         total += loss.item()
     return total / (layers.count - 1)
 

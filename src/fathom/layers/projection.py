@@ -107,7 +107,7 @@ def open_layers(model: Any, ids: Sequence[int], name: str = "the model") -> Laye
             f"the last layer of {name} does not give its own logits",
             "layers",
             f"a model of type {kind!r} does more between its last block and its logits than is known: "
-            "src/fathom/layers/architectures.py and the output layer in src/fathom/scoring/logits.py say what is",
+            "see src/fathom/layers/architectures.py and the output layer in src/fathom/scoring/logits.py",
         )
     return layers
 

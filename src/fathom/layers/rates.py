@@ -1,4 +1,4 @@
-"""Attribute rates and probability sums by layer, every k and length of list from one reading (001: 2.8, 3.3.1).
+"""Attribute rates and probability sums by layer, for every k and length of list (001: 2.8, 3.3.1).
 
 The most likely tokens of each layer are kept once, with their places in the keyword's token list; rates for
 any k and any length of the list follow from them without the model.
@@ -205,7 +205,7 @@ def measure_rates(tokens: pl.DataFrame, settings: Layers) -> pl.DataFrame:
                 named = chosen.select("keyword", "layer").with_columns(
                     projection=pl.lit(projection), k=pl.lit(k), list_length=pl.lit(length), **sums
                 )
-                parts.append(named.select(parts[0].columns).cast(dict(parts[0].schema)))
+                parts.append(named.select(parts[0].columns).cast(parts[0].schema))
     return pl.concat(parts).sort("keyword", "projection", "k", "list_length", "layer")
 
 
@@ -217,7 +217,7 @@ class _Kept:
 
         def stack(name: str, fill: float) -> Any:
             lists = rows[name].to_list()
-            array = np.full((len(lists), max(1, max(map(len, lists)))), fill, np.float64)
+            array = np.full((len(lists), max(1, *map(len, lists))), fill, np.float64)
             for place, values in enumerate(lists):
                 array[place, : len(values)] = values
             return array

@@ -1,4 +1,4 @@
-"""The true target at every layer: rank, probability, and how near the layer is to the last (001: 3.3.3; spec 4).
+"""The true target at every layer, and how near the layer is to the last (001: 3.3.3; spec 4).
 
 Each beginning is read once, as for scores; at every layer the rank comes from counting larger logits. The
 same rows of logits give what users of logit lenses look at: entropy, agreement, divergence.
@@ -56,9 +56,7 @@ def choose_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
         If there is no pair.
     """
     if pairs.is_empty():
-        raise InputError(
-            "there is no pair whose target could be followed", "layers", "see the benchmark's card"
-        )
+        raise InputError("there is no pair whose target could be followed", "layers", "see the card")
     seed = str(settings.seed)
     counts = dict(pairs.group_by("keyword").len().rows())
     order = sorted(counts, key=lambda word: (-min(counts[word], settings.pairs), hash_text(seed, word)))
@@ -199,4 +197,4 @@ def _make_frame(
     }
     columns |= {name: means[..., place].ravel() for place, name in enumerate(MEASURES)}
     empty = make_empty_table(LAYER_TARGETS)
-    return pl.DataFrame(columns).cast(dict(empty.schema)).select(empty.columns)
+    return pl.DataFrame(columns).cast(empty.schema).select(empty.columns)

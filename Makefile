@@ -30,6 +30,7 @@ docs: .venv/installed
 # against peers and limits, on the pairs of `make demo`; minutes
 perf: .venv/installed
 	$(BIN)/python perf/scoring.py
+	$(BIN)/python perf/layers.py
 
 clean:
 	rm -rf .venv results/demo

@@ -87,6 +87,35 @@ def test_adapted_models_share_their_prefixes():
         ("b+law", "b", "law"), ("b+law+law", "b+law", "law")]  # fmt: skip
 
 
+def test_families_by_layer_begin_with_the_model_that_others_come_from():
+    values = {
+        "domains": {name: {"categories": [name]} for name in ("near", "far")},
+        "pairs": {"tokenizer": "a"},
+    }
+    values["models"] = {
+        "train": {"a": {"domain": "far"}, "b": {"domain": "far"}},
+        "adapt": [
+            {"base": "a", "paths": [["near"]]},
+            {"base": "a", "paths": [["near", "far"]], "score": False},
+        ],
+    }
+    config = read_config(values, "test")
+    assert config.models.scored == ["a", "b", "a+near"]
+    assert config.layer_families == {"a": ["a", "a+near", "a+near+far"], "b": ["b"]}
+    assert config.layer_references == [("a+near", "a"), ("a+near+far", "a"), ("a+near+far", "a+near")]
+    values["layers"] = {"models": ["a+near+far", "b"], "against": {"b": "a"}}
+    config = read_config(values, "test")
+    assert config.layer_families == {"a": ["a", "a+near+far", "b", "a+near"]}
+    values["layers"] = {"against": {"b": "a", "a": "b"}}
+    with pytest.raises(
+        InputError, match=r"layers\.against: a is compared with a model itself: name that one"
+    ):
+        read_config(values, "test")
+    values["layers"] = {"models": ["a+nera"]}
+    with pytest.raises(InputError, match=r"layers\.models: there is no model 'a.nera'; did you mean a.near"):
+        read_config(values, "test")
+
+
 @pytest.mark.parametrize("text", ["a: [", "- a\n- b", "domains: x"])
 def test_a_file_that_is_no_configuration(tmp_path, text):
     (tmp_path / "c.yaml").write_text(text)

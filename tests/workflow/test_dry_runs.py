@@ -62,7 +62,20 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     assert wrong.returncode == 1 and "reference: there is no" in wrong.stderr + wrong.stdout
 
 
-@pytest.mark.parametrize("target", ["all", "benchmarks", "figures"])
+def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
+    preset = ("--configfile", "config/papers/beyond-benchmarks-layers.yaml", "--config", f"dump={dump}")
+    done = plan("--forceall", *preset, "run=plan", "--", "layers")
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert jobs.count("measure_layer_rates") == jobs.count("train_lens") == 15
+    assert jobs.count("measure_layer_targets") == jobs.count("adapt_model") + 9 == 15
+    assert jobs.count("plot_layers") == 4 * 7 and "score_pairs" not in jobs
+    without = plan("--forceall", "--config", "run=plan", "lens={steps: 0}", "--", "layers")
+    assert "train_lens" not in JOB.findall(without.stdout) and "plot_layers" in JOB.findall(without.stdout)
+    assert not {"measure_layer_rates", "train_lens"} & set(JOB.findall(plan("--forceall").stdout))
+
+
+@pytest.mark.parametrize("target", ["all", "benchmarks", "figures", "layers"])
 def test_every_target_plans(target):
     done = plan("--forceall", "--config", "run=plan", "--", target)
     assert done.returncode == 0, done.stderr + done.stdout

@@ -6,7 +6,7 @@ Out: results/{run}/{domain}/layers/{model}.{tokens,rates,token-lists,targets}.pa
      {model}.lens.safetensors, {layers,layer-changes,layer-onsets}.csv
 """
 
-LAYER_MODELS = [model for family in CONFIG.layer_families.values() for model in family]
+LAYER_MODELS = CONFIG.layer_models
 # a lens learns on one fold and is looked at on another
 TUNED = (
     CONFIG.lens.steps > 0

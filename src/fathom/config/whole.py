@@ -58,8 +58,11 @@ class Config(Section):
         models = dict.fromkeys(self.models.every)
         for name in self.layers.models:
             _require(name, models, "layers.models", "model")
-        for name in [*self.layers.against, *self.layers.against.values()]:
+        for name, other in self.layers.against.items():
             _require(name, models, "layers.against", "model")
+            _require(other, models, "layers.against", "model")
+            if other in self.layers.against:
+                raise ValueError(f"layers.against: {other} is compared with a model itself: name that one")
         if not self.benchmark_domains:
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
         return self
@@ -70,23 +73,33 @@ class Config(Section):
         return [name for name, domain in self.domains.items() if domain.benchmark]
 
     @property
-    def layer_references(self) -> list[tuple[str, str]]:
-        """Models that are looked into, each with every model that it is compared with layer by layer."""
+    def layer_models(self) -> list[str]:
+        """Models that are looked into layer by layer, and those that they are compared with."""
         chosen = self.layers.models or self.models.every
-        found = [(name, other) for name in chosen for other in self.models.find_references(name)]
-        return [*found, *((name, other) for name, other in self.layers.against.items() if name in chosen)]
+        others = [other for name in chosen for other in self._list_references(name)]
+        return list(dict.fromkeys([*chosen, *others]))
+
+    @property
+    def layer_references(self) -> list[tuple[str, str]]:
+        """Every two models that are compared layer by layer: a model, and what it comes from."""
+        models = self.layer_models
+        return [(name, other) for name in models for other in self._list_references(name) if other in models]
 
     @property
     def layer_families(self) -> dict[str, list[str]]:
-        """Models that are looked into, by the one that they are first compared with; it comes first."""
+        """Models that are looked into, by the one at their beginning, which comes first."""
         first: dict[str, str] = {}
         for name, other in self.layer_references:
             first.setdefault(name, other)
-        chosen = [*(self.layers.models or self.models.every), *(other for _, other in self.layer_references)]
-        families: dict[str, list[str]] = {name: [name] for name in chosen if name not in first}
+        families = {name: [name] for name in self.layer_models if name not in first}
         for name, other in first.items():
-            families.setdefault(first.get(other, other), []).append(name)
+            families[first.get(other, other)].append(name)
         return families
+
+    def _list_references(self, name: str) -> list[str]:
+        """Return what a model is compared with: the model at the beginning first."""
+        found = self.models.find_references(name)
+        return found or ([self.layers.against[name]] if name in self.layers.against else [])
 
 
 def _require(name: str, known: dict[str, Any], key: str, what: str = "domain") -> None:

@@ -51,6 +51,7 @@ class Panel:
     lines: list[Line]
     zero: bool = False
     log: bool = False
+    bands: bool = True
 
 
 @dataclass(frozen=True)
@@ -117,10 +118,12 @@ def _look(line: Line, label: str, look: int, dash: int | None = None, scale: flo
 def build_norm(numbers: Numbers) -> list[Panel]:
     """Return rates and probability sums with the norm and without it (001: Fig. 9)."""
     panels = []
-    for metric, label, scale in (("rate", "attribute rate (%)", 100.0), ("inside", "probability sum", 1.0)):
+    for metric, name, scale in (("rate", "attribute rate", 100.0), ("inside", "probability sum", 1.0)):
         for projection in sorted(numbers.settings.projections, key=list(_NAMES).index):
             line = numbers.pick(numbers.models[0], projection, metric)
-            panels.append(Panel(_NAMES[projection], label, [_look(line, numbers.models[0], 1, scale=scale)]))
+            unit = "%" if scale > 1 else "probability"
+            shown = [_look(line, numbers.models[0], 1, scale=scale)]
+            panels.append(Panel(f"{name},\n{_NAMES[projection]}", unit, shown))
     return panels
 
 
@@ -146,55 +149,55 @@ def build_variations(numbers: Numbers) -> list[Panel]:
         for dash, k in enumerate(settings.all_k):
             line = numbers.pick(numbers.models[0], "normed", "rate", k, length)
             lines.append(_look(line, f"k = {k}, list of {length:,}", look, dash, 100.0))
-    return [Panel("", "attribute rate (%)", lines)]
+    return [Panel("", "attribute rate (%)", lines, bands=False)]
 
 
 def build_rates(numbers: Numbers) -> list[Panel]:
     """Return rates and probability sums of all models, and their changes (001: Figs. 11, 23)."""
-    metrics = [("rate", "attribute rate (%)", 100.0, False), ("inside", "probability sum", 1.0, False)]
+    metrics = [("rate", "attribute rate", "%", 100.0), ("inside", "probability sum", "probability", 1.0)]
     return _build_family(numbers, metrics)
 
 
 def build_targets(numbers: Numbers) -> list[Panel]:
     """Return rank and probability of the true target of all models, and their changes (001: Figs. 12, 24)."""
     metrics = [
-        ("rank", "rank of the target", 1.0, True),
-        ("probability", "probability of the target", 1.0, False),
+        ("rank", "rank of the target", "rank", 1.0),
+        ("probability", "probability of the target", "probability", 1.0),
     ]
     return _build_family(numbers, metrics)
 
 
-def _build_family(numbers: Numbers, metrics: Sequence[tuple[str, str, float, bool]]) -> list[Panel]:
+def _build_family(numbers: Numbers, metrics: Sequence[tuple[str, str, str, float]]) -> list[Panel]:
     """Return a panel for each metric, and below it one for its change, where anything is compared."""
     panels, changes = [], []
-    for metric, label, scale, on_log in metrics:
+    for metric, name, unit, scale in metrics:
         lines = [
             _look(numbers.pick(model, "normed", metric), model, place, None, scale)
             for place, model in enumerate(numbers.models)
         ]
-        panels.append(Panel("", label, lines, log=on_log))
+        panels.append(Panel(name, unit, lines, log=metric == "rank"))
         others = [
             _look(numbers.pick_change(model, "normed", metric), model, place)
             for place, model in enumerate(numbers.models)
             if place
         ]
-        changes.append(Panel("", f"change of the {label.removesuffix(' (%)')} (%)", others, zero=True))
+        changes.append(Panel(f"change of the {name}", "% of the first model's", others, zero=True))
     return [*panels, *changes] if any(line.layers for panel in changes for line in panel.lines) else panels
 
 
 def build_lens(numbers: Numbers) -> list[Panel]:
     """Return entropy, agreement and divergence of the first model, plain and tuned."""
     panels = []
-    for metric, label in (
-        ("entropy", "entropy (nats)"),
-        ("agreement", "top token is that of the last layer"),
-        ("divergence", "divergence from the last layer (nats)"),
+    for metric, title, unit in (
+        ("entropy", "entropy", "nats"),
+        ("agreement", "same top token\nas the last layer", "share of positions"),
+        ("divergence", "divergence\nfrom the last layer", "nats"),
     ):
         lines = [
             _look(numbers.pick(numbers.models[0], projection, metric), f"{name} lens", look, look - 1)
             for look, (projection, name) in enumerate((("normed", "plain"), ("tuned", "tuned")), start=1)
         ]
-        panels.append(Panel("", label, [line for line in lines if line.layers]))
+        panels.append(Panel(title, unit, [line for line in lines if line.layers]))
     return panels
 
 
@@ -230,16 +233,14 @@ def plot_curves(name: str, numbers: Numbers, title: str, files: tuple[Path, Path
     build, what = BUILDERS[name]
     panels = build(numbers)
     if not any(line.layers for panel in panels for line in panel.lines):
-        raise InputError(
-            f"there is nothing to draw for figure {name!r}", numbers.models[0], "measure it first"
-        )
+        raise InputError(f"figure {name!r} has nothing to show", numbers.models[0], "measure it first")
     pdf, png, table = files
     with use_style():
         heading = f"{what.format(model=clean_name(numbers.models[0]))}\n{wrap_name(title, 70)}"
         save_figure(draw_panels(panels, heading), pdf, png)
     rows = [
         (
-            panel.title or panel.label,
+            " ".join(panel.title.split()) or panel.label,
             line.label,
             layer,
             *(f"{n:.6g}" if math.isfinite(n) else "" for n in point),
@@ -260,7 +261,7 @@ def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
     beside = 1 if wide else min(3, len(labels))
     width = 8.0 if columns > 1 else 6.0
     below = 0.25 * math.ceil(len(labels) / beside) if len(labels) > 1 else 0
-    figure = make_figure(width, 0.8 + (3.0 if columns == 1 else 2.4) * rows + below)
+    figure = make_figure(width, 0.8 + (3.0 if columns == 1 else 2.6) * rows + below)
     figure.suptitle(title)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     handles: dict[str, Any] = {}
@@ -279,7 +280,7 @@ def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
     from matplotlib import colormaps
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    many = len(panel.lines) > len(_COLORS)
+    many = any(line.look >= len(_COLORS) for line in panel.lines)
     handles = {}
     for place, line in enumerate(panel.lines):
         if not line.layers:
@@ -292,7 +293,8 @@ def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
             line.layers, line.value, color=shade, linestyle=dash, marker=marker, markersize=4,
             markerfacecolor="white" if line.look % 2 else shade,
         )  # fmt: skip
-        axes.fill_between(line.layers, line.low, line.high, color=shade, alpha=0.15, linewidth=0)
+        if panel.bands:
+            axes.fill_between(line.layers, line.low, line.high, color=shade, alpha=0.15, linewidth=0)
         handles[line.label] = drawn
     if panel.zero:
         axes.axhline(0, color="0.4", linewidth=0.8)
@@ -325,7 +327,7 @@ def choose_keywords(rates: pl.DataFrame, settings: Layers) -> pl.DataFrame:
     if standard.is_empty():
         raise InputError("there are no rates with the final norm", "layers.projections", "add normed")
     wide = (
-        standard.with_columns(100 * pl.col("rate"))
+        standard.with_columns(pl.col("rate") * 100)
         .sort("layer")
         .pivot("layer", index="keyword", values="rate")
     )

@@ -41,6 +41,9 @@ class LayerStates:
         self.model, self.blocks, self.norm = recognise(model, name)
         check_tie(self.model, name)
         self.head = HiddenStates(self.model)
+        divisor = getattr(self.model.config.get_text_config(), "logits_scaling", None)
+        if divisor is not None:  # Granite divides where Cohere multiplies
+            self.head.scale = 1 / divisor
         self.name = name
         self.count = len(self.blocks) + 1
         self.width: int = self.head.weight.shape[1]

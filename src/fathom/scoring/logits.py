@@ -35,9 +35,7 @@ class HiddenStates:
         self.base = model.base_model
         self.weight = head.weight.detach().float()
         self.bias = None if getattr(head, "bias", None) is None else head.bias.detach().float()
-        # Cohere multiplies logits, Granite divides them
-        divisor = getattr(config, "logits_scaling", None)
-        self.scale = getattr(config, "logit_scale", None) if divisor is None else 1 / divisor
+        self.scale = getattr(config, "logit_scale", None)
         self.cap = getattr(config, "final_logit_softcapping", None)
         self.entries: int = self.weight.shape[0]
         self.takes_positions = "position_ids" in inspect.signature(self.base.forward).parameters

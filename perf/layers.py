@@ -22,13 +22,13 @@ from fathom.layers.projection import open_layers, read_states
 from fathom.layers.rates import Lists, keep_top_tokens
 from fathom.layers.targets import measure_rows
 from fathom.models.loading import load_tokenizer
-from fathom.models.tokens import encode_texts
+from fathom.models.tokens import Encoded, encode_pairs
 from fathom.program import run_program
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.logits import score_rows
-from fathom.scoring.passes import Pass
+from fathom.scoring.passes import plan_passes
 
-PLAIN_PROMPTS = 4
+PLAIN_PAIRS = 4
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -37,12 +37,12 @@ def main(arguments: argparse.Namespace) -> None:
 
     torch.set_num_threads(1)
     model = build_model(arguments.entries, arguments.layers, arguments.width)
-    passes = make_passes(arguments)
+    encoded = read_encoded(arguments)
     if arguments.memory:
-        print(measure_memory(model, passes, arguments.memory))
+        print(measure_memory(model, encoded, arguments.memory))
         return
-    print_speed(model, passes)
-    print_rates(model, passes)
+    print_speed(model, encoded)
+    print_rates(model, encoded)
     print("\n| way | layers | vocabulary | memory over the model, MB |\n|---|---|---|---|")
     for way in ("plain", "rows asked for"):
         for layers, entries in ((6, 50257), (24, 50257), (12, 25000), (12, 100000)):
@@ -52,41 +52,41 @@ def main(arguments: argparse.Namespace) -> None:
             print(f"| {way} | {layers + 1} | {entries:,} | {found.stdout.strip()} |", flush=True)
 
 
-def make_passes(arguments: argparse.Namespace) -> list[Pass]:
-    """Return prompts with one wanted token each, longest first."""
-    tokenizer = load_tokenizer(arguments.tokenizer)
+def read_encoded(arguments: argparse.Namespace) -> list[Encoded]:
+    """Return the token ids of a benchmark's pairs."""
     pairs = read_pairs(arguments.pairs)
-    chosen = pairs[:: max(1, len(pairs) // arguments.prompts)][: arguments.prompts]
-    prompts = encode_texts(tokenizer, chosen["prompt"].to_list())
-    targets = encode_texts(tokenizer, chosen["target"].to_list())
-    found = [
-        Pass(tuple(ids), [(len(ids) - 1, target[0])]) for ids, target in zip(prompts, targets, strict=True)
-    ]
-    return sorted(found, key=lambda one: (-len(one.ids), one.ids))
+    tokenizer = load_tokenizer(arguments.tokenizer)
+    return encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list())
 
 
-def follow_plainly(model: Any, passes: Sequence[Pass]) -> np.ndarray:
-    """Return rank and probability of each target, all layers at all positions, each row sorted in full."""
+def follow_plainly(model: Any, encoded: Sequence[Encoded]) -> list[np.ndarray]:
+    """Return rank and probability of each target token [tokens, layers, 2] by pair, as the paper does.
+
+    One prompt and token at a time; all layers at all positions, each row sorted in full.
+    """
     import torch
 
-    norm, head, rows = model.transformer.ln_f, model.lm_head, []
-    for one in passes:
-        output = model(torch.tensor([one.ids]), output_hidden_states=True)
-        *inner, last = output.hidden_states  # the last one is normed already
-        logits = torch.stack([head(norm(state[0])) for state in inner] + [head(last[0])])
-        order = logits.argsort(dim=-1, descending=True)
-        shares = logits.softmax(-1)
-        place, target = one.wanted[0]
-        rank = 1 + (order[:, place] == target).int().argmax(-1)
-        rows.append(torch.stack([rank.double(), shares[:, place, target].double()], dim=1).numpy())
-    return np.stack(rows)
+    norm, head, found = model.transformer.ln_f, model.lm_head, []
+    for pair in encoded:
+        rows = []
+        for place in range(pair.start, len(pair.ids)):
+            output = model(torch.tensor([pair.ids[:place]]), output_hidden_states=True)
+            *inner, last = output.hidden_states  # the last one is normed already
+            logits = torch.stack([head(norm(state[0])) for state in inner] + [head(last[0])])
+            order = logits.argsort(dim=-1, descending=True)
+            shares, target = logits.softmax(-1), pair.ids[place]
+            rank = 1 + (order[:, -1] == target).int().argmax(-1)
+            rows.append(torch.stack([rank.double(), shares[:, -1, target].double()], dim=1).numpy())
+        found.append(np.stack(rows))
+    return found
 
 
-def follow_rows(model: Any, passes: Sequence[Pass], full: bool = False) -> np.ndarray:
+def follow_rows(model: Any, encoded: Sequence[Encoded], full: bool = False) -> list[np.ndarray]:
     """Return the same as the library does it; with `full`, entropy, agreement and divergence too."""
-    layers = open_layers(model, passes[0].ids)
+    plan = plan_passes(encoded)
+    layers = open_layers(model, plan.passes[0].ids)
     parts = []
-    for states, target in read_states(layers, passes, 1024, "prompts"):
+    for states, target in read_states(layers, plan.passes, 1024, "sequences"):
         found = np.empty((states.shape[1], layers.count, 2))
         for piece in layers.slice_rows(states.shape[1]):
             last = layers.to_logits(states[-1, piece]).log_softmax(1) if full else None
@@ -99,22 +99,25 @@ def follow_rows(model: Any, passes: Sequence[Pass], full: bool = False) -> np.nd
                 found[piece, layer, 0] = scores.rank
                 found[piece, layer, 1] = np.exp(scores.log_probability)
         parts.append(found)
-    return np.concatenate(parts)
+    tokens = np.concatenate(parts)
+    return [tokens[rows] for rows in plan.rows]
 
 
-def print_speed(model: Any, passes: Sequence[Pass]) -> None:
-    """Print prompts a second of each way, as ratios, with exactness and share of the limit."""
+def print_speed(model: Any, encoded: Sequence[Encoded]) -> None:
+    """Print pairs a second of each way, as ratios, with exactness and share of the limit."""
     import torch
 
-    some = passes[:: max(1, len(passes) // PLAIN_PROMPTS)][:PLAIN_PROMPTS]
+    some = list(range(0, len(encoded), max(1, len(encoded) // PLAIN_PAIRS)))[:PLAIN_PAIRS]
     ways = {
-        "plain: all layers, all positions, full sort": lambda: follow_plainly(model, some),
-        "rows asked for": lambda: follow_rows(model, passes),
-        "the same with entropy, agreement, divergence": lambda: follow_rows(model, passes, full=True),
+        "plain: one token at a time, all layers, all positions, full sort": lambda: follow_plainly(
+            model, [encoded[place] for place in some]
+        ),
+        "rows asked for": lambda: follow_rows(model, encoded),
+        "the same with entropy, agreement, divergence": lambda: follow_rows(model, encoded, full=True),
     }
-    counts = [len(some), len(passes), len(passes)]
+    counts = [len(some), len(encoded), len(encoded)]
     seconds: dict[str, list[float]] = {name: [] for name in ways}
-    results: dict[str, np.ndarray] = {}
+    results: dict[str, list[np.ndarray]] = {}
     with torch.inference_mode():
         peak = measure_peak()
         for _ in range(ROUNDS):
@@ -122,27 +125,28 @@ def print_speed(model: Any, passes: Sequence[Pass]) -> None:
                 spent, results[name] = clock(task)
                 seconds[name].append(spent / count)
     plain, *others = ways
-    places = [passes.index(one) for one in some]
+    passes, states = plan_passes(encoded).passes, len(model.transformer.h) + 1
     weights = sum(weight.numel() for name, weight in model.named_parameters() if ".h." in name)
-    states = len(model.transformer.h) + 1
-    tokens = sum(len(one.ids) for one in passes)
-    limit = 2.0 * (weights * tokens + states * len(passes) * model.lm_head.weight.numel()) / peak
-    print(f"{len(passes):,} prompts, {tokens:,} tokens; {states} states; ", end="")
+    head = states * model.lm_head.weight.numel()
+    limit = 2.0 * sum(weights * len(one.ids) + head * len(one.wanted) for one in passes) / peak
+    print(f"{len(encoded):,} pairs, {sum(len(pair.ids) - 1 for pair in encoded):,} tokens, of which ", end="")
+    print(f"{sum(len(one.ids) for one in passes):,} are read; {states} states; ", end="")
     print(f"{model.num_parameters():,} parameters; matrix product {peak / 1e9:.0f} GFLOP/s\n")
-    print("| way | prompts/s | ratio | share of limit | ranks equal | probability within |")
+    print("| way | pairs/s | ratio | share of limit | ranks equal | probability within |")
     print("|---|---|---|---|---|---|")
     base = statistics.median(seconds[plain])
     print(f"| {plain} | {1 / base:.2f} | 1 | | | |")
+    theirs = np.concatenate(results[plain])
     for name in others:
         spent = statistics.median(seconds[name])
-        mine, theirs = results[name][places], results[plain]
+        mine = np.concatenate([results[name][place] for place in some])
         same = float((mine[..., 0] == theirs[..., 0]).mean())
         within = float(np.abs(mine[..., 1] - theirs[..., 1]).max())
-        share = limit / (spent * len(passes))
+        share = limit / (spent * len(encoded))
         print(f"| {name} | {1 / spent:.1f} | {base / spent:.0f} | {share:.0%} | {same:.1%} | {within:.1e} |")
 
 
-def print_rates(model: Any, passes: Sequence[Pass]) -> None:
+def print_rates(model: Any, encoded: Sequence[Encoded]) -> None:
     """Print keywords a second of attribute rates, every k and length from one reading."""
     import torch
 
@@ -150,7 +154,7 @@ def print_rates(model: Any, passes: Sequence[Pass]) -> None:
     random = np.random.default_rng(0)
     content = random.random(entries) < 0.7
     known = np.flatnonzero(content)
-    prompts = {str(place): one.ids[:3] for place, one in enumerate(passes[:40])}
+    prompts = {str(place): pair.ids[:3] for place, pair in enumerate(encoded[:40])}
     lists = Lists(content, {word: random.permutation(known)[:1200].tolist() for word in prompts})
     settings = Layers(projections=["normed"])
 
@@ -177,21 +181,21 @@ def print_rates(model: Any, passes: Sequence[Pass]) -> None:
     print(f"| kept tokens | {len(prompts) / quick:.1f} | {spent / quick:.0f} | {same:.1%} |")
 
 
-def measure_memory(model: Any, passes: Sequence[Pass], way: str) -> str:
+def measure_memory(model: Any, encoded: Sequence[Encoded], way: str) -> str:
     """Return how many megabytes a way takes over those of the loaded model; Linux only."""
     import torch
 
     if not Path("/proc/self/clear_refs").exists():
         return "not measured: needs Linux"
-    some = passes[:1] if way == "plain" else passes
+    longest = max(encoded, key=lambda pair: len(pair.ids))
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
     before = read_memory("VmRSS")
     with torch.inference_mode():
         if way == "plain":
-            follow_plainly(model, some)
+            follow_plainly(model, [longest])
         else:
-            follow_rows(model, some)
+            follow_rows(model, [*encoded[:100], longest])
     return f"{(read_memory('VmHWM') - before) / 1024:.0f}"
 
 
@@ -200,9 +204,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=Path, default=run / "machine-learning/benchmark/tf/pairs.jsonl")
     parser.add_argument("--tokenizer", type=Path, default=run / "models" / "gpt2-small" / "tokenizer")
-    parser.add_argument("--prompts", type=int, default=200)
     parser.add_argument("--layers", type=int, default=12)
-    parser.add_argument("--width", type=int, default=768)
+    parser.add_argument("--width", type=int, default=384)
     parser.add_argument("--entries", type=int, default=50257)
     parser.add_argument("--memory", help="measure the memory of one way only: plain, or rows asked for")
     run_program(parser, main)

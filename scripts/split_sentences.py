@@ -8,7 +8,8 @@ import polars as pl
 from fathom.config.benchmark import Sentences
 from fathom.files import write_json
 from fathom.program import add_settings, log, read_settings, run_program, show_progress
-from fathom.tables import INDEX, SENTENCES, read_table, write_table
+from fathom.scans import select_rows
+from fathom.tables import INDEX, SENTENCES, write_table
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -18,12 +19,14 @@ def main(arguments: argparse.Namespace) -> None:
 
     settings = read_settings(arguments.settings, Sentences)
     part = arguments.documents.name.removesuffix(".parquet")
-    index = read_table(arguments.index, INDEX).filter(
-        (pl.col("fold") == "benchmark")
-        & pl.col("domains").list.eval(pl.element().is_in(arguments.domains)).list.any()
+    index = select_rows(
+        arguments.index,
+        [column.name for column in INDEX],
+        (pl.col("part") == part)
+        & (pl.col("fold") == "benchmark")
+        & pl.col("domains").list.eval(pl.element().is_in(arguments.domains)).list.any(),
     )
-    total = len(index.filter(pl.col("part") == part))
-    documents = show_progress(iterate_documents(arguments.documents, part, index), "documents", total)
+    documents = show_progress(iterate_documents(arguments.documents, part, index), "documents", len(index))
     table, report = split_documents(documents, settings)
     dropped = {name: count for name, count in report.items() if "_" in name and count}
     log.info("%s: %s of %s sentences kept; %s", part, f"{len(table):,}", f"{report['sentences']:,}", dropped)

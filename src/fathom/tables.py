@@ -32,6 +32,9 @@ class Column:
 
 Contract = tuple[Column, ...]
 
+GROUP = 50_000
+"""Rows in a row group at most, where a writer does not say otherwise."""
+
 DOC_ID = Column("doc_id", _STRING, "canonical id of a document, unique in a corpus")
 TITLE = Column("title", _STRING, "title on one line, may be empty")
 ABSTRACT = Column("abstract", _STRING, "abstract or first paragraph, white space collapsed, may be empty")
@@ -184,10 +187,7 @@ def arrow_schema(contract: Contract) -> pa.Schema:
 
 def make_empty_table(contract: Contract) -> pl.DataFrame:
     """Return a frame with a contract's columns and types, and no rows."""
-    frame = pl.from_arrow(arrow_schema(contract).empty_table())
-    if not isinstance(frame, pl.DataFrame):
-        raise TypeError("an Arrow table did not give a frame")
-    return frame
+    return to_frame(arrow_schema(contract).empty_table())
 
 
 def check_table(table: pa.Table, contract: Contract) -> pa.Table:
@@ -208,17 +208,17 @@ def check_table(table: pa.Table, contract: Contract) -> pa.Table:
     return table.cast(arrow_schema(contract))
 
 
-def write_table(path: Path | str, frame: pl.DataFrame, contract: Contract) -> None:
+def write_table(path: Path | str, frame: pl.DataFrame, contract: Contract, group: int = GROUP) -> None:
     """Check a frame against its contract and write it as parquet (zstd), atomically."""
-    with write_table_in_batches(path, contract) as writer:
+    with write_table_in_batches(path, contract, group) as writer:
         writer.write(frame)
 
 
 class TableWriter:
     """Appends checked frames to one open parquet file; see :func:`write_table_in_batches`."""
 
-    def __init__(self, writer: pq.ParquetWriter, contract: Contract) -> None:
-        self._writer, self._contract = writer, contract
+    def __init__(self, writer: pq.ParquetWriter, contract: Contract, group: int) -> None:
+        self._writer, self._contract, self._group = writer, contract, group
         self.rows = 0
 
     def write(self, frame: pl.DataFrame | Sequence[dict[str, Any]]) -> None:
@@ -228,12 +228,12 @@ class TableWriter:
         else:
             table = pa.Table.from_pylist(list(frame), schema=arrow_schema(self._contract))
             table = check_table(table, self._contract)
-        self._writer.write_table(table)
+        self._writer.write_table(table, row_group_size=self._group)
         self.rows += table.num_rows
 
 
 @contextmanager
-def write_table_in_batches(path: Path | str, contract: Contract) -> Iterator[TableWriter]:
+def write_table_in_batches(path: Path | str, contract: Contract, group: int = GROUP) -> Iterator[TableWriter]:
     """Open a parquet file (zstd) for appending batches; it takes its final name when the block ends well.
 
     Parameters
@@ -242,11 +242,13 @@ def write_table_in_batches(path: Path | str, contract: Contract) -> Iterator[Tab
         The final name.
     contract : Contract
         What every batch is checked against.
+    group : int
+        Rows in a row group at most: what a reader that streams holds at once.
     """
     with write_atomically(path) as temporary:
         writer = pq.ParquetWriter(temporary, arrow_schema(contract), compression="zstd")
         try:
-            yield TableWriter(writer, contract)
+            yield TableWriter(writer, contract, group)
         finally:
             writer.close()
 
@@ -260,14 +262,31 @@ def read_table(path: Path | str, contract: Contract, columns: Sequence[str] | No
         If the file is missing, no parquet, or lacks a column of the contract.
     """
     names = [column.name for column in contract] if columns is None else list(columns)
+    with explain_damage(path):
+        return to_frame(open_table(path, names).read(columns=names).select(names))
+
+
+@contextmanager
+def explain_damage(path: Path | str) -> Iterator[None]:
+    """Turn Arrow's complaint about a file into one for the user."""
     try:
-        table = pq.ParquetFile(require_file(path)).read(columns=names)
+        yield
     except pa.ArrowInvalid as error:
         raise InputError(f"this is no complete parquet file: {error}", str(path), "make it again") from error
-    missing = sorted(set(names) - set(table.column_names))
+
+
+def open_table(path: Path | str, names: Sequence[str]) -> pq.ParquetFile:
+    """Open a parquet file; raise `InputError` if it is missing or lacks a column."""
+    file = pq.ParquetFile(require_file(path))
+    missing = sorted(set(names) - set(file.schema_arrow.names))
     if missing:
         raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
-    frame = pl.from_arrow(table.select(names))
+    return file
+
+
+def to_frame(table: pa.Table) -> pl.DataFrame:
+    """Return an Arrow table as a frame."""
+    frame = pl.from_arrow(table)
     if not isinstance(frame, pl.DataFrame):
-        raise TypeError(f"{path} did not give a table")
+        raise TypeError("an Arrow table did not give a frame")
     return frame

@@ -14,6 +14,7 @@ from fathom.corpus.join_report import describe_join
 from fathom.corpus.metadata import read_metadata
 from fathom.errors import InputError
 from fathom.files import hash_text
+from fathom.tables import INDEX, read_table
 
 
 class Run:
@@ -42,7 +43,8 @@ class Run:
         self.parts += outputs
 
     def index(self) -> tuple[pl.DataFrame, dict]:
-        index, counts = build_index(self.parts)
+        counts = build_index(self.parts, self.folder / "index.parquet")
+        index = read_table(self.folder / "index.parquet", INDEX)
         return index, describe_join(index, counts, self.reports, self.selection)
 
     def documents(self, index: pl.DataFrame) -> list[dict]:

@@ -14,10 +14,11 @@ import pyarrow as pa
 from fathom.config.corpus import Corpus
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.metadata import read_arxiv_id, scan_records
-from fathom.corpus.records import Document, add_text, batch_documents, part_name, scan_table, write_documents
+from fathom.corpus.records import Document, add_text, batch_documents, part_name, write_documents
 from fathom.corpus.selection import EMPTY, NO_DOMAIN, NO_FULL_TEXT
 from fathom.corpus.spool import Spool
 from fathom.files import hash_text
+from fathom.scans import scan_table
 from fathom.tables import DOCUMENTS, RECORDS, read_table, write_table_in_batches
 
 # an unescaped "arxiv_id" can only be a key: inside a text its quotes would have backslashes

@@ -15,9 +15,10 @@ import pyarrow as pa
 from fathom.config.corpus import Selection
 from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
-from fathom.corpus.records import clean_line, count_top, is_day, scan_table
+from fathom.corpus.records import clean_line, count_top, is_day
 from fathom.corpus.selection import DomainSelector, FoldChooser
 from fathom.corpus.spool import Spool
+from fathom.scans import scan_table
 from fathom.tables import RECORDS, arrow_schema, write_table_in_batches
 
 _BATCH = 5000

@@ -46,7 +46,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 def copy_workflow(folder: Path) -> Path:
     """Copy what a plan reads into an empty folder, so that nothing is made beside the real results."""
-    for name in ("config", "scripts", "src", "workflow"):
+    for name in ("config", "envs", "scripts", "src", "workflow"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy2(ROOT / "Snakefile", folder / "Snakefile")
     return folder

@@ -2,7 +2,7 @@
 
 Words are those of the docstrings of scikit-learn and scipy, with their frequencies; each field has its own
 terms of two to five words, used again and again, so that keywords and matches are found. Texts hold LaTeX:
-maths, citations, references, commands, displayed equations, sections. They are short, 1.3 kB where a real one
+maths, citations, references, commands, displayed equations, sections. They are short, 0.9 kB where a real one
 has 56 kB, so that a hundred thousand of them can be worked on in minutes. The same arguments give the same
 bytes, and a larger dump begins with the papers of a smaller one.
 """
@@ -129,7 +129,7 @@ def make_record(number: int, field: str, prose: Iterator[str], words: Words, rng
     identifier = f"{day.year % 100:02d}{day.month:02d}.{number % 90_000 + 1:05d}"
     terms = words.terms[field]
     title = f"{terms[draw(rng, len(terms))].capitalize()} and {terms[draw(rng, len(terms))]}"
-    abstract = " ".join(next(prose) for _ in range(rng.randrange(4, 8)))
+    abstract = " ".join(next(prose) for _ in range(rng.randrange(3, 6)))
     created = day.strftime("%a, %d %b %Y 12:00:00 GMT")
     return {
         "id": identifier, "submitter": "A. Author", "authors": "A. Author, B. Author", "title": title,
@@ -153,7 +153,7 @@ def make_text(prose: Iterator[str], rng: Random) -> str:
     """Return a body of LaTeX: two sections, an equation between them."""
     sections = []
     for name in ("Introduction", "Results"):
-        sentences = [add_latex(next(prose), rng) for _ in range(rng.randrange(3, 6))]
+        sentences = [add_latex(next(prose), rng) for _ in range(rng.randrange(2, 4))]
         sections.append(f"\\section{{{name}}}\n\n" + "\n".join(sentences))
     return f"\n\n{_EQUATION}\n\n".join(sections)
 

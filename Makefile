@@ -30,6 +30,8 @@ docs: .venv/installed
 # against peers and limits, on the pairs of `make demo`; minutes
 perf: .venv/installed
 	$(BIN)/python perf/scoring.py
+	$(BIN)/python perf/planning.py
+	$(BIN)/python perf/memory.py
 
 clean:
 	rm -rf .venv results/demo

@@ -109,7 +109,7 @@ rule gather_matches:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
+        mem_mb=grow(4000),
         runtime=grow(60),
     shell:
         "python {input.code[0]} --matches {input.matches:q} --keywords {input.keywords:q}"
@@ -139,7 +139,7 @@ rule build_vocabulary:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
+        mem_mb=grow(8000),
         runtime=grow(120),
     params:
         settings=settings("vocabulary", "embedding"),
@@ -171,7 +171,7 @@ rule make_pairs:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
+        mem_mb=grow(6000),
         runtime=grow(120),
     params:
         settings=settings("pairs"),

@@ -73,7 +73,7 @@ if CONFIG.corpus.source == "arxiv":
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(8000),
+            mem_mb=grow(4000),
             runtime=grow(60),
         params:
             settings=selection(),
@@ -130,7 +130,7 @@ if CONFIG.corpus.source == "arxiv":
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(8000),
+            mem_mb=grow(4000),
             runtime=grow(30),
         params:
             settings=selection(),
@@ -162,7 +162,7 @@ rule index_documents:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
+        mem_mb=grow(6000),
         runtime=grow(60),
     params:
         settings=selection(),
@@ -216,7 +216,7 @@ rule collect_texts:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(8000),
+        mem_mb=grow(4000),
         runtime=grow(240),
     params:
         characters=CONFIG.models.max_characters,

@@ -51,5 +51,9 @@ rule figures:
         rank_figures(),
 
 
+onstart:
+    check_queue(workflow)
+
+
 onsuccess:
     write_report(workflow)

@@ -96,6 +96,23 @@ def _remove(path: Path) -> None:
             path.unlink()
 
 
+def choose_scratch(output: Path | str) -> Path:
+    """Return the folder for large temporary files on the way to `output`, such as a compute node's own disk.
+
+    It is the one that the environment variable FATHOM_SCRATCH names, else the folder of `output`: a laptop's
+    own folder for temporary files may lie in its memory. What gets a final name is always written beside it.
+
+    Raises
+    ------
+    InputError
+        If FATHOM_SCRATCH names no folder.
+    """
+    named = os.environ.get("FATHOM_SCRATCH", "")
+    if named and not Path(named).is_dir():
+        raise InputError("there is no such folder", f"FATHOM_SCRATCH={named}", "make it, or name another one")
+    return Path(named) if named else Path(output).parent
+
+
 def write_text(path: Path | str, text: str) -> None:
     """Write `text` as UTF-8 with unchanged line ends, atomically."""
     with write_atomically(path) as temporary:

@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.whole import read_config
 from fathom.errors import InputError
+from fathom.orphans import JOB_PREFIX, refuse_orphans
 from fathom.sources import find_sources
 
 os.environ.update(
@@ -25,6 +26,11 @@ os.environ.update(
     # no thread pool of its own beside the threads that a job was given
     TOKENIZERS_PARALLELISM="false",
 )
+
+if workflow.remote_exec:
+    # on a compute node: models have been fetched before, and large temporary files go to the node's own disk
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    shell.prefix('export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; ')
 
 
 def read_configuration():
@@ -165,6 +171,18 @@ def rank_figures():
         f"results/{RUN}/figures/{{domain}}.model-ranks.png",
         domain=CONFIG.benchmark_domains,
     )
+
+
+def check_queue(workflow):
+    """Stop if jobs of an earlier run of this folder are still in Slurm's queue; called under the run's lock."""
+    prefix = getattr(workflow.executor_settings, "jobname_prefix", None)
+    submits = prefix is not None
+    if not submits and not Path("results/slurm-logs").exists():
+        return  # nothing was ever submitted here
+    try:
+        refuse_orphans(Path(workflow.workdir_init), prefix or JOB_PREFIX, submits)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
 
 
 def write_report(workflow):

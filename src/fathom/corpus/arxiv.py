@@ -61,9 +61,8 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
     lines = JsonLines(shard, corpus.max_malformed)
     matcher = _ShardMatcher(metadata)
     wanted = (found for found in lines.parse(matcher.parse) if found is not None)
-    spool_path = output.with_name(f".{output.name}.spool")
     with write_table_in_batches(output, DOCUMENTS) as writer:
-        while wave := _spool_wave(wanted, spool_path, metadata, writer.write):
+        while wave := _spool_wave(wanted, output, metadata, writer.write):
             if wave < _WAVE:
                 break
         documents = writer.rows
@@ -80,10 +79,10 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
 
 
 def _spool_wave(
-    wanted: Iterator[tuple[str, str]], path: Path, metadata: Path, write: Callable[[pl.DataFrame], None]
+    wanted: Iterator[tuple[str, str]], output: Path, metadata: Path, write: Callable[[pl.DataFrame], None]
 ) -> int:
     """Spool up to `_WAVE` texts, look up their records in one pass, write all; return their number."""
-    with Spool(path, _SPOOLED) as spool:
+    with Spool(output, _SPOOLED) as spool:
         ids: set[str] = set()
         texts = (add_text({"doc_id": doc_id}, text) for doc_id, text in islice(wanted, _WAVE))
         for batch in batch_documents(texts):

@@ -59,8 +59,7 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     """
     lines = JsonLines(path, selection.corpus.max_malformed)
     parser = _RecordParser(selection)
-    spool_path = output.with_name(f".{output.name}.spool")
-    with write_table_in_batches(output, RECORDS) as writer, Spool(spool_path, _SPOOLED) as spool:
+    with write_table_in_batches(output, RECORDS) as writer, Spool(output, _SPOOLED) as spool:
         parsed = lines.parse(parser.parse)
         while rows := list(islice(parsed, _BATCH)):
             spool.write(dict(zip(_SPOOLED.names, zip(*rows, strict=True), strict=True)))

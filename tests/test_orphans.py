@@ -49,10 +49,10 @@ def test_a_start_among_orphans_stops_and_says_how_to_cancel_them(tmp_path, monke
     install_squeue(tmp_path / "bin", monkeypatch, "cat <<'END'\n" + "\n".join(lines) + "\nEND")
     with pytest.raises(InputError) as caught:
         refuse_orphans(tmp_path)
+    named = ", ".join(f"{number} rule_score_pairs" for number in range(10, 15))
     assert str(caught.value) == (
-        "Slurm: 8 jobs of an earlier run in this folder have not ended (10 rule_score_pairs, 11 rule_score_pairs, "
-        "12 rule_score_pairs, 13 rule_score_pairs, 14 rule_score_pairs and 3 more); the same work would be done "
-        f"twice\nHint: cancel them and start again: scancel --name={RUN},{OTHER}"
+        f"Slurm: 8 jobs of an earlier run in this folder have not ended ({named} and 3 more);"
+        f" the same work would be done twice\nHint: cancel them and start again: scancel --name={RUN},{OTHER}"
     )
     refuse_orphans(tmp_path / "bin")
 

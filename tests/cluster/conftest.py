@@ -1,4 +1,7 @@
-"""One disturbed run on a real Slurm, and an undisturbed one without it, for all tests here."""
+"""One disturbed run on a real Slurm, and an undisturbed one without it, for all tests here.
+
+With FATHOM_KEEP=FOLDER the project and Slurm's logs are copied there at the end.
+"""
 
 import os
 import re
@@ -12,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.cluster.slurm import Slurm, ask, descendants, kill, wait_until, why_not
+from tests.cluster.slurm import Slurm, ask, kill, wait_until, why_not
 from tests.end_to_end.project import (
     copy_project,
     read_records,
@@ -21,7 +24,7 @@ from tests.end_to_end.project import (
     write_tiny_config,
 )
 
-FIRST_MEMORY, FIRST_TIME = 450, 1
+FIRST_MEMORY, FIRST_TIME = 700, 1
 """What the first attempts of two rules get: megabytes, and minutes of a job that hangs."""
 
 
@@ -90,27 +93,43 @@ def shrink(folder: Path, rule: str, **first: int) -> None:
         path.write_text(before + name + body)
 
 
-def set_profile(folder: Path, **changes: object) -> None:
-    """Change keys of the copy's profile."""
-    (folder / "slurm").symlink_to("workflow/profiles/slurm")
-    path = folder / "slurm" / "config.yaml"
-    changed = {key.replace("_", "-"): value for key, value in changes.items()}
-    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | changed))
+def change_yaml(path: Path, *changes: tuple[str, object]) -> None:
+    """Set values of a YAML file, each by its keys with dots between."""
+    values = yaml.safe_load(path.read_text())
+    for keys, value in changes:
+        section = values
+        *above, last = keys.split(".")
+        for key in above:
+            section = section[key]
+        section[last] = value
+    path.write_text(yaml.safe_dump(values))
 
 
 def make_project(folder: Path) -> None:
-    """Make a project whose whole workflow takes a minute, with too little for the first attempts of two rules."""
-    (folder / "docstrings").mkdir(parents=True)
+    """Make a project that is small and lets the first attempts of two rules have too little."""
+    for name in ("docstrings", "scratch"):
+        (folder / name).mkdir(parents=True)
     copy_project(folder)
     shards = write_shards(read_records(folder / "docstrings"), folder / "input", ["a.jsonl", "b.jsonl.gz"])
-    write_tiny_config(folder, shards)
-    set_profile(folder, slurm_init_seconds_before_status_checks=6, latency_wait=5)
+    change_yaml(
+        write_tiny_config(folder, shards),
+        ("corpus.folds", {"benchmark": 0.5, "adapt-train": 0.45, "adapt-valid": 0.05, "adapt-test": 0}),
+        ("models.scored", ["tiny+near"]),
+    )
+    (folder / "slurm").symlink_to("workflow/profiles/slurm")
+    change_yaml(
+        folder / "slurm" / "config.yaml",
+        ("slurm-init-seconds-before-status-checks", 6),
+        ("latency-wait", 5),
+        ("default-resources.tmpdir", repr(str(folder / "scratch"))),
+        ("resources.side_by_side", 1),
+    )
     shrink(folder, "extract_keywords", mem_mb=FIRST_MEMORY)
     shrink(folder, "collect_texts", runtime=FIRST_TIME)
 
 
 def disturb(story: Story) -> None:
-    """Run the workflow on the cluster; a cancelled job, a hanging one, a dead node, a restarted controller."""
+    """Run the workflow on the cluster; break a job, a node, the controller, and in the end snakemake itself."""
     slurm = story.slurm
     with (story.folder / "first.log").open("w") as log:
         process = subprocess.Popen(
@@ -120,6 +139,7 @@ def disturb(story: Story) -> None:
     try:
         hanging = story.wait_for_program("collect_texts", "near")
         kill(hanging, signal.SIGSTOP)
+        story.notes["environment"] = Path(f"/proc/{hanging}/environ").read_text().split("\0")
         story.tell("collect_texts hangs")
         ask("scancel", story.wait_for_state("train_tokenizer", "RUNNING")["id"])
         story.tell("train_tokenizer cancelled")
@@ -136,11 +156,8 @@ def disturb(story: Story) -> None:
         story.tell(f"train_model has NODE_FAIL; node {node} is back")
         kill(story.wait_for_program("score_pairs"), signal.SIGSTOP)
         story.tell("score_pairs is held; snakemake gets SIGKILL")
-        for pid in [*descendants(process.pid), process.pid]:
-            kill(pid, signal.SIGKILL)
     finally:
-        if process.poll() is None:
-            kill(process.pid, signal.SIGKILL)
+        process.kill()
         process.wait()
 
 
@@ -181,6 +198,15 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         told.notes["jobs"] = slurm.jobs()
         yield told
     finally:
-        slurm.stop()
-        if os.environ.get("FATHOM_KEEP"):
-            shutil.copytree(folder, os.environ["FATHOM_KEEP"], dirs_exist_ok=True, symlinks=True)
+        try:
+            keep(folder, slurm)
+        finally:
+            slurm.stop()
+
+
+def keep(folder: Path, slurm: Slurm) -> None:
+    """Copy the project and the daemons' logs to where FATHOM_KEEP says."""
+    place = os.environ.get("FATHOM_KEEP")
+    for source, name in ((folder, "project"), (slurm.folder / "log", "daemons")):
+        if place and source.is_dir():
+            shutil.copytree(source, Path(place) / name, dirs_exist_ok=True, symlinks=True)

@@ -2,11 +2,12 @@
 
 Needs root and Debian's packages munge, slurm-client, slurmctld, slurmd; no systemd, cgroups or database. All
 that it starts listens on 127.0.0.1 only, and all its files lie in one temporary folder, but for two links in
-/etc/slurm: the jobs' own clients look there. They go when it stops, for a configuration without its controller
-makes every start of snakemake wait.
+/etc/slurm, where the jobs' own clients look. They go when it stops, for a configuration without its
+controller makes every start of snakemake wait.
 """
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -133,8 +134,11 @@ class Slurm:
         key.touch(0o600)
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
-        run("munged", f"--key-file={key}", f"--socket={folder}/munge.sock", f"--seed-file={folder}/munged.seed",
-            f"--pid-file={self.folder}/run/munged.pid", f"--log-file={self.folder}/log/munged.log")  # fmt: skip
+        run(
+            *("munged", f"--key-file={key}", f"--socket={folder}/munge.sock"),
+            *(f"--seed-file={folder}/munged.seed", f"--pid-file={self.folder}/run/munged.pid"),
+            f"--log-file={self.folder}/log/munged.log",
+        )
 
     def start_controller(self) -> None:
         """Start the controller and wait until it answers."""
@@ -161,9 +165,14 @@ class Slurm:
     def jobs(self) -> list[dict[str, str]]:
         """Return all jobs that Slurm knows, finished ones too."""
         names = {"id": "%i", "name": "%j", "comment": "%k", "partition": "%P", "state": "%T", "node": "%N",
-                 "memory": "%m", "limit": "%l", "gpus": "%b"}  # fmt: skip
+                 "memory": "%m", "limit": "%l", "processors": "%C"}  # fmt: skip
         text = ask("squeue", "--noheader", "--states=all", f"--format={'|'.join(names.values())}")
         return [dict(zip(names, line.split("|"), strict=True)) for line in text.splitlines()]
+
+    def gpus(self) -> dict[str, str]:
+        """Return what GPUs jobs asked for, by the jobs' ids."""
+        text = ask("scontrol", "show", "job", "--oneliner")
+        return dict(re.findall(r"^JobId=(\d+) .* TresPerJob=(\S+)", text, re.MULTILINE))
 
     def stop(self) -> None:
         """Cancel all jobs, end all daemons, and take the links away; works on what a killed run left, too."""

@@ -22,8 +22,11 @@ RULES = {
         r"^ *rule (\w+):\n(.*?)(?=^ *(?:use )?rule |\Z)", path.read_text(), re.MULTILINE | re.DOTALL
     )
 }
-INHERITED = [name for path in (ROOT / "workflow" / "rules").glob("*.smk")
-             for name in re.findall(r"^ *use rule \w+ as (\w+) with:", path.read_text(), re.MULTILINE)]  # fmt: skip
+INHERITED = [
+    name
+    for path in (ROOT / "workflow" / "rules").glob("*.smk")
+    for name in re.findall(r"^ *use rule \w+ as (\w+) with:", path.read_text(), re.MULTILINE)
+]
 ATTEMPTS = 1 + SETTINGS["retries"]
 
 

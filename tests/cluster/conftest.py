@@ -129,7 +129,7 @@ def make_project(folder: Path) -> None:
 
 
 def disturb(story: Story) -> None:
-    """Run the workflow on the cluster; break a job, a node, the controller, and in the end snakemake itself."""
+    """Run the workflow on the cluster; break a job, a node, the controller, and then snakemake itself."""
     slurm = story.slurm
     with (story.folder / "first.log").open("w") as log:
         process = subprocess.Popen(

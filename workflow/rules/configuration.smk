@@ -29,7 +29,7 @@ os.environ.update(
 
 if workflow.remote_exec:
     # on a compute node: models have been fetched before, and large temporary files go to the node's own disk
-    os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ.update(HF_HUB_OFFLINE="1")
     shell.prefix('export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; ')
 
 

@@ -92,6 +92,7 @@ class Slurm:
         for name in ("etc", "run", "log", "state", "munge", "gpu"):
             (self.folder / name).mkdir(parents=True)
         self.folder.chmod(0o755)
+        (self.folder / "run" / "owner.pid").write_text(str(os.getpid()))
         self._write_configuration()
         for name in LINKS:
             (ETC / name).symlink_to(self.folder / "etc" / name)
@@ -234,17 +235,20 @@ def why_not() -> str:
         return "starting Slurm's daemons needs root"
     clean_up()
     taken = [str(ETC / name) for name in LINKS if os.path.lexists(ETC / name)]
-    return f"this machine belongs to a cluster: there is {', '.join(taken)}" if taken else ""
+    return f"this machine belongs to a cluster, or to another test: {', '.join(taken)} exist" if taken else ""
 
 
 def clean_up() -> None:
-    """Stop a cluster of these tests that a killed run left behind."""
-    for name in LINKS:
-        link = ETC / name
-        if link.is_symlink() and link.readlink().parts[-3].startswith(PREFIX):
-            left = Slurm.__new__(Slurm)
-            left.folder = link.readlink().parents[1]
-            left.stop()
+    """Stop a cluster of these tests whose own run was killed."""
+    for link in (ETC / name for name in LINKS):
+        if link.is_symlink() and link.readlink().parents[1].name.startswith(PREFIX):
+            folder = link.readlink().parents[1]
+            try:
+                os.kill(int((folder / "run" / "owner.pid").read_text()), 0)
+            except (OSError, ValueError):
+                left = Slurm.__new__(Slurm)
+                left.folder = folder
+                left.stop()
 
 
 def free_ports(count: int) -> Iterator[int]:

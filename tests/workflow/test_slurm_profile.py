@@ -37,9 +37,9 @@ def find_partition(name: str, attempt: int) -> str:
     assert set(resources) == {"mem_mb", "runtime"}, name
     resources |= {key: int(value) for key, value in re.findall(r"\b(gpu)=(\d+)", RULES[name])}
     resources |= SETTINGS["set-resources"].get(name, {})
-    threads = int(re.search(r"threads: (\d+)", RULES[name])[1])
+    (threads,) = re.findall(r"threads: (\d+)", RULES[name]) or [1]
     scores = {
-        partition.name: partition.score_job_fit(SimpleNamespace(resources=resources, threads=threads))
+        partition.name: partition.score_job_fit(SimpleNamespace(resources=resources, threads=int(threads)))
         for partition in PARTITIONS
     }
     fitting = {partition: score for partition, score in scores.items() if score is not None}

@@ -114,7 +114,6 @@ def make_project(folder: Path) -> None:
     change_yaml(
         write_tiny_config(folder, shards),
         ("corpus.folds", {"benchmark": 0.5, "adapt-train": 0.45, "adapt-valid": 0.05, "adapt-test": 0}),
-        ("models.scored", ["tiny+near"]),
     )
     (folder / "slurm").symlink_to("workflow/profiles/slurm")
     change_yaml(

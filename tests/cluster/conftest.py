@@ -24,6 +24,8 @@ from tests.end_to_end.project import (
     write_tiny_config,
 )
 
+PATIENCE = 400
+"""Seconds until something that must happen has happened, on a busy machine too."""
 FIRST_MEMORY, FIRST_TIME = 700, 1
 """What the first attempts of two rules get: megabytes, and minutes of a job that hangs."""
 
@@ -75,12 +77,14 @@ class Story:
                     found.append(int(process.name))
             return bool(found)
 
-        wait_until(look, f"{program} {' '.join(words)} runs", 180)
+        wait_until(look, f"{program} {' '.join(words)} runs", PATIENCE)
         return found[0]
 
-    def wait_for_state(self, rule: str, state: str, seconds: float = 180) -> dict[str, str]:
+    def wait_for_state(self, rule: str, state: str) -> dict[str, str]:
         """Wait until a job of a rule is in a state; return it."""
-        wait_until(lambda: any(job["state"] == state for job in self.of(rule)), f"{rule} is {state}", seconds)
+        wait_until(
+            lambda: any(job["state"] == state for job in self.of(rule)), f"{rule} is {state}", PATIENCE
+        )
         return next(job for job in self.of(rule) if job["state"] == state)
 
 
@@ -184,6 +188,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     folder = tmp_path_factory.mktemp("cluster") / "project"
     make_project(folder)
     slurm = Slurm()
+    # a run that is ended stops its cluster as well
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         told = Story(folder, slurm)
         done = run_snakemake(folder, "-c2", "--configfile", "config/tiny.yaml")
@@ -201,6 +207,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
             keep(folder, slurm)
         finally:
             slurm.stop()
+            signal.signal(signal.SIGTERM, before)
 
 
 def keep(folder: Path, slurm: Slurm) -> None:

@@ -37,6 +37,7 @@ rule all:
         f"results/{RUN}/comparisons.csv",
         cards(),
         exports(),
+        changes(),
         rank_figures(),
 
 
@@ -44,6 +45,7 @@ rule benchmarks:
     input:
         cards(),
         exports(),
+        changes(),
 
 
 rule figures:

@@ -7,8 +7,7 @@ import polars as pl
 
 from fathom.config.benchmark import Embedding, Matches
 from fathom.config.section import Section
-from fathom.errors import InputError
-from fathom.files import read_delimited, require_file
+from fathom.files import read_delimited
 from fathom.program import add_settings, log, read_settings, run_program
 from fathom.tables import INDEX, MATCHES, SENTENCES, make_empty_table, read_table, write_table
 
@@ -22,19 +21,13 @@ class Settings(Section):
 
 def main(arguments: argparse.Namespace) -> None:
     """Read sentences, embeddings and keywords, write the matches."""
-    import numpy as np
-
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.benchmark.matches import check_embeddings, match_sentences
+    from fathom.benchmark.matches import check_embeddings, load_embeddings, match_sentences
 
     settings = read_settings(arguments.settings, Settings)
     sentences = read_table(arguments.sentences, SENTENCES)
-    path = str(arguments.embeddings)
-    try:
-        embeddings = np.load(require_file(path), mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise InputError(f"this is no array: {error}", path, "delete it and make it again") from error
-    check_embeddings(sentences, embeddings, path)
+    embeddings = load_embeddings(arguments.embeddings)
+    check_embeddings(sentences, embeddings, str(arguments.embeddings))
     index = read_table(arguments.index, INDEX, ["doc_id", "domains"])
     wanted = index.filter(pl.col("domains").list.contains(arguments.domain)).select("doc_id")
     keywords = [row["keyword"] for row in read_delimited(arguments.keywords)]

@@ -90,6 +90,22 @@ SENTENCES: Contract = (
 )
 """Sentences of one part's benchmark documents that survive cleaning, by doc_id and position."""
 
+SPLITS: Contract = (
+    DOC_ID,
+    Column("content", _STRING, "hash of title, abstract and text: equal content has equal sentences"),
+    Column("sentences", _INT32, "sentences of the document"),
+    Column("kept", _INT32, "those in the table of sentences"),
+    Column("dropped_too_long", _INT32, "left out: over sentences.max_characters"),
+    Column("dropped_characters", _INT32, "left out: a character that prompts may not have"),
+    Column("dropped_empty", _INT32, "left out: nothing is left after cleaning"),
+    Column("dropped_long_words", _INT32, "words taken out that are data"),
+    Column("latex_failed", _INT32, "sentences whose LaTeX could not be converted"),
+    Column("latex_too_slow", _INT32, "sentences whose conversion was stopped"),
+    Column("latex_too_long", _INT32, "sentences too long to convert"),
+    Column("latex_bad_result", _INT32, "sentences whose conversion gave no text"),
+)
+"""Documents of one part that were split, by doc_id: what a later run needs to take their sentences over."""
+
 MATCHES: Contract = (
     KEYWORD,
     DOC_ID,

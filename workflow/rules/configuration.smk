@@ -57,12 +57,54 @@ def find_inputs():
 
 
 SHARDS, METADATA = find_inputs()
+
+
+def find_previous():
+    """Return the folder `corpus` of the earlier run that is named, nothing without one."""
+    if CONFIG.previous is None:
+        return ""
+    from fathom.corpus.previous import require_index
+
+    try:
+        return str(require_index(Path("results", CONFIG.previous, "corpus")).parent)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
+# it changes no result, so it is neither an input nor a param of any rule: naming it re-runs nothing
+os.environ.update(FATHOM_PREVIOUS=find_previous())
 ABSTRACT_PARTS = (
     [f"abstracts-{number:02d}" for number in range(CONFIG.corpus.abstract_parts)]
     if METADATA
     else []
 )
 PARTS = [*sorted(SHARDS), *ABSTRACT_PARTS]
+
+
+def raw(path, report):
+    """Return an input file from outside, one with a newer date and the same bytes marked as not changed."""
+    from fathom.corpus.unchanged import is_unchanged
+
+    memory = Path("results", RUN, "corpus", "dates", f"{Path(path).name}.json")
+    known = Path("results", RUN, "corpus", report)
+    return ancient(str(path)) if is_unchanged(Path(path), known, memory) else str(path)
+
+
+def raw_shard(wildcards):
+    """Return the input file of a part."""
+    return raw(SHARDS[wildcards.part], f"documents/{wildcards.part}.json")
+
+
+def raw_metadata(wildcards):
+    """Return the metadata file of a dump."""
+    return raw(METADATA, "metadata.json")
+
+
+def content(path):
+    """Return a sample of an input file as a param: a file that was exchanged under an old date is noticed."""
+    from fathom.corpus.unchanged import sample_content
+
+    return sample_content(path) if Path(path).is_file() else ""
 
 
 def sources(program):
@@ -152,6 +194,11 @@ def cards():
         for domain in CONFIG.benchmark_domains
         for variant in variants(domain)
     ]
+
+
+def changes():
+    """Return the report on what changed since the earlier run, where one is named."""
+    return [f"results/{RUN}/changes.csv"] if CONFIG.previous else []
 
 
 def exports():

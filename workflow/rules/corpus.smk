@@ -35,7 +35,7 @@ if CONFIG.corpus.source == "jsonl":
     rule read_jsonlines:
         input:
             code=sources("read_jsonlines"),
-            shard=lambda wildcards: SHARDS[wildcards.part],
+            shard=raw_shard,
         output:
             documents="results/{run}/corpus/documents/{part}.parquet",
             report="results/{run}/corpus/documents/{part}.json",
@@ -51,6 +51,7 @@ if CONFIG.corpus.source == "jsonl":
             runtime=grow(60),
         params:
             settings=selection(),
+            content=lambda wildcards, input: content(input.shard),
         shell:
             "python {input.code[0]} --input {input.shard:q} --settings {params.settings:q}"
             " --output {output.documents:q} --report {output.report:q} --log {log:q}"
@@ -61,7 +62,7 @@ if CONFIG.corpus.source == "arxiv":
     rule read_metadata:
         input:
             code=sources("read_metadata"),
-            metadata=METADATA,
+            metadata=raw_metadata,
         output:
             records="results/{run}/corpus/metadata.parquet",
             report="results/{run}/corpus/metadata.json",
@@ -77,6 +78,7 @@ if CONFIG.corpus.source == "arxiv":
             runtime=grow(60),
         params:
             settings=selection(),
+            content=lambda wildcards, input: content(input.metadata),
         shell:
             "python {input.code[0]} --input {input.metadata:q} --settings {params.settings:q}"
             " --output {output.records} --report {output.report} --log {log}"
@@ -85,7 +87,7 @@ if CONFIG.corpus.source == "arxiv":
         input:
             code=sources("join_shard"),
             metadata="results/{run}/corpus/metadata.parquet",
-            shard=lambda wildcards: SHARDS[wildcards.part],
+            shard=raw_shard,
         output:
             documents="results/{run}/corpus/documents/{part}.parquet",
             report="results/{run}/corpus/documents/{part}.json",
@@ -103,6 +105,7 @@ if CONFIG.corpus.source == "arxiv":
             runtime=grow(60),
         params:
             settings=selection(),
+            content=lambda wildcards, input: content(input.shard),
         shell:
             "python {input.code[0]} --metadata {input.metadata} --input {input.shard:q}"
             " --settings {params.settings:q} --output {output.documents:q} --report {output.report:q}"
@@ -181,6 +184,7 @@ rule split_sentences:
         index="results/{run}/corpus/index.parquet",
     output:
         sentences="results/{run}/corpus/sentences/{part}.parquet",
+        splits="results/{run}/corpus/splits/{part}.parquet",
         report="results/{run}/corpus/sentences/{part}.json",
     log:
         "results/{run}/logs/split_sentences/{part}.log",
@@ -198,7 +202,8 @@ rule split_sentences:
     shell:
         "python {input.code[0]} --documents {input.documents:q} --index {input.index}"
         " --domains {params.domains:q} --settings {params.settings:q}"
-        " --output {output.sentences:q} --report {output.report:q} --log {log:q}"
+        " --output {output.sentences:q} --splits {output.splits:q} --report {output.report:q}"
+        " --log {log:q}"
 
 
 rule collect_texts:

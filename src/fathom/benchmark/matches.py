@@ -5,6 +5,7 @@ decimal, that rounding errors could decide, keyword and sentence are embedded ag
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.errors import InputError
+from fathom.files import require_file
 from fathom.tables import MATCHES
 
 MARGIN = 5e-6
@@ -122,6 +124,15 @@ def _decide(
         cosines[uncertain] = np.sum(of_sentences[row_places] * of_keywords[column_places], axis=1)
     kept = pairs.with_columns(pl.Series("cosine", cosines)).filter(pl.col("cosine") >= min_cosine)
     return kept.with_columns(pl.Series("cosine", np.round(kept["cosine"].to_numpy(), DECIMALS)))
+
+
+def load_embeddings(path: Path | str) -> npt.NDArray[np.float32]:
+    """Open an array of embeddings without reading it; raise `InputError` if it is none."""
+    try:
+        vectors: npt.NDArray[np.float32] = np.load(require_file(path), mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"this is no array: {error}", str(path), "delete it and make it again") from error
+    return vectors
 
 
 def check_embeddings(sentences: pl.DataFrame, embeddings: npt.NDArray[np.float32], where: str) -> None:

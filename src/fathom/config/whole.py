@@ -24,6 +24,10 @@ class Config(Section):
 
     run: Name = Field("demo", description="name of the run: results lie in results/{run}")
     dump: str | None = Field(None, description="folder of an arXiv dump (corpus.source: arxiv)")
+    previous: Name | None = Field(
+        None,
+        description="an earlier run: what it split and embedded is taken over where content is the same",
+    )
     corpus: Corpus = Corpus()
     domains: dict[Name, Domain] = Field(min_length=1)
     keywords: Keywords = Keywords()
@@ -50,6 +54,8 @@ class Config(Section):
                 _require(domain, self.domains, f"models.adapt.{place}.paths")
         if self.corpus.source == "arxiv" and self.dump is None:
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")
+        if self.previous == self.run:
+            raise ValueError(f"previous = {self.previous!r}: this is the run itself: give each dump its own")
         for name in self.reference:
             _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
         if not self.benchmark_domains:

@@ -116,20 +116,6 @@ def test_both_benchmarks_stay_and_naming_the_earlier_run_reruns_nothing(dumps):
         assert done.returncode == 0 and "Nothing to be done" in done.stdout + done.stderr
 
 
-def test_other_settings_take_nothing_over(dumps):
-    folder, shards, _, _ = dumps
-    try:
-        run(folder, shards, "third", previous="first", sentences={"max_characters": 300})
-        reports = [
-            json.loads(path.read_text()) for path in folder.glob("results/third/corpus/sentences/*.json")
-        ]
-        assert [report["reused_documents"] for report in reports] == [0, 0, 0]
-        log = (folder / "results/third/logs/split_sentences/z.jsonl.log").read_text()
-        assert "made by other code, settings or packages" in log
-    finally:
-        shutil.rmtree(folder / "results" / "third", ignore_errors=True)
-
-
 def test_unknown_earlier_run_is_named(dumps):
     folder, shards, _, _ = dumps
     config = write_tiny_config(folder, shards, run="fourth", previous="nothing")

@@ -51,7 +51,7 @@ if CONFIG.corpus.source == "jsonl":
             runtime=grow(60),
         params:
             settings=selection(),
-            content=lambda wildcards, input: content(input.shard),
+            content=lambda wildcards: content(SHARDS[wildcards.part]),
         shell:
             "python {input.code[0]} --input {input.shard:q} --settings {params.settings:q}"
             " --output {output.documents:q} --report {output.report:q} --log {log:q}"
@@ -78,7 +78,7 @@ if CONFIG.corpus.source == "arxiv":
             runtime=grow(60),
         params:
             settings=selection(),
-            content=lambda wildcards, input: content(input.metadata),
+            content=lambda wildcards: content(METADATA),
         shell:
             "python {input.code[0]} --input {input.metadata:q} --settings {params.settings:q}"
             " --output {output.records} --report {output.report} --log {log}"
@@ -105,7 +105,7 @@ if CONFIG.corpus.source == "arxiv":
             runtime=grow(60),
         params:
             settings=selection(),
-            content=lambda wildcards, input: content(input.shard),
+            content=lambda wildcards: content(SHARDS[wildcards.part]),
         shell:
             "python {input.code[0]} --metadata {input.metadata} --input {input.shard:q}"
             " --settings {params.settings:q} --output {output.documents:q} --report {output.report:q}"

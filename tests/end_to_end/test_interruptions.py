@@ -84,7 +84,10 @@ def test_a_full_disk_stops_the_run_which_goes_on_when_there_is_space(project):
 
 @pytest.mark.parametrize(
     ("program", "arguments"),
-    [("embed_sentences.py", ["--report", "r.json"]), ("train_tokenizer.py", [])],
+    [
+        ("embed_sentences.py", ["--report", "r.json"]),
+        ("train_tokenizer.py", ["--settings", '{"domain": "near"}']),
+    ],
 )
 def test_libraries_that_do_not_name_a_full_disk_are_understood(program, arguments, tmp_path):
     from fathom.tables import SENTENCES, TEXTS, make_empty_table, write_table
@@ -111,14 +114,11 @@ def test_libraries_that_do_not_name_a_full_disk_are_understood(program, argument
 
 def test_a_read_only_results_folder_is_named(project):
     assert read_corpus(project).returncode == 0
-    (project / "input" / "c.jsonl").write_bytes((project / "input" / "a.jsonl").read_bytes())
+    shutil.copy(project / "input" / "a.jsonl", project / "input" / "c.jsonl")
     before = count_documents(project)
     with mount(project / "results", "--bind", str(project / "results")):
         subprocess.run(["mount", "-o", "remount,ro,bind", str(project / "results")], check=True)
-        done = read_corpus(project)
-        assert done.returncode != 0
-        assert "Read-only file system" in done.stderr or "cannot be written" in done.stderr
-        assert str(Path("results/tiny")) in done.stderr
+        check_message(read_corpus(project), "results/tiny: this folder cannot be written")
     assert count_documents(project) == before
 
 

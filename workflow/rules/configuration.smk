@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
@@ -40,6 +41,21 @@ def read_configuration():
 
 CONFIG = read_configuration()
 RUN = CONFIG.run
+
+
+def warn_of_read_only_results():
+    """Say before snakemake does, and more clearly, that results cannot be written; plans and reports can be made."""
+    folder = Path("results", RUN)
+    while not folder.exists():
+        folder = folder.parent
+    if not os.access(folder, os.W_OK):
+        logger.warning(
+            f"{folder}: this folder cannot be written\n"
+            "Hint: check its permissions, and that its disk is not mounted read-only"
+        )
+
+
+warn_of_read_only_results()
 
 
 def find_inputs():

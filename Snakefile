@@ -21,6 +21,7 @@ include: "workflow/rules/benchmark.smk"
 include: "workflow/rules/models.smk"
 include: "workflow/rules/scoring.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/resources.smk"
 
 
 localrules:
@@ -32,13 +33,8 @@ localrules:
 rule all:
     default_target: True
     input:
-        f"results/{RUN}/corpus/join_report.json",
-        f"results/{RUN}/summary.csv",
-        f"results/{RUN}/comparisons.csv",
-        cards(),
-        exports(),
-        changes(),
-        rank_figures(),
+        finished(),
+        f"results/{RUN}/resources.csv",
 
 
 rule benchmarks:

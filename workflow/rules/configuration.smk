@@ -230,6 +230,19 @@ def rank_figures():
     )
 
 
+def finished():
+    """Return what a whole run makes, but for the table of its time and memory."""
+    return [
+        f"results/{RUN}/corpus/join_report.json",
+        f"results/{RUN}/summary.csv",
+        f"results/{RUN}/comparisons.csv",
+        *cards(),
+        *exports(),
+        *changes(),
+        *rank_figures(),
+    ]
+
+
 def write_report(workflow):
     """Write the Snakemake report of a whole run; say so, and go on, when it cannot be written."""
     path = f"results/{RUN}/report.html"
@@ -238,6 +251,7 @@ def write_report(workflow):
         for name in [
             f"results/{RUN}/summary.csv",
             f"results/{RUN}/comparisons.csv",
+            f"results/{RUN}/resources.csv",
             *cards(),
             *rank_figures(),
         ]

@@ -73,9 +73,10 @@ def run_dry(arguments: argparse.Namespace) -> str:
     command += ["--forceall"] if arguments.forceall else []
     done = subprocess.run([*command, "--", *arguments.targets], capture_output=True, text=True, check=False)
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         start = next((place for place, line in enumerate(lines) if "Error" in line or "Exception" in line), 0)
-        raise InputError("snakemake cannot plan this run: " + "\n".join(lines[start:]))
+        problem = "\n".join(lines[start:])
+        raise InputError(f"snakemake cannot plan this run: {problem}", hint="`snakemake -n` says more")
     return done.stdout
 
 

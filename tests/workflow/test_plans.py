@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RULES = {
     name
     for path in (ROOT / "workflow" / "rules").glob("*.smk")
-    for name in re.findall(r"^\s*rule (\w+):$", path.read_text(), re.MULTILINE)
+    for name in re.findall(r"^\s*(?:rule|use rule \w+ as) (\w+)(?: with)?:$", path.read_text(), re.MULTILINE)
 }
 
 

@@ -89,10 +89,15 @@ def _read_sentences(path: Path, splits: pl.DataFrame) -> pl.DataFrame:
     """Return the sentences of some documents of an earlier part; raise `InputError` if any are missing."""
     wanted = splits["doc_id"].implode()
     columns = [column.name for column in SENTENCES if column.name != "row"]
-    found = [_drop_row(make_empty_table(SENTENCES))]
-    if len(splits):
-        found += [frame.filter(pl.col("doc_id").is_in(wanted)) for frame in scan_table(path, columns)]
-    table = pl.concat(found).rechunk()
+    pieces = scan_table(path, columns) if len(splits) else iter(())
+    # to Arrow and so copied: a filtered frame keeps all sentences of the piece that it came from
+    found = [
+        pl.DataFrame(
+            piece.filter(pl.col("doc_id").is_in(wanted)).to_arrow(compat_level=pl.CompatLevel.oldest())
+        )
+        for piece in pieces
+    ]
+    table = pl.concat([_drop_row(make_empty_table(SENTENCES)), *found])
     kept = int(splits["kept"].sum())
     if len(table) != kept:
         raise InputError(

@@ -50,6 +50,7 @@ class SentenceEncoder:
         self._tokenizer = self._model.tokenizer
         self._max_tokens = min(self._model.max_seq_length or _LONGEST, self._tokenizer.model_max_length)
         self._lower = bool(getattr(self._model[0], "do_lower_case", False))
+        self._fast_model = _pack_linear(deepcopy(self._model), settings.batch_tokens)
         self.dimension = int(self._run(self._tokenize([""]), 1, _STEP).shape[1])
 
     def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:
@@ -118,7 +119,7 @@ class SentenceEncoder:
         for row, tokens in enumerate(batch):
             ids[row, : len(tokens)] = tokens
             mask[row, : len(tokens)] = 1
-        return _forward(self._model, ids, mask)
+        return _forward(self._fast_model, ids, mask)
 
 
 def _forward(model: Any, ids: npt.NDArray[Any], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -132,6 +133,32 @@ def _forward(model: Any, ids: npt.NDArray[Any], mask: npt.NDArray[Any]) -> npt.N
     with torch.inference_mode():
         vectors: npt.NDArray[Any] = model(features)["sentence_embedding"].numpy()
     return vectors
+
+
+def _pack_linear(model: Any, rows: int) -> Any:
+    """Return the model with its linear layers computed by oneDNN on weights packed once, in float32 still.
+
+    PyTorch gives them to MKL, which has no kernel of its own for AMD's processors and takes twice the time
+    there. Where PyTorch was built without oneDNN the model stays as it was.
+    """
+    import torch
+
+    if not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+        return model
+    for layer in model.modules():
+        if type(layer) is torch.nn.Linear:
+            _pack_layer(layer, rows)
+    return model
+
+
+def _pack_layer(layer: Any, rows: int) -> None:
+    """Let one linear layer compute with weights that are packed for so many rows."""
+    import torch
+
+    mkldnn = torch.ops.mkldnn
+    weight = mkldnn._reorder_linear_weight(layer.weight.detach(), rows)
+    bias = None if layer.bias is None else layer.bias.detach()
+    layer.forward = lambda inputs: mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
 
 
 def _normalise(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -193,6 +220,21 @@ def _find_model(name: str) -> str:
             "pickled weights can run code and are never read: save the model again as safetensors",
         )
     return str(folder)
+
+
+def find_model_folder(name: str) -> Path | None:
+    """Return the folder that a model is loaded from, None for one of the hub that is not here yet."""
+    source = _find_model(name)
+    if Path(source).expanduser().is_dir():
+        return Path(source).expanduser()
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    identifier = source if "/" in source else f"sentence-transformers/{source}"
+    try:
+        return Path(snapshot_download(identifier, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
 
 
 def _find_packaged_model() -> str | None:

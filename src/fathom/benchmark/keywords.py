@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -76,7 +75,11 @@ def extract_keywords(
         If there is no abstract, or no keyword comes out.
     """
     texts = [text for _, text in sorted(abstracts.items()) if text.strip()]
-    documents = [split_into_runs(text) for text in show_progress(texts, "abstracts")]
+    known: dict[str, str] = {}  # one copy of each word: a million abstracts hold the same ones
+    documents = [
+        [[known.setdefault(word, word) for word in run] for run in split_into_runs(text)]
+        for text in show_progress(texts, "abstracts")
+    ]
     candidates = find_candidates([run for runs in documents for run in runs], settings)
     uses = count_uses(documents, candidates.phrases)
     dropped, eligible = _filter_candidates(candidates.phrases, uses, wordlists)
@@ -312,11 +315,9 @@ def _describe_candidates(
 ) -> dict[str, Any]:
     """Report on passes, and on what was dropped for which reason."""
     return {
-        "gensim": version("gensim"),
         "lemmas": LEMMA_SOURCE,
         "candidates_after_pass": candidates.after_pass,
         "candidates_too_long": candidates.too_long,
-        "gensim_pruned": candidates.pruned,
         "dropped": {
             reason: {
                 "count": len(phrases),

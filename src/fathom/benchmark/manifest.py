@@ -11,8 +11,8 @@ from fathom.config.whole import Config
 from fathom.files import hash_file, require_file
 
 PACKAGES = (
-    "gensim", "numpy", "polars", "pyarrow", "pylatexenc", "scikit-learn", "sentence-transformers",
-    "spacy", "tokenizers", "torch", "transformers",
+    "numpy", "polars", "pyarrow", "pylatexenc", "scikit-learn", "sentence-transformers", "spacy",
+    "tokenizers", "torch", "transformers",
 )  # fmt: skip
 """Packages whose versions can change a benchmark, beside this one."""
 

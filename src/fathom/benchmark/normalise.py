@@ -5,7 +5,7 @@ import re
 import unicodedata
 
 Run = list[str]
-"""Tokens with no punctuation between them: a sentence for gensim."""
+"""Tokens with no punctuation between them: what phrases are found in."""
 
 _BREAK = " ; "  # any sign that is neither token nor white space ends a run
 

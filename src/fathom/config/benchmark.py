@@ -19,9 +19,9 @@ class Keywords(Section):
     shares: dict[Literal["2", "3", "4", "5+"], Share] = Field(
         {"2": 0.5, "3": 0.3, "4": 0.15, "5+": 0.05}, description="share of keywords by number of words"
     )
-    min_count: Positive = Field(5, description="gensim Phrases: leave out what occurs less often")
-    threshold: float = Field(10.0, ge=0.0, description="gensim Phrases: score above which words join")
-    passes: Positive = Field(3, description="rounds of Phrases; candidates are collected after each")
+    min_count: Positive = Field(5, description="as in gensim's Phrases: leave out what occurs less often")
+    threshold: float = Field(10.0, ge=0.0, description="as in gensim's Phrases: score above which words join")
+    passes: Positive = Field(3, description="rounds of joining; candidates are collected after each")
     merge_above: Share = Field(0.85, description="cosine above which two keywords are merged")
     drop_truncated: Share | None = Field(
         0.9,

@@ -12,13 +12,15 @@ import polars as pl
 import pyarrow as pa
 
 from fathom.config.corpus import Corpus
+from fathom.contracts.corpus import DOCUMENTS, RECORDS
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.metadata import read_arxiv_id, scan_records
-from fathom.corpus.records import Document, add_text, batch_documents, part_name, scan_table, write_documents
+from fathom.corpus.records import Document, add_text, batch_documents, part_name, write_documents
 from fathom.corpus.selection import EMPTY, NO_DOMAIN, NO_FULL_TEXT
 from fathom.corpus.spool import Spool
 from fathom.files import hash_text
-from fathom.tables import DOCUMENTS, RECORDS, read_table, write_table_in_batches
+from fathom.scans import scan_table
+from fathom.tables import read_table, write_table_in_batches
 
 # an unescaped "arxiv_id" can only be a key: inside a text its quotes would have backslashes
 _ID = re.compile(rb'"arxiv_id"\s*:\s*"([^"\\]*)"')
@@ -61,9 +63,8 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
     lines = JsonLines(shard, corpus.max_malformed)
     matcher = _ShardMatcher(metadata)
     wanted = (found for found in lines.parse(matcher.parse) if found is not None)
-    spool_path = output.with_name(f".{output.name}.spool")
     with write_table_in_batches(output, DOCUMENTS) as writer:
-        while wave := _spool_wave(wanted, spool_path, metadata, writer.write):
+        while wave := _spool_wave(wanted, output, metadata, writer.write):
             if wave < _WAVE:
                 break
         documents = writer.rows
@@ -80,32 +81,38 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
 
 
 def _spool_wave(
-    wanted: Iterator[tuple[str, str]], path: Path, metadata: Path, write: Callable[[pl.DataFrame], None]
+    wanted: Iterator[tuple[str, str]], output: Path, metadata: Path, write: Callable[[pa.Table], None]
 ) -> int:
     """Spool up to `_WAVE` texts, look up their records in one pass, write all; return their number."""
-    with Spool(path, _SPOOLED) as spool:
-        ids: set[str] = set()
+    with Spool(output, _SPOOLED) as spool:
+        ids: list[str] = []
         texts = (add_text({"doc_id": doc_id}, text) for doc_id, text in islice(wanted, _WAVE))
         for batch in batch_documents(texts):
-            ids.update(row["doc_id"] for row in batch)
-            spool.write({name: [row[name] for row in batch] for name in _SPOOLED.names})
+            columns = {name: [row[name] for row in batch] for name in _SPOOLED.names}
+            ids += columns["doc_id"]
+            spool.write(columns)
         if ids:
-            records = _look_up(metadata, ids)
-            for rows in spool.read():
-                frame = pl.DataFrame(rows)
-                write(frame.join(records, on="doc_id", how="left", maintain_order="left"))
+            records = _look_up(metadata, set(ids))
+            place = {doc_id: row for row, doc_id in enumerate(records["doc_id"].to_pylist())}
+            rows = [place[doc_id] for doc_id in ids]
+            start = 0
+            for texts_of in spool.read():
+                table = records.take(rows[start : start + texts_of.num_rows])
+                start += texts_of.num_rows
+                for name in _SPOOLED.names[1:]:
+                    table = table.append_column(name, texts_of[name])
+                write(table)
         return spool.rows
 
 
-def _look_up(metadata: Path, ids: set[str]) -> pl.DataFrame:
-    """Return the records of some ids."""
-    wanted = pl.Series("doc_id", sorted(ids), dtype=pl.String).implode()
-    found = [
+def _look_up(metadata: Path, ids: set[str]) -> pa.Table:
+    """Return the records of some ids, each once."""
+    found = []
+    for frame in scan_records(metadata):
+        rows = [row for row, doc_id in enumerate(frame["doc_id"].to_list()) if doc_id in ids]
         # to Arrow and so copied: a filtered frame keeps all texts of the batch that it came from
-        frame.filter(pl.col("doc_id").is_in(wanted)).to_arrow(compat_level=pl.CompatLevel.oldest())
-        for frame in scan_records(metadata)
-    ]
-    return pl.DataFrame(pa.concat_tables(found))
+        found.append(frame[rows].to_arrow(compat_level=pl.CompatLevel.oldest()))
+    return pa.concat_tables(found).combine_chunks()
 
 
 class _ShardMatcher:
@@ -116,8 +123,8 @@ class _ShardMatcher:
         self._unwanted: set[str] = set()
         for frame in scan_table(metadata, ["doc_id", "domains"]):
             has_domain = pl.col("domains").list.len() > 0
-            self._wanted.update(frame.filter(has_domain)["doc_id"])
-            self._unwanted.update(frame.filter(~has_domain)["doc_id"])
+            self._wanted.update(frame.filter(has_domain)["doc_id"].to_list())
+            self._unwanted.update(frame.filter(~has_domain)["doc_id"].to_list())
         self.fulltext_only: set[str] = set()
         self.ids: Counter[str] = Counter()
         self.left_out = {NO_DOMAIN: 0, NO_FULL_TEXT: 0}

@@ -1,9 +1,9 @@
-# make demo · make test · make perf: each makes .venv and installs the locked requirements on first use
+# make demo · make test · make cluster · make perf: each makes .venv and installs the locked requirements on first use
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 
-.PHONY: demo test lint docs perf clean
+.PHONY: demo test cluster lint docs perf clean
 
 demo: .venv/installed
 	$(BIN)/snakemake -c$(CORES) --quiet rules host reason
@@ -11,6 +11,10 @@ demo: .venv/installed
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n $(CORES)
+
+# a real Slurm on this machine, and everything that breaks; needs root and Debian's munge slurm-client slurmctld slurmd
+cluster: .venv/installed
+	$(BIN)/python -m pytest -m cluster -rs tests/cluster
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -27,9 +31,13 @@ docs: .venv/installed
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot
 
-# against peers and limits, on the pairs of `make demo`; minutes
+# against peers and limits, on the pairs and models of `make demo`; minutes
 perf: .venv/installed
 	$(BIN)/python perf/scoring.py
+	$(BIN)/python perf/layers.py
+	$(BIN)/python perf/tuning.py
+	$(BIN)/python perf/planning.py
+	$(BIN)/python perf/memory.py
 
 clean:
 	rm -rf .venv results/demo

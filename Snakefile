@@ -11,44 +11,78 @@ if not workflow.overwrite_configfiles:
 
 
 include: "workflow/rules/configuration.smk"
+include: "workflow/rules/targets.smk"
 
 
 report: "workflow/report/workflow.rst"
 
 
-include: "workflow/rules/corpus.smk"
-include: "workflow/rules/benchmark.smk"
-include: "workflow/rules/models.smk"
-include: "workflow/rules/scoring.smk"
+if CONFIG.domains:
+
+    include: "workflow/rules/corpus.smk"
+    include: "workflow/rules/benchmark.smk"
+
+
+if CONFIG.domains or TUNED_MODELS:
+
+    include: "workflow/rules/models.smk"
+
+
+if CONFIG.domains:
+
+    include: "workflow/rules/scoring.smk"
+    include: "workflow/rules/layers.smk"
+
+
+include: "workflow/rules/ranking.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/resources.smk"
 
 
 localrules:
     all,
     benchmarks,
     figures,
+    rankings,
+    layers,
 
 
 rule all:
     default_target: True
     input:
-        f"results/{RUN}/corpus/join_report.json",
-        f"results/{RUN}/summary.csv",
-        f"results/{RUN}/comparisons.csv",
-        cards(),
-        exports(),
-        rank_figures(),
+        finished(),
+        f"results/{RUN}/resources.csv",
 
 
 rule benchmarks:
     input:
         cards(),
         exports(),
+        changes(),
+
+
+rule rankings:
+    input:
+        rankings(),
 
 
 rule figures:
     input:
         rank_figures(),
+        ranking_figures() if has_rankings() else [],
+
+
+rule layers:
+    input:
+        expand(
+            f"results/{RUN}/{{domain}}/layers/layers.csv",
+            domain=CONFIG.benchmark_domains,
+        ),
+        layer_figures(),
+
+
+onstart:
+    check_queue(workflow)
 
 
 onsuccess:

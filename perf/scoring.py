@@ -1,12 +1,15 @@
-"""How fast pairs are scored, against the plain way and the machine's limit, and how exact (spec 8).
+"""How fast pairs are scored, against peers and the machine's limit, and how exact (spec 8).
 
-Reads the pairs and models of a finished run (`make demo`). Speed is measured on a model of GPT-2's shape with
-random weights, precision on the run's own models. All on one thread, alternatives in turn, medians of
-processor time. Prints tables.
+Peers are the plain way of the papers, and lm-evaluation-harness where it is installed. Reads the pairs and
+models of a finished run (`make demo`). Speed is measured on a model of GPT-2's shape with random weights,
+precision on the run's own models. All on one thread, alternatives in turn, medians of processor time. Prints
+tables.
 """
 
 import argparse
 import gc
+import importlib.util
+import logging
 import statistics
 import subprocess
 import sys
@@ -22,15 +25,19 @@ from fathom.config.scoring import Scoring
 from fathom.models.loading import load_model, load_tokenizer
 from fathom.models.tokens import Encoded, encode_pairs
 from fathom.program import run_program
+from fathom.scoring.batches import Replica, score_passes
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.logits import choose_projection
 from fathom.scoring.partial import Tokens, join_tokens
 from fathom.scoring.passes import Pass, Plan, plan_passes
-from fathom.scoring.ranks import score_benchmarks, score_passes
+from fathom.scoring.ranks import score_benchmarks
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 3
 PLAIN_PAIRS = 60
+HARNESS = "lm-evaluation-harness"
+HARNESS_PAIRS = 600
+HARNESS_BATCHES = (1, 4, 16, 64)  # sequences; the fastest is taken
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -40,11 +47,12 @@ def main(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     benchmarks = [read_pairs(path) for path in arguments.pairs]
     tokenizer = load_tokenizer(arguments.tokenizer)
-    model = build_model(len(tokenizer), arguments.layers, arguments.width)
+    model = build_model(max(arguments.entries, len(tokenizer)), arguments.layers, arguments.width)
     if arguments.memory:
         print(measure_memory(model, tokenizer, benchmarks, arguments.memory))
         return
     print_speed(model, tokenizer, benchmarks)
+    print_exactness(arguments.models, benchmarks)
     print("\n| tokens in a batch | memory over the model, MB |\n|---|---|")
     for size in (512, 1024, 4096, 16384):
         command = [sys.executable, __file__, *sys.argv[1:], "--memory", str(size)]
@@ -83,7 +91,8 @@ def score_plainly(model: Any, encoded: Sequence[Encoded]) -> list[Tokens]:
 def score_plan(model: Any, plan: Plan, batch_tokens: int) -> list[Tokens]:
     """Score the passes of a plan; return the scores of each pair's tokens."""
     project = choose_projection(model, plan.passes[0].ids, "the model")
-    tokens = join_tokens(list(score_passes(model, project, plan.passes, batch_tokens, None)))
+    replica = Replica(project, model.device)
+    tokens = join_tokens(list(score_passes([replica], plan.passes, batch_tokens, None)))
     return [tokens.pick(rows) for rows in plan.rows]
 
 
@@ -122,6 +131,32 @@ def count_operations(model: Any, plan: Plan) -> float:
     return 2.0 * sum(layers * len(found.ids) + head * len(found.wanted) for found in plan.passes)
 
 
+class Harness:
+    """The harness's own scorer, with the batch size that is the fastest for it."""
+
+    def __init__(self, model: Any, tokenizer: Any, pairs: pl.DataFrame) -> None:
+        from lm_eval.models.huggingface import HFLM
+
+        logging.getLogger("lm_eval").setLevel(logging.ERROR)
+        some = pairs[:: max(1, len(pairs) // 64)]
+        self.scorers = {
+            size: HFLM(pretrained=model, tokenizer=tokenizer, device="cpu", batch_size=size)
+            for size in HARNESS_BATCHES
+        }
+        self.size = min(HARNESS_BATCHES, key=lambda size: clock(lambda: self.score(some, size))[0])
+
+    def score(self, pairs: pl.DataFrame, size: int | None = None) -> list[float]:
+        """Return the log-probabilities of whole targets."""
+        from lm_eval.api.instance import Instance
+
+        requests = [
+            Instance("loglikelihood", {}, arguments, 0)
+            for arguments in pairs.select("prompt", "target").iter_rows()
+        ]
+        found = self.scorers[size or self.size].loglikelihood(requests, disable_tqdm=True)
+        return [log_probability for log_probability, _ in found]
+
+
 def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) -> None:
     """Print pairs a second of each way, as ratios, with exactness and share of the limit."""
     import torch
@@ -131,8 +166,8 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
 
     every = pl.concat([pairs.select("prompt", "target") for pairs in benchmarks])
     encoded = encode(every)
-    some = list(range(0, len(encoded), max(1, len(encoded) // PLAIN_PAIRS)))[:PLAIN_PAIRS]
-    ways: dict[str, Callable[[], list[Tokens]]] = {
+    some, more = (choose(len(encoded), count) for count in (PLAIN_PAIRS, HARNESS_PAIRS))
+    ways: dict[str, Callable[[], list[Any]]] = {
         "one prompt and token at a time": lambda: score_plainly(model, [encoded[place] for place in some]),
         "teacher-forced, in batches": lambda: score_plan(model, plan_apart(encode(every)), 1024),
         "shared inside each file": lambda: [
@@ -146,37 +181,80 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
         "shared over all files": [plan_passes(encoded)],
     }
     with torch.inference_mode():
+        if importlib.util.find_spec("lm_eval"):
+            harness = Harness(model, tokenizer, every)
+            ways[HARNESS] = lambda: harness.score(every[more])
         peak = measure_peak()
-        seconds: dict[str, list[float]] = {name: [] for name in ways}
-        results: dict[str, list[Tokens]] = {}
-        for _ in range(ROUNDS):
-            for name, task in ways.items():
-                spent, results[name] = clock(task)
-                seconds[name].append(spent / len(results[name]))
-    plain, *others = ways
-    base = statistics.median(seconds[plain])
+        seconds, results = run_in_turn(ways)
     print(f"{len(encoded):,} pairs, {sum(len(pair.ids) - 1 for pair in encoded):,} tokens; ", end="")
     print(f"{model.num_parameters():,} parameters; matrix product {peak / 1e9:.0f} GFLOP/s\n")
-    print("| way | tokens read | pairs/s | ratio | share of limit | ranks equal | others within | ", end="")
-    print("log-probability within |")
-    print("|---|---|---|---|---|---|---|---|")
-    print(f"| {plain} | | {1 / base:.1f} | 1 | | | | |")
-    for name in others:
-        spent = statistics.median(seconds[name])
-        read = sum(len(found.ids) for plan in plans[name] for found in plan.passes)
-        limit = sum(count_operations(model, plan) for plan in plans[name]) / peak / (spent * len(encoded))
-        same, far, within = compare([results[name][place] for place in some], results[plain])
-        print(f"| {name} | {read:,} | {1 / spent:.1f} | {base / spent:.1f} | {limit:.0%} | ", end="")
-        print(f"{same:.1%} | {far:.3%} | {within:.1e} |")
-    print("\nlm-evaluation-harness: not run, it is not among the locked requirements")
+    print("| way | tokens read | pairs/s | over plain | over the harness | share of limit |")
+    print("|---|---|---|---|---|---|")
+    plain = next(iter(ways))
+    for name in ways:
+        read = sum(len(found.ids) for plan in plans.get(name, []) for found in plan.passes)
+        limit = sum(count_operations(model, plan) for plan in plans.get(name, [])) / peak / len(encoded)
+        over = f"{seconds[HARNESS] / seconds[name]:.1f}" if HARNESS in ways else ""
+        print(f"| {name} | {f'{read:,}' if read else ''} | {1 / seconds[name]:.1f} | ", end="")
+        print(f"{seconds[plain] / seconds[name]:.1f} | {over} | ", end="")
+        print(f"{f'{limit / seconds[name]:.0%}' if read else ''} |")
+    print_harness(results, more, harness.size if HARNESS in ways else None)
+    print("\n| against the plain way | ranks equal | up to 1,000 | others within | log-probability within |")
+    print("|---|---|---|---|---|")
+    for name in plans:
+        print(f"| {name} | {compare([results[name][place] for place in some], results[plain])} |")
 
 
-def compare(found: Sequence[Tokens], plain: Sequence[Tokens]) -> tuple[float, float, float]:
-    """Return the share of equal ranks, how far others are off at most, and the same for log-probabilities."""
+def print_exactness(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame]) -> None:
+    """Print how near the plain way the scores of a run's own models are, whose ranks are not random."""
+    import torch
+
+    every = pl.concat([pairs.select("prompt", "target") for pairs in benchmarks])
+    some = choose(len(every), 5 * PLAIN_PAIRS)
+    for folder in folders:
+        model, tokenizer = load_model(folder / "model.json")
+        encoded = encode_pairs(tokenizer, every["prompt"].to_list(), every["target"].to_list())
+        with torch.inference_mode():
+            plain = score_plainly(model, [encoded[place] for place in some])
+            found = score_plan(model, plan_passes(encoded), 1024)
+        print(f"| {folder.name}, shared | {compare([found[place] for place in some], plain)} |")
+
+
+def choose(count: int, wanted: int) -> list[int]:
+    """Return places spread over all."""
+    return list(range(0, count, max(1, count // wanted)))[:wanted]
+
+
+def run_in_turn(ways: dict[str, Callable[[], list[Any]]]) -> tuple[dict[str, float], dict[str, list[Any]]]:
+    """Return the median of seconds for a pair of each way, and what it found."""
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    results: dict[str, list[Any]] = {}
+    for _ in range(ROUNDS):
+        for name, task in ways.items():
+            spent, results[name] = clock(task)
+            seconds[name].append(spent / len(results[name]))
+    return {name: statistics.median(each) for name, each in seconds.items()}, results
+
+
+def print_harness(results: dict[str, list[Any]], places: list[int], size: int | None) -> None:
+    """Print how far the harness's log-probabilities are from ours."""
+    if size is None:
+        print(f"\n{HARNESS}: not run, it is not installed (pip install .[harness])")
+        return
+    ours = [float(results["shared over all files"][place].log_probability.sum()) for place in places]
+    far = np.abs(np.array(ours) - np.array(results[HARNESS]))
+    print(f"\n{HARNESS}: {len(places)} pairs, {size} in a batch, its fastest of {HARNESS_BATCHES}; ", end="")
+    print(f"whole targets' log-probabilities within {far.max():.1e}, {(far > 1e-4).sum()} of them over 1e-4")
+
+
+def compare(found: Sequence[Tokens], plain: Sequence[Tokens]) -> str:
+    """Return shares of equal ranks, how far others are off at most, and the same for log-probabilities."""
     mine, theirs = join_tokens(list(found)), join_tokens(list(plain))
-    same = float((mine.rank == theirs.rank).mean())
+    same, near = mine.rank == theirs.rank, theirs.rank <= 1000
     far = float(np.abs(mine.rank / theirs.rank - 1).max())
-    return same, far, float(np.abs(mine.log_probability - theirs.log_probability).max())
+    within = float(np.abs(mine.log_probability - theirs.log_probability).max())
+    top = f"{same[near].mean():.1%} of {near.sum()}" if near.any() else "none"
+    return f"{same.mean():.1%} of {len(same)} | {top} | {far:.3%} | {within:.1e}"
 
 
 def measure_memory(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame], size: int) -> str:
@@ -236,6 +314,7 @@ if __name__ == "__main__":
         nargs="*",
         default=[run / "models" / name for name in ("gpt2-small", "llama-small")],
     )
+    parser.add_argument("--entries", type=int, default=50257, help="of the vocabulary, as GPT-2 has")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--width", type=int, default=384)
     parser.add_argument("--memory", type=int, help="measure the memory of batches of so many tokens only")

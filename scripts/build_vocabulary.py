@@ -6,7 +6,7 @@ from pathlib import Path
 from fathom.config.benchmark import VARIANTS, Embedding, Vocabulary
 from fathom.config.section import Section
 from fathom.program import add_settings, read_settings, run_program
-from fathom.tables import MATCHES, read_table
+from fathom.scans import scan_groups
 
 
 class Settings(Section):
@@ -24,7 +24,7 @@ def main(arguments: argparse.Namespace) -> None:
 
     settings = read_settings(arguments.settings, Settings)
     entries = build_vocabulary(
-        read_table(arguments.sentences, MATCHES, ["keyword", "clean"]),
+        scan_groups(arguments.sentences, "keyword", ["clean"]),
         arguments.variant,
         settings.vocabulary,
         read_word_list(arguments.wordlists / "stopwords.txt"),

@@ -4,8 +4,9 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
+from fathom.contracts.corpus import INDEX, TEXTS
 from fathom.program import log, run_program, show_progress
-from fathom.tables import INDEX, TEXTS, read_table, write_table
+from fathom.tables import write_table
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -13,19 +14,23 @@ def main(arguments: argparse.Namespace) -> None:
     import polars as pl
 
     from fathom.corpus.index import iterate_documents
-    from fathom.corpus.texts import choose_documents, make_plain
+    from fathom.corpus.texts import CHOSEN_BY, choose_documents, make_plain
+    from fathom.scans import scan_table, select_rows
 
-    chosen = choose_documents(read_table(arguments.index, INDEX), arguments.domain, arguments.max_characters)
+    pieces = scan_table(arguments.index, CHOSEN_BY)
+    chosen = choose_documents(pieces, arguments.domain, arguments.max_characters)
+    columns = [column.name for column in INDEX]
+    rows = select_rows(arguments.index, columns, pl.col("doc_id").is_in(chosen["doc_id"].implode()))
     plain: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for path in show_progress(arguments.documents, "parts"):
-        for document in iterate_documents(path, path.name.removesuffix(".parquet"), chosen):
+        for document in iterate_documents(path, path.name.removesuffix(".parquet"), rows):
             plain[document["doc_id"]] = make_plain(document, counts)
     text = pl.Series("text", [plain[doc_id] for doc_id in chosen["doc_id"]], dtype=pl.String)
     log.info(
         "%s characters of plain text; %s", f"{text.str.len_chars().sum():,}", dict(sorted(counts.items()))
     )
-    write_table(arguments.output, chosen.select("doc_id", "fold").with_columns(text), TEXTS)
+    write_table(arguments.output, chosen.with_columns(text), TEXTS)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,12 @@ import argparse
 from pathlib import Path
 
 from fathom.config.scoring import Summary
+from fathom.contracts.scoring import COMPARISON_COLUMNS, CORRELATION_COLUMNS, GROUP_COLUMNS
 from fathom.files import write_delimited
 from fathom.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.comparisons import resample_scores, tabulate_comparisons
 from fathom.scoring.correlations import read_series, tabulate_correlations
 from fathom.scoring.summaries import read_scores
-from fathom.tables import COMPARISON_COLUMNS, CORRELATION_COLUMNS, GROUP_COLUMNS
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 from fathom.config.benchmark import VARIANTS
 from fathom.config.whole import Config
+from fathom.contracts.benchmark import PAIRS
 from fathom.errors import InputError
 from fathom.files import read_delimited, read_json, write_json, write_text
 from fathom.program import add_settings, read_settings, run_program
-from fathom.tables import PAIRS, read_table
+from fathom.tables import read_table
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 
 from fathom.benchmark.export import export_task, name_task
+from fathom.contracts.benchmark import PAIRS
 from fathom.program import log, run_program
-from fathom.tables import PAIRS, read_table
+from fathom.tables import read_table
 
 
 def main(arguments: argparse.Namespace) -> None:

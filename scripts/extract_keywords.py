@@ -28,19 +28,19 @@ def main(arguments: argparse.Namespace) -> None:
     from fathom.benchmark.embedding import SentenceEncoder
     from fathom.benchmark.keywords import COLUMNS, extract_keywords
     from fathom.benchmark.wordlists import read_word_lists
-    from fathom.tables import INDEX, read_table
+    from fathom.scans import select_rows
 
     settings = read_settings(arguments.settings, Settings)
     wordlists = read_word_lists(arguments.wordlists)
-    index = read_table(arguments.index, INDEX, ["doc_id", "abstract", "domains"])
-    index = index.filter(pl.col("domains").list.contains(arguments.domain))
-    if not index.height:
+    inside = pl.col("domains").list.contains(arguments.domain)
+    rows = select_rows(arguments.index, ["doc_id", "abstract"], inside)
+    if not rows.height:
         raise InputError(
             f"no document is in domain {arguments.domain}",
             str(arguments.index),
             "check the domain's categories",
         )
-    abstracts = dict(index.select("doc_id", "abstract").iter_rows())
+    abstracts = dict(rows.iter_rows())
     encoder = SentenceEncoder(settings.embedding)
     rows, report = extract_keywords(abstracts, settings.keywords, wordlists, encoder.encode_exactly)
     write_delimited(arguments.output, COLUMNS, rows)

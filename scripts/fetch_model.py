@@ -17,7 +17,15 @@ def main(arguments: argparse.Namespace) -> None:
         log.info("%s has no pinned revision: found %s; write it into the table", entry.name, revision)
     fingerprint = fingerprint_folder(folder)
     pointer = Pointer(
-        entry.name, folder, revision, entry.kind, entry.dtype, fingerprint, entry.base_of, entry.add_bos
+        entry.name,
+        folder,
+        revision,
+        entry.kind,
+        entry.dtype,
+        fingerprint,
+        entry.base_of,
+        entry.add_bos,
+        entry.chat_template,
     )
     write_pointer(arguments.pointer, pointer)
 

@@ -3,24 +3,25 @@
 import argparse
 from pathlib import Path
 
+from fathom.contracts.benchmark import MATCHES
 from fathom.files import read_delimited, write_json
 from fathom.program import log, run_program
-from fathom.tables import MATCHES, read_table, write_table
+from fathom.tables import write_table_in_batches
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read the parts' matches, drop duplicates, write table and report."""
-    from fathom.benchmark.matches import gather_matches
+    """Read the parts' matches side by side, drop duplicates, write table and report."""
+    from fathom.benchmark.gathering import gather_matches
 
     keywords = [row["keyword"] for row in read_delimited(arguments.keywords)] if arguments.keywords else []
-    matches, report = gather_matches([read_table(path, MATCHES) for path in arguments.matches], keywords)
+    with write_table_in_batches(arguments.output, MATCHES) as writer:
+        report = gather_matches(arguments.matches, keywords, writer.write)
     log.info(
         "%s matches of %s keywords, %s duplicates dropped",
-        f"{len(matches):,}",
+        f"{report['matches']:,}",
         report["keywords_with_matches"],
         f"{report['dropped_duplicates']:,}",
     )
-    write_table(arguments.output, matches, MATCHES)
     write_json(arguments.report, report)
 
 

@@ -4,23 +4,27 @@ import argparse
 from pathlib import Path
 
 from fathom.config.corpus import Selection
-from fathom.files import read_json, write_json
+from fathom.files import read_json, write_atomically, write_json
 from fathom.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the index and the join report."""
+    from fathom.contracts.corpus import INDEX
     from fathom.corpus.index import build_index
     from fathom.corpus.join_report import describe_join
-    from fathom.tables import INDEX, write_table
+    from fathom.tables import read_table
 
     settings = read_settings(arguments.settings, Selection)
     paths = sorted(arguments.reports)
     if arguments.metadata_report is not None:
         paths.append(arguments.metadata_report)
-    index, counts = build_index(arguments.documents)
-    report = describe_join(index, counts, [read_json(path) for path in paths], settings)
-    write_table(arguments.output, index, INDEX)
+    reports = [read_json(path) for path in paths]
+    # a corpus that the report refuses leaves no index
+    with write_atomically(arguments.output) as temporary:
+        counts = build_index(arguments.documents, temporary)
+        index = read_table(temporary, INDEX, ["characters", "date", "domains", "fold"])
+        report = describe_join(index, counts, reports, settings)
     write_json(arguments.report, report)
     log.info(
         "%s documents, %s with full text; %s malformed lines, %s duplicates",

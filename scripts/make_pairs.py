@@ -1,16 +1,20 @@
 """Make the prompt-target pairs of one domain and variant (spec 1.5)."""
 
 import argparse
+from collections.abc import Collection
 from pathlib import Path
 
 from fathom.config.benchmark import VARIANTS, Pairs
+from fathom.contracts.benchmark import MATCHES
 from fathom.files import write_json
 from fathom.program import add_settings, read_settings, run_program
-from fathom.tables import INDEX, MATCHES, read_table
+from fathom.scans import scan_groups, select_rows
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read sentences, vocabulary, index and tokenizer; write the pairs twice, and their report."""
+    import polars as pl
+
     from fathom.benchmark.pairs import make_pairs, write_pairs
     from fathom.benchmark.vocabulary import read_vocabulary
     from fathom.models.loading import fingerprint_folder, load_tokenizer
@@ -22,10 +26,14 @@ def main(arguments: argparse.Namespace) -> None:
         offsets: list[list[tuple[int, int]]] = encoded["offset_mapping"]
         return offsets
 
+    def find_dates(documents: Collection[str]) -> dict[str, str]:
+        wanted = pl.col("doc_id").is_in(pl.Series(sorted(documents), dtype=pl.String).implode())
+        return dict(select_rows(arguments.index, ["doc_id", "date"], wanted).iter_rows())
+
     benchmark = make_pairs(
-        read_table(arguments.sentences, MATCHES),
+        scan_groups(arguments.sentences, "keyword", [column.name for column in MATCHES]),
         read_vocabulary(arguments.vocabulary),
-        dict(read_table(arguments.index, INDEX, ["doc_id", "date"]).iter_rows()),
+        find_dates,
         arguments.variant,
         read_settings(arguments.settings, Pairs),
         encode_offsets,

@@ -7,10 +7,12 @@ import polars as pl
 
 from fathom.config.benchmark import Embedding, Matches
 from fathom.config.section import Section
-from fathom.errors import InputError
-from fathom.files import read_delimited, require_file
+from fathom.contracts.benchmark import MATCHES
+from fathom.contracts.corpus import SENTENCES
+from fathom.files import read_delimited
 from fathom.program import add_settings, log, read_settings, run_program
-from fathom.tables import INDEX, MATCHES, SENTENCES, make_empty_table, read_table, write_table
+from fathom.scans import select_rows
+from fathom.tables import make_empty_table, read_table, write_table
 
 
 class Settings(Section):
@@ -22,21 +24,17 @@ class Settings(Section):
 
 def main(arguments: argparse.Namespace) -> None:
     """Read sentences, embeddings and keywords, write the matches."""
-    import numpy as np
-
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.benchmark.matches import check_embeddings, match_sentences
+    from fathom.benchmark.gathering import GROUP
+    from fathom.benchmark.matches import check_embeddings, load_embeddings, match_sentences
 
     settings = read_settings(arguments.settings, Settings)
     sentences = read_table(arguments.sentences, SENTENCES)
-    path = str(arguments.embeddings)
-    try:
-        embeddings = np.load(require_file(path), mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise InputError(f"this is no array: {error}", path, "delete it and make it again") from error
-    check_embeddings(sentences, embeddings, path)
-    index = read_table(arguments.index, INDEX, ["doc_id", "domains"])
-    wanted = index.filter(pl.col("domains").list.contains(arguments.domain)).select("doc_id")
+    embeddings = load_embeddings(arguments.embeddings)
+    check_embeddings(sentences, embeddings, str(arguments.embeddings))
+    here = pl.col("doc_id").is_in(sentences["doc_id"].unique().implode())
+    inside = pl.col("domains").list.contains(arguments.domain)
+    wanted = select_rows(arguments.index, ["doc_id"], here & inside)
     keywords = [row["keyword"] for row in read_delimited(arguments.keywords)]
     domain = sentences.join(wanted, on="doc_id", how="semi")
     if domain.is_empty():
@@ -47,7 +45,7 @@ def main(arguments: argparse.Namespace) -> None:
     log.info(
         "%s matches of %s sentences and %s keywords", f"{len(matches):,}", f"{len(domain):,}", len(keywords)
     )
-    write_table(arguments.output, matches, MATCHES)
+    write_table(arguments.output, matches, MATCHES, GROUP)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,16 @@ from typing import Any
 from fathom.benchmark.wordlists import read_word_list
 from fathom.config.scoring import AttributeRate, Scoring
 from fathom.config.section import Section
+from fathom.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
 from fathom.errors import InputError
 from fathom.files import hash_file, write_json
 from fathom.models.loading import describe_loaded, load_model, read_pointer
 from fathom.models.tokens import encode_prompts, wants_bos
 from fathom.program import add_settings, log, read_settings, run_program
+from fathom.scans import scan_groups, scan_table
 from fathom.scoring.attribute_rate import measure_attribute_rates
 from fathom.scoring.token_lists import find_content, make_token_lists, name_tokens
-from fathom.tables import ATTRIBUTE_RATES, MATCHES, TOKEN_LISTS, read_table, write_table
+from fathom.tables import write_table
 
 
 class Settings(Section):
@@ -37,8 +39,9 @@ def main(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(arguments.threads)
     settings = read_settings(arguments.settings, Settings)
     chosen = settings.attribute_rate
-    sentences = read_table(arguments.sentences, MATCHES, ["keyword", "clean"])
-    if sentences.is_empty():
+    pieces = scan_table(arguments.sentences, ["keyword"])
+    keywords = sorted({keyword for piece in pieces for keyword in piece["keyword"].unique()})
+    if not keywords:
         raise InputError(
             "there is no sentence of any keyword", str(arguments.sentences), "see sentences.json"
         )
@@ -47,8 +50,8 @@ def main(arguments: argparse.Namespace) -> None:
     model, tokenizer = load_model(pointer, settings.scoring.dtype, settings.scoring.device)
     names = name_tokens(tokenizer)
     content = find_content(names, stopwords)
+    sentences = scan_groups(arguments.sentences, "keyword", ["clean"])
     lists = make_token_lists(tokenizer, sentences, names, content, chosen.list_length)
-    keywords = sorted(set(sentences["keyword"]))
     prompts = dict(zip(keywords, encode_prompts(tokenizer, keywords, pointer.add_bos), strict=True))
     owned = {str(keyword): group["token_id"].to_list() for (keyword,), group in lists.group_by("keyword")}
     rates = measure_attribute_rates(

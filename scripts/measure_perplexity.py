@@ -11,12 +11,14 @@ from typing import Any
 
 from fathom.config.scoring import Perplexity, Scoring
 from fathom.config.section import Section
+from fathom.contracts.corpus import TEXTS
+from fathom.contracts.scoring import PERPLEXITY
 from fathom.files import hash_file, write_json
 from fathom.models.loading import describe_loaded, load_model, read_pointer
 from fathom.models.tokens import wants_bos
 from fathom.program import add_settings, log, read_settings, run_program
 from fathom.scoring.perplexity import FOLD, add_up, choose_held_out, fit_windows, score_texts
-from fathom.tables import PERPLEXITY, TEXTS, read_table, write_table
+from fathom.tables import read_table, write_table
 
 
 class Settings(Section):

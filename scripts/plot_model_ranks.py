@@ -1,4 +1,4 @@
-"""Plot the models of one domain by rank, and TF against TF-IDF rank (000: Figure 7).
+"""Plot the models of one domain by rank, and how far its benchmarks agree (000: Figure 7).
 
 Reads summary.csv; writes the figure as PDF and PNG, and its numbers as CSV.
 """
@@ -16,8 +16,8 @@ def main(arguments: argparse.Namespace) -> None:
     settings = read_settings(arguments.settings, Summary)
     models = select_domain(read_model_ranks(arguments.summary), arguments.domain, arguments.summary)
     title = arguments.title or arguments.domain
-    agreement = plot_model_ranks(models, title, arguments.output, arguments.png, settings)
-    write_model_ranks(arguments.table, models, agreement)
+    agreements = plot_model_ranks(models, title, arguments.output, arguments.png, settings)
+    write_model_ranks(arguments.table, models, agreements)
     log.info("domain %s: %d models drawn", arguments.domain, len(models))
 
 

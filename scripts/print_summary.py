@@ -7,12 +7,12 @@ import textwrap
 from pathlib import Path
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.contracts.scoring import GROUP_COLUMNS
 from fathom.errors import InputError
-from fathom.figures.model_ranks import ModelRanks, describe_agreement, measure_agreement, read_model_ranks
+from fathom.figures.model_ranks import ModelRanks, describe_agreement, measure_agreements, read_model_ranks
 from fathom.figures.style import VARIANT_SERIES, clean_name
 from fathom.files import read_delimited
 from fathom.program import run_program
-from fathom.tables import GROUP_COLUMNS
 
 MEANING = (
     "A rank says how far down a model's list of likely next tokens the true word stands, over the pairs of a "
@@ -84,7 +84,15 @@ def format_domain(domain: str, models: list[ModelRanks], width: int, groups: Gro
             for place in range(0, len(cells), 2):
                 texts.append(f"    {heads[place]}: {cells[place]} {cells[place + 1]}".rstrip())
     return "\n".join(
-        [clean_name(domain), *texts, *wrap(describe_agreement(measure_agreement(models)), width)]
+        [
+            clean_name(domain),
+            *texts,
+            *(
+                line
+                for found in measure_agreements(models)
+                for line in wrap(describe_agreement(found), width)
+            ),
+        ]
     )
 
 

@@ -1,6 +1,6 @@
-"""Read a language model's answer to the request for a benchmark, and hold it to its rules (spec 1.6).
+"""Read a language model's answers to the request for a benchmark, and hold them to its rules (spec 1.6).
 
-Nothing of the answer is run. Entries that keep all rules are written as JSON lines for import_reference.py;
+Nothing of an answer is run. Entries that keep all rules are written as JSON lines for import_reference.py;
 every broken rule is listed with file, line, entry and text, and its entries are counted.
 """
 
@@ -8,25 +8,30 @@ import argparse
 from pathlib import Path
 
 from fathom.benchmark.reference import read_plain_text
-from fathom.benchmark.requests import read_answer
+from fathom.benchmark.requests import read_answers
 from fathom.benchmark.wordlists import read_word_list
+from fathom.errors import InputError
 from fathom.files import write_delimited, write_json_lines
 from fathom.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read the answer, write what keeps the rules and what breaks them."""
+    """Read the answers, write what keeps the rules and what breaks them."""
     categories = [line.strip() for line in read_plain_text(arguments.categories).splitlines() if line.strip()]
-    text = read_plain_text(arguments.answer)
+    texts = {path.name: read_plain_text(path) for path in arguments.answer}
+    if len(texts) < len(arguments.answer):
+        raise InputError("two answers have the same name", "--answer", "rename one, or name each once")
     stopwords = read_word_list(arguments.wordlists / "stopwords.txt")
-    answer = read_answer(text, categories, arguments.each, stopwords)
+    answer = read_answers(texts, categories, arguments.each, stopwords)
     write_json_lines(
         arguments.output,
-        ({"category": e.category, "prompt": e.prompt, "target": e.target} for e in answer.kept),
+        (
+            {"category": e.category, "prompt": e.prompt, "target": e.target, "source": arguments.source}
+            for e in answer.kept
+        ),
     )
     rows = [
-        (arguments.answer.name, fault.line or "", fault.entry or "", fault.rule, fault.text)
-        for fault in answer.faults
+        (fault.file, fault.line or "", fault.entry or "", fault.rule, fault.text) for fault in answer.faults
     ]
     write_delimited(arguments.faults, ("file", "line", "entry", "rule", "text"), rows, delimiter=",")
     log.info(
@@ -40,10 +45,17 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--answer", type=Path, required=True, help="the answer, as it came (text)")
     parser.add_argument(
-        "--categories", type=Path, required=True, help="categories of the request, one a line"
+        "--answer",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="the answers to all requests, as they came (text)",
     )
+    parser.add_argument(
+        "--categories", type=Path, required=True, help="categories of all requests, one a line"
+    )
+    parser.add_argument("--source", default="", help="the model that answered, kept with each pair")
     parser.add_argument("--each", type=int, default=50, help="pairs that were asked for in each category")
     parser.add_argument("--wordlists", type=Path, default=Path("config/wordlists"), help="has stopwords.txt")
     parser.add_argument("--output", type=Path, required=True, help="entries that keep the rules (JSON lines)")

@@ -9,19 +9,21 @@ that was stopped goes on where it was, from `.{output}.partial` beside the first
 import argparse
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fathom.config.scoring import Scoring
+from fathom.contracts.scoring import SCORES
 from fathom.errors import InputError
 from fathom.files import hash_file, hash_text, write_json
-from fathom.models.loading import Pointer, describe_loaded, load_model, read_pointer
+from fathom.models.loading import Pointer, describe_loaded, load_model, pick_devices, read_pointer
 from fathom.program import add_settings, log, read_settings, run_program
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.partial import Partial
 from fathom.scoring.ranks import check_pairs, score_benchmarks
 from fathom.sources import find_sources
-from fathom.tables import SCORES, write_table
+from fathom.tables import write_table
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -36,11 +38,16 @@ def main(arguments: argparse.Namespace) -> None:
     for pairs in benchmarks:
         check_pairs(pairs)
     pointer = read_pointer(arguments.model)
-    model, tokenizer = load_model(pointer, settings.dtype, settings.device)
+    if arguments.chat_template:
+        pointer = replace(pointer, chat_template=True)
+    devices = pick_devices(settings.device, arguments.gpus)
+    loaded = [load_model(pointer, settings.dtype, device) for device in devices]
+    models, tokenizer = [model for model, _ in loaded], loaded[0][1]
     hashes = [hash_file(path) for path in arguments.pairs]
-    shared = describe_loaded(pointer, model, settings.dtype)
+    shared = describe_loaded(pointer, models[0], settings.dtype)
+    shared["chat_template"] = pointer.chat_template
     partial = Partial(arguments.output[0], make_key(shared, pointer, settings, arguments.threads, hashes))
-    found = score_benchmarks(model, tokenizer, benchmarks, settings, pointer.add_bos, pointer.name, partial)
+    found = score_benchmarks(models, tokenizer, benchmarks, settings, pointer, partial)
     for place, scores in enumerate(found):
         report = shared | {
             "pairs_sha256": hashes[place],
@@ -91,5 +98,9 @@ if __name__ == "__main__":
         more = f"{about}; several: repeat, in the same order"
         parser.add_argument(name, type=Path, nargs="+", action="extend", required=True, help=more)
     parser.add_argument("--threads", type=int, default=1, help="threads of torch; 1 is the reference")
+    parser.add_argument(
+        "--gpus", type=int, default=1, help="how many of the visible GPUs share the work (device auto)"
+    )
+    parser.add_argument("--chat-template", action="store_true", help="score inside the model's chat template")
     add_settings(parser, Scoring)
     run_program(parser, main)

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from fathom.config.models import Training
+from fathom.contracts.corpus import TEXTS
 from fathom.files import write_delimited
 from fathom.models.loading import (
     Pointer,
@@ -15,7 +16,7 @@ from fathom.models.loading import (
 )
 from fathom.models.training import CURVE_COLUMNS, build_model, train
 from fathom.program import add_settings, read_settings, run_program
-from fathom.tables import TEXTS, read_table
+from fathom.tables import read_table
 
 
 def main(arguments: argparse.Namespace) -> None:

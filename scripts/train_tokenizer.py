@@ -4,9 +4,10 @@ import argparse
 from pathlib import Path
 
 from fathom.config.models import Training
+from fathom.contracts.corpus import TEXTS
 from fathom.models.packing import train_tokenizer
 from fathom.program import add_settings, read_settings, run_program
-from fathom.tables import TEXTS, read_table
+from fathom.tables import read_table
 
 
 def main(arguments: argparse.Namespace) -> None:

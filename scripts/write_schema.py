@@ -20,7 +20,7 @@ from fathom.config.whole import Config
 from fathom.files import write_json, write_text
 from fathom.program import run_program
 
-_REFERENCE = re.compile(r" \((?:000|spec)[^)]*\)")  # papers and specifications, for whoever reads the source
+_REFERENCE = re.compile(r" \((?:00\d|spec)[^)]*\)")  # papers and specifications, for whoever reads the source
 _TYPES = {str: "text", int: "whole number", float: "number", bool: "true or false", date: "YYYY-MM-DD"}
 _OPENING = """\
 # Configuration
@@ -52,6 +52,9 @@ _EXAMPLES = {
     "    - {base: gpt2-small, paths: [[cs.AI], [cs.AI, cond-mat]], steps: 150}\n"
     "# gives gpt2-small+cs.AI and gpt2-small+cs.AI+cond-mat",
     "Models": "models:\n  score: [gpt2, gpt2-medium]  # rows of config/models.tsv",
+    "Ranking": "scores: my-scores  # before.csv, before_stderr.csv, after.csv, after_stderr.csv\n"
+    "ranking:\n  settings: [{name: direct, file: before}, {name: tuned, file: after}]\n"
+    "  benchmarks: {cola: {title: CoLA, category: language}, wiki: {lower_is_better: true, corpus: true}}",
     "Keywords": "keywords:\n  count: 150\n"
     '  shares: {"2": 0.5, "3": 0.3, "4": 0.15, "5+": 0.05}  # quoted: they are text',
 }
@@ -72,6 +75,8 @@ def _find_models(annotation: Any) -> Iterator[tuple[type[BaseModel], str]]:
         yield annotation, ""
     elif get_origin(annotation) is dict:
         yield from ((model, ".NAME" + step) for model, step in _find_models(get_args(annotation)[1]))
+    elif get_origin(annotation) in (Union, types.UnionType):
+        yield from (found for kind in get_args(annotation) for found in _find_models(kind))
     elif get_origin(annotation) is list:
         yield from ((model, ".-" + step) for model, step in _find_models(get_args(annotation)[0]))
 

@@ -12,7 +12,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _LIBRARY = _ROOT / "src" / "fathom"
 _MODULES = sorted(_LIBRARY.rglob("*.py"))
 _SCRIPTS = sorted((_ROOT / "scripts").glob("*.py"))
-_KERNEL = ["errors", "files", "tables", "program", "sources"]
+_KERNEL = ["errors", "files", "orphans", "tables", "scans", "program", "resources", "sources"]
 _LEVELS = {"corpus": 1, "benchmark": 2, "models": 3, "scoring": 4, "layers": 5, "ranking": 5, "coverage": 5,
            "figures": 6}  # fmt: skip
 _HEAVY = {
@@ -24,6 +24,7 @@ _HEAVY = {
     "sklearn",
     "scipy",
     "matplotlib",
+    "anthropic",
 }
 _ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
 
@@ -34,7 +35,7 @@ def _name(path: Path) -> str:
 
 def _room(path: Path) -> str:
     parts = path.relative_to(_LIBRARY).parts
-    return parts[0] if len(parts) > 1 and parts[0] != "config" else ""
+    return parts[0] if len(parts) > 1 and parts[0] not in {"config", "contracts"} else ""
 
 
 def _tree(path: Path) -> ast.Module:

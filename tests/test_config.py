@@ -38,7 +38,10 @@ def test_every_file_is_valid(file):
     values = yaml.safe_load(file.read_text())
     if values.get("corpus", {}).get("source") == "arxiv":
         values["dump"] = "somewhere"
-    assert read_config(values, file.name).models.scored
+    if "domains" not in values:
+        values["scores"] = "somewhere"
+    config = read_config(values, file.name)
+    assert config.models.scored or config.ranking.settings
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,13 @@ def test_every_file_is_valid(file):
         ({"corpus": {"source": "arxiv"}}, ["dump", "--config dump=FOLDER"]),
         ({"corpus": {"folds": {"benchmark": 0.9}}}, ["corpus.folds: the four shares add up to 1.3"]),
         ({"pairs": {}}, ["key pairs.tokenizer is missing"]),
-        ({"domains": {}}, ["domains"]),
+        ({"domains": {}}, ["key domains is missing"]),
+        ({"pairs": None}, ["key pairs is missing"]),
+        ({"scores": "x", "pairs": None}, ["key pairs is missing"]),
+        ({"ranking": {"aligned": ["a"]}}, ["ranking: aligned = ['a']: two different benchmarks"]),
+        ({"ranking": {"one_family": "Q", "families": {"Qwen": ["q"]}}}, ["one_family = 'Q'", "known: Qwen"]),
+        ({"ranking": {"settings": [{"name": "a", "file": "b"}] * 2}}, ["settings: a stands twice"]),
+        ({"ranking": {"benchmarks": {"a": {"titel": "A"}}}}, ["benchmarks.a.titel, did you mean title?"]),
         ({"reference": {"lwa": "x.csv"}}, ["reference: there is no domain with", "did you mean law?"]),
         ({"domains": {"a": {"categories": ["a"], "benchmark": False}}}, ["nothing to build"]),
         ({"models": {"train": {"a": {"domain": "lwa"}}}}, ["train.a.domain", "'lwa'", "did you mean law?"]),
@@ -67,6 +76,18 @@ def test_a_wrong_value_is_named_with_its_file_and_a_hint(changes, parts):
     message = _message(_values(**changes))
     for part in ["my.yaml", "Hint:", *parts]:
         assert part in message
+
+
+def test_scores_alone_can_be_ranked():
+    config = read_config({"scores": "x"}, "my.yaml")
+    assert config.domains == {} and config.pairs is None and config.benchmark_domains == []
+
+
+def test_nothing_at_all_is_no_configuration():
+    assert "key domains is missing; key pairs is missing" in _message({})
+    message = _message({"ranking": {"settings": [{"name": "direct", "file": "before"}]}})
+    assert "ranking.settings names tables of scores: --config scores=FOLDER" in message
+    assert "pairs" not in message
 
 
 def test_all_wrong_values_are_named_at_once():
@@ -85,6 +106,35 @@ def test_adapted_models_share_their_prefixes():
     adapted = read_config(_values(models={"adapt": adapt}), "my.yaml").models.adapted
     assert [(name, parent, domain) for name, (parent, domain, _) in adapted.items()] == [
         ("b+law", "b", "law"), ("b+law+law", "b+law", "law")]  # fmt: skip
+
+
+def test_families_by_layer_begin_with_the_model_that_others_come_from():
+    values = {
+        "domains": {name: {"categories": [name]} for name in ("near", "far")},
+        "pairs": {"tokenizer": "a"},
+    }
+    values["models"] = {
+        "train": {"a": {"domain": "far"}, "b": {"domain": "far"}},
+        "adapt": [
+            {"base": "a", "paths": [["near"]]},
+            {"base": "a", "paths": [["near", "far"]], "score": False},
+        ],
+    }
+    config = read_config(values, "test")
+    assert config.models.scored == ["a", "b", "a+near"]
+    assert config.layer_families == {"a": ["a", "a+near", "a+near+far"], "b": ["b"]}
+    assert config.layer_references == [("a+near", "a"), ("a+near+far", "a"), ("a+near+far", "a+near")]
+    values["layers"] = {"models": ["a+near+far", "b"], "against": {"b": "a"}}
+    config = read_config(values, "test")
+    assert config.layer_families == {"a": ["a", "a+near+far", "b", "a+near"]}
+    values["layers"] = {"against": {"b": "a", "a": "b"}}
+    with pytest.raises(
+        InputError, match=r"layers\.against: a is compared with a model itself: name that one"
+    ):
+        read_config(values, "test")
+    values["layers"] = {"models": ["a+nera"]}
+    with pytest.raises(InputError, match=r"layers\.models: there is no model 'a.nera'; did you mean a.near"):
+        read_config(values, "test")
 
 
 @pytest.mark.parametrize("text", ["a: [", "- a\n- b", "domains: x"])

@@ -42,12 +42,13 @@ def test_captions_are_those_that_rules_name():
     assert named == {path.name for path in _CAPTIONS}
 
 
+@pytest.mark.parametrize("config", [{"domains": {"cs.AI": {}}}, {}], ids=["domains", "scores"])
 @pytest.mark.parametrize("path", _CAPTIONS, ids=_name)
-def test_captions_render_without_a_warning(path):
+def test_captions_render_without_a_warning(path, config):
     docutils = pytest.importorskip("docutils.core")
     jinja2 = pytest.importorskip("jinja2")
-    wildcards = SimpleNamespace(domain="cs.AI", variant="tf", run="demo")
-    snakemake = SimpleNamespace(wildcards=wildcards, config={"run": "demo"})
+    wildcards = SimpleNamespace(domain="cs.AI", variant="tf", run="demo", figure="pca")
+    snakemake = SimpleNamespace(wildcards=wildcards, config={"run": "demo", **config})
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
     text = environment.from_string(path.read_text()).render(snakemake=snakemake)
     settings = {"halt_level": 2, "report_level": 2}

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -68,6 +69,43 @@ def test_a_full_disk_that_shows_late_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="no space left"):
         files.write_json(tmp_path / "f.json", {})
     assert _left(tmp_path) == []
+
+
+class _OtherError(Exception):
+    """An error of a library that is no OSError."""
+
+
+def test_full_disks_that_libraries_describe_in_their_own_way(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="no space left"), files.write_atomically(tmp_path / "f"):
+        raise _OtherError("I/O error: No space left on device (os error 28)")
+    for free, expected in ((0, InputError), (1 << 40, OSError)):  # numpy's has no number
+        monkeypatch.setattr(files.shutil, "disk_usage", lambda path, free=free: SimpleNamespace(free=free))
+        with pytest.raises(expected) as caught, files.write_atomically(tmp_path / "f"):
+            raise OSError("1000 requested and 10 written")
+        assert ("no space left" in str(caught.value)) == (free == 0)
+    assert _left(tmp_path) == []
+
+
+def test_a_full_disk_that_is_being_handled_is_not_met_again(tmp_path):
+    try:
+        raise OSError(errno.ENOSPC, "full")
+    except OSError:
+        files.write_json(tmp_path / "f.json", {})
+    assert (tmp_path / "f.json").is_file()
+
+
+def test_a_disk_that_is_read_only_is_named(tmp_path):
+    with pytest.raises(InputError, match="cannot be written"), files.write_atomically(tmp_path / "f"):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+
+def test_a_folder_is_hashed_by_names_and_bytes(tmp_path):
+    hashes = set()
+    for name, content in (("a", "1"), ("a", "2"), ("deep/a", "2"), (".hidden", "2")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+        hashes.add(files.hash_folder(tmp_path))
+    assert len(hashes) == 3
 
 
 def test_other_errors_of_the_system_stay_what_they_are(tmp_path):

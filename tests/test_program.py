@@ -54,6 +54,14 @@ def test_a_message_says_what_where_and_what_to_do(tmp_path):
     assert "Error: shard.jsonl, line 3: the id is empty\nHint: check the file" in run.stderr
 
 
+def test_a_log_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "logs").touch()
+    run = _run(tmp_path, "--how", "well", "--log", str(tmp_path / "logs" / "l.txt"))
+    assert run.returncode == 1
+    assert f"{tmp_path}/logs/l.txt: the log cannot be written" in run.stderr and "Hint:" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
 def test_a_defect_shows_its_traceback(tmp_path):
     run = _run(tmp_path, "--how", "defect")
     assert run.returncode == 1

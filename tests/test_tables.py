@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fathom import tables
+from fathom.contracts.benchmark import MATCHES
+from fathom.contracts.corpus import DOCUMENTS, INDEX
 from fathom.errors import InputError
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -25,12 +27,12 @@ def _frame(**changes) -> pl.DataFrame:
 
 def test_columns_are_ordered_cast_and_described(tmp_path):
     frame = _frame().select("cosine", "clean", "position", "doc_id", "keyword")
-    tables.write_table(tmp_path / "t", frame, tables.MATCHES)
+    tables.write_table(tmp_path / "t", frame, MATCHES)
     schema = pq.read_schema(tmp_path / "t")
     assert schema.names == ["keyword", "doc_id", "position", "clean", "cosine"]
     assert [str(kind) for kind in schema.types] == ["string", "string", "int32", "string", "double"]
     assert schema.field("cosine").metadata[b"about"] == b"cosine of keyword and raw sentence, three decimals"
-    assert tables.read_table(tmp_path / "t", tables.MATCHES)["doc_id"].to_list() == ["0704.0010"]
+    assert tables.read_table(tmp_path / "t", MATCHES)["doc_id"].to_list() == ["0704.0010"]
     assert pq.ParquetFile(tmp_path / "t").metadata.row_group(0).column(0).compression == "ZSTD"
 
 
@@ -48,47 +50,47 @@ def test_columns_are_ordered_cast_and_described(tmp_path):
 )
 def test_a_table_that_breaks_its_contract_is_not_written(tmp_path, frame):
     with pytest.raises(ValueError):
-        tables.write_table(tmp_path / "t", frame, tables.MATCHES)
+        tables.write_table(tmp_path / "t", frame, MATCHES)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_batches_are_one_file_or_none(tmp_path):
-    with tables.write_table_in_batches(tmp_path / "t", tables.MATCHES) as writer:
+    with tables.write_table_in_batches(tmp_path / "t", MATCHES) as writer:
         writer.write(_frame())
         writer.write([{name: values[0] for name, values in _ROWS.items()}])
         writer.write([])
         assert not (tmp_path / "t").exists()
         assert writer.rows == 2
-    assert tables.read_table(tmp_path / "t", tables.MATCHES, ["clean"]).shape == (2, 1)
-    with pytest.raises(ValueError), tables.write_table_in_batches(tmp_path / "u", tables.MATCHES) as writer:
+    assert tables.read_table(tmp_path / "t", MATCHES, ["clean"]).shape == (2, 1)
+    with pytest.raises(ValueError), tables.write_table_in_batches(tmp_path / "u", MATCHES) as writer:
         writer.write(_frame())
         writer.write(_frame().drop("clean"))
     assert [path.name for path in tmp_path.iterdir()] == ["t"]
 
 
 def test_a_table_of_no_rows_keeps_its_types(tmp_path):
-    with tables.write_table_in_batches(tmp_path / "t", tables.DOCUMENTS):
+    with tables.write_table_in_batches(tmp_path / "t", DOCUMENTS):
         pass
-    frame = tables.read_table(tmp_path / "t", tables.DOCUMENTS)
+    frame = tables.read_table(tmp_path / "t", DOCUMENTS)
     assert frame.height == 0
     assert frame.schema["categories"] == pl.List(pl.String)
 
 
 def test_same_frame_same_bytes(tmp_path):
     for name in "ab":
-        tables.write_table(tmp_path / name, _frame(), tables.MATCHES)
+        tables.write_table(tmp_path / name, _frame(), MATCHES)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_what_cannot_be_read_is_said(tmp_path):
     with pytest.raises(InputError, match="no such file"):
-        tables.read_table(tmp_path / "t", tables.MATCHES)
-    tables.write_table(tmp_path / "t", _frame(), tables.MATCHES)
+        tables.read_table(tmp_path / "t", MATCHES)
+    tables.write_table(tmp_path / "t", _frame(), MATCHES)
     with pytest.raises(InputError, match="columns are missing: title"):
-        tables.read_table(tmp_path / "t", tables.INDEX, ["doc_id", "title"])
+        tables.read_table(tmp_path / "t", INDEX, ["doc_id", "title"])
     (tmp_path / "cut").write_bytes((tmp_path / "t").read_bytes()[:-20])
     with pytest.raises(InputError, match="no complete parquet file"):
-        tables.read_table(tmp_path / "cut", tables.MATCHES)
+        tables.read_table(tmp_path / "cut", MATCHES)
 
 
 def test_the_page_of_tables_is_fresh(tmp_path):

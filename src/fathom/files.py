@@ -5,11 +5,13 @@ is complete, whatever happened on the way: a full disk, a kill, two jobs that wr
 """
 
 import csv
+import errno
 import gzip
 import hashlib
 import io
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +22,7 @@ import orjson
 
 from fathom.errors import InputError
 
-_NO_SPACE = {28, 122}  # ENOSPC, EDQUOT
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 _CHUNK = 1 << 20
 _ZSTD_CHUNK = 1 << 16  # one chunk may grow a thousandfold
 
@@ -46,6 +48,7 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     """
     path = Path(path)
     temporary = None
+    done = False
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
@@ -57,19 +60,36 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
         if temporary.is_dir() and path.is_dir():
             shutil.rmtree(path)
         temporary.replace(path)
+        done = True
     except OSError as error:
-        if error.errno in _NO_SPACE:
+        if error.errno == errno.EROFS or (
+            isinstance(error, PermissionError) and _is_inside(error.filename, path.parent)
+        ):
             raise InputError(
-                "no space left on the disk while writing", str(path), "free some space and start again"
-            ) from error
-        if isinstance(error, PermissionError) and _is_inside(error.filename, path.parent):
-            raise InputError(
-                "this folder cannot be written", str(path.parent), "check its permissions"
+                "this folder cannot be written",
+                str(path.parent),
+                "check its permissions, and that its disk is not mounted read-only",
             ) from error
         raise
     finally:
+        # not by `except`: libraries say it with exceptions of their own
+        failure = None if done else sys.exception()
+        full = failure is not None and _says_full(failure, path.parent)
         if temporary is not None:
             _remove(temporary)
+        if full:
+            raise InputError(
+                "no space left on the disk while writing", str(path), "free some space and start again"
+            ) from failure
+
+
+def _says_full(error: BaseException, folder: Path) -> bool:
+    """Say whether an error means a full disk: by its number, its text, or, numpy's, by neither."""
+    number = getattr(error, "errno", None)
+    if number in _NO_SPACE or (isinstance(error, Exception) and "No space left on device" in str(error)):
+        return True
+    silent = isinstance(error, OSError) and number is None
+    return silent and shutil.disk_usage(folder).free < _CHUNK
 
 
 def _is_inside(name: Any, folder: Path) -> bool:
@@ -94,6 +114,23 @@ def _remove(path: Path) -> None:
     else:
         with suppress(FileNotFoundError):
             path.unlink()
+
+
+def choose_scratch(output: Path | str) -> Path:
+    """Return the folder for large temporary files on the way to `output`, such as a compute node's own disk.
+
+    It is the one that the environment variable FATHOM_SCRATCH names, else the folder of `output`: a laptop's
+    own folder for temporary files may lie in its memory. What gets a final name is always written beside it.
+
+    Raises
+    ------
+    InputError
+        If FATHOM_SCRATCH names no folder.
+    """
+    named = os.environ.get("FATHOM_SCRATCH", "")
+    if named and not Path(named).is_dir():
+        raise InputError("there is no such folder", f"FATHOM_SCRATCH={named}", "make it, or name another one")
+    return Path(named) if named else Path(output).parent
 
 
 def write_text(path: Path | str, text: str) -> None:
@@ -152,6 +189,9 @@ def read_delimited(path: Path | str, delimiter: str = "\t") -> list[dict[str, st
         header = next(reader, None)
         if header is None:
             raise InputError("the file is empty", str(path), "it needs a header line")
+        twice = sorted({name for name in header if header.count(name) > 1})
+        if twice:
+            raise InputError(f"columns stand twice: {', '.join(twice)}", f"{path}, line 1")
         rows = []
         for values in reader:
             if len(values) != len(header):
@@ -198,6 +238,14 @@ def hash_file(path: Path | str) -> str:
     """Return the sha256 of a file's bytes, as hexadecimal text."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def hash_folder(folder: Path | str) -> str:
+    """Return the sha256 of the names and bytes of all files in a folder and below, hidden ones left out."""
+    folder = Path(folder)
+    names = sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
+    seen = [name for name in names if not any(piece.startswith(".") for piece in name.split("/"))]
+    return hash_text(*(part for name in seen for part in (name, hash_file(folder / name))))
 
 
 def hash_text(*parts: str) -> str:

@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
@@ -35,8 +36,8 @@ def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namesp
     """
     parser.add_argument("--log", type=Path, help="also write messages to this file")
     arguments = parser.parse_args()
-    _open_log(arguments.log, Path(parser.prog).stem)
     try:
+        _open_log(arguments.log, Path(parser.prog).stem)
         main(arguments)
     except InputError as error:
         log.error("Error: %s", error)
@@ -49,13 +50,27 @@ def _open_log(path: Path | None, name: str) -> None:
     """Send messages to standard error and to a log file; the file's name says which job it is."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
         name = name if path.stem == name else f"{name} {path.stem}"
     for handler in handlers:
         handler.setFormatter(logging.Formatter(f"[{name}] %(message)s"))
     log.handlers, log.propagate = handlers, False
     log.setLevel(logging.INFO)
+    logging.raiseExceptions = False  # a log on a full disk does not hide the message about it
+    if path is not None:
+        log.addHandler(_open_file(path, log.handlers[0].formatter))
+
+
+def _open_file(path: Path, formatter: logging.Formatter | None) -> logging.Handler:
+    """Return a handler that writes a log file anew; raise `InputError` where it cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = logging.FileHandler(path, mode="w", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"the log cannot be written: {error.strerror}", str(path), "check the folder, and its disk"
+        ) from error
+    handler.setFormatter(formatter)
+    return handler
 
 
 def add_settings(parser: argparse.ArgumentParser, model: type[BaseModel]) -> None:
@@ -65,6 +80,17 @@ def add_settings(parser: argparse.ArgumentParser, model: type[BaseModel]) -> Non
         default="{}",
         metavar="JSON",
         help=f"settings as JSON, any of: {', '.join(model.model_fields)}; the defaults otherwise",
+    )
+
+
+def add_previous(parser: argparse.ArgumentParser) -> None:
+    """Add `--previous FOLDER`, an earlier run to take work over from; the workflow sets FATHOM_PREVIOUS."""
+    parser.add_argument(
+        "--previous",
+        type=lambda text: Path(text) if text else None,
+        default=os.getenv("FATHOM_PREVIOUS", ""),
+        metavar="FOLDER",
+        help="folder corpus/ of an earlier run, whose work on equal content is taken over",
     )
 
 

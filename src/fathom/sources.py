@@ -1,8 +1,14 @@
 """Which modules of this package a program depends on, so that a changed module re-runs what it changes."""
 
 import ast
+import platform
+from collections.abc import Sequence
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
+
+from fathom.files import hash_file, hash_text
 
 _PACKAGE = Path(__file__).parent
 
@@ -31,6 +37,40 @@ def find_sources(program: Path | str) -> list[Path]:
             found.add(module)
             waiting.extend(_imported_modules(module))
     return [program, *sorted(found)]
+
+
+def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, Any]:
+    """Describe the code that makes a result, so that a later run can tell whether it would make the same.
+
+    Parameters
+    ----------
+    module : Path or str
+        The module of a room that makes it. Modules of rooms that it imports count too; the kernel, which all
+        programs share and which decides nothing, does not.
+    packages : sequence of str
+        Packages whose version can change the result.
+
+    Returns
+    -------
+    dict
+        `code`, a hash, and `packages`, with Python itself among them.
+    """
+    rooms = [
+        file
+        for file in find_sources(module)[1:]
+        if file.parent != _PACKAGE and file.parent.name != "config" and file != Path(module).resolve()
+    ]
+    parts = [part for file in [Path(module), *rooms] for part in (file.name, hash_file(file))]
+    versions = {name: _find_version(name) for name in packages}
+    return {"code": hash_text(*parts), "packages": {"python": platform.python_version(), **versions}}
+
+
+def _find_version(package: str) -> str:
+    """Return the version of an installed package, or nothing."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 @cache

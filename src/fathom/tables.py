@@ -1,12 +1,12 @@
-"""Contracts of the tables that rules hand to each other, checked when a table is written.
+"""Writing and reading of the tables that rules hand to each other, checked against their contracts.
 
-A contract is a tuple of columns, each with its Arrow type and a line on what it holds. A table that breaks
-its contract is an error of ours, never of a user, and raises `ValueError` before anything is written.
+A contract (`fathom.contracts`) is a tuple of columns, each with its Arrow type and a line on what it holds.
+A table that breaks its contract is an error of ours, never of a user, and raises `ValueError` before anything
+is written.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,166 +14,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from fathom.contracts.column import Contract
 from fathom.errors import InputError
 from fathom.files import require_file, write_atomically
 
-_STRING, _STRINGS, _BOOL = pa.string(), pa.list_(pa.string()), pa.bool_()
-_INT32, _INT64, _DOUBLE = pa.int32(), pa.int64(), pa.float64()
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column of a contract: its name, Arrow type, and a line on what it holds."""
-
-    name: str
-    type: pa.DataType
-    about: str
-
-
-Contract = tuple[Column, ...]
-
-DOC_ID = Column("doc_id", _STRING, "canonical id of a document, unique in a corpus")
-TITLE = Column("title", _STRING, "title on one line, may be empty")
-ABSTRACT = Column("abstract", _STRING, "abstract or first paragraph, white space collapsed, may be empty")
-DATE = Column("date", _STRING, "day of the first version, YYYY-MM-DD, or empty when unknown")
-DOMAINS = Column("domains", _STRINGS, "names of the configured domains that hold the document, sorted")
-FOLD = Column("fold", _STRING, "benchmark, adapt-train, adapt-valid or adapt-test, by a hash of doc_id")
-TEXT_HASH = Column("text_hash", _STRING, "sha256 of the full text; tells versions of one document apart")
-CHARACTERS = Column("characters", _INT64, "length of the full text, 0 where there is none")
-KEYWORD = Column("keyword", _STRING, "keyword in lower case, words separated by one blank")
-
-RECORDS: Contract = (
-    DOC_ID,
-    TITLE,
-    ABSTRACT,
-    Column("categories", _STRINGS, "categories in the source's order, the first is the primary one"),
-    DATE,
-    DOMAINS,
-    FOLD,
-)
-"""One row for each record of a corpus's metadata; those of no domain have no domains, title, abstract."""
-
-DOCUMENTS: Contract = (
-    *RECORDS,
-    Column("text", _STRING, "full text as it came (LaTeX or plain), empty where there is none"),
-    TEXT_HASH,
-    CHARACTERS,
-)
-"""Documents of one part (input shard), in its order; a doc_id may repeat: the index says which row counts."""
-
-INDEX: Contract = (
-    DOC_ID,
-    Column("part", _STRING, "name of the part whose version of the document is used"),
-    TITLE,
-    ABSTRACT,
-    DATE,
-    DOMAINS,
-    FOLD,
-    TEXT_HASH,
-    CHARACTERS,
-)
-"""One row for each document of the corpus, sorted by doc_id: which part holds the version that counts."""
-
-TEXTS: Contract = (
-    DOC_ID,
-    FOLD,
-    Column("text", _STRING, "plain text that models are trained on, LaTeX taken out"),
-)
-"""Training and held-out text of one domain, without the benchmark fold, sorted by a hash of doc_id."""
-
-SENTENCES: Contract = (
-    DOC_ID,
-    Column("position", _INT32, "index of the sentence in its document, from 0"),
-    Column("sentence", _STRING, "the sentence as it stands in the document: what is embedded"),
-    Column("clean", _STRING, "the sentence after cleaning: what prompts are made of"),
-    Column("row", _INT32, "row of the sentence's embedding in the part's array; equal sentences share one"),
-)
-"""Sentences of one part's benchmark documents that survive cleaning, by doc_id and position."""
-
-MATCHES: Contract = (
-    KEYWORD,
-    DOC_ID,
-    Column("position", _INT32, "index of the sentence in its document, from 0"),
-    Column("clean", _STRING, "the cleaned sentence"),
-    Column("cosine", _DOUBLE, "cosine of keyword and raw sentence, three decimals"),
-)
-"""Matches of keywords and sentences in one part or one domain."""
-
-PAIRS: Contract = (
-    Column("pair_id", _STRING, "hash of keyword, variant, prompt and target"),
-    KEYWORD,
-    Column("variant", _STRING, "tf or tfidf, the vocabulary that the target comes from, or reference"),
-    Column("prompt", _STRING, "the sentence up to the target, no blank at its end"),
-    Column("target", _STRING, "one blank and the term"),
-    DOC_ID,
-    DATE,
-    Column("cosine", _DOUBLE, "cosine of keyword and sentence, three decimals; NaN in a reference"),
-    Column("target_in_prompt", _BOOL, "the target already stands in the prompt as a word"),
-    Column("target_in_keyword", _BOOL, "the target is a word of the keyword, whatever its case"),
-)
-"""Prompt-target pairs of one benchmark, by keyword and pair_id."""
-
-SCORES: Contract = (
-    Column("pair_id", _STRING, "pair that was scored"),
-    KEYWORD,
-    Column("tokens", _INT32, "number of the target's tokens that were scored"),
-    Column("rank", _DOUBLE, "mean over target tokens of 1 + number of strictly larger logits"),
-    Column("rank_midpoint", _DOUBLE, "the same with half of the tied entries counted as larger"),
-    Column("rank_first", _INT64, "rank of the first target token"),
-    Column("rank_share", _DOUBLE, "rank divided by the number of entries that the model gives logits for"),
-    Column("ties", _INT64, "vocabulary entries other than the target with an equal logit, over all tokens"),
-    Column("probability", _DOUBLE, "mean over target tokens of the probability under the full softmax"),
-    Column("log_probability", _DOUBLE, "sum over target tokens of the log-probability, in nats"),
-    Column("backed_off", _BOOL, "joint tokens did not begin with the prompt's, scored from a stable offset"),
-)
-"""Scores of one model on one benchmark, in the order of its pairs."""
-
-PERPLEXITY: Contract = (
-    DOC_ID,
-    Column("tokens", _INT64, "tokens that were predicted, each once"),
-    Column("bytes", _INT64, "UTF-8 bytes of the text of these tokens"),
-    Column("nats", _DOUBLE, "sum of their negative log-probabilities"),
-    Column("tokens_left_out", _INT64, "first tokens that nothing stands before: 0 after a BOS token"),
-    Column("bytes_left_out", _INT64, "UTF-8 bytes of the text of those"),
-)
-"""One model's likelihood of the held-out documents of one domain, by a hash of doc_id."""
-
-TOKEN_LISTS: Contract = (
-    KEYWORD,
-    Column("token_id", _INT32, "id in the model's tokenizer"),
-    Column("token", _STRING, "text of the token, without the mark of a blank"),
-    Column("count", _INT64, "its uses in the keyword's clean sentences"),
-)
-"""Tokens that belong to each keyword under one tokenizer, most frequent first."""
-
-ATTRIBUTE_RATES: Contract = (
-    KEYWORD,
-    Column("rate", _DOUBLE, "share of the most likely next tokens that are in the keyword's token list"),
-    Column("hits", _INT32, "number of those"),
-    Column("list_length", _INT32, "length of the keyword's token list"),
-)
-"""Last-layer attribute rate of one model by keyword."""
-
-SUMMARY_COLUMNS = (
-    "domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high", "pairs",
-)  # fmt: skip
-"""Header of summary.csv: one line for each domain, variant, model, metric and aggregate.
-
-The variant is that of a benchmark, `text` for perplexity and bits per byte, or `keywords` for the attribute
-rate; `pairs` then counts documents or keywords.
-"""
-
-COMPARISON_COLUMNS = (
-    "domain", "variant", "metric", "aggregate", "better", "worse", "difference", "ci_low", "ci_high", "p",
-    "apart",
-)  # fmt: skip
-"""Header of comparisons.csv: one line for every two models on a benchmark, by metric."""
-
-GROUP_COLUMNS = ("domain", "variant", "model", "place", "value", "groups")
-"""Header of groups.csv: one line for each model on a benchmark, best rank first."""
-
-CORRELATION_COLUMNS = ("domain", "x", "y", "statistic", "value", "ci_low", "ci_high", "p", "models")
-"""Header of correlations.csv: one line for every two variants or metrics of a domain, by statistic."""
+GROUP = 50_000
+"""Rows in a row group at most, where a writer does not say otherwise."""
 
 
 def arrow_schema(contract: Contract) -> pa.Schema:
@@ -184,10 +30,7 @@ def arrow_schema(contract: Contract) -> pa.Schema:
 
 def make_empty_table(contract: Contract) -> pl.DataFrame:
     """Return a frame with a contract's columns and types, and no rows."""
-    frame = pl.from_arrow(arrow_schema(contract).empty_table())
-    if not isinstance(frame, pl.DataFrame):
-        raise TypeError("an Arrow table did not give a frame")
-    return frame
+    return to_frame(arrow_schema(contract).empty_table())
 
 
 def check_table(table: pa.Table, contract: Contract) -> pa.Table:
@@ -208,17 +51,17 @@ def check_table(table: pa.Table, contract: Contract) -> pa.Table:
     return table.cast(arrow_schema(contract))
 
 
-def write_table(path: Path | str, frame: pl.DataFrame, contract: Contract) -> None:
+def write_table(path: Path | str, frame: pl.DataFrame, contract: Contract, group: int = GROUP) -> None:
     """Check a frame against its contract and write it as parquet (zstd), atomically."""
-    with write_table_in_batches(path, contract) as writer:
+    with write_table_in_batches(path, contract, group) as writer:
         writer.write(frame)
 
 
 class TableWriter:
     """Appends checked frames to one open parquet file; see :func:`write_table_in_batches`."""
 
-    def __init__(self, writer: pq.ParquetWriter, contract: Contract) -> None:
-        self._writer, self._contract = writer, contract
+    def __init__(self, writer: pq.ParquetWriter, contract: Contract, group: int) -> None:
+        self._writer, self._contract, self._group = writer, contract, group
         self.rows = 0
 
     def write(self, frame: pl.DataFrame | pa.Table | Sequence[dict[str, Any]]) -> None:
@@ -230,12 +73,12 @@ class TableWriter:
         else:
             table = pa.Table.from_pylist(list(frame), schema=arrow_schema(self._contract))
             table = check_table(table, self._contract)
-        self._writer.write_table(table)
+        self._writer.write_table(table, row_group_size=self._group)
         self.rows += table.num_rows
 
 
 @contextmanager
-def write_table_in_batches(path: Path | str, contract: Contract) -> Iterator[TableWriter]:
+def write_table_in_batches(path: Path | str, contract: Contract, group: int = GROUP) -> Iterator[TableWriter]:
     """Open a parquet file (zstd) for appending batches; it takes its final name when the block ends well.
 
     Parameters
@@ -244,11 +87,13 @@ def write_table_in_batches(path: Path | str, contract: Contract) -> Iterator[Tab
         The final name.
     contract : Contract
         What every batch is checked against.
+    group : int
+        Rows in a row group at most: what a reader that streams holds at once.
     """
     with write_atomically(path) as temporary:
         writer = pq.ParquetWriter(temporary, arrow_schema(contract), compression="zstd")
         try:
-            yield TableWriter(writer, contract)
+            yield TableWriter(writer, contract, group)
         finally:
             writer.close()
 
@@ -262,14 +107,31 @@ def read_table(path: Path | str, contract: Contract, columns: Sequence[str] | No
         If the file is missing, no parquet, or lacks a column of the contract.
     """
     names = [column.name for column in contract] if columns is None else list(columns)
+    with explain_damage(path):
+        return to_frame(open_table(path, names).read(columns=names).select(names))
+
+
+@contextmanager
+def explain_damage(path: Path | str) -> Iterator[None]:
+    """Turn Arrow's complaint about a file into one for the user."""
     try:
-        table = pq.ParquetFile(require_file(path)).read(columns=names)
+        yield
     except pa.ArrowInvalid as error:
         raise InputError(f"this is no complete parquet file: {error}", str(path), "make it again") from error
-    missing = sorted(set(names) - set(table.column_names))
+
+
+def open_table(path: Path | str, names: Sequence[str]) -> pq.ParquetFile:
+    """Open a parquet file; raise `InputError` if it is missing or lacks a column."""
+    file = pq.ParquetFile(require_file(path))
+    missing = sorted(set(names) - set(file.schema_arrow.names))
     if missing:
         raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
-    frame = pl.from_arrow(table.select(names))
+    return file
+
+
+def to_frame(table: pa.Table) -> pl.DataFrame:
+    """Return an Arrow table as a frame."""
+    frame = pl.from_arrow(table)
     if not isinstance(frame, pl.DataFrame):
-        raise TypeError(f"{path} did not give a table")
+        raise TypeError("an Arrow table did not give a frame")
     return frame

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from fathom.benchmark.card import Description, choose_examples, escape_markdown, write_card
 from fathom.benchmark.manifest import make_manifest
 from fathom.config.whole import Config
+from fathom.contracts.benchmark import PAIRS
 from fathom.files import write_delimited, write_json
-from fathom.tables import PAIRS, write_table
+from fathom.tables import write_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIG = Config.model_validate(

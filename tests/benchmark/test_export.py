@@ -11,8 +11,9 @@ import yaml
 
 from fathom.benchmark.export import EXPORTED
 from fathom.benchmark.reference import Entry, make_reference
+from fathom.contracts.benchmark import PAIRS
 from fathom.files import hash_file, read_json_lines
-from fathom.tables import PAIRS, write_table
+from fathom.tables import write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fathom.benchmark import matches as module
-from fathom.benchmark.matches import check_embeddings, gather_matches, is_uncertain, match_sentences
+from fathom.benchmark.matches import check_embeddings, is_uncertain, match_sentences
+from fathom.contracts.benchmark import MATCHES
+from fathom.contracts.corpus import SENTENCES
 from fathom.errors import InputError
-from fathom.tables import MATCHES, SENTENCES, write_table
+from fathom.tables import write_table
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -122,33 +124,6 @@ def test_embeddings_of_another_table_are_refused() -> None:
     with pytest.raises(InputError, match="3 embeddings for 2 distinct") as error:
         check_embeddings(sentences, np.ones((3, 2), np.float32), "p.npy")
     assert "make it again" in str(error.value)
-
-
-def _matches(rows: list[tuple[str, str, int, str, float]]) -> pl.DataFrame:
-    names = [column.name for column in MATCHES]
-    frame = pl.DataFrame(rows, schema=names, orient="row")
-    return frame.with_columns(pl.col("position").cast(pl.Int32))
-
-
-def test_clean_sentence_stands_once_per_keyword() -> None:
-    first = _matches([("k", "b", 3, "one", 0.6), ("k", "c", 1, "two", 0.5), ("l", "b", 3, "one", 0.7)])
-    second = _matches([("k", "a", 9, "one", 0.6), ("k", "a", 2, "two", 0.9), ("k", "a", 3, "one", 0.6)])
-    found, report = gather_matches([first, second], ["k", "l", "m"])
-    assert found.rows() == [
-        ("k", "a", 2, "two", 0.9), ("k", "a", 3, "one", 0.6), ("l", "b", 3, "one", 0.7),
-    ]  # fmt: skip
-    assert gather_matches([second, first], ["k", "l", "m"])[0].equals(found)
-    assert report == {
-        "matches": 3, "dropped_duplicates": 3, "sentences": 2, "documents": 2, "keywords_with_matches": 2,
-        "keywords_without_matches": ["m"], "by_keyword": {"k": 2, "l": 1},
-        "sentences_per_keyword": {"min": 1, "median": 1.5, "max": 2},
-    }  # fmt: skip
-
-
-def test_no_match_at_all_is_an_error_with_a_hint() -> None:
-    with pytest.raises(InputError, match="no sentence matches") as error:
-        gather_matches([_matches([])])
-    assert "min_cosine" in error.value.hint
 
 
 def test_program_names_the_array_to_make_again(tmp_path: Path) -> None:

@@ -8,11 +8,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from fathom.benchmark.gathering import divide_by_keyword
 from fathom.benchmark.pairs import is_in_keyword, is_in_prompt, make_pairs, write_pairs
 from fathom.config.benchmark import Pairs
+from fathom.contracts.benchmark import MATCHES, PAIRS
+from fathom.contracts.corpus import INDEX
 from fathom.errors import InputError
 from fathom.files import hash_file, hash_text, write_delimited
-from fathom.tables import INDEX, MATCHES, PAIRS, read_table, write_table
+from fathom.tables import read_table, write_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 KEYWORD = "graph neural networks"
@@ -38,7 +41,7 @@ def make(frame: pl.DataFrame, *words: str, encode=encode_offsets, **values):
     settings = Pairs(tokenizer="any", **values)
     dates = dict.fromkeys(frame["doc_id"], "2024-01-02")
     vocabulary = {keyword: frozenset(words) for keyword in frame["keyword"].unique()}
-    return make_pairs(frame, vocabulary, dates, "tf", settings, encode)
+    return make_pairs(divide_by_keyword(frame), vocabulary, lambda _: dates, "tf", settings, encode)
 
 
 @pytest.fixture(scope="module")
@@ -156,10 +159,9 @@ def test_every_sentence_is_accounted_for(many: pl.DataFrame) -> None:
     )
     settings = Pairs(tokenizer="any", per_keyword=1000)
     dates = dict.fromkeys([*many["doc_id"], "x"], "")
-    report = make_pairs(
-        pl.concat([many, rest]), {KEYWORD: frozenset(TERMS), "idle": frozenset({"node"})}, dates, "tf",
-        settings, encode_offsets,
-    ).report  # fmt: skip
+    vocabulary = {KEYWORD: frozenset(TERMS), "idle": frozenset({"node"})}
+    groups = divide_by_keyword(pl.concat([many, rest]))
+    report = make_pairs(groups, vocabulary, lambda _: dates, "tf", settings, encode_offsets).report
     left_out = report["left_out"]
     assert report["sentences"] == len(many) + 7 == report["pairs"] + sum(left_out.values())
     assert left_out["too_few_characters"] == left_out["no_term"] == 1
@@ -227,7 +229,10 @@ def test_no_pair_at_all_is_an_error_with_reasons() -> None:
 def test_a_document_that_the_index_lacks_is_an_error() -> None:
     frame = matches((KEYWORD, "a", sentence_with("pooling")))
     with pytest.raises(InputError, match="not in the index"):
-        make_pairs(frame, {KEYWORD: frozenset({"pooling"})}, {}, "tf", Pairs(tokenizer="any"), encode_offsets)
+        make_pairs(
+            divide_by_keyword(frame), {KEYWORD: frozenset({"pooling"})}, lambda _: {}, "tf",
+            Pairs(tokenizer="any"), encode_offsets,
+        )  # fmt: skip
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from fathom.benchmark.reference import Entry, find_faults, holds_answer, read_entries
+from fathom.contracts.benchmark import PAIRS
 from fathom.errors import InputError
 from fathom.files import read_json
-from fathom.tables import PAIRS, read_table
+from fathom.tables import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = {"category": "Deep Learning", "prompt": "Stacked machines are named after", "target": " Boltzmann"}

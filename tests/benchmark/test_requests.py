@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fathom.benchmark.requests import find_entries, read_answer, write_request
+from fathom.benchmark.requests import find_entries, read_answers, write_request
 from fathom.errors import InputError
 from fathom.files import read_delimited, read_json_lines, write_delimited
 
@@ -24,7 +24,7 @@ def pair(prompt: str = PROMPT, target: str = " agent") -> str:
 
 
 def rules(text: str, each: int = 1, categories: tuple[str, ...] = ("Agents",)) -> list[str]:
-    return [fault.rule for fault in read_answer(text, categories, each, STOPWORDS).faults]
+    return [fault.rule for fault in read_answers({"a.txt": text}, categories, each, STOPWORDS).faults]
 
 
 def test_the_request_says_what_is_wanted():
@@ -96,7 +96,7 @@ def test_what_cannot_be_read_is_listed_and_nothing_is_run(text):
 def test_any_text_is_read_to_its_end(text):
     entries, faults = find_entries(text)
     assert len(entries) + len(faults) <= text.count("{")
-    assert read_answer(text, ["a"], 1, STOPWORDS) is not None
+    assert read_answers({"a.txt": text}, ["a"], 1, STOPWORDS) is not None
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_any_text_is_read_to_its_end(text):
 def test_rules(prompt, target, broken):
     text = f"# Category 1: Agents\n{pair(prompt, target)}"
     assert rules(text) == broken
-    answer = read_answer(text, ["Agents"], 1, STOPWORDS)
+    answer = read_answers({"a.txt": text}, ["Agents"], 1, STOPWORDS)
     assert (len(answer.kept), len(answer.broken)) == ((0, 1) if broken else (1, 0))
 
 
 def test_counts_and_categories():
     second = pair(PROMPT.replace("many", "some"))
     text = f"# Category 1: agents\n{pair()} {second}\n# Category 2: Other\n{pair()}"
-    answer = read_answer(text, ["Agents", "Graphs"], 2, STOPWORDS)
+    answer = read_answers({"a.txt": text}, ["Agents", "Graphs"], 2, STOPWORDS)
     found = [(fault.line, fault.entry, fault.rule) for fault in answer.faults]
     assert found == [(0, 0, "count"), (0, 0, "count"), (4, 3, "category"), (4, 3, "duplicate")]
     assert [entry.category for entry in answer.kept] == ["Agents", "Agents"]

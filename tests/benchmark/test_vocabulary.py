@@ -7,6 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from fathom.benchmark import vocabulary
+from fathom.benchmark.gathering import divide_by_keyword
 from fathom.benchmark.vocabulary import build_vocabulary, read_vocabulary, write_vocabulary
 from fathom.config.benchmark import Vocabulary
 from fathom.errors import InputError
@@ -94,7 +96,7 @@ def plain(variant: str, settings: Vocabulary) -> dict[tuple[str, str], tuple[int
 @pytest.mark.parametrize("max_share", [0.3, 0.6, 1.0])
 def test_entries_are_those_of_a_plain_computation(variant: str, max_share: float) -> None:
     settings = Vocabulary(max_share={variant: max_share}, min_cosine=0.0)
-    entries = build_vocabulary(matches(), variant, settings, STOPWORDS, Hashes())
+    entries = build_vocabulary(divide_by_keyword(matches()), variant, settings, STOPWORDS, Hashes())
     expected = plain(variant, settings)
     assert {(e.keyword, e.term) for e in entries} == set(expected) and expected
     for entry in entries:
@@ -105,8 +107,12 @@ def test_entries_are_those_of_a_plain_computation(variant: str, max_share: float
 
 def test_the_cosine_decides_and_each_text_is_embedded_once() -> None:
     encoder = Hashes()
-    everything = build_vocabulary(matches(), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes())
-    entries = build_vocabulary(matches(), "tf", Vocabulary(min_cosine=0.99), STOPWORDS, encoder)
+    everything = build_vocabulary(
+        divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes()
+    )
+    entries = build_vocabulary(
+        divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.99), STOPWORDS, encoder
+    )
     assert 0 < len(entries) < len(everything)
     assert [e for e in everything if e.cosine >= 0.9905] == [e for e in entries if e.cosine >= 0.9905]
     assert all(entry.cosine >= 0.99 and entry.cosine == round(entry.cosine, 3) for entry in entries)
@@ -116,7 +122,9 @@ def test_the_cosine_decides_and_each_text_is_embedded_once() -> None:
 
 def test_a_cosine_near_the_threshold_is_decided_by_the_exact_one() -> None:
     exact = Hashes()
-    entries = build_vocabulary(matches(), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, exact)
+    entries = build_vocabulary(
+        divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, exact
+    )
     angles = Hashes().vectors(["layers", "deep learning"], 0.0)
     threshold = float(angles[0] @ angles[1])
     assert any(e.term == " layers" and e.keyword == "deep learning" for e in entries)
@@ -124,7 +132,9 @@ def test_a_cosine_near_the_threshold_is_decided_by_the_exact_one() -> None:
         any(e.term == " layers" and e.keyword == "deep learning" for e in found)
         for shift in (-1e-6, 1e-6)
         for found in [
-            build_vocabulary(matches(), "tf", Vocabulary(min_cosine=threshold), STOPWORDS, Hashes(shift))
+            build_vocabulary(
+                divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=threshold), STOPWORDS, Hashes(shift)
+            )
         ]
     ]
     assert sorted(kept) == [False, True]
@@ -134,14 +144,18 @@ def test_the_order_of_rows_changes_no_byte(tmp_path: Path) -> None:
     texts = set()
     for seed in range(3):
         frame = matches().sample(fraction=1.0, shuffle=True, seed=seed)
-        entries = build_vocabulary(frame, "tfidf", Vocabulary(min_cosine=0.2), STOPWORDS, Hashes())
+        entries = build_vocabulary(
+            divide_by_keyword(frame), "tfidf", Vocabulary(min_cosine=0.2), STOPWORDS, Hashes()
+        )
         write_vocabulary(tmp_path / "v.tsv", entries)
         texts.add((tmp_path / "v.tsv").read_bytes())
     assert len(texts) == 1
 
 
 def test_a_file_keeps_the_leading_blank_and_comes_back(tmp_path: Path) -> None:
-    entries = build_vocabulary(matches(), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes())
+    entries = build_vocabulary(
+        divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes()
+    )
     write_vocabulary(tmp_path / "v.tsv", entries)
     lines = (tmp_path / "v.tsv").read_text().splitlines()
     assert lines[0] == "keyword\tterm\tcount\tscore\tshare\tcosine" and lines[1].startswith(
@@ -169,10 +183,17 @@ def test_a_file_without_terms_is_refused(tmp_path: Path) -> None:
         read_vocabulary(tmp_path / "v.tsv")
 
 
+def test_a_keyword_s_sentences_may_be_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Vocabulary(min_cosine=0.0)
+    whole = build_vocabulary(divide_by_keyword(matches()), "tfidf", settings, STOPWORDS, Hashes())
+    monkeypatch.setattr(vocabulary, "_SENTENCES", 1)
+    assert build_vocabulary(divide_by_keyword(matches()), "tfidf", settings, STOPWORDS, Hashes()) == whole
+
+
 def test_one_keyword_has_no_vocabulary_and_a_hint_says_why() -> None:
     frame = matches({"graph theory": SENTENCES["graph theory"]})
     with pytest.raises(InputError, match="none of 1 keywords") as caught:
-        build_vocabulary(frame, "tf", Vocabulary(), STOPWORDS, Hashes())
+        build_vocabulary(divide_by_keyword(frame), "tf", Vocabulary(), STOPWORDS, Hashes())
     assert "80%" in str(caught.value)
 
 
@@ -180,4 +201,4 @@ def test_one_keyword_has_no_vocabulary_and_a_hint_says_why() -> None:
 def test_no_sentences_or_no_words_is_an_error(sentences: dict[str, list[str]]) -> None:
     frame = pl.DataFrame(matches(sentences), schema={"keyword": pl.String, "clean": pl.String})
     with pytest.raises(InputError):
-        build_vocabulary(frame, "tf", Vocabulary(), STOPWORDS, Hashes())
+        build_vocabulary(divide_by_keyword(frame), "tf", Vocabulary(), STOPWORDS, Hashes())

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from fathom.config.corpus import Corpus
+from fathom.contracts.corpus import INDEX
 from fathom.corpus import arxiv
 from fathom.corpus.arxiv import collect_abstracts, join_shard
 from fathom.corpus.index import build_index, iterate_documents
@@ -14,6 +15,7 @@ from fathom.corpus.join_report import describe_join
 from fathom.corpus.metadata import read_metadata
 from fathom.errors import InputError
 from fathom.files import hash_text
+from fathom.tables import read_table
 
 
 class Run:
@@ -42,7 +44,8 @@ class Run:
         self.parts += outputs
 
     def index(self) -> tuple[pl.DataFrame, dict]:
-        index, counts = build_index(self.parts)
+        counts = build_index(self.parts, self.folder / "index.parquet")
+        index = read_table(self.folder / "index.parquet", INDEX)
         return index, describe_join(index, counts, self.reports, self.selection)
 
     def documents(self, index: pl.DataFrame) -> list[dict]:

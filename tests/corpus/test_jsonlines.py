@@ -3,8 +3,10 @@ from typing import Any
 
 import polars as pl
 
+from fathom.contracts.corpus import INDEX
 from fathom.corpus.index import build_index, iterate_documents
 from fathom.corpus.jsonlines import first_paragraph, read_jsonlines
+from fathom.tables import read_table
 
 
 def read(dump, folder: Path, rows: list[Any], **corpus: Any) -> tuple[pl.DataFrame, dict]:
@@ -90,7 +92,8 @@ def test_rows_that_differ_in_the_title_alone_count_once(dump, tmp_path: Path) ->
     frame, _ = read(dump, tmp_path, rows)
     assert len(frame) == 4
     path = tmp_path / "own.jsonl.parquet"
-    index, counts = build_index([path])
+    counts = build_index([path], tmp_path / "index.parquet")
+    index = read_table(tmp_path / "index.parquet", INDEX)
     assert counts == {"rows": 4, "duplicates_in_parts": 3, "duplicates_across_parts": 0}
     assert [each["title"] for each in iterate_documents(path, "own.jsonl", index)] == ["c"]
     assert list(iterate_documents(path, "another", index)) == []

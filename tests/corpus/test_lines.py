@@ -118,6 +118,36 @@ def test_memory_does_not_grow_with_the_file(dump, tmp_path: Path) -> None:
     assert peak < 16e6
 
 
+def _append(path: Path) -> None:
+    with path.open("ab") as stream:
+        stream.write(path.read_bytes())
+
+
+def _exchange(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes())
+    os.utime(other, (1, 1))
+    other.replace(path)
+
+
+def _cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
+@pytest.mark.parametrize("change", [_append, _exchange, _cut, Path.unlink])
+def test_a_file_that_changes_while_it_is_read_is_refused(dump, tmp_path: Path, name: str, change) -> None:
+    rows = [{"id": str(number), "text": os.urandom(300).hex()} for number in range(10_000)]
+    path = dump.write(tmp_path / name, rows)
+    lines = JsonLines(path, 0.01).parse(parse_object)
+    next(lines)
+    change(path)
+    with pytest.raises(InputError, match="the file changed while it was read") as caught:
+        list(lines)
+    assert str(path) in str(caught.value)
+    assert "Hint: wait until its download or copy is done" in str(caught.value)
+
+
 _values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

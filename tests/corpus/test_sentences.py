@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fathom.config.benchmark import Sentences
+from fathom.contracts.corpus import SENTENCES, SPLITS
 from fathom.corpus import sentences as module
 from fathom.corpus.sentences import load_splitter, split_document, split_documents
 from fathom.errors import InputError
-from fathom.tables import SENTENCES, read_table, write_table
+from fathom.files import hash_text
+from fathom.tables import read_table, write_table
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +20,13 @@ def rules() -> module.Splitter:
 
 
 def _document(text: str = "", title: str = "", abstract: str = "", doc_id: str = "d1") -> dict[str, str]:
-    return {"doc_id": doc_id, "title": title, "abstract": abstract, "text": text}
+    return {
+        "doc_id": doc_id,
+        "title": title,
+        "abstract": abstract,
+        "text": text,
+        "text_hash": hash_text(text),
+    }
 
 
 def _split(text: str, rules: module.Splitter) -> list[str]:
@@ -101,7 +109,7 @@ def test_table_counts_and_numbers_distinct_sentences(tmp_path: Path) -> None:
         _document(r"Same one. \cite{a} .", doc_id="a"),
         _document("Same one. So \\sqrt", doc_id="c"),
     ]
-    table, report = split_documents(documents, Sentences(max_characters=50))
+    table, splits = split_documents(documents, Sentences(max_characters=50))
     assert table.select("doc_id", "position", "sentence", "row").rows() == [
         ("a", 0, "Same one.", 0),
         ("a", 1, r"\cite{a} .", 1),
@@ -110,21 +118,20 @@ def test_table_counts_and_numbers_distinct_sentences(tmp_path: Path) -> None:
         ("c", 0, "Same one.", 0),
         ("c", 1, "So \\sqrt", 3),
     ]
-    wanted = {"documents": 3, "sentences": 8, "kept": 6, "distinct": 4, "dropped_too_long": 1}
-    assert {name: report[name] for name in wanted} == wanted
-    assert report["dropped_characters"] == 1
-    assert report["latex_failed"] == 1
-    assert "sentencizer" in report["splitter"] or "en_core_web_sm" in report["splitter"]
+    counts = ("doc_id", "sentences", "kept", "dropped_too_long", "dropped_characters", "latex_failed")
+    assert splits.select(counts).rows() == [("a", 2, 2, 0, 0, 0), ("b", 4, 2, 1, 1, 0), ("c", 2, 2, 0, 0, 1)]
+    assert splits["content"].n_unique() == 3
     write_table(tmp_path / "t.parquet", table, SENTENCES)
     assert read_table(tmp_path / "t.parquet", SENTENCES).equals(table)
-    assert split_documents(reversed(documents), Sentences(max_characters=50))[0].equals(table)
+    write_table(tmp_path / "s.parquet", splits, SPLITS)
+    again = split_documents(reversed(documents), Sentences(max_characters=50))
+    assert again[0].equals(table) and again[1].equals(splits)
 
 
 def test_part_without_documents_gives_an_empty_table(tmp_path: Path) -> None:
-    table, report = split_documents([], Sentences())
+    table, splits = split_documents([], Sentences())
     write_table(tmp_path / "t.parquet", table, SENTENCES)
-    assert len(table) == 0
-    assert report["documents"] == 0
+    assert len(table) == len(splits) == 0
 
 
 def test_missing_splitter_is_named(tmp_path: Path) -> None:

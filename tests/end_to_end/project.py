@@ -1,6 +1,7 @@
 """A copy of the project to run and to change, and a tiny configuration for it."""
 
 import gzip
+import json
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import sys
 from pathlib import Path
 
 import orjson
+import polars as pl
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +37,30 @@ def run_snakemake(folder: Path, *arguments: str, **environment: str) -> subproce
         text=True,
         timeout=900,
     )
+
+
+def read_records(folder: Path) -> list[dict[str, object]]:
+    """Return documents of two fields: docstrings of a subpackage of scikit-learn and of one of scipy."""
+    chosen = {"sklearn": ("sklearn.linear_model", "near"), "scipy": ("scipy.signal", "far")}
+    found: list[dict[str, object]] = []
+    for package, (category, field) in chosen.items():
+        selection = {"domains": {"all": {"categories": [category]}}}
+        subprocess.run(
+            [
+                *(sys.executable, str(ROOT / "scripts" / "read_docstrings.py"), "--package", package),
+                *("--settings", json.dumps(selection), "--output", str(folder / f"{package}.parquet")),
+                *("--report", str(folder / f"{package}.json")),
+            ],
+            check=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        )
+        for row in pl.read_parquet(folder / f"{package}.parquet").sort("doc_id").to_dicts():
+            found.append(
+                {"id": row["doc_id"], "title": row["title"], "abstract": row["abstract"],
+                 "text": row["text"], "categories": [field]}
+            )  # fmt: skip
+    assert len(found) > 100
+    return found
 
 
 def write_tiny_config(folder: Path, files: list[Path], **changes: object) -> Path:

@@ -14,6 +14,21 @@ from tests.end_to_end.project import copy_project, run_snakemake, write_shards, 
 PAIRS = [f"results/tiny/near/benchmark/{variant}/pairs.{kind}"
          for variant in ("tf", "tfidf") for kind in ("jsonl", "parquet")]  # fmt: skip
 
+EXPERT = """\
+category,prompt,target,source
+Linear regression,The usual fit of a line minimises the residual sum of, squares,a textbook
+Linear regression,The constant term of a linear model is called the, intercept,a textbook
+Sparse models,The penalty that sets many coefficients to exactly zero is the, lasso,a textbook
+Sparse models,A mixture of both penalties is known as the elastic, net,
+"Classification, linear",A linear classifier that gives probabilities is called logistic, regression,
+"""
+
+
+def configure(folder: Path, shards: list[Path], **changes: object) -> Path:
+    """Write the configuration of this module: two models, and pairs of an expert beside TF and TF-IDF."""
+    (folder / "expert.csv").write_text(EXPERT)
+    return write_tiny_config(folder, shards, reference={"near": "expert.csv"}, **changes)
+
 
 def hash_files(folder: Path, names: list[str]) -> dict[str, str]:
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
@@ -31,7 +46,7 @@ def finished(tmp_path_factory, records):
     """Run everything once, on one core."""
     folder = copy_project(tmp_path_factory.mktemp("project"))
     shards = write_shards(records, folder / "input", ["a.jsonl", "b.jsonl.gz", "c.jsonl"])
-    config = write_tiny_config(folder, shards)
+    config = configure(folder, shards)
     done = run_snakemake(folder, "-c1", "--configfile", str(config), PYTHONHASHSEED="0")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, config
@@ -60,8 +75,7 @@ def test_everything_that_others_rely_on_is_there(finished):
     ):
         assert (run / name).is_file(), name
     assert (run / "near" / "keywords.tsv").read_text().startswith("keyword\t")
-    with (run / "summary.csv").open() as stream:
-        rows = list(csv.DictReader(stream))
+    rows = read_csv(run / "summary.csv")
     assert list(rows[0]) == (
         ["domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high", "pairs"]
     )  # fmt: skip
@@ -69,6 +83,41 @@ def test_everything_that_others_rely_on_is_there(finished):
     assert {row["metric"] for row in rows} >= {"rank", "perplexity", "bits_per_byte", "attribute_rate"}
     for row in rows:
         assert float(row["ci_low"]) <= float(row["value"]) <= float(row["ci_high"])
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_the_reference_goes_all_the_way(finished):
+    folder, _ = finished
+    run = folder / "results" / "tiny"
+    benchmark = run / "near" / "benchmark" / "reference"
+    for name in ("lm-eval/fathom_near_reference.yaml", "pairs.parquet"):
+        assert (benchmark / name).is_file(), name
+    pairs = [json.loads(line) for line in (benchmark / "pairs.jsonl").read_text().splitlines()]
+    assert {row["keyword"] for row in pairs} == {
+        "linear regression",
+        "sparse models",
+        "classification, linear",
+    }
+    card = (benchmark / "README.md").read_text()
+    assert "5 prompt-target pairs of 3 categories" in card and "expert.csv" in card
+    report = json.loads((run / "near/scores/reference/tiny+near.json").read_text())
+    assert report["pairs"] == 5
+    rows = [row for row in read_csv(run / "summary.csv") if row["variant"] == "reference"]
+    assert {(row["model"], row["pairs"]) for row in rows} == {("tiny", "5"), ("tiny+near", "5")}
+    assert {row["metric"] for row in rows} >= {"rank", "probability"}
+    for name in ("comparisons", "groups"):
+        found = {row["variant"] for row in read_csv(run / f"{name}.csv")}
+        assert found >= {"tf", "tfidf", "reference"}, name
+    compared = {(row["x"], row["y"]) for row in read_csv(run / "correlations.csv")}
+    assert ("tf rank", "reference rank") in compared or ("reference rank", "tf rank") in compared
+    table = read_csv(run / "figures/near.model-ranks.csv")
+    assert [row["reference_pairs"] for row in table] == ["5", "5"]
+    assert all(float(row["reference_rank"]) >= 1 for row in table)
+    assert not (run / "far" / "benchmark").exists()
 
 
 def test_benchmark_documents_are_never_trained_on(finished):
@@ -96,15 +145,14 @@ def test_second_run_does_nothing(finished):
 
 def test_changed_keyword_setting_runs_from_the_keywords_on(finished):
     folder, _ = finished
-    other = write_tiny_config(
-        folder, sorted((folder / "input").iterdir()), keywords={"count": 8, "min_count": 3}
-    )
+    shards = sorted((folder / "input").iterdir())
     try:
-        names = planned(folder, other)
+        names = planned(folder, configure(folder, shards, keywords={"count": 8, "min_count": 3}))
     finally:
-        write_tiny_config(folder, sorted((folder / "input").iterdir()))
+        configure(folder, shards)
     assert {"extract_keywords", "match_sentences", "make_pairs", "score_pairs"} <= names
     assert not names & {"read_jsonlines", "split_sentences", "embed_sentences", "train_model"}
+    assert not names & {"import_reference", "score_reference"}
 
 
 @pytest.mark.parametrize(

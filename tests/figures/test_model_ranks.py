@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
+from fathom.contracts.scoring import GROUP_COLUMNS, SUMMARY_COLUMNS
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
 from fathom.figures.style import clean_name, use_style, wrap_name
 from fathom.files import read_delimited, write_delimited
-from fathom.tables import GROUP_COLUMNS, SUMMARY_COLUMNS
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
@@ -51,6 +51,18 @@ def _summary(path: Path, names: list[str], spread: float = 1.0) -> Path:
     return _write(path, rows)
 
 
+def _with_reference(path: Path, spread: float = 1.0) -> Path:
+    """Add a reference rank for each model of a summary."""
+    chance = random.Random(7)  # noqa: S311
+    with path.open(newline="", encoding="utf-8") as stream:
+        names = sorted({row["model"] for row in csv.DictReader(stream)})
+    with path.open("a", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows(
+            _row(name, "reference", 10 ** chance.uniform(1, 1 + spread)) for name in names
+        )
+    return path
+
+
 def _models(path: Path) -> list[figures.ModelRanks]:
     return figures.select_domain(figures.read_model_ranks(path), "ml", path)
 
@@ -71,20 +83,27 @@ def _texts_outside(figure) -> list[str]:
     return [name for name, b in boxes if b.x0 < 0 or b.y0 < 0 or b.x1 > frame.width or b.y1 > frame.height]
 
 
+@pytest.mark.parametrize("reference", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 5, 20, 60])
-def test_no_label_is_cut_and_no_two_overlap(tmp_path, count):
+def test_no_label_is_cut_and_no_two_overlap(tmp_path, count, reference):
     names = ["gpt2-small", "gpt2-small+machine-learning+scientific-computing+plotting+general"]
     names = [*names, *_NASTY, *(f"model-{place}+cs.AI" for place in range(60))][:count]
-    models = _models(_summary(tmp_path / "s.csv", names, spread=3.0 if count > 5 else 0.5))
+    summary = _summary(tmp_path / "s.csv", names, spread=3.0 if count > 5 else 0.5)
+    models = _models(_with_reference(summary) if reference else summary)
     with use_style():
-        figure = figures.draw_model_ranks(models, figures.measure_agreement(models), "A title: $x$ & <b>" * 6)
+        figure = figures.draw_model_ranks(
+            models, figures.measure_agreements(models), "A title: $x$ & <b>" * 6
+        )
         assert _texts_outside(figure) == []
         from matplotlib.text import Annotation, Text
 
-        boxes = [Text.get_window_extent(text) for text in figure.axes[1].findobj(Annotation)]
+        labels = [
+            [Text.get_window_extent(text) for text in axes.findobj(Annotation)] for axes in figure.axes[1:]
+        ]
         rows = [text.get_window_extent() for text in figure.axes[0].get_yticklabels()]
-    assert len(boxes) == len(rows) == count
-    for some in (boxes, rows):
+    assert len(labels) == 1 + reference
+    assert {len(boxes) for boxes in (*labels, rows)} == {count}
+    for some in (*labels, rows):
         assert not [1 for i, a in enumerate(some) for b in some[:i] if a.overlaps(b)]
 
 
@@ -101,7 +120,7 @@ def test_the_check_for_cut_labels_can_fail():
 def test_nasty_names_are_drawn_as_they_are(tmp_path):
     models = _models(_summary(tmp_path / "s.csv", _NASTY[:4]))
     with use_style():
-        figure = figures.draw_model_ranks(models, figures.measure_agreement(models), "t")
+        figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
         figure.draw_without_rendering()
         texts = {"".join(label.get_text().split("\n")) for label in figure.axes[0].get_yticklabels()}
         flags = {label.get_parse_math() for label in figure.axes[0].get_yticklabels()}
@@ -154,7 +173,7 @@ def test_missing_variant_and_intervals(tmp_path, caplog):
     with caplog.at_level("INFO", "fathom"):
         models = _models(_write(tmp_path / "s.csv", rows))
         with use_style():
-            figure = figures.draw_model_ranks(models, figures.measure_agreement(models), "t")
+            figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
             assert _texts_outside(figure) == []
     assert [model.model for model in models] == ["a", "b", "d"]
     assert "no rank for model c on tf" in caplog.text
@@ -166,9 +185,37 @@ def test_missing_variant_and_intervals(tmp_path, caplog):
 def test_one_variant_only(tmp_path):
     models = _models(_write(tmp_path / "s.csv", [_row("a", "tf", 10.0), _row("b", "tf", 30.0)]))
     with use_style():
-        figure = figures.draw_model_ranks(models, figures.measure_agreement(models), "t")
+        figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
         assert _texts_outside(figure) == []
     assert "no TF-IDF ranks" in figure.axes[0].get_legend().get_title().get_text()
+
+
+def test_a_reference_is_drawn_and_counted_beside_the_others(tmp_path):
+    values = {"c": (30, 25, 9), "a": (10, 11, 14), "b": (20, 18.5, 8), "d": (44, 31, 50)}
+    variants = ("tf", "tfidf", "reference")
+    rows = [_row(n, v, float(values[n][i])) for n in values for i, v in enumerate(variants)]
+    rows += [_row("e", "tf", 50.0), _row("e", "tfidf", 55.0)]  # not scored on the reference
+    summary = _write(tmp_path / "s.csv", rows)
+    run = _run_plot(summary, tmp_path)
+    assert "no reference rank for e" in run.stderr
+    table = read_delimited(tmp_path / "f.csv", ",")
+    assert tuple(table[0]) == figures.TABLE_COLUMNS + figures.REFERENCE_COLUMNS
+    assert [row["reference_rank"] for row in table] == ["14", "8", "9", "50", ""]
+    for variant, first in (("tf", [10, 20, 30, 44]), ("tfidf", [11, 18.5, 25, 31])):
+        r, p = stats.pearsonr(first, [14, 8, 9, 50])
+        assert {row[f"reference_{variant}_r"] for row in table} == {f"{r:.10g}"}
+        assert float(table[0][f"reference_{variant}_p"]) == pytest.approx(p)
+    models = _models(summary)
+    with use_style():
+        figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
+    ranks, between, reference = figure.axes
+    assert [text.get_text() for text in ranks.get_legend().get_texts()] == (
+        ["TF", "TF-IDF", "reference"]
+    )  # fmt: skip
+    assert [len(axes.lines[0].get_xdata()) for axes in (between, reference)] == [5, 4]
+    assert reference.get_title().startswith("TF and reference: r = 0.")
+    assert "\nTF-IDF and reference: r = 0." in reference.get_title()
+    assert "TF and reference: r = 0." in _print_summary(summary)
 
 
 def test_equal_ranks_have_no_correlation(tmp_path):
@@ -196,7 +243,7 @@ def test_a_wide_range_is_drawn_on_a_log_scale(tmp_path):
         rows = [_row(n, v, x, x, x) for n, x in (("a", 5), ("b", 5 * factor)) for v in ("tf", "tfidf")]
         models = _models(_write(tmp_path / "s.csv", rows))
         with use_style():
-            figure = figures.draw_model_ranks(models, figures.measure_agreement(models), "t")
+            figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
         assert [axes.get_xscale() for axes in figure.axes] == [scale, scale]
 
 

@@ -1,5 +1,7 @@
 """The table of models."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,7 @@ def test_the_shipped_table_is_right() -> None:
     assert entries["Llama-2-7b"].add_bos is True
     assert entries["gpt2-xl"].add_bos is None
     assert entries["gpt2"].parameters == 124_000_000
+    assert entries["Qwen1.5-14B-Chat"].base_of == "Qwen1.5-14B" and entries["gemma-2-9b-it"].add_bos is True
     assert all((entry.kind == "chat") == bool(entry.base_of) for entry in entries.values())
 
 
@@ -50,8 +53,6 @@ def test_wrong_values_are_named(tmp_path: Path, change: dict[str, str], message:
     path = write(tmp_path / "m.tsv", {}, {"name": "b", **change})
     with pytest.raises(InputError) as error:
         read_registry(path)
-    import re
-
     assert re.search(message, str(error.value))
 
 
@@ -67,3 +68,39 @@ def test_an_unknown_name_gets_the_nearest() -> None:
         find_model(read_registry(path), "gpt2-x", path)
     assert "there is no model 'gpt2-x'" in str(error.value)
     assert "did you mean gpt2-xl?" in str(error.value)
+
+
+def test_a_chat_model_can_be_named_inside_its_template() -> None:
+    path = ROOT / "config" / "models.tsv"
+    entries = read_registry(path)
+    found = find_model(entries, "Qwen2-7B-Instruct@chat", path)
+    assert found == replace(entries["Qwen2-7B-Instruct"], name="Qwen2-7B-Instruct@chat", chat_template=True)
+    assert not entries["Qwen2-7B-Instruct"].chat_template
+    with pytest.raises(InputError, match="'Qwen2-7B' is no chat model\nHint: score it without a chat"):
+        find_model(entries, "Qwen2-7B@chat", path)
+    with pytest.raises(InputError, match="did you mean Qwen2-7B-Instruct"):
+        find_model(entries, "Qwen2-7B-Instuct@chat", path)
+
+
+def test_every_checkpoint_of_the_papers_table_has_its_revision(shared: Path) -> None:
+    (paper,) = (shared.parent / "papers").glob("000_*.txt")
+    first, *_ = (line for line in paper.read_text().splitlines() if line.startswith("First 50\t"))
+    spaced, *_ = (line for line in paper.read_text().splitlines() if line.startswith("Equally Spaced\t"))
+    stage1 = {f"stage1-step{step}-tokens{size}" for step, size in re.findall(r"(\d+)\((\d+B)\)", first)}
+    steps = {
+        f"stage1-step{step}-tokens{size}"
+        for step, size in re.findall(r"(\d+)\((\d+B)\)", spaced.split("Stage2")[0])
+    }
+    stage2 = {
+        f"stage2-{ingredient}-step{step}-tokens{size}"
+        for ingredient, step, size in re.findall(r"(ingredient\d)-step(\d+)\((\d+B)\)", spaced)
+    }
+    assert (len(stage1), len(steps), len(stage2)) == (50, 50, 5)
+    entries = read_registry(ROOT / "config" / "models.tsv").values()
+    revisions = {entry.revision for entry in entries if entry.source == "allenai/OLMo-2-1124-7B"}
+    assert stage1 | steps | stage2 <= revisions
+
+
+def test_revisions_are_commits_or_names_of_checkpoints() -> None:
+    for entry in read_registry(ROOT / "config" / "models.tsv").values():
+        assert re.fullmatch(r"([0-9a-f]{40}|stage\d-.*-tokens\d+B)?", entry.revision), entry.name

@@ -1,5 +1,6 @@
 """Where a target starts: byte-level BPE, SentencePiece-like tokenizers, BOS, and what cannot be encoded."""
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,15 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from fathom.errors import InputError
-from fathom.models.tokens import Encoded, encode_pair, encode_pairs, encode_texts, wants_bos
+from fathom.models.tokens import (
+    CHAT_REQUEST,
+    Encoded,
+    encode_chat,
+    encode_pair,
+    encode_pairs,
+    encode_texts,
+    wants_bos,
+)
 
 TEXT = ["the agent learns a policy from reward", "deep networks learn a value function", "states and actions"]
 
@@ -212,6 +221,46 @@ def test_a_prefix_blank_is_put_once() -> None:
     assert pieces[:2] == ["<s>", "▁the"]
     assert "".join(pieces[found.start :]) == "▁learns"
     assert "".join(pieces[1:]).count("▁") == 3
+
+
+# as Llama-2 and Mistral have it, and as ChatML has it
+TEMPLATES = {
+    "bos-inside": "{{ bos_token }}{% for m in messages %}[INST] {{ m['content'] }} [/INST]{% endfor %}",
+    "no-bos": "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}"
+    "{% if add_generation_prompt %}assistant:{% endif %}",
+    "day": "{% if not date_string is defined %}{{ raise_exception('no day') }}{% endif %}{{ date_string }}",
+}
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("add_bos", [None, True, False])
+@pytest.mark.parametrize("core", [LLAMA, LLAMA_BOS], ids=["plain", "adds-bos"])
+def test_inside_a_chat_template_a_pair_keeps_its_tokens_and_gets_one_bos(
+    core: PreTrainedTokenizerFast, template: str, add_bos: bool | None
+) -> None:
+    tokenizer = copy.deepcopy(core)
+    tokenizer.chat_template = TEMPLATES[template]
+    opening = encode_chat(tokenizer, add_bos)
+    (found,) = encode_pairs(tokenizer, ["the agent"], [" learns"], add_bos, opening)
+    alone = encode_pair(tokenizer, "the agent", " learns", add_bos=False)
+    assert found.ids == [*opening, *alone.ids] and found.start == len(opening) + alone.start
+    wanted = template == "bos-inside" or wants_bos(tokenizer, add_bos)
+    assert found.ids.count(tokenizer.bos_token_id) == wanted
+    assert not wanted or found.ids[0] == tokenizer.bos_token_id
+    text = tokenizer.decode(opening)
+    assert template == "day" or CHAT_REQUEST in text
+    assert text.strip().endswith({"bos-inside": "[/INST]", "no-bos": "assistant:", "day": "2024"}[template])
+
+
+def test_a_tokenizer_without_a_chat_template_is_an_error() -> None:
+    with pytest.raises(InputError, match="the tokenizer has no chat template"):
+        encode_chat(LLAMA)
+
+
+def test_what_the_text_brings_is_no_bos_to_drop_after_a_template() -> None:
+    tokenizer = merging()
+    (found,) = encode_pairs(tokenizer, ["c"], [" c"], opening=[5, 0])
+    assert found == Encoded([5, 0, 5, 1, 5], 3, False)
 
 
 # any character, but the mark that stands for a blank in SentencePiece's own alphabet

@@ -12,12 +12,13 @@ import pytest
 import torch
 
 from fathom.config.models import Training
+from fathom.contracts.corpus import TEXTS
 from fathom.errors import InputError
 from fathom.files import hash_file
 from fathom.models.loading import load_model, save_model
 from fathom.models.packing import END_OF_TEXT, Packing, pack_texts, train_tokenizer
 from fathom.models.training import Point, build_model, make_schedule, measure_loss, train
-from fathom.tables import TEXTS, write_table
+from fathom.tables import write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 

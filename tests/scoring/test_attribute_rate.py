@@ -15,10 +15,12 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrainedTokenizerFast
 
+from fathom.contracts.benchmark import MATCHES
+from fathom.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
 from fathom.errors import InputError
 from fathom.models.loading import save_model
 from fathom.scoring.attribute_rate import measure_attribute_rates
-from fathom.tables import ATTRIBUTE_RATES, MATCHES, TOKEN_LISTS, check_table, read_table, write_table
+from fathom.tables import check_table, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = 60

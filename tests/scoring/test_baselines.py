@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from fathom.config.scoring import Summary
+from fathom.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES, SUMMARY_COLUMNS
 from fathom.errors import InputError
 from fathom.figures.model_ranks import read_model_ranks
 from fathom.files import read_delimited, write_delimited
@@ -21,14 +22,7 @@ from fathom.scoring.baselines import (
     summarize_perplexity,
 )
 from fathom.scoring.summaries import draw_keywords
-from fathom.tables import (
-    ATTRIBUTE_RATES,
-    PERPLEXITY,
-    SCORES,
-    SUMMARY_COLUMNS,
-    make_empty_table,
-    write_table,
-)
+from fathom.tables import make_empty_table, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,6 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fathom.config.scoring import Summary
+from fathom.contracts.scoring import (
+    COMPARISON_COLUMNS,
+    CORRELATION_COLUMNS,
+    GROUP_COLUMNS,
+    SCORES,
+    SUMMARY_COLUMNS,
+)
 from fathom.files import read_delimited, write_delimited
 from fathom.scoring.comparisons import (
     Difference,
@@ -21,14 +28,7 @@ from fathom.scoring.comparisons import (
     resample_scores,
     tabulate_comparisons,
 )
-from fathom.tables import (
-    COMPARISON_COLUMNS,
-    CORRELATION_COLUMNS,
-    GROUP_COLUMNS,
-    SCORES,
-    SUMMARY_COLUMNS,
-    write_table,
-)
+from fathom.tables import write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = Summary(rounds=300)

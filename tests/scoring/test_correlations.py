@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fathom.config.scoring import Summary
+from fathom.contracts.scoring import SUMMARY_COLUMNS
 from fathom.errors import InputError
 from fathom.files import write_delimited
 from fathom.scoring.correlations import (
@@ -18,7 +19,6 @@ from fathom.scoring.correlations import (
     read_series,
     tabulate_correlations,
 )
-from fathom.tables import SUMMARY_COLUMNS
 
 PLAIN = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 SETTINGS = Summary(rounds=200)

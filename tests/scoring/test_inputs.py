@@ -11,11 +11,12 @@ import pytest
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 from fathom.config.models import Training
+from fathom.contracts.scoring import SCORES
 from fathom.errors import InputError
 from fathom.models.loading import load_tokenizer, save_model
 from fathom.models.packing import train_tokenizer
 from fathom.scoring.inputs import COLUMNS, complete_pairs, read_pairs
-from fathom.tables import SCORES, read_table
+from fathom.tables import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [{"prompt": "the model learns a", "target": " policy"}, {"prompt": "of the", "target": " state"}]

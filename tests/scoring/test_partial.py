@@ -9,52 +9,58 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
-from tests.scoring.sentences import cut_sentences, make_tokenizer
+from tests.scoring.sentences import WORDS, cut_sentences, make_tokenizer
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from fathom.config.scoring import Scoring
 from fathom.files import write_json_lines
 from fathom.models.loading import save_model
-from fathom.scoring import partial, ranks
+from fathom.scoring import batches, partial, ranks
 from fathom.scoring.partial import Partial, Tokens
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# forks runs of the program, each killed after a number of written chunks and a random moment more
+KILLS = 5
+
+# forks runs of the program, each killed some written chunks after the last one, and a random moment more
 DRIVER = """
 import os, random, runpy, signal, sys, time
 from pathlib import Path
 import torch, transformers.models.gpt2.modeling_gpt2
 import fathom.scoring.partial as partial
-import fathom.scoring.ranks as ranks
+import fathom.scoring.batches as batches
 
-folder, moments, program, *arguments = sys.argv[1:]
+folder, points, program, *arguments = sys.argv[1:]
+chunks = lambda: len(list(Path(folder).glob("*.parquet")))
 partial.EVERY = 0
-true = ranks.score_batch
+true = batches.score_batch
 
 def slow(*values):
     time.sleep(0.01)
     return true(*values)
 
-ranks.score_batch = slow
-for number, moment in enumerate(map(float, moments.split(","))):
+batches.score_batch = slow
+for point in map(float, points.split(",")):
     child = os.fork()
     if not child:
         sys.argv = [program, *arguments]
         runpy.run_path(program, run_name="__main__")
         os._exit(0)
-    if moment < 0:
+    if point < 0:
         assert os.waitpid(child, 0)[1] == 0
         continue
-    while len(list(Path(folder).glob("*.parquet"))) < 1 + 2 * number:
+    more, moment = divmod(point, 1)
+    until = chunks() + more
+    while chunks() < until:
         assert os.waitpid(child, os.WNOHANG) == (0, 0), "the run ended too early"
         time.sleep(0.002)
-    time.sleep(moment)
+    time.sleep(moment / 50)
     os.kill(child, signal.SIGKILL)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
-    print(len(list(Path(folder).glob("*.parquet"))))
+    print(chunks())
 """
 
 
@@ -72,13 +78,20 @@ def make_model() -> Any:
 def files(tokenizer: Any, tmp_path: Path) -> Path:
     save_model(tmp_path / "model", make_model(), tokenizer)
     for variant, cuts in (("tf", [2, 4]), ("tfidf", [3, 6])):
-        pairs = cut_sentences(variant, cuts)
+        several = [
+            cut_sentences(f"{variant}{word}", cuts).with_columns(prompt=pl.lit(f"{word} ") + pl.col("prompt"))
+            for word in WORDS[:4]
+        ]
+        pairs = pl.concat(several)
         write_json_lines(tmp_path / f"{variant}.jsonl", pairs.iter_rows(named=True))
     return tmp_path
 
 
-def drive(files: Path, name: str, moments: list[float]) -> list[int]:
-    """Run the program once for each moment, -1 to the end; return how many chunks lay there at each kill."""
+def drive(files: Path, name: str, points: list[float]) -> list[int]:
+    """Run the program once for each point, -1 to the end; return how many chunks lay there at each kill.
+
+    The whole part of a point is the chunks that are written before the kill, the rest is time.
+    """
     arguments = ["--model", str(files / "model"), "--settings", '{"batch_tokens": 12, "device": "cpu"}']
     for variant in ("tf", "tfidf"):
         arguments += ["--pairs", str(files / f"{variant}.jsonl")]
@@ -86,7 +99,7 @@ def drive(files: Path, name: str, moments: list[float]) -> list[int]:
         arguments += ["--report", str(files / f"{name}-{variant}.json")]
     folder = files / f".{name}-tf.parquet.partial"
     done = subprocess.run(
-        [sys.executable, "-c", DRIVER, folder, ",".join(map(str, moments)),
+        [sys.executable, "-c", DRIVER, folder, ",".join(map(str, points)),
          ROOT / "scripts" / "score_pairs.py", *arguments, "--log", files / f"{name}.log"],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
         capture_output=True, text=True, check=False,
@@ -98,10 +111,10 @@ def drive(files: Path, name: str, moments: list[float]) -> list[int]:
 
 def test_killed_at_random_points_it_ends_with_the_same_bytes(files: Path) -> None:
     assert drive(files, "whole", [-1]) == []
-    moments = [random.uniform(0, 0.02) for _ in range(3)]  # noqa: S311
-    chunks = drive(files, "killed", [*moments, -1])
-    assert len(chunks) == 3
-    assert chunks[0] >= 1
+    points = [random.uniform(1, 4) for _ in range(KILLS)]  # noqa: S311
+    chunks = drive(files, "killed", [*points, -1])
+    assert len(chunks) == KILLS
+    assert [0, *chunks] == sorted({0, *chunks})  # each run went on where the one before was killed
     assert "goes on where a stopped run was: " in (files / "killed.log").read_text()
     for variant in ("tf", "tfidf"):
         for ending in ("parquet", "json"):
@@ -116,18 +129,18 @@ class StoppedError(Exception):
     """What stands for a kill."""
 
 
-def stop_after(monkeypatch: pytest.MonkeyPatch, batches: int) -> list[int]:
+def stop_after(monkeypatch: pytest.MonkeyPatch, count: int) -> list[int]:
     """Let scoring stop after some batches; return the list that takes the size of each."""
-    true, sizes = ranks.score_batch, list[int]()
+    true, sizes = batches.score_batch, list[int]()
 
     def score(project: Any, batch: Any, device: Any) -> Tokens:
-        if len(sizes) == batches:
+        if len(sizes) == count:
             raise StoppedError
         sizes.append(len(batch))
         return true(project, batch, device)
 
     monkeypatch.setattr(partial, "EVERY", 0)
-    monkeypatch.setattr(ranks, "score_batch", score)
+    monkeypatch.setattr(batches, "score_batch", score)
     return sizes
 
 

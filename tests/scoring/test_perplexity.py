@@ -26,6 +26,8 @@ from transformers import (
 
 from fathom.config.scoring import Perplexity
 from fathom.config.whole import read_config
+from fathom.contracts.corpus import TEXTS
+from fathom.contracts.scoring import PERPLEXITY
 from fathom.errors import InputError
 from fathom.models.loading import save_model
 from fathom.models.tokens import Document
@@ -38,7 +40,7 @@ from fathom.scoring.perplexity import (
     fit_windows,
     score_texts,
 )
-from fathom.tables import PERPLEXITY, TEXTS, check_table, read_table, write_table
+from fathom.tables import check_table, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTEXT = 20

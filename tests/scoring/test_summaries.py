@@ -11,11 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, trim_mean
 
+from fathom.benchmark.reference import Entry, make_reference
 from fathom.config.scoring import Summary
+from fathom.contracts.benchmark import PAIRS
+from fathom.contracts.scoring import SCORES, SUMMARY_COLUMNS
 from fathom.errors import InputError
 from fathom.files import read_delimited
-from fathom.scoring.summaries import AGGREGATES, correlate, draw_keywords, summarize_scores, summarize_values
-from fathom.tables import SCORES, SUMMARY_COLUMNS, write_table
+from fathom.scoring.summaries import (
+    AGGREGATES,
+    check_benchmarks,
+    correlate,
+    draw_keywords,
+    summarize_scores,
+    summarize_values,
+)
+from fathom.tables import write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAIN = {"mean": np.mean, "median": np.median, "trimmed_mean": lambda values: trim_mean(values, 0.2)}
@@ -136,6 +146,19 @@ def test_scores_of_different_pairs_are_an_error() -> None:
     assert "a, tf: m1 and m2 were scored on different pairs (10 are not shared)" in str(error.value)
 
 
+def test_scores_of_another_benchmark_are_an_error(tmp_path: Path) -> None:
+    entries = [Entry(1, "graphs", f"The {number} of a", " graph") for number in range(9)]
+    pairs = make_reference(entries)
+    write_table(tmp_path / "pairs.parquet", pairs, PAIRS)
+    files = [("a", "tf", str(tmp_path / "pairs.parquet"))]
+    own = pairs.select("pair_id", "keyword").sample(fraction=1, shuffle=True, seed=0)
+    check_benchmarks({("a", "tf", "m"): own, ("a", "tfidf", "m"): make_scores()}, files)
+    with pytest.raises(InputError) as error:
+        check_benchmarks({("a", "tf", "m"): own, ("a", "tf", "n"): own.head(7)}, files)
+    assert "the scores of n are of other pairs than the benchmark's (2 are not shared)" in str(error.value)
+    assert "pairs.parquet" in str(error.value) and "Hint: score the model again" in str(error.value)
+
+
 def test_no_scores_are_an_error() -> None:
     with pytest.raises(InputError, match="there are no scores"):
         summarize_scores({("a", "tf", "m"): make_scores().clear()}, Summary(rounds=5))
@@ -164,6 +187,13 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
     rows = read_delimited(tmp_path / "summary.csv", ",")
     assert tuple(rows[0]) == SUMMARY_COLUMNS
     assert len(rows) == 12
+    write_table(tmp_path / "pairs.parquet", make_reference([Entry(1, "k", "A", " b")]), PAIRS)
+    other = subprocess.run(
+        [*command, "--pairs", "a", "tf", tmp_path / "pairs.parquet"],
+        env={"PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert other.returncode == 1
+    assert "the scores of m1 are of other pairs than the benchmark's" in other.stderr
     twice = subprocess.run(
         [*command, *command[-5:]],
         env={"PYTHONPATH": str(ROOT / "src")},

@@ -7,9 +7,11 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from fathom.benchmark.gathering import divide_by_keyword
+from fathom.contracts.scoring import TOKEN_LISTS
 from fathom.errors import InputError
 from fathom.scoring.token_lists import find_content, make_token_lists, name_tokens
-from fathom.tables import TOKEN_LISTS, check_table
+from fathom.tables import check_table
 
 STOPWORDS = frozenset({"the", "and", "with"})
 SENTENCES = pl.DataFrame(
@@ -50,7 +52,9 @@ def bytes_of_characters() -> PreTrainedTokenizerFast:
 
 def make_lists(tokenizer: Any, length: int = 1200) -> list[tuple[str, str, int]]:
     names = name_tokens(tokenizer)
-    lists = make_token_lists(tokenizer, SENTENCES, names, find_content(names, STOPWORDS), length)
+    lists = make_token_lists(
+        tokenizer, divide_by_keyword(SENTENCES), names, find_content(names, STOPWORDS), length
+    )
     check_table(lists.to_arrow(), TOKEN_LISTS)
     assert [names[i] for i in lists["token_id"]] == lists["token"].to_list()
     return lists.select("keyword", "token", "count").rows()
@@ -90,8 +94,8 @@ def test_the_order_of_sentences_does_not_matter() -> None:
     tokenizer = metaspace()
     names = name_tokens(tokenizer)
     content = find_content(names, STOPWORDS)
-    assert make_token_lists(tokenizer, SENTENCES, names, content, 9).equals(
-        make_token_lists(tokenizer, SENTENCES.reverse(), names, content, 9)
+    assert make_token_lists(tokenizer, divide_by_keyword(SENTENCES), names, content, 9).equals(
+        make_token_lists(tokenizer, divide_by_keyword(SENTENCES.reverse()), names, content, 9)
     )
 
 
@@ -113,7 +117,9 @@ def test_a_keyword_of_stopwords_only_has_an_empty_list() -> None:
     tokenizer = metaspace()
     names = name_tokens(tokenizer)
     sentences = pl.DataFrame({"keyword": ["k"], "clean": ["the and with"]})
-    found = make_token_lists(tokenizer, sentences, names, find_content(names, STOPWORDS), 9)
+    found = make_token_lists(
+        tokenizer, divide_by_keyword(sentences), names, find_content(names, STOPWORDS), 9
+    )
     assert found.is_empty()
 
 

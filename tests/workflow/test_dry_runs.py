@@ -9,7 +9,9 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-CONFIGURATIONS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "config").rglob("*.yaml"))
+CONFIGURATIONS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "config").rglob("*.yaml")
+                        if "domains" in yaml.safe_load(path.read_text()))  # fmt: skip
+RANKING = "config/papers/train-before-test.yaml"
 JOB = re.compile(r"^(?:localrule|rule) (\w+):", re.MULTILINE)
 
 
@@ -39,6 +41,74 @@ def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     assert jobs.count("summarize_scores") == jobs.count("compare_models") == 1
 
 
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    """Make a folder of scores whose tables are empty."""
+    for name in ("direct_eval.csv", "direct_eval_stderr.csv", "train_before_test.csv"):
+        (tmp_path / name).touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize(("target", "figures"), [("rankings", 0), ("figures", 15), ("all", 15)])
+def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures):
+    done = plan(target, "--configfile", RANKING, "--config", f"scores={scores}", "run=plan")
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    plots = {"plot_alignment": 1, "plot_agreement": 8, "plot_perplexity_agreement": 2, "plot_components": 4}
+    assert jobs.count("read_score_folder") == jobs.count("compare_rankings") == 1
+    assert {name: jobs.count(name) for name in plots} == (plots if figures else dict.fromkeys(plots, 0))
+    rest = {"read_score_folder", "compare_rankings", "write_ranking_tables", "gather_benchmarks", "localrule"}
+    assert set(jobs) <= {*rest, target, *plots}
+    assert "direct_eval_stderr.csv" in done.stdout
+
+
+def test_a_run_ranks_its_own_models():
+    jobs = JOB.findall(plan("rankings", "--forceall", "--config", "run=plan").stdout)
+    assert {"collect_run_scores", "compare_rankings", "compare_models"} <= set(jobs)
+    assert "compare_rankings" not in JOB.findall(plan("--forceall", "--config", "run=plan").stdout)
+    two = "domains={plotting: {categories: [matplotlib.*], benchmark: true}}"
+    jobs = JOB.findall(plan("--forceall", "--config", "run=plan", two).stdout)
+    assert "plot_components" in jobs and "plot_perplexity_agreement" in jobs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "rank tables of scores that are there: --config scores=FOLDER"),
+        (["scores=no/such/folder"], "scores = no/such/folder: there is no such folder"),
+        (["scores=config"], "there is no direct_eval.csv, which ranking.settings names"),
+    ],
+)
+def test_a_wrong_folder_of_scores_stops_before_any_job(arguments, message):
+    done = plan("rankings", "--configfile", RANKING, "--config", "run=plan", *arguments)
+    assert done.returncode == 1
+    assert message in done.stderr + done.stdout and "Hint:" in done.stderr + done.stdout
+
+
+def test_the_whole_study_of_train_before_test_is_planned(tmp_path):
+    for name in ("config", "scripts", "src", "workflow"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "texts").mkdir()
+    for name in ("wiki", "stackexchange", "arxiv"):
+        (tmp_path / "texts" / f"{name}_2025.jsonl").touch()
+    place = ("--directory", str(tmp_path), "--configfile", str(ROOT / RANKING))
+    done = plan("rankings", *place, "--config", "run=plan")
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert jobs.count("fetch_model") == 61
+    assert (jobs.count("fetch_task"), jobs.count("prepare_task")) == (24, 3)
+    assert jobs.count("tune_model") == 61 * 24 + 61 * 3
+
+
+def test_the_demo_of_train_before_test_is_planned():
+    done = plan("rankings", "--forceall", "--configfile", "config/tuning-demo.yaml", "--config", "run=plan")
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert jobs.count("tune_model") == 8 * 6
+    assert jobs.count("gather_tuning") == jobs.count("read_score_folder") == 1
+    assert "collect_run_scores" not in jobs
+
+
 def test_without_held_out_text_no_perplexity_is_planned():
     folds = "{benchmark: 0.6, adapt-train: 0.35, adapt-valid: 0.05, adapt-test: 0}"
     done = plan("--forceall", "--config", "run=plan", f"corpus={{folds: {folds}}}")
@@ -62,7 +132,37 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     assert wrong.returncode == 1 and "reference: there is no" in wrong.stderr + wrong.stdout
 
 
-@pytest.mark.parametrize("target", ["all", "benchmarks", "figures"])
+def test_inside_its_chat_template_a_model_has_ranks_only():
+    score = "models={score: [Qwen2-1.5B-Instruct, Qwen2-1.5B-Instruct@chat]}"
+    done = plan("--forceall", "--config", "run=plan", score)
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "results/plan/machine-learning/scores/tf/Qwen2-1.5B-Instruct@chat.parquet" in done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert jobs.count("fetch_model") == 2
+    assert jobs.count("score_pairs") == jobs.count("measure_perplexity") + 1
+    assert jobs.count("score_pairs") == jobs.count("measure_attribute_rate") + 1
+
+
+def test_the_scorer_is_told_how_many_gpus_it_has():
+    done = plan("-p", "--forceall", "--config", "run=plan", "--set-resources", "score_pairs:gpu=4")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert done.stdout.count("python scripts/score_pairs.py") == done.stdout.count("--gpus 4") > 1
+
+
+def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
+    preset = ("--configfile", "config/papers/beyond-benchmarks-layers.yaml", "--config", f"dump={dump}")
+    done = plan("--forceall", *preset, "run=plan", "--", "layers")
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert jobs.count("measure_layer_rates") == jobs.count("train_lens") == 15
+    assert jobs.count("measure_layer_targets") == jobs.count("adapt_model") + 9 == 15
+    assert jobs.count("plot_layers") == 4 * 7 and "score_pairs" not in jobs
+    without = plan("--forceall", "--config", "run=plan", "lens={steps: 0}", "--", "layers")
+    assert "train_lens" not in JOB.findall(without.stdout) and "plot_layers" in JOB.findall(without.stdout)
+    assert not {"measure_layer_rates", "train_lens"} & set(JOB.findall(plan("--forceall").stdout))
+
+
+@pytest.mark.parametrize("target", ["all", "benchmarks", "figures", "rankings", "layers"])
 def test_every_target_plans(target):
     done = plan("--forceall", "--config", "run=plan", "--", target)
     assert done.returncode == 0, done.stderr + done.stdout

@@ -49,6 +49,7 @@ rule embed_sentences:
         sentences="results/{run}/corpus/sentences/{part}.parquet",
     output:
         embeddings="results/{run}/corpus/embeddings/{part}.npy",
+        report="results/{run}/corpus/embeddings/{part}.json",
     log:
         "results/{run}/logs/embed_sentences/{part}.log",
     benchmark:
@@ -63,7 +64,8 @@ rule embed_sentences:
         settings=settings("embedding"),
     shell:
         "python {input.code[0]} --sentences {input.sentences:q} --settings {params.settings:q}"
-        " --workers {threads} --output {output.embeddings:q} --log {log:q}"
+        " --workers {threads} --output {output.embeddings:q} --report {output.report:q}"
+        " --log {log:q}"
 
 
 rule match_sentences:
@@ -109,7 +111,7 @@ rule gather_matches:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
+        mem_mb=grow(4000),
         runtime=grow(60),
     shell:
         "python {input.code[0]} --matches {input.matches:q} --keywords {input.keywords:q}"
@@ -139,7 +141,7 @@ rule build_vocabulary:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
+        mem_mb=grow(8000),
         runtime=grow(120),
     params:
         settings=settings("vocabulary", "embedding"),
@@ -171,7 +173,7 @@ rule make_pairs:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
+        mem_mb=grow(6000),
         runtime=grow(120),
     params:
         settings=settings("pairs"),
@@ -219,6 +221,7 @@ rule describe_benchmark:
                 mode="json",
                 by_alias=True,
                 exclude={
+                    "previous",
                     "models",
                     "scoring",
                     "perplexity",
@@ -293,3 +296,51 @@ rule export_benchmark:
     shell:
         "python {input.code[0]} --pairs {input.pairs:q} --domain {wildcards.domain:q}"
         " --variant {wildcards.variant} --title {params.title:q} --output {output.task:q} --log {log:q}"
+
+
+if CONFIG.previous:
+
+    rule compare_runs:
+        input:
+            code=sources("compare_runs"),
+            keywords=expand(
+                "results/{{run}}/{domain}/keywords.tsv",
+                domain=CONFIG.benchmark_domains,
+            ),
+            pairs=expand(
+                "results/{{run}}/{domain}/benchmark/{variant}/pairs.parquet",
+                domain=CONFIG.benchmark_domains,
+                variant=VARIANTS,
+            ),
+            embedded=expand("results/{{run}}/corpus/embeddings/{part}.json", part=PARTS),
+        output:
+            changes=report(
+                "results/{run}/changes.csv",
+                caption="../report/changes.rst",
+                category="Corpus",
+                labels={"table": "changes since the earlier run"},
+            ),
+            keywords=report(
+                "results/{run}/keyword_changes.csv",
+                caption="../report/changes.rst",
+                category="Corpus",
+                labels={"table": "keywords gained and lost"},
+            ),
+            page="results/{run}/changes.md",
+        log:
+            "results/{run}/logs/compare_runs.log",
+        benchmark:
+            "results/{run}/benchmarks/compare_runs.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(4000),
+            runtime=grow(30),
+        params:
+            previous=f"results/{CONFIG.previous}",
+            domains=CONFIG.benchmark_domains,
+        shell:
+            "python {input.code[0]} --previous {params.previous:q} --run results/{wildcards.run}"
+            " --domains {params.domains:q} --output {output.changes} --keywords {output.keywords}"
+            " --page {output.page} --log {log}"

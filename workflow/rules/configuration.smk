@@ -4,16 +4,21 @@ import os
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 ROOT = Path(workflow.basedir)
 sys.path.insert(0, str(ROOT / "src"))
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import read_config
 from fathom.errors import InputError
+from fathom.models.registry import CHAT
+from fathom.orphans import JOB_PREFIX, refuse_orphans
 from fathom.sources import find_sources
 
 os.environ.update(
@@ -25,6 +30,11 @@ os.environ.update(
     # no thread pool of its own beside the threads that a job was given
     TOKENIZERS_PARALLELISM="false",
 )
+
+if workflow.remote_exec:
+    # on a compute node: models have been fetched before, and large temporary files go to the node's own disk
+    os.environ.update(HF_HUB_OFFLINE="1")
+    shell.prefix('export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; ')
 
 
 def read_configuration():
@@ -42,8 +52,25 @@ CONFIG = read_configuration()
 RUN = CONFIG.run
 
 
+def warn_of_read_only_results():
+    """Say before snakemake does, and more clearly, that results cannot be written; plans and reports can be made."""
+    folder = Path("results", RUN)
+    while not folder.exists():
+        folder = folder.parent
+    if not os.access(folder, os.W_OK):
+        logger.warning(
+            f"{folder}: this folder cannot be written\n"
+            "Hint: check its permissions, and that its disk is not mounted read-only"
+        )
+
+
+warn_of_read_only_results()
+
+
 def find_inputs():
-    """Return the corpus's input files by part, and the metadata file of a dump."""
+    """Return the corpus's input files by part, and the metadata file of a dump; none without domains."""
+    if not CONFIG.domains:
+        return {}, None
     from fathom.corpus.inputs import find_dump, find_json_lines
 
     try:
@@ -56,13 +83,95 @@ def find_inputs():
     return {name: None for name in CONFIG.corpus.packages}, None
 
 
+def find_scores():
+    """Return the files of the folder of scores, and the names of its settings."""
+    if CONFIG.scores is None:
+        named = [each.name for each in CONFIG.ranking.settings]
+        return [], named or (
+            ["direct_eval", "train_before_test"] if TASKS else ["direct"]
+        )
+    from fathom.ranking.inputs import find_score_files, list_score_files
+
+    try:
+        files, _ = find_score_files(CONFIG.scores, CONFIG.ranking)
+        return list_score_files(CONFIG.scores, CONFIG.ranking), [
+            each.name for each in files
+        ]
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def find_tuned():
+    """Return the tasks and the models that are tuned for them; none where scores are given."""
+    if CONFIG.scores is not None or not CONFIG.train_before_test.tasks:
+        return {}, []
+    models = CONFIG.train_before_test.models or CONFIG.models.scored
+    if len(models) < 1:
+        raise WorkflowError(
+            "train_before_test.tasks: there is no model to tune\nHint: models.score names some"
+        )
+    for name, task in CONFIG.train_before_test.tasks.items():
+        if task.file is not None and not Path(task.file).is_file():
+            raise WorkflowError(
+                f"train_before_test.tasks.{name}.file = {task.file}: there is no such file\nHint: put JSON lines"
+                " with `text` there; or rank tables of scores that are there: --config scores=FOLDER"
+            )
+    return CONFIG.train_before_test.tasks, models
+
+
+TASKS, TUNED_MODELS = find_tuned()
 SHARDS, METADATA = find_inputs()
+
+
+def find_previous():
+    """Return the folder `corpus` of the earlier run that is named, nothing without one."""
+    if CONFIG.previous is None:
+        return ""
+    from fathom.corpus.previous import require_index
+
+    try:
+        return str(require_index(Path("results", CONFIG.previous, "corpus")).parent)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
+# it changes no result, so it is neither an input nor a param of any rule: naming it re-runs nothing
+os.environ.update(FATHOM_PREVIOUS=find_previous())
+
+
+SCORE_FILES, SETTINGS = find_scores()
 ABSTRACT_PARTS = (
     [f"abstracts-{number:02d}" for number in range(CONFIG.corpus.abstract_parts)]
     if METADATA
     else []
 )
 PARTS = [*sorted(SHARDS), *ABSTRACT_PARTS]
+
+
+def raw(path, report):
+    """Return an input file from outside, one with a newer date and the same bytes marked as not changed."""
+    from fathom.corpus.unchanged import is_unchanged
+
+    memory = Path("results", RUN, "corpus", "dates", f"{Path(path).name}.json")
+    known = Path("results", RUN, "corpus", report)
+    return ancient(str(path)) if is_unchanged(Path(path), known, memory) else str(path)
+
+
+def raw_shard(wildcards):
+    """Return the input file of a part."""
+    return raw(SHARDS[wildcards.part], f"documents/{wildcards.part}.json")
+
+
+def raw_metadata(wildcards):
+    """Return the metadata file of a dump."""
+    return raw(METADATA, "metadata.json")
+
+
+def content(path):
+    """Return a sample of an input file as a param: a file that was exchanged under an old date is noticed."""
+    from fathom.corpus.unchanged import sample_content
+
+    return sample_content(path) if Path(path).is_file() else ""
 
 
 def sources(program):
@@ -104,7 +213,19 @@ def selection():
 def adaptation_settings(name):
     """Return the settings of one adapted model; what else is adapted alike does not concern it."""
     _, domain, adaptation = CONFIG.models.adapted[name]
-    return adaptation.model_copy(update={"paths": [[domain]]}).model_dump_json()
+    alone = adaptation.model_copy(update={"paths": [[domain]]})
+    return alone.model_dump_json(exclude={"score"})
+
+
+def layer_settings(*sections):
+    """Return the settings of programs that look into a model; which other models there are does not matter."""
+    values = {
+        "layers": CONFIG.layers.model_dump(mode="json", exclude={"models", "against"})
+    }
+    return dump_json(
+        values
+        | {name: getattr(CONFIG, name).model_dump(mode="json") for name in sections}
+    )
 
 
 def title(name):
@@ -127,6 +248,11 @@ def one_of(names):
     return "|".join(re.escape(name) for name in names) or "(?!)"
 
 
+def without_chat_template():
+    """Return the models that read running text and keywords, too."""
+    return [name for name in CONFIG.models.scored if not name.endswith(CHAT)]
+
+
 def variants(domain):
     """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
     written = [REFERENCE] if domain in CONFIG.reference else []
@@ -145,62 +271,41 @@ def list_options(option, places, paths):
     )
 
 
-def cards():
-    """Return the cards of all benchmarks."""
-    return [
-        f"results/{RUN}/{domain}/benchmark/{variant}/README.md"
-        for domain in CONFIG.benchmark_domains
-        for variant in variants(domain)
-    ]
+def task_source(name):
+    """Return the file that a task's examples are made from, or nothing for a task of the harness."""
+    task = TASKS[name]
+    if task.kind == "harness":
+        return []
+    if task.kind == "text":
+        return task.file or f"results/{RUN}/corpus/texts/{task.domain}.parquet"
+    return f"results/{RUN}/{task.domain}/benchmark/{task.variant}/pairs.parquet"
 
 
-def exports():
-    """Return the task folders of all benchmarks."""
-    return [f"{Path(card).parent}/lm-eval" for card in cards()]
+def task_settings(name):
+    """Return what the examples of a task depend on."""
+    task = TASKS[name].model_dump(mode="json", exclude={"category"})
+    limits = CONFIG.train_before_test.limits.model_dump(mode="json")
+    return dump_json({"task": task, "limits": limits})
 
 
-def rank_figures():
-    """Return the figures of models by rank, one for each benchmark's domain."""
-    return expand(
-        f"results/{RUN}/figures/{{domain}}.model-ranks.png",
-        domain=CONFIG.benchmark_domains,
+def tuning_settings(name):
+    """Return what the tuning for a task depends on."""
+    task = TASKS[name].model_dump(mode="json", exclude={"category"})
+    return dump_json(
+        {"task": task, "lora": CONFIG.train_before_test.lora.model_dump(mode="json")}
     )
 
 
-def write_report(workflow):
-    """Write the Snakemake report of a whole run; say so, and go on, when it cannot be written."""
-    path = f"results/{RUN}/report.html"
-    if not all(
-        Path(name).exists()
-        for name in [
-            f"results/{RUN}/summary.csv",
-            f"results/{RUN}/comparisons.csv",
-            *cards(),
-            *rank_figures(),
-        ]
-    ):
-        return  # only some target was asked for
-    files = [str(file) for file in workflow.overwrite_configfiles]
-    values = [
-        f"{key}={dump_json(value)}"
-        for key, value in workflow.config_settings.config.items()
-    ]
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        workflow.main_snakefile,
-        "--report",
-        path,
-    ]
-    command += ["--configfile", *files] if files else []
-    command += ["--config", *values] if values else []
-    done = subprocess.run([*command, "--nolock"], capture_output=True, text=True)
-    if done.returncode:
-        sys.stderr.write(
-            f"The report could not be written to {path}:\n{done.stderr[-2000:]}\n"
-        )
+def check_queue(workflow):
+    """Stop if jobs of an earlier run of this folder are still in Slurm's queue; called under the run's lock."""
+    prefix = getattr(workflow.executor_settings, "jobname_prefix", None)
+    submits = prefix is not None
+    if not submits and not Path("results/slurm-logs").exists():
+        return  # nothing was ever submitted here
+    try:
+        refuse_orphans(Path(workflow.workdir_init), prefix or JOB_PREFIX, submits)
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
 
 
 wildcard_constraints:

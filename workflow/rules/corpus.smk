@@ -35,7 +35,7 @@ if CONFIG.corpus.source == "jsonl":
     rule read_jsonlines:
         input:
             code=sources("read_jsonlines"),
-            shard=lambda wildcards: SHARDS[wildcards.part],
+            shard=raw_shard,
         output:
             documents="results/{run}/corpus/documents/{part}.parquet",
             report="results/{run}/corpus/documents/{part}.json",
@@ -51,6 +51,7 @@ if CONFIG.corpus.source == "jsonl":
             runtime=grow(60),
         params:
             settings=selection(),
+            content=lambda wildcards: content(SHARDS[wildcards.part]),
         shell:
             "python {input.code[0]} --input {input.shard:q} --settings {params.settings:q}"
             " --output {output.documents:q} --report {output.report:q} --log {log:q}"
@@ -61,7 +62,7 @@ if CONFIG.corpus.source == "arxiv":
     rule read_metadata:
         input:
             code=sources("read_metadata"),
-            metadata=METADATA,
+            metadata=raw_metadata,
         output:
             records="results/{run}/corpus/metadata.parquet",
             report="results/{run}/corpus/metadata.json",
@@ -73,10 +74,11 @@ if CONFIG.corpus.source == "arxiv":
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(8000),
+            mem_mb=grow(4000),
             runtime=grow(60),
         params:
             settings=selection(),
+            content=lambda wildcards: content(METADATA),
         shell:
             "python {input.code[0]} --input {input.metadata:q} --settings {params.settings:q}"
             " --output {output.records} --report {output.report} --log {log}"
@@ -85,7 +87,7 @@ if CONFIG.corpus.source == "arxiv":
         input:
             code=sources("join_shard"),
             metadata="results/{run}/corpus/metadata.parquet",
-            shard=lambda wildcards: SHARDS[wildcards.part],
+            shard=raw_shard,
         output:
             documents="results/{run}/corpus/documents/{part}.parquet",
             report="results/{run}/corpus/documents/{part}.json",
@@ -103,6 +105,7 @@ if CONFIG.corpus.source == "arxiv":
             runtime=grow(60),
         params:
             settings=selection(),
+            content=lambda wildcards: content(SHARDS[wildcards.part]),
         shell:
             "python {input.code[0]} --metadata {input.metadata} --input {input.shard:q}"
             " --settings {params.settings:q} --output {output.documents:q} --report {output.report:q}"
@@ -130,7 +133,7 @@ if CONFIG.corpus.source == "arxiv":
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(8000),
+            mem_mb=grow(4000),
             runtime=grow(30),
         params:
             settings=selection(),
@@ -162,7 +165,7 @@ rule index_documents:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
+        mem_mb=grow(6000),
         runtime=grow(60),
     params:
         settings=selection(),
@@ -181,6 +184,7 @@ rule split_sentences:
         index="results/{run}/corpus/index.parquet",
     output:
         sentences="results/{run}/corpus/sentences/{part}.parquet",
+        splits="results/{run}/corpus/splits/{part}.parquet",
         report="results/{run}/corpus/sentences/{part}.json",
     log:
         "results/{run}/logs/split_sentences/{part}.log",
@@ -198,7 +202,8 @@ rule split_sentences:
     shell:
         "python {input.code[0]} --documents {input.documents:q} --index {input.index}"
         " --domains {params.domains:q} --settings {params.settings:q}"
-        " --output {output.sentences:q} --report {output.report:q} --log {log:q}"
+        " --output {output.sentences:q} --splits {output.splits:q} --report {output.report:q}"
+        " --log {log:q}"
 
 
 rule collect_texts:
@@ -216,7 +221,7 @@ rule collect_texts:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(8000),
+        mem_mb=grow(4000),
         runtime=grow(240),
     params:
         characters=CONFIG.models.max_characters,

@@ -1,7 +1,10 @@
 """Figures, from finished tables only.
 
-In:  results/{run}/summary.csv
-Out: results/{run}/figures/{domain}.model-ranks.{pdf,png,csv}
+In:  results/{run}/summary.csv, results/{run}/ranking/,
+     results/{run}/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet
+Out: results/{run}/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
+     {domain}.layers.{model}.{figure}.{pdf,png,csv};
+     results/{run}/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
 
 
@@ -37,3 +40,164 @@ rule plot_model_ranks:
         " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
         " --png {output.png:q} --table {output.table:q}"
         " --log {log:q}"
+
+
+rule plot_alignment:
+    input:
+        code=sources("plot_ranking"),
+        style="src/fathom/figures/fathom.mplstyle",
+        table=SCORE_TABLE,
+        rankings=[f"results/{{run}}/ranking/{name}.csv" for name in RANKING_TABLES],
+    output:
+        pdf="results/{run}/figures/ranking.{figure}.pdf",
+        png=report(
+            "results/{run}/figures/ranking.{figure}.png",
+            caption="../report/ranking-alignment.rst",
+            category="Rankings",
+            labels={"figure": "{figure}"},
+        ),
+        table="results/{run}/figures/ranking.{figure}.csv",
+    log:
+        "results/{run}/logs/plot_ranking/{figure}.log",
+    benchmark:
+        "results/{run}/benchmarks/plot_ranking/{figure}.tsv"
+    wildcard_constraints:
+        figure=one_of(RANKING_FIGURES["alignment"]),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings("ranking", "summary"),
+        folder=lambda wildcards, input: Path(input.rankings[0]).parent,
+    shell:
+        "python {input.code[0]} --tables {params.folder} --figure {wildcards.figure:q}"
+        " --settings {params.settings:q} --output {output.pdf:q} --png {output.png:q}"
+        " --table {output.table:q} --log {log:q}"
+
+
+use rule plot_alignment as plot_agreement with:
+    output:
+        pdf="results/{run}/figures/ranking.{figure}.pdf",
+        png=report(
+            "results/{run}/figures/ranking.{figure}.png",
+            caption="../report/ranking-agreement.rst",
+            category="Rankings",
+            labels={"figure": "{figure}"},
+        ),
+        table="results/{run}/figures/ranking.{figure}.csv",
+    wildcard_constraints:
+        figure=one_of(RANKING_FIGURES["agreement"]),
+
+
+use rule plot_alignment as plot_perplexity_agreement with:
+    output:
+        pdf="results/{run}/figures/ranking.{figure}.pdf",
+        png=report(
+            "results/{run}/figures/ranking.{figure}.png",
+            caption="../report/ranking-perplexity.rst",
+            category="Rankings",
+            labels={"figure": "{figure}"},
+        ),
+        table="results/{run}/figures/ranking.{figure}.csv",
+    wildcard_constraints:
+        figure=one_of(RANKING_FIGURES["perplexity"]),
+
+
+use rule plot_alignment as plot_components with:
+    output:
+        pdf="results/{run}/figures/ranking.{figure}.pdf",
+        png=report(
+            "results/{run}/figures/ranking.{figure}.png",
+            caption="../report/ranking-components.rst",
+            category="Rankings",
+            labels={"figure": "{figure}"},
+        ),
+        table="results/{run}/figures/ranking.{figure}.csv",
+    wildcard_constraints:
+        figure=one_of(RANKING_FIGURES["components"]),
+
+
+rule write_ranking_tables:
+    input:
+        code=sources("write_ranking_tables"),
+        table=SCORE_TABLE,
+        means="results/{run}/ranking/means.csv",
+    output:
+        page="results/{run}/ranking/tables.md",
+        categories=report(
+            "results/{run}/ranking/table-categories.csv",
+            caption="../report/ranking-tables.rst",
+            category="Rankings",
+            labels={"table": "benchmarks by category"},
+        ),
+        families=report(
+            "results/{run}/ranking/table-families.csv",
+            caption="../report/ranking-tables.rst",
+            category="Rankings",
+            labels={"table": "models by family"},
+        ),
+        corpora="results/{run}/ranking/table-corpora.csv",
+        compute="results/{run}/ranking/table-compute.csv",
+    log:
+        "results/{run}/logs/write_ranking_tables.log",
+    benchmark:
+        "results/{run}/benchmarks/write_ranking_tables.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        folder=lambda wildcards, output: Path(output.page).parent,
+    shell:
+        "python {input.code[0]} --tables {params.folder} --output {output.page}"
+        " --categories {output.categories} --families {output.families} --corpora {output.corpora}"
+        " --compute {output.compute} --log {log}"
+
+
+rule plot_layers:
+    input:
+        code=sources("plot_layers"),
+        style="src/fathom/figures/fathom.mplstyle",
+        summary="results/{run}/{domain}/layers/layers.csv",
+        changes="results/{run}/{domain}/layers/layer-changes.csv",
+        rates="results/{run}/{domain}/layers/{model}.rates.parquet",
+    output:
+        pdf="results/{run}/figures/{domain}.layers.{model}.{figure}.pdf",
+        png=report(
+            "results/{run}/figures/{domain}.layers.{model}.{figure}.png",
+            caption="../report/layers.rst",
+            category="Layers",
+            labels={
+                "figure": "{figure}",
+                "domain": "{domain}",
+                "model": "{model}",
+            },
+        ),
+        table="results/{run}/figures/{domain}.layers.{model}.{figure}.csv",
+    log:
+        "results/{run}/logs/plot_layers/{domain}.{model}.{figure}.log",
+    benchmark:
+        "results/{run}/benchmarks/plot_layers/{domain}.{model}.{figure}.tsv"
+    wildcard_constraints:
+        model=one_of(CONFIG.layer_families),
+        figure=one_of(LAYER_FIGURES),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=layer_settings(),
+        title=lambda wildcards: title(wildcards.domain),
+        models=lambda wildcards: " ".join(CONFIG.layer_families[wildcards.model]),
+    shell:
+        "python {input.code[0]} --figure {wildcards.figure} --models {params.models}"
+        " --summary {input.summary:q} --changes {input.changes:q} --rates {input.rates:q}"
+        " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
+        " --png {output.png:q} --table {output.table:q} --log {log:q}"

@@ -13,6 +13,8 @@ FETCHED += [
     for path in CONFIG.models.adapt
     if path.base not in [*TRAINED, *ADAPTED, *FETCHED]
 ]
+# the model whose tokenizer counts the tokens of pairs, where it is not made here
+COUNTING = {CONFIG.pairs.tokenizer} - set(TRAINED) if CONFIG.pairs else set()
 
 
 rule train_tokenizer:
@@ -141,7 +143,7 @@ rule fetch_tokenizer:
     benchmark:
         "results/{run}/benchmarks/fetch_tokenizer/{model}.tsv"
     wildcard_constraints:
-        model=one_of({CONFIG.pairs.tokenizer} - set(TRAINED)),
+        model=one_of(COUNTING),
     conda:
         "../../envs/gpu.yaml"
     threads: 1

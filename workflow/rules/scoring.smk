@@ -17,11 +17,19 @@ SCORES = [
     for domain, variant, model in BENCHMARKS
 ]
 
-
+WRITTEN = [
+    (domain, variant)
+    for domain in CONFIG.benchmark_domains
+    for variant in variants(domain)
+]
+PAIRS = [
+    f"results/{RUN}/{domain}/benchmark/{variant}/pairs.parquet"
+    for domain, variant in WRITTEN
+]
 MEASURED = [
     (domain, model)
     for domain in CONFIG.benchmark_domains
-    for model in CONFIG.models.scored
+    for model in without_chat_template()
 ]
 # where no document is held out, there is no text to measure perplexity on
 PERPLEXITIES = [
@@ -60,7 +68,8 @@ rule score_pairs:
         settings=settings("scoring"),
     shell:
         "python {input.code[0]} --model {input.model:q} --pairs {input.pairs:q}"
-        " --settings {params.settings:q} --output {output.scores:q} --report {output.report:q} --log {log:q}"
+        " --settings {params.settings:q} --gpus {resources.gpu} --output {output.scores:q}"
+        " --report {output.report:q} --log {log:q}"
 
 
 use rule score_pairs as score_reference with:
@@ -90,7 +99,7 @@ rule measure_perplexity:
     benchmark:
         "results/{run}/benchmarks/measure_perplexity/{domain}.{model}.tsv"
     wildcard_constraints:
-        model=one_of(CONFIG.models.scored),
+        model=one_of(without_chat_template()),
     conda:
         "../../envs/gpu.yaml"
     threads: 1
@@ -120,7 +129,7 @@ rule measure_attribute_rate:
     benchmark:
         "results/{run}/benchmarks/measure_attribute_rate/{domain}.{model}.tsv"
     wildcard_constraints:
-        model=one_of(CONFIG.models.scored),
+        model=one_of(without_chat_template()),
     conda:
         "../../envs/gpu.yaml"
     threads: 1
@@ -141,6 +150,7 @@ rule summarize_scores:
     input:
         code=sources("summarize_scores"),
         scores=SCORES,
+        pairs=PAIRS,
         perplexity=PERPLEXITIES,
         attribute_rates=ATTRIBUTE_RATES,
     output:
@@ -163,11 +173,12 @@ rule summarize_scores:
     params:
         settings=settings("summary"),
         scores=list_options("scores", BENCHMARKS, SCORES),
+        pairs=list_options("pairs", WRITTEN, PAIRS),
         perplexity=list_options("perplexity", MEASURED, PERPLEXITIES),
         attribute_rates=list_options("attribute-rates", MEASURED, ATTRIBUTE_RATES),
     shell:
-        "python {input.code[0]} {params.scores} {params.perplexity} {params.attribute_rates}"
-        " --settings {params.settings:q} --output {output.summary} --log {log}"
+        "python {input.code[0]} {params.scores} {params.pairs} {params.perplexity}"
+        " {params.attribute_rates} --settings {params.settings:q} --output {output.summary} --log {log}"
 
 
 rule compare_models:

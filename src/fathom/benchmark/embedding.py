@@ -222,6 +222,21 @@ def _find_model(name: str) -> str:
     return str(folder)
 
 
+def find_model_folder(name: str) -> Path | None:
+    """Return the folder that a model is loaded from, None for one of the hub that is not here yet."""
+    source = _find_model(name)
+    if Path(source).expanduser().is_dir():
+        return Path(source).expanduser()
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    identifier = source if "/" in source else f"sentence-transformers/{source}"
+    try:
+        return Path(snapshot_download(identifier, local_files_only=True))
+    except LocalEntryNotFoundError:
+        return None
+
+
 def _find_packaged_model() -> str | None:
     """Return the folder of the default model's weights that a package brings, without importing it."""
     found = importlib.util.find_spec(_PACKAGED)

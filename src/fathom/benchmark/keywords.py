@@ -75,7 +75,11 @@ def extract_keywords(
         If there is no abstract, or no keyword comes out.
     """
     texts = [text for _, text in sorted(abstracts.items()) if text.strip()]
-    documents = [split_into_runs(text) for text in show_progress(texts, "abstracts")]
+    known: dict[str, str] = {}  # one copy of each word: a million abstracts hold the same ones
+    documents = [
+        [[known.setdefault(word, word) for word in run] for run in split_into_runs(text)]
+        for text in show_progress(texts, "abstracts")
+    ]
     candidates = find_candidates([run for runs in documents for run in runs], settings)
     uses = count_uses(documents, candidates.phrases)
     dropped, eligible = _filter_candidates(candidates.phrases, uses, wordlists)

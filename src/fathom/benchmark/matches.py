@@ -5,14 +5,16 @@ decimal, that rounding errors could decide, keyword and sentence are embedded ag
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from fathom.contracts.benchmark import MATCHES
 from fathom.errors import InputError
-from fathom.tables import MATCHES
+from fathom.files import require_file
 
 MARGIN = 5e-6
 """Cosines this near a border are computed again; errors of float32 are below a tenth of it."""
@@ -124,6 +126,15 @@ def _decide(
     return kept.with_columns(pl.Series("cosine", np.round(kept["cosine"].to_numpy(), DECIMALS)))
 
 
+def load_embeddings(path: Path | str) -> npt.NDArray[np.float32]:
+    """Open an array of embeddings without reading it; raise `InputError` if it is none."""
+    try:
+        vectors: npt.NDArray[np.float32] = np.load(require_file(path), mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"this is no array: {error}", str(path), "delete it and make it again") from error
+    return vectors
+
+
 def check_embeddings(sentences: pl.DataFrame, embeddings: npt.NDArray[np.float32], where: str) -> None:
     """Raise `InputError` if an array of embeddings does not belong to a table of sentences."""
     rows = sentences["row"].n_unique()
@@ -133,60 +144,3 @@ def check_embeddings(sentences: pl.DataFrame, embeddings: npt.NDArray[np.float32
             where,
             "it was made from another table of sentences: delete it and make it again",
         )
-
-
-def gather_matches(
-    parts: Sequence[pl.DataFrame], keywords: Sequence[str] = ()
-) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Join the matches of all parts, each clean sentence once per keyword (spec 1.3).
-
-    Of equal clean sentences of a keyword the one with the largest cosine stays, then the one of the first
-    document and position.
-
-    Parameters
-    ----------
-    parts : sequence of pl.DataFrame
-        Under MATCHES.
-    keywords : sequence of str
-        All keywords, if those without a match are to be counted too.
-
-    Returns
-    -------
-    pl.DataFrame
-        Under MATCHES, by keyword, doc_id and position.
-    dict
-        Counts of matches, duplicates, sentences, and of sentences by keyword.
-
-    Raises
-    ------
-    InputError
-        If nothing matched.
-    """
-    every = pl.concat(parts)
-    if every.is_empty():
-        raise InputError(
-            "no sentence matches any keyword",
-            hint="check that the domain has documents in the fold benchmark, or lower matches.min_cosine",
-        )
-    best = every.sort(
-        "keyword", "clean", "cosine", "doc_id", "position", descending=[False, False, True, False, False]
-    )
-    matches = best.unique(["keyword", "clean"], keep="first", maintain_order=True).sort(_ORDER)
-    by_keyword = matches.group_by("keyword").len().sort("keyword")
-    sizes = by_keyword["len"]
-    missing = sorted(set(keywords) - set(by_keyword["keyword"]))
-    report = {
-        "matches": len(matches),
-        "dropped_duplicates": len(every) - len(matches),
-        "sentences": matches["clean"].n_unique(),
-        "documents": matches["doc_id"].n_unique(),
-        "keywords_with_matches": len(by_keyword),
-        "keywords_without_matches": missing,
-        "sentences_per_keyword": {
-            "min": int(np.min(sizes.to_numpy())),
-            "median": float(np.median(sizes.to_numpy())),
-            "max": int(np.max(sizes.to_numpy())),
-        },
-        "by_keyword": dict(zip(by_keyword["keyword"], sizes, strict=True)),
-    }
-    return matches, report

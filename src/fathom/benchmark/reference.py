@@ -12,9 +12,10 @@ import polars as pl
 from fathom.benchmark.card import choose_examples, escape_markdown, write_front_matter
 from fathom.benchmark.pairs import is_in_keyword, is_in_prompt
 from fathom.config.benchmark import REFERENCE
+from fathom.contracts.benchmark import PAIRS
 from fathom.errors import InputError
 from fathom.files import hash_text, require_file
-from fathom.tables import PAIRS, make_empty_table
+from fathom.tables import make_empty_table
 
 CATEGORY_NAMES = ("category", "keyword")
 _OPTIONAL = ("source", "date")
@@ -22,12 +23,16 @@ _HINT = "a line needs category (or keyword), prompt and target; source and date 
 
 
 class Fault(NamedTuple):
-    """What is wrong with a file: the line, the rule, a text, and the entry's number from 1, or 0 for none."""
+    """What is wrong with a file: the line, the rule, a text, and the entry's number from 1, or 0 for none.
+
+    `file` is the file's name, where several are read together.
+    """
 
     line: int
     rule: str
     text: str
     entry: int = 0
+    file: str = ""
 
 
 class Entry(NamedTuple):
@@ -39,6 +44,7 @@ class Entry(NamedTuple):
     target: str
     source: str = ""
     date: str = ""
+    file: str = ""
 
 
 def read_entries(path: Path | str) -> tuple[list[Entry], list[Fault]]:
@@ -129,14 +135,13 @@ def find_faults(entries: Sequence[Entry]) -> list[Fault]:
     one, a prompt that holds its `answer` as a word, and a `duplicate` of an earlier line.
     """
     faults: list[Fault] = []
-    seen: dict[tuple[str, str], tuple[int, int]] = {}
+    seen: dict[tuple[str, str], Entry] = {}
     for number, entry in enumerate(entries, start=1):
-        faults += [Fault(entry.line, rule, text, number) for rule, text in _check(entry)]
-        first = seen.setdefault(
-            (entry.prompt.strip().lower(), entry.target.strip().lower()), (number, entry.line)
-        )
-        if first[0] != number:
-            faults.append(Fault(entry.line, "duplicate", f"the same pair as in line {first[1]}", number))
+        faults += [Fault(entry.line, rule, text, number, entry.file) for rule, text in _check(entry)]
+        first = seen.setdefault((entry.prompt.strip().lower(), entry.target.strip().lower()), entry)
+        if first is not entry:
+            place = f"line {first.line}" + (f" of {first.file}" if first.file != entry.file else "")
+            faults.append(Fault(entry.line, "duplicate", f"the same pair as in {place}", number, entry.file))
     return faults
 
 
@@ -175,7 +180,8 @@ def raise_faults(faults: Sequence[Fault], path: Path | str) -> None:
             f"\n  line {fault.line}: {fault.rule}: {fault.text}"
             for fault in sorted(faults, key=lambda fault: fault.line)
         )
-        raise InputError(f"{len(faults)} faults{listed}", str(path), "mend these lines")
+        number = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        raise InputError(f"{number}{listed}", str(path), "mend these lines")
 
 
 def make_reference(entries: Sequence[Entry]) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fathom.benchmark.reference import Entry, Fault, find_faults
@@ -19,7 +19,7 @@ MIN_WORDS, MAX_WORDS = 15, 40
 _TEMPLATE = """\
 Please write a benchmark of completions about {domain}.
 
-I need {total:,} items: {each} for each of the {count} categories below, no more and no fewer.
+I need {total:,} items: {each} for {which} below, no more and no fewer.
 Every item is the beginning of a sentence (the prompt) and the word or short term that must come
 next (the target).
 
@@ -43,7 +43,7 @@ qa_pairs = [
     # Category 1: {first}
     {{"prompt": "...", "target": " ..."}},
     {{"prompt": "...", "target": " ..."}},
-    # Category 2: ...
+    {further}
 ]
 """
 
@@ -86,7 +86,8 @@ def write_request(domain: str, categories: Sequence[str], each: int = 50) -> str
         domain=domain,
         total=each * len(categories),
         each=each,
-        count=len(categories),
+        which=f"each of the {len(categories)} categories" if len(categories) > 1 else "the category",
+        further="# Category 2: ..." if len(categories) > 1 else "...",
         categories="\n".join(f"{number}. {name}" for number, name in enumerate(categories, start=1)),
         first=categories[0],
         least=MIN_WORDS,
@@ -103,15 +104,17 @@ class Answer:
     faults: list[Fault]
 
 
-def read_answer(text: str, categories: Sequence[str], each: int, stopwords: Collection[str]) -> Answer:
-    """Find the entries of an answer and hold them to the rules of the request.
+def read_answers(
+    texts: Mapping[str, str], categories: Sequence[str], each: int, stopwords: Collection[str]
+) -> Answer:
+    """Find the entries of answers and hold them to the rules of the request.
 
     Parameters
     ----------
-    text : str
-        The answer as it came.
+    texts : mapping of str to str
+        The answers as they came, by the names of their files; together they answer the whole request.
     categories : sequence of str
-        Those of the request.
+        Those of all requests.
     each : int
         Items that were asked for in each category.
     stopwords : collection of str
@@ -120,20 +123,26 @@ def read_answer(text: str, categories: Sequence[str], each: int, stopwords: Coll
     Returns
     -------
     Answer
-        `faults` names every rule that is broken, with its line; line 0 is for counts of a whole category.
+        `faults` names every rule that is broken, by file and line; line 0 is for counts of a whole category.
     """
-    entries, faults = find_entries(text)
+    entries: list[Entry] = []
+    faults: list[Fault] = []
+    for file, text in texts.items():
+        found = find_entries(text)
+        entries += [entry._replace(file=file) for entry in found[0]]
+        faults += [fault._replace(file=file) for fault in found[1]]
     faults += find_faults(entries)
     known = {_fold(name): name for name in categories}
     for number, entry in enumerate(entries, start=1):
-        faults += [Fault(entry.line, rule, about, number) for rule, about in _check(entry, known, stopwords)]
+        broken = _check(entry, known, stopwords)
+        faults += [Fault(entry.line, rule, about, number, entry.file) for rule, about in broken]
     wrong = {fault.entry for fault in faults}
     faults += _check_counts(entries, known, each)
     sides: tuple[list[Entry], list[Entry]] = ([], [])
     for number, entry in enumerate(entries, start=1):
         name = known.get(_fold(entry.category), entry.category)
         sides[number in wrong].append(entry._replace(category=name))
-    return Answer(*sides, sorted(faults))
+    return Answer(*sides, sorted(faults, key=lambda fault: (fault.file, *fault)))
 
 
 def _fold(category: str) -> str:

@@ -1,7 +1,8 @@
 """Target vocabularies: the terms that stand out in a keyword's sentences (000: 2.4; spec 1.4)."""
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from fathom.program import log
 TOKEN_PATTERN = r"\s*\w+\b"  # noqa: S105 -- a pattern of words, which keep what white space precedes them
 COLUMNS = ("keyword", "term", "count", "score", "share", "cosine")
 
+_TOKEN = re.compile(TOKEN_PATTERN)
+_SENTENCES = 1000
 _ROUNDING = 1e-12  # a score that equals the mean may differ from it in its last bits
 
 
@@ -35,7 +38,7 @@ class Entry:
 
 
 def build_vocabulary(
-    matches: pl.DataFrame,
+    matches: Iterable[tuple[str, pl.DataFrame]],
     variant: Variant,
     settings: Vocabulary,
     stopwords: frozenset[str],
@@ -44,12 +47,13 @@ def build_vocabulary(
     """Choose the terms of every keyword's vocabulary (000: 2.4; spec 1.4).
 
     All clean sentences of a keyword form one document; terms in too many of the documents fall away; a term's
-    score is its count (tf) or its TF-IDF weight among the documents (tfidf, scikit-learn's defaults).
+    score is its count (tf) or its TF-IDF weight among the documents (tfidf, scikit-learn's defaults). Memory
+    holds the sentences of one keyword, and the counts of all.
 
     Parameters
     ----------
-    matches : polars.DataFrame
-        Matches of one domain, under the contract MATCHES, in any order.
+    matches : iterable of (str, polars.DataFrame)
+        The domain's keywords, each once with its clean sentences (column `clean`) in any order.
     variant : {"tf", "tfidf"}
         What the score is.
     settings : Vocabulary
@@ -69,16 +73,10 @@ def build_vocabulary(
     InputError
         If there are no sentences, or no keyword has a single term.
     """
-    if matches.is_empty():
+    keywords, names, counts = _count_terms(matches)
+    if not keywords:
         raise InputError("no sentence matches any keyword", hint="add documents, or lower matches.min_cosine")
-    keywords = matches["keyword"].unique().sort().to_list()
-    entries = [
-        entry
-        for keyword, candidates in zip(
-            keywords, _find_candidates(matches, keywords, variant, settings, stopwords), strict=True
-        )
-        for entry in candidates
-    ]
+    entries = _find_candidates(keywords, names, counts, variant, settings, stopwords)
     kept = _keep_similar(entries, settings.min_cosine, encoder)
     empty = sorted(set(keywords) - {entry.keyword for entry in kept})
     if not kept:
@@ -94,79 +92,79 @@ def build_vocabulary(
     return sorted(kept, key=lambda entry: (entry.keyword, -entry.score, entry.term))
 
 
-def _join_sentences(matches: pl.DataFrame, keywords: Sequence[str]) -> Iterator[str]:
-    """Yield the document of each keyword.
-
-    A line end stands between sentences: with a blank, each sentence's first word would count as one that a
-    blank precedes; the pattern gives it the line end instead, so it is no term.
-    """
-    sentences = matches.select("keyword", "clean").sort("keyword", "clean")
-    groups = sentences.partition_by("keyword", as_dict=True, include_key=False)
-    for keyword in keywords:
-        yield "\n".join(groups[(keyword,)]["clean"].to_list())
-
-
 def _find_candidates(
-    matches: pl.DataFrame,
     keywords: Sequence[str],
+    names: NDArray[Any],
+    counts: Any,
     variant: Variant,
     settings: Vocabulary,
     stopwords: frozenset[str],
-) -> Iterator[list[Entry]]:
-    """Yield, for each keyword, the terms that pass everything but the cosine."""
-    names, counts, shares = _count_terms(matches, keywords, settings.max_share[variant])
+) -> list[Entry]:
+    """Return, by keyword, the terms that pass everything but the cosine."""
+    # the same as max_df, which raises where nothing is left, and the shares are wanted anyway
+    documents = np.bincount(counts.indices, minlength=len(names))
+    left = np.flatnonzero(documents <= settings.max_share[variant] * len(keywords))
+    names, shares, counts = names[left], documents[left] / len(keywords), counts[:, left].tocsr()
+    counts.sort_indices()
     scores = counts.astype(np.float64)
     if variant == "tfidf" and len(names):
         from sklearn.feature_extraction.text import TfidfTransformer
 
         scores = TfidfTransformer().fit_transform(counts)
     allowed = np.array([_is_term(name, settings.min_characters, stopwords) for name in names], dtype=bool)
+    entries = []
     for row, keyword in enumerate(keywords):
         inside = slice(counts.indptr[row], counts.indptr[row + 1])
         columns, values = counts.indices[inside], scores.data[inside]
         mean = math.fsum(values) / len(values) if len(values) else 0.0
-        kept = np.flatnonzero(allowed[columns] & (values >= mean * (1 - _ROUNDING)))
-        yield [
-            Entry(
-                keyword,
-                str(names[columns[place]]),
-                int(counts.data[inside][place]),
-                round(float(values[place]), 6),
-                round(float(shares[columns[place]]), 6),
-                0.0,
-            )
-            for place in kept
-        ]
+        for place in np.flatnonzero(allowed[columns] & (values >= mean * (1 - _ROUNDING))):
+            score, share = round(float(values[place]), 6), round(float(shares[columns[place]]), 6)
+            count = int(counts.data[inside][place])
+            entries.append(Entry(keyword, str(names[columns[place]]), count, score, share, 0.0))
+    return entries
 
 
-def _count_terms(
-    matches: pl.DataFrame, keywords: Sequence[str], max_share: float
-) -> tuple[NDArray[Any], Any, NDArray[np.float64]]:
-    """Count terms by keyword document; leave out those in more than `max_share` of the documents.
+def _count_terms(matches: Iterable[tuple[str, pl.DataFrame]]) -> tuple[list[str], NDArray[Any], Any]:
+    """Count terms by keyword document.
 
     Returns
     -------
+    keywords : list of str
+        In rising order.
     names : array of str, shape [terms]
         As the pattern found them, with what white space precedes them.
     counts : scipy.sparse.csr_matrix, shape [keywords, terms]
-        Sorted by term in each row.
-    shares : array of float64, shape [terms]
-        Share of the documents that hold the term.
+        By keyword in that order.
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    # the same as max_df, which raises where nothing is left, and the shares are wanted anyway
-    vectorizer = CountVectorizer(token_pattern=TOKEN_PATTERN, lowercase=False, min_df=0.0)
+    keywords: list[str] = []
+
+    def read_documents() -> Iterator[pl.Series]:
+        for keyword, rows in matches:
+            keywords.append(keyword)
+            yield rows["clean"].sort()
+
+    vectorizer = CountVectorizer(analyzer=_find_tokens)
     try:
-        counts = vectorizer.fit_transform(_join_sentences(matches, keywords))
+        counts = vectorizer.fit_transform(read_documents())
     except ValueError as error:  # scikit-learn: not one word in any document
+        if not keywords:
+            return [], np.empty(0, dtype=object), None
         raise InputError(f"the matched sentences hold no words: {error}") from error
-    names = vectorizer.get_feature_names_out()
-    documents = np.bincount(counts.indices, minlength=len(names))
-    kept = np.flatnonzero(documents <= max_share * len(keywords))
-    counts = counts[:, kept].tocsr()
-    counts.sort_indices()
-    return names[kept], counts, documents[kept] / len(keywords)
+    return keywords, vectorizer.get_feature_names_out(), counts
+
+
+def _find_tokens(sentences: pl.Series) -> Iterator[str]:
+    """Yield the tokens of a keyword's document, some sentences in memory at a time.
+
+    A line end stands between sentences: with a blank, each sentence's first word would count as one that a
+    blank precedes; the pattern gives it the line end instead, so it is no term.
+    """
+    before = ""
+    for start in range(0, len(sentences), _SENTENCES):
+        yield from _TOKEN.findall(before + "\n".join(sentences[start : start + _SENTENCES].to_list()))
+        before = "\n"
 
 
 def _is_term(name: str, min_characters: int, stopwords: frozenset[str]) -> bool:

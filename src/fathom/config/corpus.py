@@ -39,7 +39,7 @@ class Corpus(Section):
     since: date | None = Field(None, description="leave out documents before this day")
     until: date | None = Field(None, description="leave out documents after this day")
     folds: Folds = Folds()
-    abstract_parts: Positive = Field(4, description="parts that documents without full text are divided into")
+    abstract_parts: Positive = Field(4, description="parts, so jobs, for documents without full text")
     max_malformed: Share = Field(0.01, description="share of malformed lines above which a file is refused")
 
 

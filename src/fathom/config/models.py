@@ -37,6 +37,7 @@ class Adaptation(Section):
     learning_rate: float = Field(5e-4, gt=0, description="highest learning rate")
     dropout: Share = Field(0.0, description="dropout while adapting; 0.2 in 000: A.5")
     seed: int = Field(0, description="for the order of sequences")
+    score: bool = Field(True, description="false: only looked into layer by layer, where that is asked for")
 
 
 class Models(Section):
@@ -45,7 +46,9 @@ class Models(Section):
     registry: str = Field("config/models.tsv", description="table of models from the hub or local paths")
     train: dict[Name, Training] = Field({}, description="small models trained from nothing, by name")
     adapt: list[Adaptation] = Field([], description="adapted models; named base+domain+domain")
-    score: list[str] = Field([], description="further models of the registry to score")
+    score: list[str] = Field(
+        [], description="further models of the registry to score; NAME@chat: inside its chat template"
+    )
     max_characters: Positive = Field(
         30_000_000, description="characters of a domain's text that models are trained on, whole documents"
     )
@@ -58,10 +61,24 @@ class Models(Section):
             for path in adaptation.paths:
                 for end in range(1, len(path) + 1):
                     parent = "+".join([adaptation.base, *path[: end - 1]])
-                    found[f"{parent}+{path[end - 1]}"] = (parent, path[end - 1], adaptation)
+                    # a prefix that two paths share is trained once, as the first entry says
+                    found.setdefault(f"{parent}+{path[end - 1]}", (parent, path[end - 1], adaptation))
         return found
 
     @property
     def scored(self) -> list[str]:
         """Names of all models that are scored: trained, adapted, and from the registry."""
-        return list(dict.fromkeys([*self.train, *self.adapted, *self.score]))
+        adapted = [name for name, (_, _, adaptation) in self.adapted.items() if adaptation.score]
+        return list(dict.fromkeys([*self.train, *adapted, *self.score]))
+
+    @property
+    def every(self) -> list[str]:
+        """Names of all models: those that are scored, and those that are adapted to be looked into only."""
+        return list(dict.fromkeys([*self.scored, *self.adapted]))
+
+    def find_references(self, name: str) -> list[str]:
+        """Return the models that one was adapted from: the one at the beginning, then its parent."""
+        if name not in self.adapted:
+            return []
+        parent = self.adapted[name][0]
+        return [*dict.fromkeys([*self.find_references(parent)[:1], parent])]

@@ -8,13 +8,17 @@ import difflib
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from fathom.config.benchmark import Embedding, Keywords, Matches, Pairs, Sentences, Vocabulary
 from fathom.config.corpus import Corpus, Domain
+from fathom.config.layers import Layers, TunedLens
 from fathom.config.models import Models
+from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary
 from fathom.config.section import Name, Section, describe_errors
+from fathom.config.tuning import TrainBeforeTest
 from fathom.errors import InputError
 from fathom.files import require_file
 
@@ -24,22 +28,59 @@ class Config(Section):
 
     run: Name = Field("demo", description="name of the run: results lie in results/{run}")
     dump: str | None = Field(None, description="folder of an arXiv dump (corpus.source: arxiv)")
+    previous: Name | None = Field(
+        None,
+        description="an earlier run: what it split and embedded is taken over where content is the same",
+    )
+    scores: str | None = Field(
+        None,
+        description="folder of tables of scores to rank models by; without domains, nothing else is done",
+    )
+    ranking: Ranking = Ranking()
+    train_before_test: TrainBeforeTest = TrainBeforeTest()
     corpus: Corpus = Corpus()
-    domains: dict[Name, Domain] = Field(min_length=1)
+    domains: dict[Name, Domain] = Field(
+        {}, validate_default=True, description="see [domains](#domainsname); needed unless `scores` is given"
+    )
     keywords: Keywords = Keywords()
     sentences: Sentences = Sentences()
     embedding: Embedding = Embedding()
     matches: Matches = Matches()
     vocabulary: Vocabulary = Vocabulary()
-    pairs: Pairs
+    pairs: Pairs | None = Field(
+        None, validate_default=True, description="see [pairs](#pairs); needed where there are domains"
+    )
     models: Models = Models()
     scoring: Scoring = Scoring()
     perplexity: Perplexity = Perplexity()
     attribute_rate: AttributeRate = AttributeRate()
     summary: Summary = Summary()
+    layers: Layers = Layers()
+    lens: TunedLens = TunedLens()
     reference: dict[Name, str] = Field(
         {}, description="reference benchmarks by domain: a file (.jsonl or .csv) of category, prompt, target"
     )
+
+    @field_validator("domains")
+    @classmethod
+    def _need_domains(cls, value: dict[str, Domain], info: ValidationInfo) -> dict[str, Domain]:
+        if not value and info.data.get("scores") is None and not _has_tasks(info):
+            if _names_tables(info):
+                message = (
+                    "none are given, and ranking.settings names tables of scores: --config scores=FOLDER"
+                )
+                raise ValueError(message)
+            raise PydanticCustomError("missing", "at least one is needed")
+        return value
+
+    @field_validator("pairs")
+    @classmethod
+    def _need_pairs(cls, value: Pairs | None, info: ValidationInfo) -> Pairs | None:
+        # only a table of scores that lies there already can be ranked without making benchmarks
+        alone = info.data.get("scores") is not None or _names_tables(info) or _has_tasks(info)
+        if value is None and (info.data.get("domains") or not alone):
+            raise PydanticCustomError("missing", "its tokenizer is needed")
+        return value
 
     @model_validator(mode="after")
     def _refer_to_what_exists(self) -> Self:
@@ -50,16 +91,76 @@ class Config(Section):
                 _require(domain, self.domains, f"models.adapt.{place}.paths")
         if self.corpus.source == "arxiv" and self.dump is None:
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")
+        if self.previous == self.run:
+            raise ValueError(f"previous = {self.previous!r}: this is the run itself: give each dump its own")
         for name in self.reference:
             _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
-        if not self.benchmark_domains:
+        if self.domains and not self.benchmark_domains:
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
+        return self
+
+    @model_validator(mode="after")
+    def _compare_what_exists(self) -> Self:
+        models = dict.fromkeys(self.models.every)
+        for name in self.layers.models:
+            _require(name, models, "layers.models", "model")
+        for name, other in self.layers.against.items():
+            _require(name, models, "layers.against", "model")
+            _require(other, models, "layers.against", "model")
+            if other in self.layers.against:
+                raise ValueError(f"layers.against: {other} is compared with a model itself: name that one")
+        for name, task in self.train_before_test.tasks.items():
+            if task.domain is not None:
+                known = self.domains if task.kind == "text" else dict.fromkeys(self.benchmark_domains)
+                what = "domain" if task.kind == "text" else "domain with a benchmark"
+                _require(task.domain, known, f"train_before_test.tasks.{name}.domain", what)
+        for name in self.train_before_test.models:
+            _require(name, dict.fromkeys(self.models.scored), "train_before_test.models", "scored model")
         return self
 
     @property
     def benchmark_domains(self) -> list[str]:
         """Names of the domains that benchmarks are built for, in the order of the file."""
         return [name for name, domain in self.domains.items() if domain.benchmark]
+
+    @property
+    def layer_models(self) -> list[str]:
+        """Models that are looked into layer by layer, and those that they are compared with."""
+        chosen = self.layers.models or self.models.every
+        others = [other for name in chosen for other in self._list_references(name)]
+        return list(dict.fromkeys([*chosen, *others]))
+
+    @property
+    def layer_references(self) -> list[tuple[str, str]]:
+        """Every two models that are compared layer by layer: a model, and what it comes from."""
+        models = self.layer_models
+        return [(name, other) for name in models for other in self._list_references(name) if other in models]
+
+    @property
+    def layer_families(self) -> dict[str, list[str]]:
+        """Models that are looked into, by the one at their beginning, which comes first."""
+        first: dict[str, str] = {}
+        for name, other in self.layer_references:
+            first.setdefault(name, other)
+        families = {name: [name] for name in self.layer_models if name not in first}
+        for name, other in first.items():
+            families[first.get(other, other)].append(name)
+        return families
+
+    def _list_references(self, name: str) -> list[str]:
+        """Return what a model is compared with: the model at the beginning first."""
+        found = self.models.find_references(name)
+        return found or ([self.layers.against[name]] if name in self.layers.against else [])
+
+
+def _has_tasks(info: ValidationInfo) -> bool:
+    """Say whether a configuration tunes models for tasks; those of a domain are checked with all parts."""
+    return bool("train_before_test" in info.data and info.data["train_before_test"].tasks)
+
+
+def _names_tables(info: ValidationInfo) -> bool:
+    """Say whether a configuration is for ranking by tables of scores, whose folder may not be given yet."""
+    return bool("ranking" in info.data and info.data["ranking"].settings)
 
 
 def _require(name: str, known: dict[str, Any], key: str, what: str = "domain") -> None:

@@ -12,13 +12,15 @@ import polars as pl
 import pyarrow as pa
 
 from fathom.config.corpus import Corpus
+from fathom.contracts.corpus import DOCUMENTS, RECORDS
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.metadata import read_arxiv_id, scan_records
-from fathom.corpus.records import Document, add_text, batch_documents, part_name, scan_table, write_documents
+from fathom.corpus.records import Document, add_text, batch_documents, part_name, write_documents
 from fathom.corpus.selection import EMPTY, NO_DOMAIN, NO_FULL_TEXT
 from fathom.corpus.spool import Spool
 from fathom.files import hash_text
-from fathom.tables import DOCUMENTS, RECORDS, read_table, write_table_in_batches
+from fathom.scans import scan_table
+from fathom.tables import read_table, write_table_in_batches
 
 # an unescaped "arxiv_id" can only be a key: inside a text its quotes would have backslashes
 _ID = re.compile(rb'"arxiv_id"\s*:\s*"([^"\\]*)"')
@@ -61,9 +63,8 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
     lines = JsonLines(shard, corpus.max_malformed)
     matcher = _ShardMatcher(metadata)
     wanted = (found for found in lines.parse(matcher.parse) if found is not None)
-    spool_path = output.with_name(f".{output.name}.spool")
     with write_table_in_batches(output, DOCUMENTS) as writer:
-        while wave := _spool_wave(wanted, spool_path, metadata, writer.write):
+        while wave := _spool_wave(wanted, output, metadata, writer.write):
             if wave < _WAVE:
                 break
         documents = writer.rows
@@ -80,10 +81,10 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
 
 
 def _spool_wave(
-    wanted: Iterator[tuple[str, str]], path: Path, metadata: Path, write: Callable[[pa.Table], None]
+    wanted: Iterator[tuple[str, str]], output: Path, metadata: Path, write: Callable[[pa.Table], None]
 ) -> int:
     """Spool up to `_WAVE` texts, look up their records in one pass, write all; return their number."""
-    with Spool(path, _SPOOLED) as spool:
+    with Spool(output, _SPOOLED) as spool:
         ids: list[str] = []
         texts = (add_text({"doc_id": doc_id}, text) for doc_id, text in islice(wanted, _WAVE))
         for batch in batch_documents(texts):

@@ -1,19 +1,30 @@
 """The index of a corpus: which row of which part is the version of a document that counts."""
 
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from fathom.corpus.records import part_name, scan_table
-from fathom.tables import DOCUMENTS, INDEX, read_table
+from fathom.contracts.corpus import DOCUMENTS, INDEX
+from fathom.corpus.records import part_name
+from fathom.scans import scan_table
+from fathom.tables import TableWriter, read_table, write_table_in_batches
 
 _KEY = ("text_hash", "title", "abstract", "date", "domains")
+_NAMES = [column.name for column in INDEX]
+_BUCKET = 100_000
+"""Documents that are sorted at once."""
+_BATCH = 20_000
+"""Rows that are dealt out to buckets at once."""
 
 
 def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the documents of one part that count, in the order of the file, a batch in memory at a time.
+
+    Texts are read only from row groups that hold a wanted document.
 
     Parameters
     ----------
@@ -35,54 +46,98 @@ def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[di
     columns = [column.name for column in DOCUMENTS]
     if not wanted:
         return
-    for frame in scan_table(path, columns):
+    for frame in scan_table(path, columns, lambda frame: not wanted.keys().isdisjoint(frame["doc_id"])):
         for document in frame.iter_rows(named=True):
             if wanted.get(document["doc_id"]) == tuple(document[name] for name in _KEY):
                 del wanted[document["doc_id"]]
                 yield document
 
 
-def build_index(paths: Sequence[Path]) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Choose the version of each document that counts, over all parts.
+def build_index(paths: Sequence[Path], output: Path) -> dict[str, int]:
+    """Choose the version of each document that counts, over all parts, and write the index.
 
     Of several the longest text counts, then the largest hash of the text, then title, abstract, date and
-    domains; the name of a part decides only between rows that are the same. Texts are not read.
+    domains; the name of a part decides only between rows that are the same. Texts are not read. Memory holds
+    the ids of all documents, the rows of repeated ones, and a bucket of others: rows are dealt out to
+    buckets on the disk, each of a range of ids, and sorted there.
 
     Parameters
     ----------
     paths : sequence of Path
         Tables of documents (DOCUMENTS), in any order.
+    output : Path
+        Where the index goes (INDEX), sorted by doc_id.
 
     Returns
     -------
-    index : pl.DataFrame
-        INDEX, sorted by doc_id.
-    counts : dict
+    dict
         `rows` of all parts, `duplicates_in_parts`, `duplicates_across_parts`.
     """
-    names = [column.name for column in INDEX]
-    columns = [name for name in names if name != "part"]
-    frames = []
-    distinct = 0
-    for path in sorted(paths):
-        frame = read_table(path, DOCUMENTS, columns)
-        distinct += frame["doc_id"].n_unique()
-        frames.append(frame.with_columns(pl.lit(part_name(path)).alias("part")).select(names))
-    rows = pl.concat(frames)
-    repeated = pl.col("doc_id").is_duplicated()
-    # most documents stand once: only the others go through the long sort
+    ids = [read_table(path, DOCUMENTS, ["doc_id"])["doc_id"] for path in paths]
+    rows, distinct_in_parts = sum(map(len, ids)), sum(each.n_unique() for each in ids)
+    every = pl.concat(ids) if ids else pl.Series("doc_id", [], dtype=pl.String)
+    repeated = every.filter(every.is_duplicated()).unique()
+    order = every.unique().sort()
+    del ids, every
+    # the first id of every bucket but the first
+    starts = order.gather_every(_BUCKET)[1:]
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as folder:
+        buckets = [Path(folder, f"{number}.parquet") for number in range(len(starts) + 1)]
+        _fill_buckets(sorted(paths), repeated, starts, buckets)
+        with write_table_in_batches(output, INDEX, _BATCH) as writer:
+            for bucket in buckets:
+                writer.write(read_table(bucket, INDEX).sort("doc_id"))
+    return {
+        "rows": rows,
+        "duplicates_in_parts": rows - distinct_in_parts,
+        "duplicates_across_parts": distinct_in_parts - len(order),
+    }
+
+
+def _fill_buckets(
+    paths: Sequence[Path], repeated: pl.Series, starts: pl.Series, buckets: Sequence[Path]
+) -> None:
+    """Deal the rows that count out to buckets by id; rows of repeated ids wait until all are known."""
+    versions = []
+    with ExitStack() as stack:
+        writers = [stack.enter_context(write_table_in_batches(path, INDEX)) for path in buckets]
+        for frame in _read_in_batches(paths):
+            again = pl.col("doc_id").is_in(repeated.implode())
+            _deal(frame.filter(~again), starts, writers)
+            # copied: a filtered frame keeps all texts of the batch that it came from
+            versions.append(frame.filter(again).to_arrow(compat_level=pl.CompatLevel.oldest()))
+        if versions:
+            _deal(_choose_versions(pl.concat(pl.DataFrame(each) for each in versions)), starts, writers)
+
+
+def _read_in_batches(paths: Iterable[Path]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of all parts under INDEX, a few row groups together: those with long texts are small."""
+    columns = [name for name in _NAMES if name != "part"]
+    for path in paths:
+        waiting: list[pl.DataFrame] = []
+        for frame in scan_table(path, columns):
+            waiting.append(frame.with_columns(pl.lit(part_name(path)).alias("part")).select(_NAMES))
+            if sum(map(len, waiting)) >= _BATCH:
+                yield pl.concat(waiting)
+                waiting = []
+        if waiting:
+            yield pl.concat(waiting)
+
+
+def _deal(frame: pl.DataFrame, starts: pl.Series, writers: Sequence[TableWriter]) -> None:
+    """Append each row to the bucket of its id."""
+    places = starts.search_sorted(frame["doc_id"], side="right") if len(starts) else None
+    for number, writer in enumerate(writers):
+        writer.write(frame if places is None else frame.filter(places == number))
+
+
+def _choose_versions(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return of every id the row that counts."""
     order = ["doc_id", "characters", "text_hash", "title", "abstract", "date", "domain_names", "part"]
-    chosen = (
-        rows.filter(repeated)
-        .with_columns(pl.col("domains").list.join("\n").alias("domain_names"))
+    return (
+        rows.with_columns(pl.col("domains").list.join("\n").alias("domain_names"))
         .sort(order, descending=[False] + [True] * 6 + [False])
         .unique("doc_id", keep="first", maintain_order=True)
-        .select(names)
+        .select(_NAMES)
     )
-    index = pl.concat([rows.filter(~repeated), chosen]).sort("doc_id")
-    counts = {
-        "rows": len(rows),
-        "duplicates_in_parts": len(rows) - distinct,
-        "duplicates_across_parts": distinct - len(index),
-    }
-    return index, counts

@@ -25,7 +25,7 @@ def describe_join(
     Parameters
     ----------
     index : pl.DataFrame
-        The index of the corpus (INDEX).
+        The index of the corpus (INDEX), or its columns characters, date, domains and fold.
     counts : mapping
         What :func:`fathom.corpus.index.build_index` counted.
     reports : sequence of mappings

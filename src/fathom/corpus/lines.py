@@ -47,6 +47,15 @@ def parse_object(line: bytes) -> dict[str, Any]:
     return value
 
 
+def _look_at(path: Path) -> tuple[int, int, int]:
+    """Return what tells one state of a file from another: inode, size, date; zeros if it is gone."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return 0, 0, 0
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
 class JsonLines:
     """The lines of one file, read once, in memory one at a time.
 
@@ -62,6 +71,7 @@ class JsonLines:
         self._path, self._max_malformed = require_file(path), max_malformed
         self._first: list[dict[str, Any]] = []
         self._sha256 = ""
+        self._read_at = (0, 0, 0)
         self.lines = 0
         self.malformed = 0
 
@@ -78,6 +88,7 @@ class JsonLines:
         InputError
             If the file is cut off, cannot be decompressed, or holds too many malformed lines.
         """
+        self._read_at = _look_at(self._path)
         raw = HashingReader(self._path)
         stream = self._open(raw)
         try:
@@ -93,6 +104,7 @@ class JsonLines:
                 else:
                     yield value
             self._sha256 = raw.hexdigest()
+            self._require_unchanged()
         finally:
             stream.close()
             raw.close()
@@ -112,10 +124,12 @@ class JsonLines:
             for number, line in enumerate(stream, start=1):
                 yield line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
         except EOFError as error:
+            self._require_unchanged()
             raise InputError(
                 f"the compressed stream is cut off; {number:,} lines had been read", str(self._path), _AGAIN
             ) from error
         except (gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
+            self._require_unchanged()
             raise InputError(
                 f"this cannot be decompressed ({error}); {number:,} lines had been read",
                 str(self._path),
@@ -125,10 +139,20 @@ class JsonLines:
     def _note(self, number: int, error: MalformedLineError, whole: bool) -> None:
         """Count a malformed line; one without an end that is no JSON says that the file is cut."""
         if error.cut and not whole:
+            self._require_unchanged()
             raise InputError(f"the file is cut off in line {number}", str(self._path), _AGAIN) from error
         self.malformed += 1
         if len(self._first) < _KEPT:
             self._first.append({"file": self._path.name, "line": number, "reason": str(error)})
+
+    def _require_unchanged(self) -> None:
+        """Refuse a file that was written to or exchanged since it was opened: it may hold half of each."""
+        if _look_at(self._path) != self._read_at:
+            raise InputError(
+                "the file changed while it was read",
+                str(self._path),
+                "wait until its download or copy is done, then start again",
+            )
 
     def _check(self) -> None:
         """Refuse a file with too many malformed lines."""
@@ -145,7 +169,7 @@ class JsonLines:
         return {
             "input": {
                 "file": self._path.name,
-                "bytes": self._path.stat().st_size,
+                "bytes": self._read_at[1],
                 "sha256": self._sha256,
             },
             "lines": self.lines,

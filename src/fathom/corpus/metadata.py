@@ -14,12 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fathom.config.corpus import Selection
+from fathom.contracts.corpus import RECORDS
 from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
-from fathom.corpus.records import clean_line, count_top, is_day, scan_table
+from fathom.corpus.records import clean_line, count_top, is_day
 from fathom.corpus.selection import DomainSelector, FoldChooser
 from fathom.corpus.spool import Spool
-from fathom.tables import RECORDS, arrow_schema, write_table_in_batches
+from fathom.scans import scan_table
+from fathom.tables import arrow_schema, write_table_in_batches
 
 _BATCH = 5000
 _RFC_DAY = re.compile(r"(?:[A-Z][a-z]{2}, )?([0-9]{1,2}) ([A-Z][a-z]{2}) ([0-9]{4}) ")
@@ -60,8 +62,7 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     """
     lines = JsonLines(path, selection.corpus.max_malformed)
     parser = _RecordParser(selection)
-    spool_path = output.with_name(f".{output.name}.spool")
-    with write_table_in_batches(output, RECORDS) as writer, Spool(spool_path, _SPOOLED) as spool:
+    with write_table_in_batches(output, RECORDS) as writer, Spool(output, _SPOOLED) as spool:
         parsed = lines.parse(parser.parse)
         while rows := list(islice(parsed, _BATCH)):
             spool.write(dict(zip(_SPOOLED.names, zip(*rows, strict=True), strict=True)))

@@ -1,15 +1,12 @@
 """What the doors share: records, batches of documents, and the report of a part."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-import pyarrow.parquet as pq
-
-from fathom.files import hash_text, require_file
+from fathom.files import hash_text
 from fathom.tables import TableWriter
 
 # control characters but white space, which has been collapsed before
@@ -67,14 +64,6 @@ def write_documents(writer: TableWriter, documents: Iterable[Document]) -> None:
     """Write documents batch by batch, so that memory does not grow with their number."""
     for batch in batch_documents(documents):
         writer.write(batch)
-
-
-def scan_table(path: Path, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """Yield a table as it was written, one row group after the other, so that memory holds one of them."""
-    file = pq.ParquetFile(require_file(path))
-    # not iter_batches: it keeps what it has read of earlier row groups
-    for group in range(file.num_row_groups):
-        yield pl.DataFrame(file.read_row_group(group, columns=list(columns), use_threads=False))
 
 
 def part_name(path: Path) -> str:

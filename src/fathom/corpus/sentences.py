@@ -10,10 +10,12 @@ from typing import Any
 import polars as pl
 
 from fathom.config.benchmark import Sentences
+from fathom.contracts.corpus import SENTENCES, SPLITS
 from fathom.corpus.latex import clean_sentence
 from fathom.errors import InputError
+from fathom.files import hash_text
 from fathom.program import log
-from fathom.tables import SENTENCES, make_empty_table
+from fathom.tables import make_empty_table
 
 PAPERS_SPLITTER = "en_core_web_sm"
 LONGEST_CHUNK = 20_000
@@ -107,30 +109,32 @@ def _keep_splitting_components(pipeline: Any, splitter: str) -> list[str]:
 
 
 def split_documents(
-    documents: Iterable[Mapping[str, Any]], settings: Sentences
-) -> tuple[pl.DataFrame, dict[str, Any]]:
+    documents: Iterable[Mapping[str, Any]], settings: Sentences, splitter: Splitter | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split documents into sentences and keep those that cleaning keeps.
 
     Parameters
     ----------
     documents : iterable of mapping
-        `doc_id`, `title`, `abstract` and `text` of each; one is in memory at a time.
+        `doc_id`, `title`, `abstract`, `text` and `text_hash` of each; one is in memory at a time.
     settings : Sentences
         Splitter and length limit.
+    splitter : Splitter, optional
+        What `settings.splitter` names, if it has been loaded already.
 
     Returns
     -------
-    pl.DataFrame
+    sentences : pl.DataFrame
         Under SENTENCES, by doc_id and position; `row` counts distinct sentences in that order.
-    dict
-        How many documents, sentences, and sentences left out by reason, and the splitter's name.
+    documents : pl.DataFrame
+        Under SPLITS, by doc_id: how many sentences each has, and how many were left out for which reason.
     """
-    splitter = load_splitter(settings.splitter)
-    counts: Counter[str] = Counter()
+    splitter = splitter or load_splitter(settings.splitter)
     cleaned: dict[str, tuple[str | None, Counter[str]]] = {}
     columns: dict[str, list[Any]] = {name: [] for name in ("doc_id", "position", "sentence", "clean")}
+    rows: list[dict[str, Any]] = []
     for document in documents:
-        counts["documents"] += 1
+        counts: Counter[str] = Counter()
         for position, sentence in enumerate(split_document(document, splitter, counts)):
             counts["sentences"] += 1
             if len(sentence) > settings.max_characters:
@@ -142,25 +146,37 @@ def split_documents(
             clean, problems = cleaned[sentence]
             counts.update(problems)
             if clean is not None:
+                counts["kept"] += 1
                 values = (document["doc_id"], position, sentence, clean)
                 for column, value in zip(columns.values(), values, strict=True):
                     column.append(value)
-    table = _number_rows(columns)
-    report = {name: counts[name] for name in _COUNTS}
-    distinct = table["row"].n_unique()
-    return table, report | {"kept": len(table), "distinct": distinct, "splitter": splitter.name}
-
-
-_COUNTS = (
-    "documents", "sentences", "dropped_too_long", "dropped_characters", "dropped_empty", "dropped_long_words",
-    "latex_failed", "latex_too_slow", "latex_too_long", "latex_bad_result",
-)  # fmt: skip
-
-
-def _number_rows(columns: dict[str, list[Any]]) -> pl.DataFrame:
-    """Return the table sorted by doc_id and position, equal sentences under one row number."""
+        rows.append({"doc_id": document["doc_id"], "content": hash_content(document), **_pick(counts)})
     schema = make_empty_table(SENTENCES).schema
-    table = pl.DataFrame(columns, schema={name: schema[name] for name in columns}).sort("doc_id", "position")
+    table = pl.DataFrame(columns, schema={name: schema[name] for name in columns})
+    splits = pl.DataFrame(rows, schema=make_empty_table(SPLITS).schema)
+    return number_rows(table), splits.sort("doc_id")
+
+
+def hash_content(document: Mapping[str, Any]) -> str:
+    """Return a hash of all that a document's sentences depend on: title, abstract, and hash of the text."""
+    return hash_text(document["title"], document["abstract"], document["text_hash"])
+
+
+def _pick(counts: Counter[str]) -> dict[str, int]:
+    """Return the counts that a table of SPLITS holds."""
+    return {column.name: counts[column.name] for column in SPLITS[2:]}
+
+
+def number_rows(sentences: pl.DataFrame) -> pl.DataFrame:
+    """Return sentences by doc_id and position, equal ones under one number in `row`.
+
+    Parameters
+    ----------
+    sentences : pl.DataFrame
+        The columns of SENTENCES; `row` may be missing.
+    """
+    schema = make_empty_table(SENTENCES).schema
+    table = sentences.select(name for name in schema if name != "row").sort("doc_id", "position")
     first = table.select("sentence").unique(maintain_order=True).with_row_index("row")
     numbered = table.join(first, on="sentence", how="left", maintain_order="left")
     return numbered.select(pl.col(name).cast(schema[name]) for name in schema)

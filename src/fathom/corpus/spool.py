@@ -1,5 +1,6 @@
 """A place on disk for rows that cannot be finished before all of a file has been read."""
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -7,25 +8,30 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from fathom.files import choose_scratch
+
 
 class Spool:
     """Batches of rows in one temporary file, written once and read back in the same order.
 
+    The file has no name, so that two jobs never share it, and that nothing of it stays when a job is killed.
+
     Parameters
     ----------
-    path : Path
-        A name that nothing else uses, on the disk of the final output. It is deleted at the end of the block.
+    output : Path
+        The final output, which says where the file lies (:func:`fathom.files.choose_scratch`).
     schema : pa.Schema
         Columns of the rows.
     """
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self._path, self._schema = path, schema
+    def __init__(self, output: Path, schema: pa.Schema) -> None:
+        self._output, self._schema = output, schema
         self.rows = 0
 
     def __enter__(self) -> Self:
+        self._file = tempfile.TemporaryFile(dir=choose_scratch(self._output))
         # not compressed: that took a third of the time of a join
-        self._writer = pa.ipc.new_file(str(self._path), self._schema)
+        self._writer = pa.ipc.new_file(self._file, self._schema)
         return self
 
     def __exit__(
@@ -34,7 +40,7 @@ class Spool:
         try:
             self._writer.close()
         finally:
-            self._path.unlink(missing_ok=True)
+            self._file.close()
 
     def write(self, columns: Mapping[str, Sequence[Any]]) -> None:
         """Append a batch, given by its columns."""
@@ -49,7 +55,6 @@ class Spool:
         """
         self._writer.close()
         # no memory map: its pages would count as this process's memory
-        with pa.OSFile(str(self._path)) as source:
-            reader = pa.ipc.open_file(source)
-            for place in range(reader.num_record_batches):
-                yield reader.get_batch(place)
+        reader = pa.ipc.open_file(self._file)
+        for place in range(reader.num_record_batches):
+            yield reader.get_batch(place)

@@ -1,7 +1,7 @@
 """Plain text that models are trained on: never from the benchmark's documents (spec 1.1, 3.1)."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
@@ -14,15 +14,19 @@ from fathom.program import log
 TRAIN, HELD_OUT = "adapt-train", ("adapt-valid", "adapt-test")
 HELD_OUT_SHARE = 10
 """A held-out fold takes at most this part of the characters that training takes."""
+CHOSEN_BY = ("doc_id", "title", "abstract", "domains", "fold", "characters")
+"""Columns of the index that decide which documents are taken."""
 
 
-def choose_documents(index: pl.DataFrame, domain: str, max_characters: int) -> pl.DataFrame:
+def choose_documents(index: Iterable[pl.DataFrame], domain: str, max_characters: int) -> pl.DataFrame:
     """Choose the documents of a domain that models are trained and tested on, in their final order.
+
+    Memory holds one piece of the index, and no more documents than are chosen.
 
     Parameters
     ----------
-    index : pl.DataFrame
-        The corpus's index (INDEX).
+    index : iterable of pl.DataFrame
+        The corpus's index in pieces, columns :data:`CHOSEN_BY`.
     domain : str
         Name of the domain.
     max_characters : int
@@ -32,28 +36,37 @@ def choose_documents(index: pl.DataFrame, domain: str, max_characters: int) -> p
     Returns
     -------
     pl.DataFrame
-        Rows of the index, by a hash of doc_id; none where these folds of the domain are empty.
+        doc_id and fold, by a hash of doc_id; none where these folds of the domain are empty.
     """
-    wanted = index.filter(
-        pl.col("domains").list.contains(domain) & pl.col("fold").is_in([TRAIN, *HELD_OUT])
-    ).with_columns(
-        size=pl.col("characters") + pl.col("title").str.len_chars() + pl.col("abstract").str.len_chars()
-    )
-    order = sorted(range(len(wanted)), key=lambda row: hash_text(wanted["doc_id"][row]))
-    chosen = []
-    for fold in (TRAIN, *HELD_OUT):
-        limit = max_characters if fold == TRAIN else max_characters // HELD_OUT_SHARE
-        documents = wanted[order].filter(pl.col("fold") == fold)
-        fits = documents.filter((pl.col("size").cum_sum() <= limit) | (pl.int_range(pl.len()) == 0))
-        log.info("%s: %s of %s documents of %s", domain, f"{len(fits):,}", f"{len(documents):,}", fold)
-        if len(fits) < len(documents):
+    schema = {"doc_id": pl.String, "fold": pl.String, "size": pl.Int64, "hash": pl.String}
+    fitting = {fold: pl.DataFrame(schema=schema) for fold in (TRAIN, *HELD_OUT)}
+    limits = {fold: max_characters if fold == TRAIN else max_characters // HELD_OUT_SHARE for fold in fitting}
+    counts: Counter[str] = Counter()
+    for piece in index:
+        rows = _measure(piece.filter(pl.col("domains").list.contains(domain)))
+        for fold, limit in limits.items():
+            of_fold = rows.filter(pl.col("fold") == fold)
+            counts[fold] += len(of_fold)
+            # what does not fit now never will: documents to come can only push it further back
+            best = pl.concat([fitting[fold], of_fold]).sort("hash")
+            fitting[fold] = best.filter((pl.col("size").cum_sum() <= limit) | (pl.int_range(pl.len()) == 0))
+    for fold, fits in fitting.items():
+        log.info("%s: %s of %s documents of %s", domain, f"{len(fits):,}", f"{counts[fold]:,}", fold)
+        if len(fits) < counts[fold]:
             log.info(
-                "%s: %d left out: limit of %s characters", fold, len(documents) - len(fits), f"{limit:,}"
+                "%s: %d left out: limit of %s characters", fold, counts[fold] - len(fits), f"{limits[fold]:,}"
             )
-        chosen.append(fits)
-    keys = {doc_id: rank for rank, doc_id in enumerate(wanted["doc_id"][order].to_list())}
-    every = pl.concat(chosen).drop("size")
-    return every[sorted(range(len(every)), key=lambda row: keys[every["doc_id"][row]])]
+    return pl.concat(fitting.values()).sort("hash").select("doc_id", "fold")
+
+
+def _measure(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return doc_id, fold, characters of all texts, and a hash of doc_id that stands for a random number."""
+    return rows.select(
+        "doc_id",
+        "fold",
+        size=pl.col("characters") + pl.col("title").str.len_chars() + pl.col("abstract").str.len_chars(),
+        hash=pl.Series([hash_text(doc_id) for doc_id in rows["doc_id"]], dtype=pl.String),
+    )
 
 
 def make_plain(document: Mapping[str, Any], counts: Counter[str]) -> str:

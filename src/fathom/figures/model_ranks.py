@@ -1,12 +1,16 @@
-"""Models by rank on one domain, and how well the two benchmarks agree (000: Figure 7, top and bottom)."""
+"""Models by rank on one domain, and how well its benchmarks agree (000: Figure 7, top and bottom).
+
+Where there is a reference benchmark (spec 1.6), its ranks and its agreement with the others are shown too.
+"""
 
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.config.benchmark import VARIANTS
+from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
+from fathom.contracts.scoring import SUMMARY_COLUMNS
 from fathom.errors import InputError
 from fathom.figures.style import (
     VARIANT_SERIES,
@@ -20,7 +24,6 @@ from fathom.figures.style import (
 from fathom.files import read_delimited, write_delimited
 from fathom.program import log
 from fathom.scoring.summaries import correlate
-from fathom.tables import SUMMARY_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +34,12 @@ TABLE_COLUMNS = (
     "tfidf_pairs", "pearson_r", "pearson_p",
 )  # fmt: skip
 """Header of the figure's numbers; the correlation is that of the whole domain, the same in every line."""
+
+REFERENCE_COLUMNS = (
+    "reference_rank", "reference_low", "reference_high", "reference_pairs",
+    "reference_tf_r", "reference_tf_p", "reference_tfidf_r", "reference_tfidf_p",
+)  # fmt: skip
+"""What the header also holds where there is a reference benchmark; correlations with its ranks."""
 
 Points = list[tuple[float, float]]
 
@@ -63,8 +72,10 @@ class ModelRanks:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Correlation of the two benchmarks over models; `reason` says why there is none."""
+    """Correlation of two benchmarks over models; `reason` says why there is none."""
 
+    x: str
+    y: str
     models: int
     r: float = math.nan
     p: float = math.nan
@@ -135,7 +146,7 @@ def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path
     models = [model for model in ranks[domain] if model.ranks]
     if not models:
         raise InputError(f"no model has a rank on domain {domain!r}", str(summary), "see the scores' reports")
-    for variant in VARIANTS:
+    for variant in _find_variants(models):
         without = [model.model for model in models if variant not in model.ranks]
         if without:
             label = VARIANT_SERIES[variant].label
@@ -143,32 +154,55 @@ def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path
     return models
 
 
-def measure_agreement(models: list[ModelRanks]) -> Agreement:
-    """Return Pearson's r with p, and the least-squares line, of TF-IDF ranks on TF ranks over models."""
-    both = [model for model in models if all(variant in model.ranks for variant in VARIANTS)]
+def _find_variants(models: list[ModelRanks]) -> list[str]:
+    """Return the variants to show: both of every corpus, and the reference where a model has a rank on it."""
+    return [*VARIANTS, *([REFERENCE] if any(REFERENCE in model.ranks for model in models) else [])]
+
+
+def measure_agreement(models: list[ModelRanks], x: str = "tf", y: str = "tfidf") -> Agreement:
+    """Return Pearson's r with p, and the least-squares line, of ranks on `y` on ranks on `x` over models."""
+    both = _take_both(models, x, y)
     if len(both) < 3:
-        return Agreement(len(both), reason="too few models for a correlation (3 are needed)")
-    tf, tfidf = ([model.ranks[variant].value for model in both] for variant in VARIANTS)
-    found = correlate(tf, tfidf)
+        return Agreement(x, y, len(both), reason="too few models for a correlation (3 are needed)")
+    across, up = ([model.ranks[variant].value for model in both] for variant in (x, y))
+    found = correlate(across, up)
     if found is None:
-        return Agreement(len(both), reason="no correlation: all models have the same rank")
+        return Agreement(x, y, len(both), reason="no correlation: all models have the same rank")
     import numpy as np
 
-    slope, intercept = np.polyfit(tf, tfidf, 1)
-    return Agreement(len(both), *found, float(slope), float(intercept))
+    slope, intercept = np.polyfit(across, up, 1)
+    return Agreement(x, y, len(both), *found, float(slope), float(intercept))
 
 
-def write_model_ranks(path: Path | str, models: list[ModelRanks], agreement: Agreement) -> None:
+def measure_agreements(models: list[ModelRanks]) -> list[Agreement]:
+    """Return the agreement of TF and TF-IDF ranks, and that of each with the reference where there is one."""
+    with_reference = [(variant, REFERENCE) for variant in VARIANTS if REFERENCE in _find_variants(models)]
+    return [measure_agreement(models, x, y) for x, y in [VARIANTS, *with_reference]]
+
+
+def _take_both(models: list[ModelRanks], x: str, y: str) -> list[ModelRanks]:
+    """Return the models that have a rank on both benchmarks."""
+    return [model for model in models if x in model.ranks and y in model.ranks]
+
+
+def write_model_ranks(path: Path | str, models: list[ModelRanks], agreements: list[Agreement]) -> None:
     """Write the figure's numbers as CSV; a number that does not exist is an empty field."""
-    missing = Rank(math.nan, math.nan, math.nan, 0)
+    between, *with_reference = agreements
     rows = []
     for place, model in enumerate(models, start=1):
-        row: list[Any] = [place, model.model]
-        for variant in VARIANTS:
-            rank = model.ranks.get(variant, missing)
-            row += [*(_format(number) for number in (rank.value, rank.low, rank.high)), rank.pairs]
-        rows.append([*row, _format(agreement.r), _format(agreement.p)])
-    write_delimited(path, TABLE_COLUMNS, rows, ",")
+        row = [place, model.model, *(value for variant in VARIANTS for value in _list_rank(model, variant))]
+        row += [_format(between.r), _format(between.p)]
+        if with_reference:
+            row += _list_rank(model, REFERENCE)
+            row += [_format(number) for found in with_reference for number in (found.r, found.p)]
+        rows.append(row)
+    write_delimited(path, TABLE_COLUMNS + (REFERENCE_COLUMNS if with_reference else ()), rows, ",")
+
+
+def _list_rank(model: ModelRanks, variant: str) -> list[Any]:
+    """Return the four fields of one rank."""
+    rank = model.ranks.get(variant, Rank(math.nan, math.nan, math.nan, 0))
+    return [*(_format(number) for number in (rank.value, rank.low, rank.high)), rank.pairs]
 
 
 def _format(number: float) -> str:
@@ -176,16 +210,18 @@ def _format(number: float) -> str:
 
 
 def draw_model_ranks(
-    models: list[ModelRanks], agreement: Agreement, title: str, settings: Summary | None = None
+    models: list[ModelRanks], agreements: list[Agreement], title: str, settings: Summary | None = None
 ) -> "Figure":
-    """Draw ranks with intervals (top) and TF against TF-IDF (bottom); to be called inside `use_style`.
+    """Draw ranks with intervals (top), TF against TF-IDF (below), TF against the reference (bottom, if any).
+
+    To be called inside `use_style`.
 
     Parameters
     ----------
     models : list of ModelRanks
         Best first, each with at least one rank.
-    agreement : Agreement
-        Of the same models.
+    agreements : list of Agreement
+        Of the same models, as `measure_agreements` returns them.
     title : str
         Name of the domain.
     settings : Summary, optional
@@ -198,21 +234,27 @@ def draw_model_ranks(
     """
     numbered = len(models) > _NAMES_UP_TO or any(len(clean_name(m.model)) > 32 for m in models)
     names = [wrap_name(model.model, _NAME_WIDTH) for model in models]
-    heights = [max(1.0, 0.62 * (name.count("\n") + 1)) for name in names]
+    least = 1.0 if len(agreements) == 1 else 1.5  # three marks need more room than two
+    heights = [max(least, 0.62 * (name.count("\n") + 1)) for name in names]
     rows = [sum(heights[:place]) + heights[place] / 2 for place in range(len(models))]
     top = max(1.6, 0.5 + 0.28 * sum(heights))
-    figure = make_figure(7.5, top + 5.0)
+    panels = agreements[:2]  # how TF-IDF agrees with the reference is said in the last panel's title
+    figure = make_figure(7.5, top + 1.0 + 4.0 * len(panels))
     figure.suptitle(wrap_name(title, 60))
-    upper, lower = figure.subplots(2, 1, height_ratios=[top, 4.0])
+    upper, *lower = figure.subplots(1 + len(panels), 1, height_ratios=[top, *(4.0 for _ in panels)])
     labels = [f"{name}  {place}" if numbered else name for place, name in enumerate(names, start=1)]
     upper.set_yticks(rows, labels)
     upper.set_ylim(sum(heights), 0)
     _draw_ranks(upper, models, rows)
     upper.set_xlabel(label_ranks(settings or Summary()))
-    line = _draw_agreement(lower, models, agreement, numbered)
-    both = [(place, m) for place, m in enumerate(models, start=1) if len(m.ranks) == len(VARIANTS)]
-    points = [(m.ranks["tf"].value, m.ranks["tfidf"].value) for _, m in both]
-    place_labels(lower, points, [str(place) if numbered else clean_name(m.model) for place, m in both], line)
+    lines = [_draw_agreement(*panel, models, numbered) for panel in zip(lower, panels, strict=True)]
+    lower[-1].set_title("\n".join(map(describe_agreement, agreements[len(panels) - 1 :])))
+    places = {model.model: place for place, model in enumerate(models, start=1)}
+    for axes, agreement, line in zip(lower, panels, lines, strict=True):
+        both = _take_both(models, agreement.x, agreement.y)
+        points = [(m.ranks[agreement.x].value, m.ranks[agreement.y].value) for m in both]
+        texts = [str(places[m.model]) if numbered else clean_name(m.model) for m in both]
+        place_labels(axes, points, texts, line)
     return figure
 
 
@@ -224,16 +266,23 @@ def label_ranks(settings: Summary) -> str:
 
 def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float]) -> None:
     """Draw one row for each model, the best on top: a mark and a whisker for each variant."""
-    shown = [variant for variant in VARIANTS if any(variant in model.ranks for model in models)]
-    for variant in shown:
-        shift = 0.0 if len(shown) == 1 else (-0.16 if variant == "tf" else 0.16)
+    shown = [v for v in _find_variants(models) if any(v in model.ranks for model in models)]
+    for place, variant in enumerate(shown):
+        shift = (0.32 if len(shown) < 3 else 0.4) * (place - (len(shown) - 1) / 2)
         _draw_series(axes, models, variant, [row + shift for row in rows])
     axes.tick_params(axis="y", length=0)
     ends = [n for m in models for r in m.ranks.values() for n in (r.value, r.low, r.high) if math.isfinite(n)]
     _scale_axis(axes, "x", ends)
     missing = [VARIANT_SERIES[variant].label for variant in VARIANTS if variant not in shown]
     note = f"There are no {missing[0]} ranks." if missing else None
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, title=note, alignment="left")
+    handles, labels = axes.get_legend_handles_labels()
+    if len(shown) < 3:
+        labels = [f"{label} benchmark" for label in labels]
+    else:  # three long labels are wider than the axes
+        note = note or "Benchmarks"
+    axes.legend(
+        handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, title=note, alignment="left"
+    )
 
 
 def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: list[float]) -> None:
@@ -252,37 +301,39 @@ def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: 
             "%s: %d of %d ranks have no interval and are drawn without one", series.label, without, len(rows)
         )
     values, places = [rank.value for _, rank in rows], [row for row, _ in rows]
-    axes.plot(values, places, label=f"{series.label} benchmark", zorder=3, **series.marks())
+    axes.plot(values, places, label=series.label, zorder=3, **series.marks())
 
 
-def _draw_agreement(axes: "Axes", models: list[ModelRanks], agreement: Agreement, numbered: bool) -> Points:
+def _draw_agreement(axes: "Axes", agreement: Agreement, models: list[ModelRanks], numbered: bool) -> Points:
     """Draw a point for each model with both ranks, and the least-squares line; return the line's points."""
     import numpy as np
 
-    both = [model for model in models if len(model.ranks) == len(VARIANTS)]
-    tf, tfidf = ([model.ranks[variant].value for model in both] for variant in VARIANTS)
-    _scale_axis(axes, "x", tf)
-    _scale_axis(axes, "y", tfidf)
-    axes.plot(tf, tfidf, color="0.25", marker="D", markersize=4.5, linestyle="none", zorder=3)
+    both = _take_both(models, agreement.x, agreement.y)
+    across, up = ([model.ranks[variant].value for model in both] for variant in (agreement.x, agreement.y))
+    _scale_axis(axes, "x", across)
+    _scale_axis(axes, "y", up)
+    axes.plot(across, up, color="0.25", marker="D", markersize=4.5, linestyle="none", zorder=3)
     points: Points = []
     if not agreement.reason:
-        ends = (min(tf), max(tf))
+        ends = (min(across), max(across))
         along = np.geomspace(*ends, 200) if axes.get_xscale() == "log" else np.linspace(*ends, 200)
         line = agreement.slope * along + agreement.intercept
         points = [(float(x), float(y)) for x, y in zip(along, line, strict=True) if y > 0]
         axes.plot(*zip(*points, strict=True), color="0.45", linestyle=":", scalex=False, scaley=False)
-    axes.set_xlabel("TF rank" + (" (numbers: models as above)" if numbered else ""))
-    axes.set_ylabel("TF-IDF rank")
+    labels = [f"{VARIANT_SERIES[variant].label} rank" for variant in (agreement.x, agreement.y)]
+    axes.set_xlabel(labels[0] + (" (numbers: models as above)" if numbered else ""))
+    axes.set_ylabel(labels[1])
     axes.set_title(describe_agreement(agreement))
     return points
 
 
 def describe_agreement(agreement: Agreement) -> str:
     """Return the correlation as a line of text: r, p and the number of models, or why there is none."""
+    names = " and ".join(VARIANT_SERIES[variant].label for variant in (agreement.x, agreement.y))
     if agreement.reason:
-        return f"TF and TF-IDF: {agreement.reason}"
+        return f"{names}: {agreement.reason}"
     p = "p < 0.001" if agreement.p < 0.001 else f"p = {agreement.p:.3f}"
-    return f"TF and TF-IDF: r = {agreement.r:.2f}, {p}, {agreement.models} models"
+    return f"{names}: r = {agreement.r:.2f}, {p}, {agreement.models} models"
 
 
 def _scale_axis(axes: "Axes", which: str, values: list[float]) -> None:
@@ -311,11 +362,11 @@ def _scale_axis(axes: "Axes", which: str, values: list[float]) -> None:
 
 def plot_model_ranks(
     models: list[ModelRanks], title: str, pdf: Path | str, png: Path | str, settings: Summary | None = None
-) -> Agreement:
-    """Draw and save the figure of one domain; return the correlation that it shows."""
+) -> list[Agreement]:
+    """Draw and save the figure of one domain; return the correlations that it shows."""
     from fathom.figures.style import save_figure
 
-    agreement = measure_agreement(models)
+    agreements = measure_agreements(models)
     with use_style():
-        save_figure(draw_model_ranks(models, agreement, title, settings), pdf, png)
-    return agreement
+        save_figure(draw_model_ranks(models, agreements, title, settings), pdf, png)
+    return agreements

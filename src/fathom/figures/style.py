@@ -35,6 +35,7 @@ class Series:
 VARIANT_SERIES = {
     "tf": Series("TF", "#0072B2", "o", True, "-"),
     "tfidf": Series("TF-IDF", "#D55E00", "s", False, "--"),
+    "reference": Series("reference", "#009E73", "^", True, ":"),
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.files import hash_file, hash_text, read_json, write_atomically, write_json
 from fathom.models.registry import Entry
+from fathom.program import log
 
 _TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
                     "spiece.model", "sentencepiece*.model")  # fmt: skip
@@ -39,6 +40,8 @@ class Pointer:
         Model that this one was adapted or tuned from, or empty.
     add_bos : bool or None
         Whether a BOS token comes before every text; None asks the tokenizer.
+    chat_template : bool
+        Whether pairs are scored inside the tokenizer's chat template.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Pointer:
     fingerprint: str = ""
     base: str = ""
     add_bos: bool | None = None
+    chat_template: bool = False
 
 
 def write_pointer(path: Path | str, pointer: Pointer) -> None:
@@ -246,12 +250,24 @@ def find_context(model: Any) -> int | None:
     return context if isinstance(context, int) else None
 
 
+def pick_devices(device: str, gpus: int = 1) -> list[str]:
+    """Return the devices to run on; `auto` is as many visible GPUs as are asked for, or the CPU."""
+    import torch
+
+    if device != "auto":
+        return [pick_device(device)]
+    found = [f"cuda:{place}" for place in range(min(gpus, torch.cuda.device_count()))]
+    if 0 < len(found) < gpus:
+        log.info("%s GPUs are asked for, %s are visible", gpus, len(found))
+    return found or ["cpu"]
+
+
 def pick_device(device: str) -> str:
-    """Return the device to run on; `auto` is the first GPU that is visible, or the CPU."""
+    """Return the one device to run on; `auto` is the first GPU that is visible, or the CPU."""
     import torch
 
     if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        return pick_devices(device)[0]
     if device != "cpu" and not (device.startswith("cuda") and torch.cuda.is_available()):
         raise InputError(f"there is no device {device!r} here", "scoring.device", "auto, cpu, cuda or cuda:N")
     return device

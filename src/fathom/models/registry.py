@@ -1,7 +1,7 @@
 """The table of models from the hub or from local folders: `config/models.tsv`."""
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast, get_args
 
@@ -11,6 +11,9 @@ from fathom.files import read_delimited
 Kind = Literal["base", "chat"]
 DTYPES = ("float32", "bfloat16", "float16")
 COLUMNS = ("name", "family", "source", "revision", "kind", "base_of", "parameters", "tokens", "dtype")
+
+CHAT = "@chat"
+"""What ends the name of a chat model that is scored inside its chat template."""
 
 # Families that were trained with a BOS token before every text, whatever a copy of their tokenizer says.
 BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "gemma-2", "gemma-3"})
@@ -38,6 +41,8 @@ class Entry:
         Parameters, and tokens seen in training, where known.
     dtype : str
         Number type that the model was published in.
+    chat_template : bool
+        Whether it is scored inside its chat template: its name ends in `@chat`. No column of the table.
     """
 
     name: str
@@ -49,6 +54,7 @@ class Entry:
     parameters: int | None
     tokens: int | None
     dtype: str
+    chat_template: bool = False
 
     @property
     def add_bos(self) -> bool | None:
@@ -89,7 +95,14 @@ def read_registry(path: Path | str) -> dict[str, Entry]:
 
 
 def find_model(entries: dict[str, Entry], name: str, path: Path | str) -> Entry:
-    """Return the row of one model; raise `InputError` with the nearest name if there is none."""
+    """Return the row of `NAME` or `NAME@chat`; raise `InputError` with the nearest name if there is none."""
+    if name.endswith(CHAT):
+        plain = find_model(entries, name.removesuffix(CHAT), path)
+        if plain.kind != "chat":
+            raise InputError(
+                f"{plain.name!r} is no chat model", str(path), "score it without a chat template"
+            )
+        return replace(plain, name=name, chat_template=True)
     if name not in entries:
         near = difflib.get_close_matches(name, entries, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(entries))}"

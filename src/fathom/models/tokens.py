@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 
 _BATCH = 1024
+CHAT_REQUEST = "Continue this text."
+"""What the user says where a model is scored inside its chat template."""
+
 _PLAIN = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
 
 
@@ -123,12 +126,18 @@ def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None 
     InputError
         If the tokenizer gives a prompt no token.
     """
-    bos = tokenizer.bos_token_id if wants_bos(tokenizer, add_bos) else None
-    encoded = encode_texts(tokenizer, prompts)
+    encoded = encode_keywords(tokenizer, prompts, add_bos)
     for ids, prompt in zip(encoded, prompts, strict=True):
         if not ids:
             raise InputError("the tokenizer gives this prompt no token", f"prompt {prompt!r}", "leave it out")
-    return [ids if bos is None or ids[0] == bos else [bos, *ids] for ids in encoded]
+    return encoded
+
+
+def encode_keywords(tokenizer: Any, keywords: Sequence[str], add_bos: bool | None = None) -> list[list[int]]:
+    """Return the token ids of keywords as :func:`encode_prompts` does; none for what is nothing to it."""
+    bos = tokenizer.bos_token_id if wants_bos(tokenizer, add_bos) else None
+    encoded = encode_texts(tokenizer, keywords)
+    return [ids if not ids or bos is None or ids[0] == bos else [bos, *ids] for ids in encoded]
 
 
 def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
@@ -143,13 +152,96 @@ def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     return ids
 
 
+def encode_chat(tokenizer: Any, add_bos: bool | None = None, request: str = CHAT_REQUEST) -> list[int]:
+    """Return what stands before a text in a chat: what the user says, and the beginning of the answer.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+        One with a chat template.
+    add_bos : bool, optional
+        Whether a BOS token comes first where the template itself puts none; None asks the tokenizer.
+    request : str
+        What the user says.
+
+    Raises
+    ------
+    InputError
+        If the tokenizer has no chat template.
+    """
+    ids = list(tokenizer(render_chat(tokenizer, request), add_special_tokens=False)["input_ids"])
+    bos = tokenizer.bos_token_id
+    return [bos, *ids] if wants_bos(tokenizer, add_bos) and ids[:1] != [bos] else ids
+
+
+def render_chat(tokenizer: Any, request: str) -> str:
+    """Return what the user says inside the chat template, up to where the answer begins.
+
+    Raises
+    ------
+    InputError
+        If the tokenizer has no chat template.
+    """
+    if not tokenizer.chat_template:
+        raise InputError(
+            "the tokenizer has no chat template",
+            str(tokenizer.name_or_path),
+            "score the model without one, or check that it is a chat model",
+        )
+    text: str = tokenizer.apply_chat_template(
+        [{"role": "user", "content": request}],
+        add_generation_prompt=True,
+        tokenize=False,
+        date_string="26 Jul 2024",  # templates of Llama name a day: always the same, or scores would change
+    )
+    return text
+
+
+def encode_answers(
+    tokenizer: Any, prompts: Sequence[str], targets: Sequence[str], add_bos: bool | None = None
+) -> list[Encoded]:
+    """Encode prompts as what the user says in a chat, each target as the answer, without its blank.
+
+    An answer's tokens begin anew behind the template, as they do when a model answers.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+        One with a chat template.
+    prompts, targets : sequence of str
+        As in :func:`encode_pairs`.
+    add_bos : bool, optional
+        See :func:`encode_chat`.
+
+    Raises
+    ------
+    InputError
+        As :func:`encode_pairs`, and if the tokenizer has no chat template.
+    """
+    for prompt, target in zip(prompts, targets, strict=True):
+        _check_texts(prompt, target)
+    heads = {prompt: encode_chat(tokenizer, add_bos, prompt) for prompt in dict.fromkeys(prompts)}
+    answers = encode_texts(tokenizer, [target.removeprefix(" ") for target in targets])
+    for target, ids in zip(targets, answers, strict=True):
+        if not ids:
+            raise InputError("the tokenizer gives this target no token", f"target {target!r}", "leave it out")
+    return [
+        Encoded([*heads[prompt], *ids], len(heads[prompt]), False)
+        for prompt, ids in zip(prompts, answers, strict=True)
+    ]
+
+
 def encode_pair(tokenizer: Any, prompt: str, target: str, add_bos: bool | None = None) -> Encoded:
     """Encode one prompt and its target; see :func:`encode_pairs`."""
     return encode_pairs(tokenizer, [prompt], [target], add_bos)[0]
 
 
 def encode_pairs(
-    tokenizer: Any, prompts: Sequence[str], targets: Sequence[str], add_bos: bool | None = None
+    tokenizer: Any,
+    prompts: Sequence[str],
+    targets: Sequence[str],
+    add_bos: bool | None = None,
+    opening: Sequence[int] = (),
 ) -> list[Encoded]:
     """Encode prompts with their targets as continuations.
 
@@ -163,6 +255,8 @@ def encode_pairs(
         One blank and the term.
     add_bos : bool, optional
         Whether a BOS token comes first; None asks the tokenizer.
+    opening : sequence of int
+        What stands before every prompt instead, see :func:`encode_chat`.
 
     Returns
     -------
@@ -177,13 +271,14 @@ def encode_pairs(
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
-    bos = tokenizer.bos_token_id if wants_bos(tokenizer, add_bos) else None
+    if not opening and wants_bos(tokenizer, add_bos):
+        opening = [tokenizer.bos_token_id]
     joint = encode_texts(
         tokenizer, [prompt + target for prompt, target in zip(prompts, targets, strict=True)]
     )
     apart = encode_texts(tokenizer, prompts)
     return [
-        _join(tokenizer, ids, head, bos, f"target {target!r}")
+        _join(tokenizer, ids, head, opening, f"target {target!r}")
         for ids, head, target in zip(joint, apart, targets, strict=True)
     ]
 
@@ -204,20 +299,23 @@ def _check_texts(prompt: str, target: str) -> None:
         )
 
 
-def _join(tokenizer: Any, ids: list[int], prompt_ids: list[int], bos: int | None, target: str) -> Encoded:
-    """Find where the target starts in the joint ids, and put a BOS token before them where it is due."""
+def _join(
+    tokenizer: Any, ids: list[int], prompt_ids: list[int], opening: Sequence[int], target: str
+) -> Encoded:
+    """Find where the target starts in the joint ids, and put what opens every text before them."""
     start = _count_shared(ids, prompt_ids)
     backed_off = start < len(prompt_ids)
     if start == len(ids):
         raise InputError("the tokenizer gives this target no token of its own", target, "leave this pair out")
-    if bos is None and start == 0:
+    if not opening and start == 0:
         # without a context token nothing can be predicted: what stands between texts in training comes first
-        bos = next((i for i in (tokenizer.bos_token_id, tokenizer.eos_token_id) if i is not None), None)
-        if bos is None:
+        between = (tokenizer.bos_token_id, tokenizer.eos_token_id)
+        opening = [token for token in between if token is not None][:1]
+        if not opening:
             raise InputError("the prompt has no token and the tokenizer no BOS token to stand for it", target)
-    if bos is not None and (start == 0 or ids[0] != bos):
-        return Encoded([bos, *ids], start + 1, backed_off)
-    return Encoded(list(ids), start, backed_off)
+    if start and list(opening) == ids[:1]:  # a BOS token that the text brings is not doubled
+        opening = ()
+    return Encoded([*opening, *ids], len(opening) + start, backed_off)
 
 
 def _count_shared(first: Sequence[int], second: Sequence[int]) -> int:

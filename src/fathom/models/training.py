@@ -118,7 +118,7 @@ def train(
     held_out = pack_texts(texts, "adapt-valid", tokenizer, packing, VALID_SEQUENCES)
     require_sequences(len(held_out), 1, "fold adapt-valid")
     log.info("%s sequences of %s tokens for %s steps", f"{len(packed):,}", settings.sequence, settings.steps)
-    with _determinism(settings.seed):
+    with fix_randomness(settings.seed):
         model.to(device)
         _set_dropout(model, dropout)
         optimizer = _make_optimizer(model, settings.learning_rate)
@@ -238,7 +238,7 @@ def _set_dropout(model: Any, share: float) -> None:
 
 
 @contextmanager
-def _determinism(seed: int) -> Iterator[None]:
+def fix_randomness(seed: int) -> Iterator[None]:
     """Use one thread, deterministic kernels and a fixed seed inside the block."""
     import torch
 

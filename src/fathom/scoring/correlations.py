@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.scoring import Summary
+from fathom.contracts.scoring import SUMMARY_COLUMNS
 from fathom.errors import InputError
 from fathom.files import read_delimited
 from fathom.program import log
 from fathom.scoring.comparisons import AGGREGATE
 from fathom.scoring.summaries import METRICS, draw_keywords, format_number
-from fathom.tables import SUMMARY_COLUMNS
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ output layer is applied to them in float32; that this is what the model gives is
 
 import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
 from fathom.program import log
@@ -124,25 +124,57 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
     return own
 
 
-def score_batch(project: Projection, batch: Sequence[Pass], device: Any) -> Tokens:
-    """Return the scores of all wanted tokens of some passes, read at once."""
+class Batch(NamedTuple):
+    """Some passes as the model takes them.
+
+    Attributes
+    ----------
+    ids, mask : Tensor, shape (passes, tokens)
+        Padded on the right.
+    places : pair of Tensor, shape (wanted,)
+        Row and position of each wanted token, one pass after the other.
+    target : Tensor, shape (wanted,)
+        The token that is to come after each.
+    """
+
+    ids: "Tensor"
+    mask: "Tensor"
+    places: tuple["Tensor", "Tensor"]
+    target: "Tensor"
+
+
+def pack_passes(passes: Sequence[Pass], device: Any) -> Batch:
+    """Return some passes as one batch on a device."""
     import numpy as np
     import torch
 
-    longest = max(len(some.ids) for some in batch)
-    ids = np.zeros((len(batch), longest), dtype=np.int64)
+    longest = max(len(some.ids) for some in passes)
+    ids = np.zeros((len(passes), longest), dtype=np.int64)
     mask = np.zeros_like(ids)
-    for row, some in enumerate(batch):
+    for row, some in enumerate(passes):
         ids[row, : len(some.ids)] = some.ids
         mask[row, : len(some.ids)] = 1
-    places = [(row, *want) for row, some in enumerate(batch) for want in some.wanted]
+    places = [(row, *want) for row, some in enumerate(passes) for want in some.wanted]
     index, position, target = torch.tensor(places, device=device).T
-    hidden = project.run(
-        torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device), (index, position)
+    return Batch(
+        torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device), (index, position), target
     )
-    step = max(_FEWEST_ROWS, _LOGIT_BYTES.get(hidden.device.type, 1 << 27) // (4 * project.entries))
-    pieces = [slice(start, start + step) for start in range(0, len(places), step)]
-    return join_tokens([score_rows(project.to_logits(hidden[piece]), target[piece]) for piece in pieces])
+
+
+def count_rows(entries: int, device: str) -> int:
+    """Return how many rows of float32 logits are held at once on a type of device."""
+    return max(_FEWEST_ROWS, _LOGIT_BYTES.get(device, 1 << 27) // (4 * entries))
+
+
+def score_batch(project: Projection, batch: Sequence[Pass], device: Any) -> Tokens:
+    """Return the scores of all wanted tokens of some passes, read at once."""
+    packed = pack_passes(batch, device)
+    hidden = project.run(packed.ids, packed.mask, packed.places)
+    step = count_rows(project.entries, hidden.device.type)
+    pieces = [slice(start, start + step) for start in range(0, len(hidden), step)]
+    return join_tokens(
+        [score_rows(project.to_logits(hidden[piece]), packed.target[piece]) for piece in pieces]
+    )
 
 
 def score_rows(logits: "Tensor", target: "Tensor") -> Tokens:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 import pyarrow as pa
 
+from fathom.contracts.column import Column, Contract
 from fathom.errors import InputError
 from fathom.files import read_json, write_json
 from fathom.program import log
-from fathom.tables import Column, Contract, read_table, write_table
+from fathom.tables import read_table, write_table
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,9 +12,9 @@ from fathom.files import hash_text
 from fathom.models.loading import find_context
 from fathom.models.tokens import Document, encode_document
 from fathom.program import log
+from fathom.scoring.batches import Replica, score_passes
 from fathom.scoring.logits import choose_projection
 from fathom.scoring.passes import Pass
-from fathom.scoring.ranks import score_passes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -175,9 +175,9 @@ def _score_windows(
     if not owned:
         return
     sample = owned[0][1].ids
-    project = choose_projection(model, sample[: max(1, len(sample) - 1)], name)
+    replica = Replica(choose_projection(model, sample[: max(1, len(sample) - 1)], name), model.device)
     waiting = iter(owned)
-    for found in score_passes(model, project, [window for _, window in owned], batch_tokens, None):
+    for found in score_passes([replica], [window for _, window in owned], batch_tokens, None):
         done = 0
         while done < len(found.log_probability):
             row, window = next(waiting)

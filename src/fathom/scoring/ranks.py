@@ -1,20 +1,22 @@
 """Rank and probability of every target, teacher-forced, each beginning read once (000: 2.6; spec 2.1)."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
-from fathom.models.loading import find_context
-from fathom.models.tokens import Encoded, encode_pairs
-from fathom.program import log, show_progress
+from fathom.models.loading import Pointer, find_context
+from fathom.models.tokens import Encoded, encode_chat, encode_pairs
+from fathom.program import log
+from fathom.scoring.batches import Replica, score_passes
 from fathom.scoring.inputs import COLUMNS, complete_pairs
-from fathom.scoring.logits import Projection, choose_projection, score_batch
+from fathom.scoring.logits import choose_projection
 from fathom.scoring.partial import Partial, Tokens, join_tokens
-from fathom.scoring.passes import Pass, Plan, plan_passes
+from fathom.scoring.passes import Plan, plan_passes
 
 
 def score_pairs(
@@ -24,14 +26,15 @@ def score_pairs(
     settings: Scoring | None = None,
     add_bos: bool | None = None,
     name: str = "the model",
+    chat_template: bool = False,
 ) -> pl.DataFrame:
     """Score a model on prompt-target pairs; see :func:`score_benchmarks`.
 
     Columns prompt and target are enough, see :func:`fathom.scoring.inputs.complete_pairs`; without settings,
     the defaults hold.
     """
-    benchmarks = [complete_pairs(pairs)]
-    return score_benchmarks(model, tokenizer, benchmarks, settings or Scoring(), add_bos, name)[0]
+    pointer = Pointer(name, Path(), add_bos=add_bos, chat_template=chat_template)
+    return score_benchmarks(model, tokenizer, [complete_pairs(pairs)], settings or Scoring(), pointer)[0]
 
 
 def score_benchmarks(
@@ -39,23 +42,22 @@ def score_benchmarks(
     tokenizer: Any,
     benchmarks: Sequence[pl.DataFrame],
     settings: Scoring,
-    add_bos: bool | None = None,
-    name: str = "the model",
+    pointer: Pointer | None = None,
     partial: Partial | None = None,
 ) -> list[pl.DataFrame]:
     """Score a model on several benchmarks at once: what their pairs share is read once.
 
     Parameters
     ----------
-    model, tokenizer : transformers causal language model and its tokenizer
+    model : transformers causal language model, or a list of the same model on several devices
+        Batches are dealt out to the devices; the scores do not depend on how many there are.
+    tokenizer : its tokenizer
     benchmarks : sequence of DataFrame
         Columns pair_id, keyword, prompt, target; more are ignored.
     settings : Scoring
         Uses `batch_tokens`; halved, and halved again, while a GPU's memory runs out.
-    add_bos : bool, optional
-        Whether a BOS token comes first; None asks the tokenizer.
-    name : str
-        Name of the model for messages.
+    pointer : Pointer, optional
+        Its name for messages, whether a BOS token comes first, and whether its chat template is around.
     partial : Partial, optional
         Where finished passes are kept until all are done.
 
@@ -70,36 +72,47 @@ def score_benchmarks(
         If pair ids stand twice in a benchmark, a pair is longer than the model's context, logits are no
         finite numbers or fewer than the tokenizer's entries, or the model is not causal.
     """
-    import torch
-
     for pairs in benchmarks:
         check_pairs(pairs)
+    pointer = pointer or Pointer("the model", Path())
     every = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
-    encoded = encode_pairs(tokenizer, every["prompt"].to_list(), every["target"].to_list(), add_bos)
-    names = every["pair_id"].to_list()
-    _check_lengths(model, encoded, names, name)
+    opening = encode_chat(tokenizer, pointer.add_bos) if pointer.chat_template else []
+    texts = every["prompt"].to_list(), every["target"].to_list()
+    encoded = encode_pairs(tokenizer, *texts, pointer.add_bos, opening)
+    names, models = every["pair_id"].to_list(), model if isinstance(model, list) else [model]
+    check_lengths(models[0], encoded, names, pointer.name)
     plan = plan_passes(encoded)
     _log_plan(plan, encoded)
-    _log_unknown(tokenizer.unk_token_id, encoded, name)
+    _log_unknown(tokenizer.unk_token_id, encoded, pointer.name)
     tokens, entries = join_tokens([]), 1
-    training = model.training
-    model.eval()
-    with torch.inference_mode():
-        if plan.passes:
-            project = choose_projection(model, plan.passes[0].ids, name)
-            entries = project.entries
-            _check_entries(entries, encoded, names, name)
+    if plan.passes:
+        with _evaluate(models, plan.passes[0].ids, pointer.name) as replicas:
+            entries = replicas[0].project.entries
+            _check_entries(entries, encoded, names, pointer.name)
             parts, count = list[Tokens](), 0
-            for part in score_passes(model, project, plan.passes, settings.batch_tokens, partial):
-                _check_finite(part, count, plan, names, name)
+            for part in score_passes(replicas, plan.passes, settings.batch_tokens, partial):
+                _check_finite(part, count, plan, names, pointer.name)
                 parts.append(part)
                 count += len(part.rank)
             tokens = join_tokens(parts)
-    model.train(training)
     rows = [tokens.pick(places) for places in plan.rows]
     scores = _make_frame(every, encoded, rows, entries)
     ends = [len(pairs) for pairs in benchmarks]
     return [scores.slice(sum(ends[:place]), size) for place, size in enumerate(ends)]
+
+
+@contextmanager
+def _evaluate(models: Sequence[Any], ids: Sequence[int], name: str) -> Iterator[list[Replica]]:
+    """Give each device's model with its output layer, in evaluation; set back what was in training."""
+    import torch
+
+    training = [model.training for model in models]
+    try:
+        with torch.inference_mode():
+            yield [Replica(choose_projection(model.eval(), ids, name), model.device) for model in models]
+    finally:
+        for model, was in zip(models, training, strict=True):
+            model.train(was)
 
 
 def check_pairs(pairs: pl.DataFrame) -> None:
@@ -112,7 +125,7 @@ def check_pairs(pairs: pl.DataFrame) -> None:
         raise InputError(f"pair {twice[0]!r} stands twice", "pairs", "each pair needs its own pair_id")
 
 
-def _check_lengths(model: Any, encoded: Sequence[Encoded], names: Sequence[str], name: str) -> None:
+def check_lengths(model: Any, encoded: Sequence[Encoded], names: Sequence[str], name: str) -> None:
     """Raise `InputError` if a pair does not fit the model's context."""
     context = find_context(model)
     for pair, pair_name in zip(encoded, names, strict=True):
@@ -167,50 +180,6 @@ def _log_unknown(unknown: int | None, encoded: Sequence[Encoded], name: str) -> 
     count = sum(unknown in pair.ids[pair.start :] for pair in encoded)
     if count:
         log.info("%s targets hold what the tokenizer of %s does not know", f"{count:,}", name)
-
-
-def score_passes(
-    model: Any, project: Projection, passes: Sequence[Pass], budget: int, partial: Partial | None
-) -> Iterator[Tokens]:
-    """Yield the scores of wanted tokens in the order of passes; halve batches if memory runs out."""
-    import torch
-
-    done = 0
-    if partial is not None:
-        kept, done, budget = partial.load(budget)
-        yield from kept
-    ticks = iter(show_progress(range(done, len(passes)), "sequences", len(passes) - done))
-    while done < len(passes):
-        size = max(1, budget // len(passes[done].ids))
-        batch = passes[done : done + size]
-        found = _try_batch(model, project, batch)
-        if found is None:
-            if len(batch) == 1:
-                raise InputError(
-                    "the GPU's memory does not hold one pair", "scoring", "use a larger GPU or dtype bfloat16"
-                )
-            budget = budget // 2
-            torch.cuda.empty_cache()
-            log.info("out of GPU memory: batches of %s tokens from here on", budget)
-            continue
-        yield found  # what is no finite number ends the run here, and is not kept
-        done += len(batch)
-        if partial is not None:
-            partial.add(found, done, budget)
-        for _ in islice(ticks, len(batch)):
-            pass
-    for _ in ticks:
-        pass
-
-
-def _try_batch(model: Any, project: Projection, batch: Sequence[Pass]) -> Tokens | None:
-    """Return the scores of a batch, or None if the GPU's memory ran out."""
-    import torch
-
-    try:
-        return score_batch(project, batch, model.device)
-    except torch.cuda.OutOfMemoryError:
-        return None
 
 
 def _make_frame(

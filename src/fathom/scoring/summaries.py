@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from fathom.config.scoring import Summary
+from fathom.contracts.benchmark import PAIRS
+from fathom.contracts.scoring import SCORES
 from fathom.errors import InputError
 from fathom.program import log
-from fathom.tables import SCORES, read_table
+from fathom.tables import read_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,6 +111,30 @@ def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None
                 benchmark,
                 "score both on the same pairs.parquet",
             )
+
+
+def check_benchmarks(scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]]) -> None:
+    """Raise `InputError` unless scores are those of the benchmarks' own pairs.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, variant, model) to DataFrame
+        See :func:`read_scores`.
+    files : iterable of (domain, variant, path)
+        Pairs of the benchmarks.
+    """
+    for domain, variant, path in files:
+        names = read_table(path, PAIRS, ["pair_id", "keyword"]).sort("pair_id")
+        for key, frame in scores.items():
+            theirs = frame.select("pair_id", "keyword").sort("pair_id")
+            if key[:2] == (domain, variant) and not names.equals(theirs):
+                differ = len(set(names["pair_id"]) ^ set(theirs["pair_id"]))
+                raise InputError(
+                    f"the scores of {key[2]} are of other pairs than the benchmark's"
+                    f" ({differ:,} are not shared)",
+                    path,
+                    "score the model again, or give the benchmark that it was scored on",
+                )
 
 
 def format_number(number: float) -> str:

@@ -1,14 +1,15 @@
 """Which tokens of a vocabulary are content words, and which belong to a keyword (000: A.3.1; spec 1.4)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fathom.contracts.scoring import TOKEN_LISTS
 from fathom.errors import InputError
 from fathom.models.tokens import encode_texts
 from fathom.program import show_progress
-from fathom.tables import TOKEN_LISTS, make_empty_table
+from fathom.tables import make_empty_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,15 +65,19 @@ def find_content(names: Collection[str], stopwords: Collection[str]) -> "NDArray
 
 
 def make_token_lists(
-    tokenizer: Any, sentences: pl.DataFrame, names: list[str], content: "NDArray[np.bool_]", length: int
+    tokenizer: Any,
+    sentences: Iterable[tuple[str, pl.DataFrame]],
+    names: list[str],
+    content: "NDArray[np.bool_]",
+    length: int,
 ) -> pl.DataFrame:
     """Count the content tokens of each keyword's clean sentences and keep the most frequent.
 
     Parameters
     ----------
     tokenizer : transformers tokenizer
-    sentences : DataFrame
-        Columns keyword, clean.
+    sentences : iterable of (str, DataFrame)
+        Keywords in rising order, each with its clean sentences (column `clean`).
     names : list of str
         Text of every token by id.
     content : ndarray, shape (tokens,), dtype bool
@@ -86,14 +91,13 @@ def make_token_lists(
         Under contract TOKEN_LISTS, by keyword, then by falling count.
     """
     parts = [make_empty_table(TOKEN_LISTS)]
-    groups = sorted(sentences.group_by("keyword"), key=lambda group: str(group[0][0]))
-    for (keyword,), group in show_progress(groups, "keywords"):
-        counts = _count_tokens(tokenizer, group["clean"].to_list(), len(names))
+    for keyword, group in show_progress(sentences, "keywords"):
+        counts = _count_tokens(tokenizer, group["clean"], len(names))
         used = [place for place in counts.nonzero()[0].tolist() if content[place]]
         used.sort(key=lambda place: (-counts[place], names[place], place))
         kept = used[:length]
         rows = {
-            "keyword": [str(keyword)] * len(kept),
+            "keyword": [keyword] * len(kept),
             "token_id": kept,
             "token": [names[place] for place in kept],
             "count": [int(counts[place]) for place in kept],
@@ -102,12 +106,12 @@ def make_token_lists(
     return pl.concat(parts)
 
 
-def _count_tokens(tokenizer: Any, texts: list[str], size: int) -> "NDArray[np.int64]":
+def _count_tokens(tokenizer: Any, texts: pl.Series, size: int) -> "NDArray[np.int64]":
     """Return how often each token stands in some texts, shape (size,)."""
     import numpy as np
 
     counts = np.zeros(size, dtype=np.int64)
     for place in range(0, len(texts), _SENTENCES):
-        encoded = encode_texts(tokenizer, texts[place : place + _SENTENCES])
+        encoded = encode_texts(tokenizer, texts[place : place + _SENTENCES].to_list())
         counts += np.bincount(np.array([i for ids in encoded for i in ids], dtype=np.int64), minlength=size)
     return counts

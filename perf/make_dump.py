@@ -1,0 +1,201 @@
+"""Write a synthetic arXiv dump of any size, in the schemas of Kaggle's metadata and RedPajama's full texts.
+
+Words are those of the docstrings of scikit-learn and scipy, with their frequencies; each field has its own
+terms of two to five words, used again and again, so that keywords and matches are found. Texts hold LaTeX:
+maths, citations, references, commands, displayed equations, sections. They are short, 0.9 kB where a real one
+has 56 kB, so that a hundred thousand of them can be worked on in minutes. The same arguments give the same
+bytes, and a larger dump begins with the papers of a smaller one.
+"""
+
+import argparse
+import importlib.util
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+from typing import IO, Any
+
+import orjson
+
+from fathom.benchmark.wordlists import read_word_lists
+from fathom.errors import InputError
+from fathom.files import hash_text
+from fathom.program import log, run_program, show_progress
+
+ROOT = Path(__file__).resolve().parents[1]
+FIELDS = ("cs.AI", "physics.soc-ph")
+"""Every paper is in one of these."""
+WITH_TEXT = 0.62  # 1.56 million of 2.5 million
+_BLOCK = 1000
+_TERMS = 800
+_FUNCTION, _GENERAL, _TOPIC, _COMMON = 200, 2500, 700, 12_000
+_DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
+_WORD = re.compile(r"\b[a-z]{2,12}\b")
+_MATHS = (r"$\alpha_{3} \leq 0.5$", r"$x_i \in \mathbb{R}^{n}$", r"$p(y \mid x)$", r"$\mathcal{O}(n \log n)$")
+_COMMANDS = (
+    r"\cite{b9a0ebd270d6}",
+    r"\cite{smith2015,doe2016}",
+    r"(see Section~\ref{sec:two})",
+    r"\emph{%s}",
+)
+_EQUATION = "\\begin{equation}\\label{eq:1}\n\\sum_{i=1}^{n} \\frac{x_i}{1 + x_i^2} \\leq C\n\\end{equation}"
+
+
+@dataclass(frozen=True)
+class Words:
+    """Common words, and each field's own words and terms, the frequent ones first."""
+
+    function: list[str]
+    general: list[str]
+    topic: dict[str, list[str]]
+    terms: dict[str, list[str]]
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write metadata and shards, block by block, so that memory does not grow with their number."""
+    folder = arguments.output
+    if folder.exists():
+        raise InputError("this folder is there already", str(folder), "delete it, or name another")
+    (folder / "redpajama").mkdir(parents=True)
+    words = choose_words()
+    texts = 0
+    with ExitStack() as stack:
+        metadata = stack.enter_context((folder / "arxiv-metadata-oai-snapshot.json").open("wb"))
+        shards = [
+            stack.enter_context((folder / "redpajama" / f"arxiv_{number:03d}.jsonl").open("wb"))
+            for number in range(arguments.shards)
+        ]
+        blocks = range(0, arguments.documents, _BLOCK)
+        for start in show_progress(blocks, "thousands of papers", len(blocks)):
+            stop = min(start + _BLOCK, arguments.documents)
+            texts += write_block(start, stop, words, metadata, shards)
+    log.info("%s records, %s full texts in %s shards", f"{arguments.documents:,}", f"{texts:,}", len(shards))
+
+
+def choose_words() -> Words:
+    """Choose words by their frequency in docstrings; a field's own words are drawn by hash."""
+    counts: Counter[str] = Counter()
+    for package in ("sklearn", "scipy"):
+        found = importlib.util.find_spec(package)
+        if found is None or found.origin is None:
+            raise InputError(f"{package} is not installed", hint="install requirements.lock")
+        for path in sorted(Path(found.origin).parent.rglob("*.py")):
+            for text in _DOCSTRING.findall(path.read_text(encoding="utf-8", errors="replace")):
+                counts.update(_WORD.findall(text))
+    common = sorted(counts, key=lambda word: (-counts[word], word))
+    lists = read_word_lists(ROOT / "config" / "wordlists")
+    # what no word list refuses may be part of a keyword
+    rest = [w for w in common[:_COMMON] if len(w) >= 5 and lists.find_fault(w) is None]
+    rest = sorted(rest[: _TOPIC * len(FIELDS)], key=lambda word: hash_text("topic", word))
+    topic = {field: rest[number * _TOPIC :][:_TOPIC] for number, field in enumerate(FIELDS)}
+    terms = {field: make_terms(field, own) for field, own in topic.items()}
+    general = [word for word in common[_FUNCTION:_COMMON] if word not in set(rest)]
+    return Words(common[:_FUNCTION], general[:_GENERAL], topic, terms)
+
+
+def make_terms(field: str, words: list[str]) -> list[str]:
+    """Return a field's terms of two to five of its words."""
+    rng = Random(f"terms {field}")  # noqa: S311 -- nothing is secret here
+    sizes = rng.choices([2, 3, 4, 5], [0.6, 0.25, 0.1, 0.05], k=_TERMS)
+    return list(dict.fromkeys(" ".join(rng.sample(words, size)) for size in sizes))
+
+
+def write_block(start: int, stop: int, words: Words, metadata: IO[bytes], shards: list[IO[bytes]]) -> int:
+    """Write the papers from `start` to `stop`; return how many have a full text."""
+    rng = Random(f"papers {start}")  # noqa: S311
+    written = 0
+    prose = {field: write_sentences(words, field, rng) for field in FIELDS}
+    for number in range(start, stop):
+        field = FIELDS[int(hash_text("field", str(number))[:8], 16) % len(FIELDS)]
+        record = make_record(number, field, prose[field], words, rng)
+        metadata.write(orjson.dumps(record) + b"\n")
+        if rng.random() < WITH_TEXT:
+            # one in a thousand has an id that the metadata lacks
+            identifier = record["id"] if rng.random() > 0.001 else f"9912.{number % 100_000:05d}"
+            line = {"text": make_text(prose[field], rng), "meta": make_meta(identifier, record)}
+            shards[number % len(shards)].write(orjson.dumps(line) + b"\n")
+            written += 1
+    return written
+
+
+def make_record(number: int, field: str, prose: Iterator[str], words: Words, rng: Random) -> dict[str, Any]:
+    """Return one line of the metadata, with the keys and forms of the real one."""
+    day = date(2015, 1, 1) + timedelta(days=number // 400)
+    identifier = f"{day.year % 100:02d}{day.month:02d}.{number % 90_000 + 1:05d}"
+    terms = words.terms[field]
+    title = f"{terms[draw(rng, len(terms))].capitalize()} and {terms[draw(rng, len(terms))]}"
+    abstract = " ".join(next(prose) for _ in range(rng.randrange(3, 6)))
+    created = day.strftime("%a, %d %b %Y 12:00:00 GMT")
+    return {
+        "id": identifier, "submitter": "A. Author", "authors": "A. Author, B. Author", "title": title,
+        "comments": "12 pages", "journal-ref": None, "doi": None, "report-no": None,
+        "categories": f"{field} stat.ML" if number % 3 == 0 else field,
+        "license": "http://arxiv.org/licenses/nonexclusive-distrib/1.0/", "abstract": f"  {abstract}\n",
+        "versions": [{"version": "v1", "created": created}], "update_date": day.isoformat(),
+        "authors_parsed": [["Author", "A.", ""], ["Author", "B.", ""]],
+    }  # fmt: skip
+
+
+def make_meta(identifier: str, record: dict[str, Any]) -> dict[str, str]:
+    """Return `meta` of one line of RedPajama."""
+    return {
+        "timestamp": record["versions"][0]["created"], "yymm": identifier[:4], "arxiv_id": identifier,
+        "language": "en", "url": f"https://arxiv.org/abs/{identifier}",
+    }  # fmt: skip
+
+
+def make_text(prose: Iterator[str], rng: Random) -> str:
+    """Return a body of LaTeX: two sections, an equation between them."""
+    sections = []
+    for name in ("Introduction", "Results"):
+        sentences = [add_latex(next(prose), rng) for _ in range(rng.randrange(2, 4))]
+        sections.append(f"\\section{{{name}}}\n\n" + "\n".join(sentences))
+    return f"\n\n{_EQUATION}\n\n".join(sections)
+
+
+def add_latex(sentence: str, rng: Random) -> str:
+    """Return a sentence, of two in five with a formula or a command inside."""
+    kind = rng.random()
+    if kind > 0.4:
+        return sentence
+    pieces = sentence.split(" ")
+    place = rng.randrange(1, len(pieces))
+    added = rng.choice(_MATHS if kind < 0.25 else _COMMANDS)
+    if "%s" in added:
+        pieces[place] = added % pieces[place]
+    else:
+        pieces.insert(place, added)
+    return " ".join(pieces)
+
+
+def draw(rng: Random, count: int) -> int:
+    """Return a place below `count`, small ones more often: place k has a weight of about 1 / k."""
+    return int(count ** rng.random()) - 1
+
+
+def write_sentences(words: Words, field: str, rng: Random) -> Iterator[str]:
+    """Yield sentences without end; three of four hold a term of the field.
+
+    Half of the words are function words, a third general ones, the rest the field's.
+    """
+    terms, kinds = words.terms[field], (words.function, words.general, words.topic[field])
+    shares = list(accumulate((0.5, 0.36, 0.14)))
+    while True:
+        length = rng.randrange(10, 26)
+        chosen = [kind[draw(rng, len(kind))] for kind in rng.choices(kinds, cum_weights=shares, k=length)]
+        if rng.random() < 0.75:
+            chosen.insert(rng.randrange(2, length), terms[draw(rng, len(terms))])
+        yield " ".join(chosen).capitalize() + "."
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, required=True, help="records of the metadata")
+    parser.add_argument("--shards", type=int, required=True, help="files that full texts are divided into")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the dump, which must be new")
+    run_program(parser, main)

@@ -1,0 +1,79 @@
+"""How fast a tuning step is: batches of similar length against padding to the maximum, with the same loss.
+
+Reads the pairs of a finished run (`make demo`). Speed is measured on a model of GPT-2's shape with random
+weights and an adapter, on one thread, alternatives in turn, medians of processor time. Prints a table.
+"""
+
+import argparse
+import statistics
+from pathlib import Path
+from typing import Any
+
+from scoring import build_model, clock
+
+from fathom.config.tuning import Lora
+from fathom.models.loading import load_tokenizer
+from fathom.models.lora import add_adapter
+from fathom.models.tokens import Encoded, encode_pairs
+from fathom.program import run_program
+from fathom.ranking.tuning import order_batches, sum_losses
+from fathom.scoring.inputs import read_pairs
+
+RUN = Path(__file__).resolve().parents[1] / "results" / "demo"
+ROUNDS, BATCHES = 3, 4
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Measure, print."""
+    import torch
+
+    torch.set_num_threads(1)
+    pairs = read_pairs(arguments.pairs)
+    tokenizer = load_tokenizer(arguments.tokenizer)
+    model = build_model(len(tokenizer), arguments.layers, arguments.width)
+    settings = Lora(dropout=0.0)
+    add_adapter(model, settings)
+    encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list())
+    every = order_batches(encoded, settings, 0)
+    batches = every[:: max(1, len(every) // BATCHES)][:BATCHES]
+    tokens = sum(len(pair.ids) for batch in batches for pair in batch)
+    seconds: dict[str, list[float]] = {"padded": [], "sorted": []}
+    losses: dict[str, list[float]] = {}
+    for _ in range(ROUNDS):
+        for name, length in (("padded", arguments.length), ("sorted", None)):
+            spent, losses[name] = clock(lambda length=length: step(model, batches, length))
+            seconds[name].append(spent)
+    padded, by_length = (statistics.median(seconds[name]) for name in ("padded", "sorted"))
+    differ = max(abs(one / other - 1) for one, other in zip(losses["padded"], losses["sorted"], strict=True))
+    print(f"{len(encoded):,} examples of {sum(map(size, encoded)) / len(encoded):.0f} tokens on average\n")
+    print("| way | tokens/s | ratio | loss within |\n|---|---|---|---|")
+    print(f"| padded to {arguments.length} | {tokens / padded:,.0f} | 1 | |")
+    rate, ratio = tokens / by_length, padded / by_length
+    print(f"| batches of similar length | {rate:,.0f} | {ratio:.1f} | {differ:.1e} |")
+
+
+def size(pair: Encoded) -> int:
+    """Return the tokens of an example."""
+    return len(pair.ids)
+
+
+def step(model: Any, batches: list[list[Encoded]], length: int | None) -> list[float]:
+    """Return the loss of each batch, after its gradients were made."""
+    found = []
+    for batch in batches:
+        loss = sum_losses(model, batch, length)
+        loss.backward()
+        model.zero_grad(set_to_none=True)
+        found.append(float(loss.item()))
+    return found
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = RUN / "machine-learning" / "benchmark" / "tf" / "pairs.parquet"
+    parser.add_argument("--pairs", type=Path, default=default)
+    parser.add_argument("--tokenizer", type=Path, default=RUN / "models" / "gpt2-small" / "tokenizer")
+    parser.add_argument("--length", type=int, default=256, help="what the padded way pads to")
+    parser.add_argument("--layers", type=int, default=6)
+    parser.add_argument("--width", type=int, default=384)
+    run_program(parser, main)

@@ -1,0 +1,92 @@
+"""Settings of train-before-test: the same fine-tuning for every model, then a score (004; spec 3.4)."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from fathom.config.benchmark import Variant
+from fathom.config.section import Name, Positive, Section, Share
+
+Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
+LOWER_IS_BETTER: tuple[Metric, ...] = ("trimmed_mean_rank", "bits_per_byte")
+
+
+class Lora(Section):
+    """The adapter and its training (004: A.3); the same for every model, and tuned for none."""
+
+    rank: Positive = Field(8, description="rank of the adapter's matrices")
+    alpha: float = Field(32.0, gt=0, description="the adapter's output is scaled by alpha / rank")
+    dropout: Share = Field(0.1, description="dropout before the adapter")
+    learning_rate: float = Field(2e-5, gt=0, description="at the first step; falls in a line to 0")
+    weight_decay: float = Field(0.01, ge=0, description="of AdamW")
+    batch: Positive = Field(8, description="examples in a step, whatever fits into memory at once")
+    epochs: Positive = Field(5, description="times that each training example is seen")
+    max_tokens: Positive = Field(1024, description="longest example; longer prompts lose their beginning")
+    batch_tokens: Positive = Field(8192, description="tokens in memory at once, padding counted")
+    dtype: Literal["float32", "bfloat16"] = Field(
+        "bfloat16", description="number format of the model's own weights; the adapter's are float32"
+    )
+    seed: int = Field(0, description="for the first weights, dropout, and the order of examples")
+
+
+class Limits(Section):
+    """How many examples of a task are used (004: 3.1)."""
+
+    train: Positive = Field(50_000, description="training examples at most")
+    valid: Positive = Field(1_000, description="validation examples at most")
+    test: Positive = Field(10_000, description="test examples at most")
+    valid_share: float = Field(
+        0.2, gt=0, lt=1, description="share of the training part for validation, where a task has none"
+    )
+
+
+class Task(Section):
+    """A benchmark that every model is tuned for and scored on."""
+
+    kind: Literal["completion", "choice", "text", "harness"] = Field(
+        description="completion: pairs of a benchmark of this run; choice: multiple-choice questions made of "
+        "them; text: held-out text of a domain; harness: a task of lm-evaluation-harness"
+    )
+    domain: Name | None = Field(None, description="domain of this run (completion, choice, text)")
+    file: str | None = Field(None, description="JSON lines with `text`, in place of a domain (text)")
+    variant: Variant = Field("tf", description="variant of the benchmark (completion, choice)")
+    options: int = Field(4, ge=2, description="options of a question, the target among them (choice)")
+    task: str | None = Field(None, description="name of the task, or path of its YAML file (harness)")
+    filter: str | None = Field(
+        None, description="which filter of the task makes an answer comparable (exact_match); its first one"
+    )
+    metric: Metric | None = Field(
+        None, description="what counts; by default trimmed_mean_rank, acc or bits_per_byte, by kind"
+    )
+    category: str = Field("", description="group of tasks that it belongs to, for agreement within groups")
+
+    @model_validator(mode="after")
+    def _say_where_it_comes_from(self) -> Self:
+        needed = {"harness": "task", "text": "domain or file"}.get(self.kind, "domain")
+        if all(getattr(self, key) is None for key in needed.split(" or ")):
+            raise ValueError(f"a task of kind {self.kind} needs {needed}")
+        allowed: dict[str, tuple[Metric, ...]] = {
+            "completion": ("trimmed_mean_rank",),
+            "choice": ("acc", "acc_norm", "mcc"),
+            "text": ("bits_per_byte",),
+            "harness": ("acc", "acc_norm", "mcc", "exact_match"),
+        }
+        if self.metric is not None and self.metric not in allowed[self.kind]:
+            known = ", ".join(allowed[self.kind])
+            raise ValueError(f"a task of kind {self.kind} has no metric {self.metric}; known: {known}")
+        return self
+
+    @property
+    def scored_by(self) -> Metric:
+        """The metric that is used."""
+        defaults: dict[str, Metric] = {"completion": "trimmed_mean_rank", "text": "bits_per_byte"}
+        return self.metric or defaults.get(self.kind, "acc")
+
+
+class TrainBeforeTest(Section):
+    """Tasks, limits, and how models are tuned for them."""
+
+    tasks: dict[Name, Task] = Field({}, description="tasks by name")
+    models: list[str] = Field([], description="models that are tuned; none: all that are scored")
+    lora: Lora = Lora()
+    limits: Limits = Limits()

@@ -1,0 +1,75 @@
+"""Two rankings side by side after reordering models that are not apart: a bump chart (004: Figure 1)."""
+
+from typing import TYPE_CHECKING, Any
+
+from fathom.contracts.ranking import ALIGNMENT_COLUMNS
+from fathom.figures.ranking import RankingTables, measure_names, title_setting
+from fathom.figures.style import clean_name, make_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+_STILL = 20  # a model that moves no further than this part of the models is drawn in grey
+_SPAN = 2.3  # inches between both sides
+
+
+def draw_alignment(tables: RankingTables) -> tuple["Figure", Table]:
+    """Draw a bump chart for each setting, names on both sides.
+
+    Returns
+    -------
+    (matplotlib.figure.Figure, (header, rows))
+        The figure and its numbers.
+    """
+    from matplotlib.lines import Line2D
+
+    rows = tables.read("alignment")
+    count = max(sum(row["setting"] == setting for row in rows) for setting in tables.settings)
+    still = count // _STILL
+    side = 0.3 + measure_names((tables.models[row["model"]].title for row in rows), 7.5)
+    figure = make_figure((_SPAN + 2 * side) * len(tables.settings), 1.7 + 0.172 * count)
+    panels = figure.subplots(1, len(tables.settings), squeeze=False)[0]
+    agreement = {(row["setting"], row["statistic"]): row for row in tables.read("agreement")}
+    for axes, setting in zip(panels, tables.settings, strict=True):
+        _draw_setting(axes, tables, [row for row in rows if row["setting"] == setting], still, side)
+        crossed = float(agreement[setting, "opposite_aligned"]["value"] or "nan")
+        axes.set_title(f"{title_setting(setting)}: {100 * crossed:.1f} % of pairs cross", pad=22)
+    handles = [
+        Line2D([], [], color=look.color, marker=look.marker, label=clean_name(look.label))
+        for look in tables.families.values()
+    ]
+    handles.append(Line2D([], [], color="0.75", label=f"moves {still} places or fewer" if still else "stays"))
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(7, len(handles)))
+    return figure, (ALIGNMENT_COLUMNS, [tuple(row.values()) for row in rows])
+
+
+def _draw_setting(
+    axes: "Axes", tables: RankingTables, rows: list[dict[str, str]], still: int, side: float
+) -> None:
+    """Draw one line for each model, between its two places, with `side` inches for names on both sides."""
+    for row in rows:
+        model = tables.models[row["model"]]
+        look = tables.families[model.family]
+        ends = [int(row["place_first"]), int(row["place_second"])]
+        moves = abs(ends[0] - ends[1]) > still
+        axes.plot([0, 1], ends, color=look.color if moves else "0.75", linewidth=1.3 if moves else 1.0,
+                  zorder=3 if moves else 2)  # fmt: skip
+        axes.plot(
+            [0, 1], ends, color=look.color, marker=look.marker, markersize=4, linestyle="none", zorder=4
+        )
+        for at, place, where in ((-0.04, ends[0], "right"), (1.04, ends[1], "left")):
+            axes.text(at, place, clean_name(model.title), ha=where, va="center", fontsize=7.5, color="0.1")
+    axes.set_xlim(-side / _SPAN, 1 + side / _SPAN)
+    axes.set_ylim(len(rows) + 0.8, 0.2)
+    axes.set_xticks(
+        [0, 1], [clean_name(tables.benchmarks[rows[0][which]].title) for which in ("first", "second")]
+    )
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.set_yticks([])
+    axes.grid(False)
+    for edge in axes.spines.values():
+        edge.set_visible(False)

@@ -1,0 +1,146 @@
+"""Principal components: shares, the first one by model and against compute (004: Figures 6, 7, 8, 11)."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from fathom.contracts.ranking import COMPONENT_COLUMNS, FIRST_COMPONENT_COLUMNS
+from fathom.figures.ranking import (
+    RankingTables,
+    draw_note,
+    measure_names,
+    read_number,
+    setting_color,
+    setting_look,
+    title_setting,
+)
+from fathom.figures.style import clean_name, make_figure
+from fathom.ranking.draws import ALL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+
+def draw_shares(tables: RankingTables, group: str = ALL) -> tuple["Figure", Table]:
+    """Draw the variance that each component explains, bars for each setting (004: Figures 6 and 8)."""
+    rows = [row for row in tables.read("pca") if row["group"] == group and row["share"]]
+    single = [row for row in rows if " to " not in row["component"]]
+    if not single:
+        return draw_note("There are too few models for principal components."), (COMPONENT_COLUMNS, [])
+    names = list(dict.fromkeys(row["component"] for row in single))
+    settings = [setting for setting in tables.settings if any(row["setting"] == setting for row in single)]
+    figure = make_figure(3.7 * len(settings) + 0.3, 3.4)
+    panels = figure.subplots(1, len(settings), squeeze=False, sharey=True)[0]
+    for place, (axes, setting) in enumerate(zip(panels, settings, strict=True)):
+        lines = {row["component"]: row for row in single if row["setting"] == setting}
+        heights, lows, highs = (
+            [read_number(lines[name][key]) if name in lines else math.nan for name in names]
+            for key in ("share", "ci_low", "ci_high")
+        )
+        axes.bar(names, heights, 0.7, **setting_look(place))
+        axes.vlines(range(len(names)), lows, highs, color="0.25", linewidth=1.1)
+        for at, (height, high) in enumerate(zip(heights, highs, strict=True)):
+            if not math.isnan(height):
+                top = height if math.isnan(high) else max(height, high)
+                axes.text(at, top + 0.015, f"{100 * height:.0f} %", ha="center", va="bottom", fontsize=9)
+        axes.grid(False, axis="x")
+        axes.set_ylim(0, 1.08)
+        axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1.0])
+        size = next(iter(lines.values()))
+        axes.set_title(f"{title_setting(setting)} ({size['models']} models)")
+    panels[0].set_ylabel("Share of the variance")
+    return figure, (COMPONENT_COLUMNS, [tuple(row.values()) for row in rows])
+
+
+def draw_compute(tables: RankingTables) -> tuple["Figure", Table]:
+    """Draw each model's first component against its training compute, by setting (004: Figure 7).
+
+    Chat models are drawn hollow. Models of unknown compute are left out.
+    """
+    rows = [
+        row for row in tables.read("pc1") if row["group"] == ALL and row["log10_compute"] and row["score"]
+    ]
+    if not rows:
+        return draw_note("No model's training compute is known."), (FIRST_COMPONENT_COLUMNS, [])
+    figure = make_figure(4.2 * len(tables.settings), 4.6)
+    panels = figure.subplots(1, len(tables.settings), squeeze=False, sharey=True)[0]
+    agreement = {(row["setting"], row["statistic"]): row for row in tables.read("agreement")}
+    for axes, setting in zip(panels, tables.settings, strict=True):
+        some = [row for row in rows if row["setting"] == setting]
+        for row in some:
+            model = tables.models[row["model"]]
+            look = tables.families[model.family]
+            face = "white" if model.kind == "chat" else look.color
+            axes.plot(10 ** float(row["log10_compute"]), float(row["score"]), color=look.color,
+                      marker=look.marker, markerfacecolor=face, linestyle="none")  # fmt: skip
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: format_power(value))
+        axes.set_xlabel("Training compute, 6 N D (FLOP)")
+        r = agreement.get((setting, "pc1_compute_pearson"))
+        found = f", r = {float(r['value']):.2f}" if r and r["value"] else ""
+        axes.set_title(f"{title_setting(setting)}{found}, {len(some)} models")
+    panels[0].set_ylabel("PC1 score")
+    used = {tables.models[row["model"]].family for row in rows}
+    _add_families(figure, tables, used)
+    return figure, (FIRST_COMPONENT_COLUMNS, [tuple(row.values()) for row in rows])
+
+
+def format_power(value: float) -> str:
+    """Return a power of ten as text, as `10²¹`: labels are never read as mathematics."""
+    exponent = str(round(math.log10(value)))
+    return "10" + exponent.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> None:
+    """Add a legend of families, and of base and chat models where there are both."""
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], color=look.color, marker=look.marker, linestyle="none", label=clean_name(look.label))
+        for name, look in tables.families.items()
+        if name in used
+    ]
+    if {"base", "chat"} <= {model.kind for model in tables.models.values()}:
+        for name, face in (("base", "0.4"), ("chat", "white")):
+            handles.append(Line2D([], [], color="0.4", marker="o", markerfacecolor=face, linestyle="none",
+                                  label=name))  # fmt: skip
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(8, len(handles)))
+
+
+def draw_first(tables: RankingTables) -> tuple["Figure", Table]:
+    """Draw each model's score on the first component, best of the last setting on top (004: Figure 11)."""
+    rows = [row for row in tables.read("pc1") if row["group"] == ALL and row["score"]]
+    if not rows:
+        return draw_note("There are too few models for principal components."), (FIRST_COMPONENT_COLUMNS, [])
+    last = tables.settings[-1]
+    order = [row["model"] for row in rows if row["setting"] == last]
+    names = measure_names(tables.models[name].title for name in order)
+    figure = make_figure(0.8 + names + 3.0 * len(tables.settings), 1.6 + 0.185 * len(order))
+    panels = figure.subplots(1, len(tables.settings), squeeze=False, sharey=True)[0]
+    for place, (axes, setting) in enumerate(zip(panels, tables.settings, strict=True)):
+        found = {row["model"]: row for row in rows if row["setting"] == setting}
+        _draw_scores(axes, tables, [found[name] for name in order], setting_color(place))
+        axes.set_title(title_setting(setting))
+        axes.set_xlabel("PC1 score")
+    panels[0].set_yticks(
+        range(len(order)), [clean_name(tables.models[name].title) for name in order], fontsize=8
+    )
+    panels[0].set_ylim(len(order) - 0.4, -0.6)
+    _add_families(figure, tables, {model.family for model in tables.models.values()})
+    return figure, (FIRST_COMPONENT_COLUMNS, [tuple(row.values()) for row in rows])
+
+
+def _draw_scores(axes: "Axes", tables: RankingTables, rows: list[dict[str, str]], color: str) -> None:
+    """Draw one line for each model: its score by the mark of its family, and its interval."""
+    for place, row in enumerate(rows):
+        model = tables.models[row["model"]]
+        look = tables.families[model.family]
+        if row["ci_low"]:
+            axes.plot([float(row["ci_low"]), float(row["ci_high"])], [place, place], color=color, linewidth=1)
+        face = "white" if model.kind == "chat" else look.color
+        axes.plot(float(row["score"]), place, color=look.color, marker=look.marker, markerfacecolor=face,
+                  markersize=5, linestyle="none")  # fmt: skip
+    axes.tick_params(axis="y", length=0)
+    axes.axvline(0, color="0.6", linewidth=0.8)

@@ -1,0 +1,77 @@
+"""Tau of perplexity with tasks: in each setting, and before against after by kind (004: Figures 4 and 5)."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from fathom.contracts.ranking import CORPUS_AGREEMENT_COLUMNS
+from fathom.figures.ranking import (
+    RankingTables,
+    add_colorbar,
+    draw_matrix,
+    draw_note,
+    label_statistic,
+    measure_names,
+    read_number,
+    title_setting,
+)
+from fathom.figures.style import make_figure
+from fathom.ranking.draws import ALL, KINDS, PLAIN, name_transfer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+
+def draw_settings(tables: RankingTables) -> tuple["Figure", Table]:
+    """Draw tau of each corpus with corpora and tasks, a heat map for each setting (004: Figure 4)."""
+    panels = [(setting, ALL, title_setting(setting)) for setting in tables.settings]
+    return _draw(tables, panels, corpora=True)
+
+
+def draw_transfer(tables: RankingTables) -> tuple["Figure", Table]:
+    """Draw tau of perplexity before with tasks after, base and chat models apart (004: Figure 5)."""
+    first, *others = tables.settings
+    panels = [
+        (name_transfer(first, other), group, f"{group} models: perplexity {first}, tasks {other}")
+        for other in others
+        for group in KINDS
+    ]
+    return _draw(tables, [(s, g, t[:1].upper() + t[1:]) for s, g, t in panels], corpora=False)
+
+
+def _draw(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bool) -> tuple["Figure", Table]:
+    """Draw a heat map for each setting and group of models."""
+    rows = tables.read("perplexity")
+    names = [name for name, each in tables.benchmarks.items() if each.corpus]
+    columns = [*(names if corpora else []), *(n for n, each in tables.benchmarks.items() if not each.corpus)]
+    grids: list[tuple[str, list[list[float]]]] = []
+    used = []
+    for setting, group, title in panels:
+        some = [row for row in rows if (row["setting"], row["group"]) == (setting, group)
+                and row["benchmark"] in columns]  # fmt: skip
+        if some:
+            values = {(row["corpus"], row["benchmark"]): read_number(row["value"]) for row in some}
+            tasks = [v for (_, name), v in values.items() if name not in names and not math.isnan(v)]
+            mean = sum(tasks) / len(tasks) if tasks else math.nan
+            grids.append((f"{title}: mean over tasks {mean:.2f}, {some[0]['models']} models",
+                          [[values.get((a, b), math.nan) for b in columns] for a in names]))  # fmt: skip
+            used += some
+    if not grids:
+        return draw_note("There is no perplexity of enough models."), (CORPUS_AGREEMENT_COLUMNS, [])
+    known = [value for _, grid in grids for line in grid for value in line if not math.isnan(value)]
+    lowest = min(0.0, math.floor(10 * min(known)) / 10)
+    titles = [tables.benchmarks[name].title for name in columns]
+    width = 1.6 + measure_names(tables.benchmarks[name].title for name in names) + 0.37 * len(columns)
+    height = 0.7 + len(grids) * (0.45 + 0.34 * len(names)) + 0.7 * measure_names(titles, 9)
+    figure = make_figure(max(width, 7.0), height)
+    axes_of = figure.subplots(len(grids), 1, squeeze=False, sharex=True)[:, 0]
+    for axes, (title, grid) in zip(axes_of, grids, strict=True):
+        image = draw_matrix(
+            axes, grid, [tables.benchmarks[name].title for name in names], titles, 7.0, lowest
+        )
+        axes.set_title(title)
+        if corpora:
+            axes.axvline(len(names) - 0.5, color="0.3", linewidth=1.2)
+    add_colorbar(figure, image, list(axes_of), label_statistic(PLAIN))
+    return figure, (CORPUS_AGREEMENT_COLUMNS, [tuple(row.values()) for row in used])

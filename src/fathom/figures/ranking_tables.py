@@ -1,0 +1,59 @@
+"""Tables of what was ranked: categories, families, bits per byte, compute (004: Tables 1 to 4)."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from fathom.figures.ranking import RankingTables
+
+Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+
+def tabulate_categories(tables: RankingTables) -> Table:
+    """Return the benchmarks of each category (004: Table 1); corpora have a line of their own."""
+    found: dict[str, list[str]] = {}
+    for each in tables.benchmarks.values():
+        name = "corpora" if each.corpus else each.category or "no category"
+        found.setdefault(name, []).append(each.title)
+    return ("category", "benchmarks"), [(name, ", ".join(titles)) for name, titles in found.items()]
+
+
+def tabulate_families(tables: RankingTables) -> Table:
+    """Return the models of each family (004: Table 2), base before chat."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for model in tables.models.values():
+        found.setdefault((model.family or "other", model.kind or "unknown"), []).append(model.title)
+    rows = [(*key, len(titles), ", ".join(titles)) for key, titles in sorted(found.items())]
+    return ("family", "kind", "number", "models"), rows
+
+
+def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
+    """Return every model's score on every corpus (004: Table 3), empty where there is none."""
+    corpora = [each for each in tables.benchmarks.values() if each.corpus]
+    found = {(row["setting"], row["model"], row["benchmark"]): row["score"] for row in scores.to_dicts()}
+    columns = [(setting, corpus) for setting in tables.settings for corpus in corpora]
+    rows = []
+    for name, model in tables.models.items():
+        values = [found[setting, name, corpus.name] for setting, corpus in columns]
+        rows.append((model.title, *("" if math.isnan(value) else f"{value:.3f}" for value in values)))
+    header = ("model", *(f"{corpus.title}, {setting}" for setting, corpus in columns))
+    return header, rows if corpora else []
+
+
+def tabulate_compute(tables: RankingTables) -> Table:
+    """Return size, tokens and training compute of the models of which they are known (004: Table 4)."""
+    rows = [
+        (m.title, f"{m.parameters / 1e9:.2f}", f"{m.tokens / 1e9:.1f}", f"{m.compute / 1e18:.2f}")
+        for m in tables.models.values()
+        if m.parameters and m.tokens and m.compute
+    ]
+    return ("model", "parameters (10^9)", "tokens (10^9)", "compute (10^18 FLOP)"), rows
+
+
+def render_markdown(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return a table in Markdown under a heading; a bar in a name does not break it."""
+    lines = [header, ["---"] * len(header), *rows]
+    cells = [" | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in line) for line in lines]
+    return "\n".join([f"## {title}", "", *(f"| {line} |" for line in cells), ""])

@@ -1,0 +1,89 @@
+"""Low-rank adapters by the PEFT library, with target modules named (004: A.3; spec 3.4)."""
+
+from typing import Any
+
+from fathom.config.tuning import Lora
+from fathom.errors import InputError
+
+_SEPARATE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+TARGETS: dict[str, tuple[str, ...]] = {
+    "gpt2": ("c_attn", "c_proj", "c_fc"),
+    "gpt_neox": ("query_key_value", "dense", "dense_h_to_4h", "dense_4h_to_h"),
+    "phi3": ("qkv_proj", "o_proj", "gate_up_proj", "down_proj"),
+    **dict.fromkeys(
+        ("llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "olmo", "olmo2", "cohere",
+         "granite"),
+        _SEPARATE,
+    ),
+}  # fmt: skip
+"""Every matrix of attention and of the layers between, by the model type of a configuration."""
+
+
+def add_adapter(model: Any, settings: Lora, name: str = "the model") -> None:
+    """Put an untrained adapter into a model, in place: its output stays the same; only the adapter learns.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+    settings : Lora
+        Uses `rank`, `alpha`, `dropout`, `seed`.
+    name : str
+        Of the model, for the message.
+
+    Raises
+    ------
+    InputError
+        If it is not known which matrices of the model an adapter belongs to.
+    """
+    import torch
+    from peft import LoraConfig, inject_adapter_in_model
+
+    kind = model.config.get_text_config().model_type
+    if kind not in TARGETS:
+        raise InputError(
+            f"{name} is of type {kind!r}, and it is not known which of its matrices take an adapter",
+            "train_before_test",
+            f"known types: {', '.join(sorted(TARGETS))}; add it to TARGETS in fathom/models/lora.py",
+        )
+    torch.manual_seed(settings.seed)
+    config = LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        target_modules=list(TARGETS[kind]),
+        fan_in_fan_out=kind == "gpt2",
+        bias="none",
+    )
+    inject_adapter_in_model(config, model)
+    for weight in list_weights(model).values():
+        weight.data = weight.data.float()
+
+
+def list_weights(model: Any) -> dict[str, Any]:
+    """Return the adapter's parameters by name; they are the only ones that learn."""
+    return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
+
+
+def copy_weights(model: Any) -> dict[str, Any]:
+    """Return a copy of the adapter's weights on the CPU."""
+    return {name: weight.detach().cpu().clone() for name, weight in list_weights(model).items()}
+
+
+def put_weights(model: Any, weights: dict[str, Any]) -> None:
+    """Write weights of :func:`copy_weights` into a model's adapter."""
+    import torch
+
+    with torch.no_grad():
+        for name, weight in list_weights(model).items():
+            weight.copy_(weights[name])
+
+
+def merge_adapter(model: Any) -> None:
+    """Add the adapter's product to the weights that it belongs to, in place; it is gone afterwards."""
+    from peft.tuners.tuners_utils import BaseTunerLayer
+
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, BaseTunerLayer):
+                child.merge(safe_merge=True)
+                setattr(parent, name, child.get_base_layer())

@@ -1,0 +1,1 @@
+"""How far rankings of models agree: tau, significance, perplexity, components, alignment (004; spec 3.5)."""

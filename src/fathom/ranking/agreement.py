@@ -1,0 +1,72 @@
+"""Kendall's tau-b between rankings, of many benchmarks and many resamples of the models at once (spec 3.5).
+
+Of every two models each benchmark says which is ahead, or neither. Two benchmarks agree as far as they say
+the same: tau-b is the weighted correlation of these signs over the pairs of models that both have scores of.
+Where only equal scores are ties it is SciPy's; where differences that are not significant are, that of
+004: C.2.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+_CELLS = 1_000_000  # numbers worked on at once: they stay in the processor's cache
+
+
+def measure_tau(first: "Array", second: "Array", weights: "Array") -> "Array":
+    """Return tau-b of every benchmark of one group with every one of another.
+
+    Parameters
+    ----------
+    first : ndarray, shape (m, pairs)
+        Signs of the pairs of models on each benchmark; see :func:`fathom.ranking.significance.order_pairs`.
+    second : ndarray, shape (n, pairs)
+    weights : ndarray, shape (rounds, pairs)
+        How often each pair counts; whole numbers, so that sums are exact whatever their order.
+
+    Returns
+    -------
+    ndarray, shape (rounds, m, n)
+        NaN where a benchmark orders no two models that both know.
+    """
+    import numpy as np
+
+    known = [(~np.isnan(signs)).astype(np.float64) for signs in (first, second)]
+    values = [np.nan_to_num(signs, nan=0.0) for signs in (first, second)]
+    rows = max(1, _CELLS // max(1, first.size))
+    parts = []
+    for start in range(0, len(weights), rows):
+        some = weights[start : start + rows, None, :]
+        above = (values[0] * some) @ values[1].T
+        # each benchmark counts only pairs that the other one knows too
+        below = ((np.abs(values[0]) * some) @ known[1].T) * ((known[0] * some) @ np.abs(values[1]).T)
+        parts.append(np.divide(above, np.sqrt(below), out=np.full(above.shape, np.nan), where=below > 0))
+    return np.concatenate(parts)
+
+
+def pick_pairs(matrix: "Array") -> "Array":
+    """Return the entries above the diagonal of square matrices, shape (rounds, pairs of benchmarks)."""
+    import numpy as np
+
+    first, second = np.triu_indices(matrix.shape[-1], 1)
+    return matrix[..., first, second]
+
+
+def share_improved(before: "Array", after: "Array") -> "Array":
+    """Return the share of pairs of benchmarks whose tau is higher after than before, of each round.
+
+    Parameters
+    ----------
+    before, after : ndarray, shape (rounds, pairs of benchmarks)
+        Pairs that either lacks are left out.
+    """
+    import numpy as np
+
+    from fathom.ranking.resampling import average
+
+    change = after - before
+    return average(np.where(np.isnan(change), np.nan, (change > 0).astype(np.float64)))

@@ -1,0 +1,180 @@
+"""Two rankings as close to each other as their significant differences allow (004: C.1, Algorithm 3).
+
+Models that a test cannot tell apart may stand in either order. Both rankings are filled from the top at the
+same time: at each step either one takes a model that no unplaced model is significantly better than, so that
+the two places of a model come as near to each other as they can.
+"""
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from fathom.errors import InputError
+from fathom.ranking.draws import PAIRED, PLAIN, UNPAIRED, Draws, Statistic
+from fathom.ranking.resampling import weigh_pairs
+from fathom.ranking.tasks import Matrix
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+
+def spread_signs(signs: "Array", models: int) -> "NDArray[np.bool_]":
+    """Return a matrix [a, b] of whether a is better than b, from the signs of the pairs; NaN is a tie."""
+    import numpy as np
+
+    better = np.zeros((models, models), dtype=bool)
+    first, second = np.triu_indices(models, 1)
+    better[first, second] = signs > 0
+    better[second, first] = signs < 0
+    return better
+
+
+def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
+    """Align two rankings greedily.
+
+    Of all pairs of models that may come next in the first and in the second ranking, that pair is taken whose
+    models stand highest already in the other ranking; then one and the same model rather than two; then those
+    with the best rank on the other benchmark; then by the order of the table.
+
+    Parameters
+    ----------
+    better : ndarray of bool, shape (2, models, models)
+        Whether a model is significantly better than another, on each benchmark.
+    ranks : ndarray, shape (2, models)
+        Plain ranks on each benchmark, 1 the best, mid-ranks for ties.
+
+    Returns
+    -------
+    ndarray of int, shape (2, models)
+        Place of each model in either ranking, from 1.
+    """
+    import numpy as np
+
+    models = ranks.shape[1]
+    places = np.full((2, models), models + 1)
+    waiting = better.sum(axis=1)
+    free = np.ones((2, models), dtype=bool)
+    # one number for three keys: place in the other ranking, whether two models, rank on the other benchmark
+    wide = 4.0 * models + 8
+    for place in range(1, models + 1):
+        first, second = (np.flatnonzero(free[side] & (waiting[side] == 0)) for side in (0, 1))
+        other = places[1, first][:, None] + places[0, second][None, :]
+        cost = (2.0 * other + (first[:, None] != second[None, :])) * wide
+        cost += ranks[1, first][:, None] + ranks[0, second][None, :]
+        row, column = divmod(int(cost.argmin()), len(second))
+        for side, model in ((0, first[row]), (1, second[column])):
+            places[side, model] = place
+            free[side, model] = False
+            waiting[side] -= better[side, model]
+    return places
+
+
+def bound_places(better: "NDArray[np.bool_]") -> "Places":
+    """Return the best and the worst place that significant differences leave a model, shape (2, models)."""
+    import numpy as np
+
+    return np.array([1 + better.sum(axis=0), len(better) - better.sum(axis=1)])
+
+
+def share_crossings(places: "Places", models: "Places") -> float:
+    """Return the share of pairs of models that two rankings hold in opposite order.
+
+    Parameters
+    ----------
+    places : ndarray of int, shape (2, rows)
+    models : ndarray of int, shape (rows,)
+        Which model a row is: copies of one in a resample are not compared.
+    """
+    import numpy as np
+
+    first, second = np.triu_indices(len(models), 1)
+    counted = models[first] != models[second]
+    if not counted.any():
+        return float("nan")
+    turned = (places[0, first] - places[0, second]) * (places[1, first] - places[1, second]) < 0
+    return float((turned & counted).sum() / counted.sum())
+
+
+def choose_benchmarks(matrices: list[Matrix], draws: Draws) -> tuple[int, int]:
+    """Return the places of the two benchmarks to align: the configured ones, or the tasks that agree least.
+
+    Raises
+    ------
+    InputError
+        If a configured one is no benchmark of the table.
+    """
+    import numpy as np
+
+    names = [each.name for each in draws.table.benchmarks]
+    wanted = draws.settings.ranking.aligned
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        raise InputError(
+            f"there is no benchmark {unknown[0]!r}", "ranking.aligned", f"known: {', '.join(names)}"
+        )
+    if wanted:
+        return names.index(wanted[0]), names.index(wanted[1])
+    pairs = list(combinations(draws.table.tasks, 2))
+    values = np.nan_to_num([matrices[0].values[0, a, b] for a, b in pairs], nan=np.inf)
+    return pairs[int(np.argmin(values))]
+
+
+def align_settings(matrices: list[Matrix], draws: Draws) -> tuple[list[tuple[Any, ...]], list[Statistic]]:
+    """Align two benchmarks in every setting; the paired test counts where there is one, else the unpaired.
+
+    Returns
+    -------
+    (list of tuples, list of Statistic)
+        The rows of alignment.csv, and the shares of pairs of models that stand in opposite order: plainly,
+        where both differences are significant, and after the alignment.
+    """
+    import numpy as np
+
+    chosen = list(choose_benchmarks(matrices, draws))
+    names = [draws.table.benchmarks[place].name for place in chosen]
+    test = next(name for name in (PAIRED, UNPAIRED, PLAIN) if name in draws.signs)
+    known = np.asarray(~np.isnan(draws.table.scores[:, :, chosen]).any(axis=(0, 2)))
+    some = np.flatnonzero(known)
+    counts = draws.draw(known)
+    weights = weigh_pairs(counts)
+    rows: list[tuple[Any, ...]] = []
+    found: list[Statistic] = []
+    for place, setting in enumerate(draws.table.settings):
+        better = np.array([spread_signs(each, len(known)) for each in draws.signs[test][place][chosen]])
+        better = better[:, some][:, :, some]
+        scores = draws.oriented[place][some][:, chosen].T
+        drawn = counts[:, some].astype(np.int64)
+        aligned = np.array([_align_drawn(better, scores, number) for number in drawn])
+        places = align_rankings(better, _rank(scores))
+        bounds = np.concatenate([bound_places(each) for each in better])
+        for row in np.argsort(places[0]).tolist():
+            numbers = [*places[:, row].tolist(), *bounds[:, row].tolist()]
+            rows.append((setting, *names, draws.table.models[some[row]].name, *numbers))
+        for name, kind in (("opposite", PLAIN), ("opposite_significant", test)):
+            signs = np.nan_to_num(draws.signs[kind][place][chosen])
+            total = weights.sum(axis=1)  # 0 in a resample of one model
+            turned = weights @ (signs[0] * signs[1] < 0)
+            values = np.divide(turned, total, out=np.full(total.shape, np.nan), where=total > 0)
+            found.append(Statistic(setting, name, values))
+        found.append(Statistic(setting, "opposite_aligned", aligned))
+    return rows, found
+
+
+def _rank(scores: "Array") -> "Array":
+    """Return ranks of each row, 1 for the highest score, mid-ranks for ties."""
+    import numpy as np
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(-scores, axis=1))
+
+
+def _align_drawn(better: "NDArray[np.bool_]", scores: "Array", drawn: "Places") -> float:
+    """Align a resample, in which models stand as often as they were drawn; return its share of crossings."""
+    import numpy as np
+
+    models = np.repeat(np.arange(len(drawn)), drawn)
+    places = align_rankings(better[:, models][:, :, models], _rank(scores[:, models]))
+    return share_crossings(places, models)

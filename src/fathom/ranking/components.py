@@ -1,0 +1,256 @@
+"""Principal components of the standardised table of scores, and the first one against compute (004: 3.4)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fathom.program import log
+from fathom.ranking.draws import ALL, Draws, Statistic
+from fathom.ranking.table import FEWEST_MODELS
+from fathom.scoring.summaries import format_number
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+FEWEST_POINTS = 3
+"""Models of known compute from which there is a correlation with it."""
+
+_CELLS = 1_000_000  # numbers worked on at once
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal components of a table and of its resamples.
+
+    Attributes
+    ----------
+    shares : ndarray, shape (rounds, components)
+        Share of the variance that each explains.
+    scores : ndarray, shape (rounds, models)
+        Where the models of the table stand on the first one, drawn or not; its sign is such that better
+        scores lie above 0.
+    benchmarks : ndarray of bool, shape (benchmarks,)
+        Those that are not the same for all models: a constant column cannot be standardised.
+    """
+
+    shares: "Array"
+    scores: "Array"
+    benchmarks: "NDArray[np.bool_]"
+
+
+def find_components(scores: "Array", counts: "Array", number: int) -> Components:
+    """Return the principal components of standardised scores.
+
+    Each column gets mean 0 and standard deviation 1 over the models (of each resample), so every benchmark
+    weighs the same, whatever its unit.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (models, benchmarks)
+        High is good; no score is missing.
+    counts : ndarray, shape (rounds, models)
+        How often each model stands in each resample.
+    number : int
+        Components to return, as far as there are.
+    """
+    import numpy as np
+
+    varies = _vary(scores)
+    scores = scores[:, varies]
+    if not varies.any():
+        empty = np.full((len(counts), number), np.nan)
+        return Components(empty, np.full(counts.shape, np.nan), varies)
+    # shifting by the mean first keeps the weighted squares from cancelling
+    scores = (scores - scores.mean(axis=0)) / scores.std(axis=0)
+    rows = max(1, _CELLS // scores.size)
+    parts = [_decompose(scores, counts[at : at + rows], number) for at in range(0, len(counts), rows)]
+    shares, places = (np.concatenate([part[which] for part in parts]) for which in (0, 1))
+    return Components(shares, places, varies)
+
+
+def _decompose(scores: "Array", counts: "Array", number: int) -> tuple["Array", "Array"]:
+    """Return shares of the variance and scores on the first component, of each resample."""
+    import numpy as np
+
+    total = counts.sum(axis=1)[:, None]
+    means = counts @ scores / total
+    spread = np.sqrt(np.maximum(counts @ scores**2 / total - means**2, 0.0))
+    # a benchmark on which the drawn models are alike adds nothing in that round
+    scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 1e-9)
+    standard = (scores[None] - means[:, None, :]) * scale[:, None, :]
+    table = np.swapaxes(standard, 1, 2) @ (standard * (counts / total)[:, :, None])
+    values, vectors = np.linalg.eigh(table)
+    values = np.maximum(values[:, ::-1], 0.0)
+    shares = np.full((len(counts), number), np.nan)
+    kept = min(number, values.shape[1])
+    total = values.sum(axis=1, keepdims=True)
+    np.divide(values[:, :kept], total, out=shares[:, :kept], where=total > 0)
+    first = vectors[:, :, -1] * np.where(vectors[:, :, -1].sum(axis=1) < 0, -1.0, 1.0)[:, None]
+    return shares, np.einsum("rmb,rb->rm", standard, first)
+
+
+def _vary(scores: "Array") -> "NDArray[np.bool_]":
+    """Say which columns are not the same for all models, up to rounding."""
+    import numpy as np
+
+    size = np.abs(scores).max(axis=0)
+    return np.asarray(np.ptp(scores, axis=0) > 1e-12 * np.where(size > 0, size, 1.0))
+
+
+def correlate_weighted(first: "Array", second: "Array", counts: "Array") -> "Array":
+    """Return Pearson's r of two series over the models of each resample.
+
+    Parameters
+    ----------
+    first : ndarray, shape (rounds, models)
+    second : ndarray, shape (models,)
+    counts : ndarray, shape (rounds, models)
+        0 leaves a model out.
+
+    Returns
+    -------
+    ndarray, shape (rounds,)
+        NaN with fewer than three different models or where a series is constant.
+    """
+    import numpy as np
+
+    second = np.broadcast_to(second, first.shape)
+    total = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+    centred = [values - (counts * values).sum(axis=1, keepdims=True) / total for values in (first, second)]
+    above = (counts * centred[0] * centred[1]).sum(axis=1)
+    below = np.sqrt((counts * centred[0] ** 2).sum(axis=1) * (counts * centred[1] ** 2).sum(axis=1))
+    usable = (below > 1e-12) & ((counts > 0).sum(axis=1) >= FEWEST_POINTS)
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=usable))
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Principal components of one setting over one group of models.
+
+    Attributes
+    ----------
+    setting, group : str
+    components : Components
+        Of the group's models that have a score on every task.
+    counts : ndarray, shape (1 + rounds, models)
+        How often each of them was drawn.
+    models : list of int
+        Their places in the table.
+    """
+
+    setting: str
+    group: str
+    components: Components
+    counts: "Array"
+    models: list[int]
+
+
+def find_spectra(draws: Draws) -> list[Spectrum]:
+    """Return the components of the tasks in each setting, over all models and over the one family.
+
+    Models without a score on some task are left out, and benchmarks that are the same for all; both are said.
+    """
+    import numpy as np
+
+    table, family = draws.table, draws.settings.ranking.one_family
+    tasks = table.tasks
+    complete = np.asarray(~np.isnan(table.scores[:, :, tasks]).any(axis=(0, 2)))
+    if not complete.all():
+        left = [model.title for model, whole in zip(table.models, complete, strict=True) if not whole]
+        log.info("components: %s models lack a score and are left out: %s", len(left), ", ".join(left))
+    found = []
+    for group in [ALL, *([family] if family else [])]:
+        chosen = complete & draws.choose_models(group)
+        models = np.flatnonzero(chosen)
+        if len(models) < FEWEST_MODELS:
+            log.info("components of %s: %s models are too few", group, len(models))
+            continue
+        counts = draws.draw(chosen)[:, models]
+        for place, setting in enumerate(table.settings):
+            scores = draws.oriented[place][models][:, tasks]
+            components = find_components(scores, counts, draws.settings.ranking.components)
+            if not components.benchmarks.all():
+                flat = [table.benchmarks[task].name for task, varies
+                        in zip(tasks, components.benchmarks, strict=True) if not varies]  # fmt: skip
+                log.info("components of %s, %s: the same for all models, left out: %s", group, setting,
+                         ", ".join(flat))  # fmt: skip
+            found.append(Spectrum(setting, group, components, counts, models.tolist()))
+    return found
+
+
+def tabulate_shares(spectra: list[Spectrum], draws: Draws) -> list[tuple[Any, ...]]:
+    """Return the rows of pca.csv."""
+    rows = []
+    for each in spectra:
+        size = (len(each.models), int(each.components.benchmarks.sum()))
+        shares = each.components.shares
+        for number in range(shares.shape[1]):
+            name = f"PC{number + 1}"
+            rows.append((each.setting, each.group, name, *draws.format(shares[:, number]), *size))
+        name = f"PC1 to PC{shares.shape[1]}"
+        rows.append((each.setting, each.group, name, *draws.format(_add_up(shares)), *size))
+    return rows
+
+
+def _add_up(shares: "Array") -> "Array":
+    """Return the sum of shares; a table of few benchmarks has fewer components."""
+    import numpy as np
+
+    return np.where(np.isnan(shares[:, 0]), np.nan, np.nansum(shares, axis=1))
+
+
+def tabulate_first(spectra: list[Spectrum], draws: Draws) -> list[tuple[Any, ...]]:
+    """Return the rows of pc1.csv: each model's score on the first component, best first."""
+    import numpy as np
+
+    rows = []
+    for each in spectra:
+        scores = each.components.scores
+        for column in np.argsort(-scores[0], kind="stable").tolist():
+            model = draws.table.models[each.models[column]]
+            compute = "" if model.compute is None else format_number(float(np.log10(model.compute)))
+            rows.append((each.setting, each.group, model.name, *draws.format(scores[:, column]), compute))
+    return rows
+
+
+def summarize_components(spectra: list[Spectrum], draws: Draws) -> list[Statistic]:
+    """Return what the first components explain, and how the first one goes with compute."""
+    found: list[Statistic] = []
+    for each in spectra:
+        end = "" if each.group == ALL else f"_{each.group}"
+        shares = each.components.shares
+        found.append(Statistic(each.setting, f"pc1_share{end}", shares[:, 0]))
+        name = f"first_{shares.shape[1]}_components_share{end}"
+        found.append(Statistic(each.setting, name, _add_up(shares)))
+        found.extend(_compare_compute(each, end, draws))
+    return found
+
+
+def _compare_compute(spectrum: Spectrum, end: str, draws: Draws) -> Iterator[Statistic]:
+    """Yield Pearson's r and tau-b of the first component with the logarithm of training compute."""
+    import numpy as np
+
+    compute = [draws.table.models[place].compute for place in spectrum.models]
+    known = np.array([value is not None for value in compute])
+    if known.sum() < FEWEST_POINTS:
+        return
+    logs = np.log10(np.array([value or 1.0 for value in compute]))
+    counts = spectrum.counts * known
+    scores = spectrum.components.scores
+    yield Statistic(spectrum.setting, f"pc1_compute_pearson{end}", correlate_weighted(scores, logs, counts))
+    yield Statistic(spectrum.setting, f"pc1_compute_tau{end}", _measure_tau_of_rounds(scores, logs, counts))
+
+
+def _measure_tau_of_rounds(first: "Array", second: "Array", counts: "Array") -> "Array":
+    """Return tau-b of a series that differs from round to round, [rounds, models], with one that does not."""
+    import numpy as np
+
+    upper = np.triu_indices(len(second), 1)
+    weights = counts[:, upper[0]] * counts[:, upper[1]]
+    signs = [np.sign(values[..., upper[0]] - values[..., upper[1]]) for values in (first, second)]
+    below = np.sqrt((weights * signs[0] ** 2).sum(axis=1) * (weights * signs[1] ** 2).sum(axis=1))
+    above = (weights * signs[0] * signs[1]).sum(axis=1)
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))

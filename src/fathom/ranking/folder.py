@@ -1,0 +1,198 @@
+"""Reading a folder of scores: a CSV of models by benchmarks for each setting, standard errors, examples."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.config.ranking import Ranking
+from fathom.errors import InputError
+from fathom.files import read_delimited
+from fathom.models.registry import Entry
+from fathom.program import log
+from fathom.ranking.describe import describe_benchmarks, describe_models, read_metadata
+from fathom.ranking.inputs import SettingFiles, find_score_files
+from fathom.ranking.significance import compare_paired
+from fathom.ranking.table import ScoreTable, check_size
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+MODEL = "model"
+MISSING = frozenset({"", "-", "na", "n/a", "nan", "null", "none"})
+
+Grid = dict[str, dict[str, float]]
+"""Numbers by model and benchmark; NaN where there is none."""
+
+
+def read_folder(folder: Path | str, settings: Ranking, registry: Mapping[str, Entry]) -> ScoreTable:
+    """Read every setting of a folder of scores.
+
+    Parameters
+    ----------
+    folder : Path or str
+        See docs/ranking.md for its files.
+    settings : Ranking
+    registry : mapping of str to Entry
+        The table of models.
+
+    Raises
+    ------
+    InputError
+        With file, line and column of what cannot be read; if settings differ in models or benchmarks; if
+        there are too few of either.
+    """
+    import numpy as np
+
+    files, metadata_file = find_score_files(folder, settings)
+    grids = [_read_grid(each.scores) for each in files]
+    models, columns = list(grids[0]), list(next(iter(grids[0].values()), {}))
+    for each, grid in zip(files[1:], grids[1:], strict=True):
+        _require_same(models, list(grid), MODEL, files[0].scores, each.scores)
+        _require_same(columns, list(next(iter(grid.values()), {})), "benchmark", files[0].scores, each.scores)
+    metadata = read_metadata(metadata_file)
+    benchmarks = describe_benchmarks(columns, settings, metadata, str(files[0].scores))
+    columns = [each.name for each in benchmarks]
+    direction = np.array([-1.0 if each.lower_is_better else 1.0 for each in benchmarks])
+    paired = np.array([_read_examples(each, models, columns, settings.significance) for each in files])
+    table = ScoreTable(
+        tuple(each.name for each in files),
+        tuple(describe_models(models, settings, metadata, registry)),
+        tuple(benchmarks),
+        _blank_where_missing(np.array([_to_array(grid, models, columns) for grid in grids]), files),
+        np.array([_read_errors(each, models, columns) for each in files]),
+        paired * direction[:, None],
+    )
+    check_size(table, str(files[0].scores))
+    return table
+
+
+def _read_grid(path: Path) -> Grid:
+    """Read one table of numbers: a line for each model, a column for each benchmark."""
+    rows = read_delimited(path, ",")
+    if not rows:
+        raise InputError("there is no model in this table", str(path), "one line for each model")
+    if MODEL not in rows[0]:
+        raise InputError(
+            f"there is no column {MODEL!r}", f"{path}, line 1", "it holds the models, the others benchmarks"
+        )
+    grid: Grid = {}
+    for number, row in enumerate(rows, start=2):
+        name, where = row.pop(MODEL).strip(), f"{path}, line {number}"
+        if not name:
+            raise InputError("this line has no model", where, f"fill in the column {MODEL!r}")
+        if name in grid:
+            raise InputError(f"model {name!r} stands twice", where, "one line for each model")
+        grid[name] = {column: _read_number(text, f"{where}, column {column}") for column, text in row.items()}
+    return grid
+
+
+def _read_number(text: str, where: str) -> float:
+    """Return a number, NaN where the field says that there is none."""
+    bare = text.strip().strip("'\"").strip()
+    if bare.lower() in MISSING:
+        return math.nan
+    try:
+        number = float(bare)
+    except ValueError:
+        raise InputError(
+            f"{text!r} is no number", where, "leave the field empty where a model was not scored"
+        ) from None
+    if not math.isfinite(number):
+        raise InputError(f"{text!r} is no finite number", where, "leave the field empty instead")
+    return number
+
+
+def _require_same(expected: Sequence[str], found: Sequence[str], what: str, first: Path, other: Path) -> None:
+    """Raise `InputError` unless both tables have the same models or benchmarks, in whatever order."""
+    for lacking, extra, path in ((expected, found, other), (found, expected, first)):
+        missing = [name for name in lacking if name not in set(extra)]
+        if missing:
+            names = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
+            raise InputError(
+                f"{what}s that another setting has are missing ({len(missing)}): {names}",
+                str(path),
+                "settings have the same models and benchmarks; leave fields empty where there is no score",
+            )
+
+
+def _to_array(grid: Grid, models: Sequence[str], columns: Sequence[str]) -> "Array":
+    import numpy as np
+
+    return np.array([[grid[model][column] for column in columns] for model in models], dtype=np.float64)
+
+
+def _blank_where_missing(scores: "Array", files: Sequence[SettingFiles]) -> "Array":
+    """Return scores without those that some setting lacks, so that settings hold the same models."""
+    import numpy as np
+
+    missing = np.isnan(scores)
+    some = missing.any(axis=0)
+    for each, mine in zip(files, missing, strict=True):
+        if mine.any():
+            log.info("%s: %s of %s scores are missing", each.name, f"{mine.sum():,}", f"{mine.size:,}")
+        if (some & ~mine).any():
+            log.info("%s: %s scores are left out: other settings lack them", each.name, (some & ~mine).sum())
+    return np.where(some, np.nan, scores)
+
+
+def _read_errors(files: SettingFiles, models: Sequence[str], columns: Sequence[str]) -> "Array":
+    """Return standard errors as an array [models, benchmarks]; NaN where there is none, which is said."""
+    import numpy as np
+
+    errors = np.full((len(models), len(columns)), np.nan)
+    if files.errors is None:
+        log.info("%s: no standard errors, so no difference is tested", files.name)
+        return errors
+    grid = _read_grid(files.errors)
+    rows = {name: place for place, name in enumerate(models)}
+    places = {name: place for place, name in enumerate(columns)}
+    for number, (model, line) in enumerate(grid.items(), start=2):
+        for benchmark, error in line.items():
+            where = f"{files.errors}, line {number}, column {benchmark}"
+            if model not in rows or benchmark not in places:
+                raise InputError(
+                    f"{files.scores.name} has no {model!r} on {benchmark!r}", where, "names must be the same"
+                )
+            if error < 0:
+                raise InputError(f"{error:g} is no standard error: it is negative", where)
+            errors[rows[model], places[benchmark]] = error
+    without = [name for name in columns if np.isnan(errors[:, places[name]]).any()]
+    if without:
+        log.info("%s: no standard error of every model on %s", files.name, ", ".join(without))
+    return errors
+
+
+def _read_examples(
+    files: SettingFiles, models: Sequence[str], columns: Sequence[str], significance: float
+) -> "Array":
+    """Return paired tests as an array [benchmarks, pairs of models]; NaN where there are no examples."""
+    import numpy as np
+
+    found = np.full((len(columns), len(models) * (len(models) - 1) // 2), np.nan)
+    for path in files.examples:
+        if path.stem not in columns:
+            raise InputError(
+                f"there is no benchmark {path.stem!r}",
+                str(path),
+                f"{files.scores.name} has none of this name",
+            )
+        rows = read_delimited(path, ",")
+        unknown = [name for name in (rows[0] if rows else {}) if name not in models][1:]
+        lacking = [name for name in models if rows and name not in rows[0]]
+        if unknown or lacking or len(rows) < 2:
+            raise InputError(
+                f"{len(rows)} examples, models that are unknown: {', '.join(unknown) or 'none'}, missing: "
+                f"{', '.join(lacking) or 'none'}",
+                str(path),
+                "one line for each example: its name, then its score by each model",
+            )
+        values = [
+            [_read_number(row[name], f"{path}, line {number}, column {name}") for name in models]
+            for number, row in enumerate(rows, start=2)
+        ]
+        found[columns.index(path.stem)] = compare_paired(np.array(values), significance)
+    return found

@@ -1,0 +1,81 @@
+"""Where tables of scores lie: a folder with a CSV for each setting, found before any job is planned."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fathom.config.ranking import Ranking
+from fathom.errors import InputError
+
+ERRORS, EXAMPLES, METADATA = "_stderr", "_examples", "metadata.json"
+
+
+@dataclass(frozen=True)
+class SettingFiles:
+    """The files of one setting.
+
+    Attributes
+    ----------
+    name : str
+        Name of the setting.
+    scores : Path
+        Models by benchmarks.
+    errors : Path or None
+        Standard errors of the scores.
+    examples : list of Path
+        Scores of single examples, one file for each benchmark, named after it.
+    """
+
+    name: str
+    scores: Path
+    errors: Path | None = None
+    examples: list[Path] = field(default_factory=list)
+
+
+def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[SettingFiles], Path | None]:
+    """Return the files of every setting in a folder of scores, and its `metadata.json` if it has one.
+
+    Raises
+    ------
+    InputError
+        If the folder, a configured table, or any table at all is missing.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(
+            "there is no such folder",
+            f"scores = {folder}",
+            "--config scores=FOLDER takes a folder of CSV files",
+        )
+    tables = {path.stem: path for path in sorted(folder.glob("*.csv"))}
+    wanted = {each.file: each.name for each in settings.settings} or {
+        stem: stem for stem in tables if not stem.endswith(ERRORS)
+    }
+    if not wanted:
+        raise InputError("there is no table of scores (*.csv)", f"scores = {folder}", "see docs/ranking.md")
+    missing = [stem for stem in wanted if stem not in tables]
+    if missing:
+        raise InputError(
+            f"there is no {missing[0]}.csv, which ranking.settings names",
+            f"scores = {folder}",
+            f"there is: {', '.join(path.name for path in tables.values()) or 'no CSV file'}",
+        )
+    found = [
+        SettingFiles(
+            name,
+            tables[stem],
+            tables.get(f"{stem}{ERRORS}"),
+            sorted((folder / f"{stem}{EXAMPLES}").glob("*.csv")),
+        )
+        for stem, name in wanted.items()
+    ]
+    metadata = folder / METADATA
+    return found, metadata if metadata.is_file() else None
+
+
+def list_score_files(folder: Path | str, settings: Ranking) -> list[str]:
+    """Return every file of a folder of scores that is read, as inputs of a rule."""
+    found, metadata = find_score_files(folder, settings)
+    paths = [
+        path for each in found for path in (each.scores, each.errors, *each.examples) if path is not None
+    ]
+    return [str(path) for path in (*paths, *([metadata] if metadata else []))]

@@ -1,0 +1,116 @@
+"""A table of scores from a run's own results: trimmed mean ranks and bits per byte (spec 3.5)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.config.ranking import RankingSettings
+from fathom.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
+from fathom.errors import InputError
+from fathom.files import read_delimited
+from fathom.models.registry import Entry
+from fathom.ranking.describe import Metadata, describe_benchmarks, describe_models
+from fathom.ranking.table import ScoreTable, check_size
+from fathom.scoring.comparisons import AGGREGATE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+SETTING = "direct"
+_RANKED = {"rank": AGGREGATE, "bits_per_byte": "mean"}
+
+
+def collect_run(
+    summary: Path | str, comparisons: Path | str, settings: RankingSettings, registry: Mapping[str, Entry]
+) -> ScoreTable:
+    """Make a table of scores from a run's summary and the paired differences of its models.
+
+    A benchmark is a domain and variant, such as `law.tf`, scored by trimmed mean rank; a domain's held-out
+    text is a corpus, such as `law.text`, scored in bits per byte; low is good on both. The standard error is
+    the width of the interval divided by that of a normal one. Paired tests are those of comparisons.csv:
+    which models are apart in a bootstrap over keywords that draws the same ones for both.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a value is no number, or there are too few models or benchmarks.
+    """
+    import numpy as np
+    from scipy.stats import norm
+
+    metrics: dict[str, str] = {}
+    domains: dict[str, str] = {}
+    found: dict[tuple[str, str], tuple[float, float]] = {}
+    width = 2 * norm.isf((1 - settings.summary.confidence) / 2)
+    for number, row in enumerate(_read(summary, SUMMARY_COLUMNS), start=2):
+        if _RANKED.get(row["metric"]) != row["aggregate"]:
+            continue
+        name = f"{row['domain']}.{row['variant']}"
+        metrics[name], domains[name] = row["metric"], row["domain"]
+        try:
+            value, low, high = (float(row[key] or "nan") for key in ("value", "ci_low", "ci_high"))
+        except ValueError as error:
+            where = f"{summary}, line {number}"
+            raise InputError(f"this line holds no numbers: {error}", where, "make it again") from error
+        # no width: a benchmark of one keyword, of which nothing is known
+        found[row["model"], name] = value, (high - low) / width if high > low else float("nan")
+    models = sorted({model for model, _ in found})
+    metadata = Metadata(metric=metrics, category=domains)
+    benchmarks = describe_benchmarks(sorted(metrics), settings.ranking, metadata, str(summary))
+    names = [each.name for each in benchmarks]
+    missing = (float("nan"), float("nan"))
+    values = np.array([[found.get((model, name), missing) for name in names] for model in models])
+    values = values.reshape(len(models), len(names), 2)
+    known = describe_models(models, settings.ranking, metadata, _complete_registry(models, registry))
+    paired = _read_paired(comparisons, models, names)
+    table = ScoreTable(
+        (SETTING,),
+        tuple(known),
+        tuple(benchmarks),
+        values[None, :, :, 0],
+        values[None, :, :, 1],
+        paired[None],
+    )
+    check_size(table, str(summary))
+    return table
+
+
+def _read(path: Path | str, columns: Iterable[str]) -> list[dict[str, str]]:
+    rows = read_delimited(path, ",")
+    missing = [column for column in columns if rows and column not in rows[0]]
+    if missing:
+        raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
+    return rows
+
+
+def _complete_registry(models: Iterable[str], registry: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Return the registry with this run's own models: `base+domain` is of the family of its base."""
+    entries = dict(registry)
+    for name in models:
+        base = name.split("+")[0]
+        if name not in entries:
+            like = entries.get(base) or Entry(base, base, base, "", "base", "", None, None, "float32")
+            # what an adapted model has seen beyond its base is not counted in tokens
+            entries[name] = replace(like, name=name, source=name, tokens=None)
+    return entries
+
+
+def _read_paired(path: Path | str, models: list[str], names: list[str]) -> "Array":
+    """Return which of every two models is ahead by the paired bootstrap, shape (benchmarks, pairs)."""
+    import numpy as np
+
+    places = {model: place for place, model in enumerate(models)}
+    rows = {name: place for place, name in enumerate(names)}
+    found = np.full((len(names), len(models), len(models)), np.nan)
+    for row in _read(path, COMPARISON_COLUMNS):
+        name = f"{row['domain']}.{row['variant']}"
+        if row["metric"] == "rank" and name in rows and row["p"]:
+            a, b = places[row["better"]], places[row["worse"]]
+            ahead = 1.0 if a < b else -1.0
+            found[rows[name], min(a, b), max(a, b)] = ahead if row["apart"] == "yes" else 0.0
+    upper = np.triu_indices(len(models), 1)
+    return np.asarray(found[:, upper[0], upper[1]])

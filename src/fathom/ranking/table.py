@@ -1,0 +1,269 @@
+"""The table that rankings are made from: models, benchmarks, scores, standard errors, paired tests."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.contracts.ranking import (
+    PAIRED_TESTS,
+    RANKED_BENCHMARK_COLUMNS,
+    RANKED_MODEL_COLUMNS,
+    RANKED_SCORES,
+)
+from fathom.errors import InputError
+from fathom.files import read_delimited, write_delimited
+from fathom.program import log
+from fathom.tables import make_empty_table, read_table, write_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+PARTS = ("scores.parquet", "paired.parquet", "models.csv", "benchmarks.csv")
+"""Files of a table of scores: scores, paired tests, what is known of models and of benchmarks."""
+
+FEWEST_MODELS, FEWEST_BENCHMARKS = 3, 2
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is known of a ranked model; empty or None where nothing is."""
+
+    name: str
+    title: str
+    family: str = ""
+    kind: str = ""
+    parameters: float | None = None
+    tokens: float | None = None
+
+    @property
+    def compute(self) -> float | None:
+        """Training compute, 6 × parameters × tokens (004: Table 4), where both are known."""
+        return 6 * self.parameters * self.tokens if self.parameters and self.tokens else None
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What is known of a benchmark that models are ranked on."""
+
+    name: str
+    title: str
+    category: str = ""
+    corpus: bool = False
+    lower_is_better: bool = False
+    metric: str = ""
+    training_examples: int | None = None
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores of models on benchmarks, in one setting or several.
+
+    Attributes
+    ----------
+    settings : tuple of str
+        The one to begin from first.
+    models, benchmarks : tuple
+        In the order of the arrays.
+    scores, errors : ndarray, shape (settings, models, benchmarks)
+        As they came; NaN where there is none.
+    paired : ndarray, shape (settings, benchmarks, pairs of models)
+        Of every two models a < b (the order of `numpy.triu_indices`): 1 if a paired test says that a is
+        better, -1 if b, 0 if neither, NaN where there is no such test.
+    """
+
+    settings: tuple[str, ...]
+    models: tuple[Model, ...]
+    benchmarks: tuple[Benchmark, ...]
+    scores: "Array"
+    errors: "Array"
+    paired: "Array"
+
+    @property
+    def tasks(self) -> list[int]:
+        """Places of the benchmarks that are tasks."""
+        return [place for place, each in enumerate(self.benchmarks) if not each.corpus]
+
+    @property
+    def corpora(self) -> list[int]:
+        """Places of the benchmarks that are corpora."""
+        return [place for place, each in enumerate(self.benchmarks) if each.corpus]
+
+    def oriented(self) -> "Array":
+        """Return the scores turned so that high is good everywhere."""
+        import numpy as np
+
+        signs = np.array([-1.0 if each.lower_is_better else 1.0 for each in self.benchmarks])
+        return np.asarray(self.scores * signs)
+
+
+def check_size(table: ScoreTable, where: str) -> None:
+    """Raise `InputError` if there is too little to compare."""
+    if len(table.models) < FEWEST_MODELS:
+        raise InputError(
+            f"rankings of {_count(len(table.models), 'model')} cannot be compared",
+            where,
+            f"at least {FEWEST_MODELS} are needed",
+        )
+    if len(table.tasks) < FEWEST_BENCHMARKS:
+        raise InputError(
+            f"there is {_count(len(table.tasks), 'benchmark')} (corpora apart), so no second ranking",
+            where,
+            f"at least {FEWEST_BENCHMARKS} are needed",
+        )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
+
+
+def tabulate_scores(table: ScoreTable) -> pl.DataFrame:
+    """Return scores and standard errors as a frame under contract RANKED_SCORES."""
+    rows = [
+        (setting, model.name, benchmark.name, table.scores[s, m, b], table.errors[s, m, b])
+        for s, setting in enumerate(table.settings)
+        for m, model in enumerate(table.models)
+        for b, benchmark in enumerate(table.benchmarks)
+    ]
+    return make_empty_table(RANKED_SCORES).vstack(
+        pl.DataFrame(rows, make_empty_table(RANKED_SCORES).schema, orient="row")
+    )
+
+
+def tabulate_paired(table: ScoreTable) -> pl.DataFrame:
+    """Return paired tests as a frame under contract PAIRED_TESTS; the better model is that of the test."""
+    import numpy as np
+
+    firsts, seconds = np.triu_indices(len(table.models), 1)
+    rows = []
+    for s, b in np.argwhere(~np.isnan(table.paired).all(axis=2)).tolist():
+        where = (table.settings[s], table.benchmarks[b].name)
+        oriented = table.oriented()[s, :, b]
+        for first, second, found in zip(firsts, seconds, table.paired[s, b], strict=True):
+            if not np.isnan(found):
+                ahead = found > 0 or (found == 0 and oriented[first] >= oriented[second])
+                names = [table.models[each].name for each in (first, second)]
+                rows.append((*where, *(names if ahead else names[::-1]), bool(found)))
+    return pl.DataFrame(rows, make_empty_table(PAIRED_TESTS).schema, orient="row")
+
+
+def tabulate_models(models: Iterable[Model]) -> list[tuple[Any, ...]]:
+    """Return the lines of models.csv."""
+    return [
+        (
+            m.name,
+            m.title,
+            m.family,
+            m.kind,
+            *("" if n is None else f"{n:.10g}" for n in (m.parameters, m.tokens)),
+        )
+        for m in models
+    ]
+
+
+def tabulate_benchmarks(benchmarks: Iterable[Benchmark]) -> list[tuple[Any, ...]]:
+    """Return the lines of benchmarks.csv."""
+    return [
+        (
+            b.name,
+            b.title,
+            b.category,
+            _say(b.corpus),
+            _say(b.lower_is_better),
+            b.metric,
+            "" if b.training_examples is None else b.training_examples,
+        )
+        for b in benchmarks
+    ]
+
+
+def _say(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def read_models(path: Path | str) -> list[Model]:
+    """Read models.csv."""
+    return [
+        Model(
+            row["model"],
+            row["title"],
+            row["family"],
+            row["kind"],
+            *(float(row[name]) if row[name] else None for name in ("parameters", "tokens")),
+        )
+        for row in _read_lines(path, RANKED_MODEL_COLUMNS)
+    ]
+
+
+def read_benchmarks(path: Path | str) -> list[Benchmark]:
+    """Read benchmarks.csv."""
+    return [
+        Benchmark(
+            row["benchmark"],
+            row["title"],
+            row["category"],
+            row["corpus"] == "yes",
+            row["lower_is_better"] == "yes",
+            row["metric"],
+            int(row["training_examples"]) if row["training_examples"] else None,
+        )
+        for row in _read_lines(path, RANKED_BENCHMARK_COLUMNS)
+    ]
+
+
+def _read_lines(path: Path | str, columns: Sequence[str]) -> list[dict[str, str]]:
+    rows = read_delimited(path, ",")
+    missing = [column for column in columns if rows and column not in rows[0]]
+    if missing:
+        raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
+    return rows
+
+
+def write_score_table(folder: Path | str, table: ScoreTable) -> None:
+    """Write a table of scores as four files of a folder; see PARTS."""
+    folder = Path(folder)
+    write_table(folder / PARTS[0], tabulate_scores(table), RANKED_SCORES)
+    write_table(folder / PARTS[1], tabulate_paired(table), PAIRED_TESTS)
+    write_delimited(folder / PARTS[2], RANKED_MODEL_COLUMNS, tabulate_models(table.models), ",")
+    write_delimited(folder / PARTS[3], RANKED_BENCHMARK_COLUMNS, tabulate_benchmarks(table.benchmarks), ",")
+    log.info(
+        "%s models, %s tasks, %s corpora; settings: %s",
+        len(table.models),
+        len(table.tasks),
+        len(table.corpora),
+        ", ".join(table.settings),
+    )
+
+
+def read_score_table(folder: Path | str) -> ScoreTable:
+    """Read the table of scores that :func:`write_score_table` wrote into a folder."""
+    import numpy as np
+
+    scores, paired, models, benchmarks = (Path(folder) / name for name in PARTS)
+    frame = read_table(scores, RANKED_SCORES)
+    known, columns = read_models(models), read_benchmarks(benchmarks)
+    settings = tuple(frame["setting"].unique(maintain_order=True))
+    shape = (len(settings), len(known), len(columns))
+    if len(frame) != int(np.prod(shape)):
+        raise InputError(f"{len(frame)} scores where there should be {shape}", str(scores), "make it again")
+    places = {model.name: place for place, model in enumerate(known)}
+    rows = {each: place for place, each in enumerate(settings)}
+    names = {each.name: place for place, each in enumerate(columns)}
+    tests = np.full((len(settings), len(columns), len(known), len(known)), np.nan)
+    for setting, benchmark, better, worse, apart in read_table(paired, PAIRED_TESTS).iter_rows():
+        a, b = places[better], places[worse]
+        tests[rows[setting], names[benchmark], min(a, b), max(a, b)] = (1 if a < b else -1) if apart else 0
+    upper = np.triu_indices(len(known), 1)
+    return ScoreTable(
+        settings,
+        tuple(known),
+        tuple(columns),
+        frame["score"].to_numpy().reshape(shape),
+        frame["standard_error"].to_numpy().reshape(shape),
+        tests[:, :, upper[0], upper[1]],
+    )

@@ -1,0 +1,123 @@
+"""The workflow on a real Slurm where everything breaks: the same bytes, or one line that says what to do."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.cluster
+GPU_RULES = {
+    "train_model": "h100",
+    "adapt_model": "h100",
+    "score_pairs": "a100",
+    "measure_attribute_rate": "a100",
+}
+# times and logs of jobs differ from run to run
+OTHER = ("benchmarks/", "logs/", "report.html")
+
+
+def hash_results(folder: Path) -> dict[str, str]:
+    """Return the hash of every file of a run that is not about times."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    names = {path.relative_to(folder).as_posix(): path for path in files}
+    return {
+        name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for name, path in names.items()
+        if not name.startswith(OTHER)
+    }
+
+
+def rule(job: dict[str, str]) -> str:
+    return job["comment"].removeprefix("rule_").partition("_wildcards_")[0]
+
+
+def test_all_results_are_the_bytes_of_an_undisturbed_run(story):
+    found = hash_results(story.folder / "results" / "tiny")
+    wanted = hash_results(story.folder / "undisturbed" / "tiny")
+    assert len(wanted) > 40
+    assert found == wanted
+
+
+def test_all_jobs_ran_in_slurm(story):
+    local = [line for line in story.output.splitlines() if line.startswith("localrule")]
+    assert local == []
+    names = {rule(job) for job in story.notes["jobs"]}
+    assert {"read_jsonlines", "index_documents", "gather_matches", "make_pairs", *GPU_RULES} <= names
+    assert {job["state"] for job in story.notes["jobs"] if rule(job) == "index_documents"} == {"COMPLETED"}
+
+
+def test_jobs_with_a_gpu_ran_on_its_partition_and_all_others_elsewhere(story):
+    gpus = story.slurm.gpus()
+    for job in story.notes["jobs"]:
+        name = rule(job)
+        assert job["partition"] == GPU_RULES.get(name, "cpu"), name
+        assert ("gpu" in gpus.get(job["id"], "")) == (name in GPU_RULES), name
+        if GPU_RULES.get(name) == "h100":
+            assert gpus[job["id"]] == "gres:gpu:h100:1"
+
+
+def test_many_short_jobs_went_together_one_after_the_other(story):
+    done = [job for job in story.notes["jobs"] if job["state"] == "COMPLETED"]
+    (matches,) = (job for job in done if rule(job) == "matches_match_sentences")
+    assert (matches["processors"], matches["memory"], matches["limit"]) == ("1", "4000M", "2:00:00")
+    assert "match_sentences" not in {rule(job) for job in done}
+
+
+def test_programs_are_offline_and_have_the_scratch_of_their_node(story):
+    environment = story.notes["environment"]
+    assert "HF_HUB_OFFLINE=1" in environment
+    assert f"FATHOM_SCRATCH={story.folder / 'scratch'}" in environment
+
+
+def test_a_job_out_of_memory_got_twice_as_much(story):
+    jobs = story.of("extract_keywords")
+    log = (
+        story.folder
+        / "results"
+        / "slurm-logs"
+        / "rule_extract_keywords"
+        / "tiny_near"
+        / f"{jobs[0]['id']}.log"
+    )
+    # without cgroups the state is FAILED
+    assert jobs[0]["state"] in {"FAILED", "OUT_OF_MEMORY"}
+    assert "exceeded memory limit" in log.read_text()
+    assert [job["memory"] for job in jobs] == ["700M", "1400M", "2800M"][: len(jobs)]
+    assert jobs[-1]["state"] == "COMPLETED"
+
+
+def test_a_job_that_hung_was_ended_and_got_twice_the_time(story):
+    first, second = (job for job in story.of("collect_texts") if "near" in job["comment"])
+    assert (first["state"], first["limit"]) == ("TIMEOUT", "1:00")
+    assert (second["state"], second["limit"]) == ("COMPLETED", "2:00")
+
+
+def test_a_cancelled_job_was_run_again(story):
+    assert [job["state"] for job in story.of("train_tokenizer")] == ["CANCELLED", "COMPLETED"]
+
+
+def test_the_job_of_a_dead_node_was_run_again(story):
+    assert [job["state"] for job in story.of("train_model")] == ["NODE_FAIL", "COMPLETED"]
+
+
+def test_jobs_outlived_the_restarted_controller(story):
+    assert {job["state"] for job in story.of("embed_sentences")} == {"COMPLETED"}
+
+
+def test_after_a_sigkill_of_snakemake_each_start_says_what_to_do(story):
+    locked, orphaned, last = (story.notes[f"again {place}"] for place in range(3))
+    assert locked.returncode != 0 and "--unlock" in locked.stderr
+    assert orphaned.returncode != 0
+    message = orphaned.stderr.partition("Slurm: ")[2]
+    assert "of an earlier run in this folder have not ended" in message and "score_pairs" in message
+    assert "Traceback" not in orphaned.stderr
+    assert last.returncode == 0, last.stdout + last.stderr
+    states = {job["state"] for job in story.of("score_pairs")}
+    assert states == {"CANCELLED", "COMPLETED"}
+
+
+def test_logs_are_where_the_profile_says(story):
+    logs = story.folder / "results" / "slurm-logs"
+    assert list(logs.glob("rule_train_model/*/*.log")) and list(logs.glob("group_matches/**/*.log"))
+    assert "Error in rule train_model" in story.output
+    assert "results/slurm-logs/rule_train_model" in story.output

@@ -1,0 +1,106 @@
+"""Sentences of an earlier run are taken over where content, code and settings are the same."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fathom.config.benchmark import Sentences
+from fathom.contracts.corpus import INDEX, SENTENCES, SPLITS
+from fathom.corpus.previous import find_previous_parts, require_index
+from fathom.corpus.reuse import describe_splitting, find_known, report_splits
+from fathom.corpus.sentences import load_splitter, number_rows, split_documents
+from fathom.errors import InputError
+from fathom.files import hash_text, write_json
+from fathom.tables import write_table
+
+SETTINGS = Sentences(max_characters=200)
+
+
+def _document(doc_id: str, text: str, part: str = "p", title: str = "On it") -> dict[str, object]:
+    return {
+        "doc_id": doc_id, "part": part, "title": title, "abstract": "It is.", "date": "", "domains": ["d"],
+        "fold": "benchmark", "text": text, "text_hash": hash_text(text), "characters": len(text),
+    }  # fmt: skip
+
+
+def _index(documents: list[dict[str, object]]) -> pl.DataFrame:
+    schema = {column.name: pl.String for column in INDEX} | {
+        "domains": pl.List(pl.String),
+        "characters": pl.Int64,
+    }
+    rows = [{name: document[name] for name in schema} for document in documents]
+    return pl.DataFrame(rows, schema=schema).sort("doc_id")
+
+
+@pytest.fixture
+def method() -> dict[str, object]:
+    return describe_splitting(SETTINGS, load_splitter("auto"))
+
+
+@pytest.fixture
+def previous(tmp_path: Path, method: dict[str, object]) -> Path:
+    """Write an earlier run of two parts."""
+    corpus = tmp_path / "corpus"
+    documents = [_document("a", "One here. Two here.", "p"), _document("b", "One here. Naïve three.", "p"),
+                 _document("c", "Four is here.", "q")]  # fmt: skip
+    write_table(corpus / "index.parquet", _index(documents), INDEX)
+    for part in ("p", "q"):
+        table, splits = split_documents([d for d in documents if d["part"] == part], SETTINGS)
+        write_table(corpus / "sentences" / f"{part}.parquet", table, SENTENCES)
+        write_table(corpus / "splits" / f"{part}.parquet", splits, SPLITS)
+        report = report_splits(table, splits, load_splitter("auto"), method, 0)
+        write_json(corpus / "sentences" / f"{part}.json", report)
+    return corpus
+
+
+def test_documents_of_equal_content_are_found_in_whatever_part(previous, method):
+    documents = [_document("c", "Four is here.", "new"), _document("a", "One here. Two here.", "new"),
+                 _document("b", "Another text.", "new"), _document("z", "One here.", "new")]  # fmt: skip
+    known = find_known(previous, _index(documents), method)
+    assert known.splits["doc_id"].to_list() == ["a", "c"]
+    new = [document for document in documents if document["doc_id"] in "bz"]
+    table, splits = split_documents(new, SETTINGS)
+    merged = number_rows(pl.concat([known.sentences, table.drop("row")]))
+    whole = split_documents(documents, SETTINGS)
+    assert merged.equals(whole[0])
+    assert pl.concat([known.splits, splits]).sort("doc_id").equals(whole[1])
+
+
+@pytest.mark.parametrize("changes", [{"title": "On that"}, {"text": "One here. Two there."}])
+def test_another_title_or_text_is_another_document(previous, method, changes):
+    document = _document("a", "One here. Two here.") | changes
+    document["text_hash"] = hash_text(str(document["text"]))
+    assert find_known(previous, _index([document]), method).splits.is_empty()
+
+
+def test_other_settings_and_code_are_another_method(previous, method, monkeypatch):
+    index = _index([_document("a", "One here. Two here.")])
+    assert len(find_known(previous, index, method).splits) == 1
+    other = describe_splitting(Sentences(max_characters=100), load_splitter("auto"))
+    assert find_known(previous, index, other).splits.is_empty()
+    assert find_known(previous, index, method | {"code": "0"}).splits.is_empty()
+    (previous / "sentences" / "p.json").unlink()
+    assert find_known(previous, index, method).splits.is_empty()
+    assert find_known(None, index, method).splits.is_empty()
+
+
+def test_a_table_that_lost_sentences_is_named(previous, method):
+    path = previous / "sentences" / "p.parquet"
+    write_table(path, pl.read_parquet(path).filter(pl.col("doc_id") != "a"), SENTENCES)
+    with pytest.raises(InputError, match="0 sentences where 3 were counted") as error:
+        find_known(previous, _index([_document("a", "One here. Two here.")]), method)
+    assert str(path) in str(error.value) and "Hint:" in str(error.value)
+
+
+def test_documents_are_looked_up_by_part(previous, tmp_path):
+    found = find_previous_parts(previous, pl.Series("doc_id", ["a", "c", "new"]))
+    assert {part: ids.to_list() for part, ids in found.items()} == {"p": ["a"], "q": ["c"]}
+    with pytest.raises(InputError, match="there is no run to take anything over from"):
+        require_index(tmp_path / "nothing")
+
+
+def test_a_folder_with_another_splitter_is_another_method(shared):
+    folder = str(shared / "spacy" / "en_ewt_senter_sm")
+    found = describe_splitting(Sentences(splitter=folder), load_splitter(folder))
+    assert len(found["splitter_files"]) == 64

@@ -1,0 +1,37 @@
+"""The dump that perf/ makes: its bytes follow from its arguments, and the real doors take it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+
+from fathom.config.corpus import Selection
+from fathom.corpus.arxiv import join_shard
+from fathom.corpus.metadata import read_metadata
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def _make(folder: Path, documents: int) -> Path:
+    command = [sys.executable, str(_ROOT / "perf" / "make_dump.py"), "--documents", str(documents)]
+    subprocess.run([*command, "--shards", "2", "--output", str(folder)], check=True, capture_output=True)
+    return folder
+
+
+def test_a_dump_follows_from_its_arguments_and_can_be_joined(tmp_path: Path) -> None:
+    small, again, large = (_make(tmp_path / name, count) for name, count in (("a", 40), ("b", 40), ("c", 60)))
+    names = ("arxiv-metadata-oai-snapshot.json", "redpajama/arxiv_000.jsonl", "redpajama/arxiv_001.jsonl")
+    for name in names:
+        assert (small / name).read_bytes() == (again / name).read_bytes()
+        assert (large / name).read_bytes().startswith((small / name).read_bytes())
+    selection = Selection.model_validate({"domains": {"ai": {"categories": ["cs.AI"]}}})
+    read = read_metadata(large / names[0], selection, tmp_path / "metadata.parquet")
+    assert read["lines"] == 60 and read["malformed"]["count"] == read["duplicates"] == 0
+    assert 0 < read["selected"] < 60
+    joined = join_shard(
+        tmp_path / "metadata.parquet", large / names[1], selection.corpus, tmp_path / "d.parquet"
+    )
+    assert joined["malformed"]["count"] == 0 and joined["documents"] > 0
+    text = pl.read_parquet(tmp_path / "d.parquet")["text"][0]
+    assert text.startswith("\\section{Introduction}") and "\\begin{equation}" in text

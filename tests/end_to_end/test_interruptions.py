@@ -1,0 +1,189 @@
+"""Disks, folders and inputs that fail while the workflow runs: one message, nothing lost or half-written."""
+
+import gzip
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import orjson
+import polars as pl
+import pytest
+import zstandard
+from tests.end_to_end.project import ROOT, copy_project, run_snakemake, write_tiny_config
+
+INDEX = "results/tiny/corpus/index.parquet"
+DOCUMENTS = 60
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a copy of the project with two shards of text that does not compress well."""
+    folder = copy_project(tmp_path)
+    (folder / "input").mkdir()
+    for name in ("a.jsonl", "b.jsonl.gz"):
+        lines = b"".join(
+            orjson.dumps({"id": f"{name}-{number}", "abstract": "On it.", "categories": ["near", "far"],
+                          "text": os.urandom(12_000).hex()}) + b"\n"
+            for number in range(DOCUMENTS)
+        )  # fmt: skip
+        (folder / "input" / name).write_bytes(gzip.compress(lines, mtime=0) if name.endswith("gz") else lines)
+    return folder
+
+
+def read_corpus(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the workflow up to the index."""
+    config = write_tiny_config(folder, sorted((folder / "input").iterdir()))
+    return run_snakemake(folder, "-c1", *arguments, "--configfile", str(config), "--", INDEX)
+
+
+def count_documents(folder: Path) -> dict[str, int]:
+    """Return the documents of each part that has its final name; each must be readable."""
+    paths = (folder / "results").rglob("documents/*.parquet")
+    return {path.name.removesuffix(".parquet"): len(pl.read_parquet(path)) for path in paths}
+
+
+def check_message(done: subprocess.CompletedProcess[str], *texts: str) -> None:
+    """Check that a run failed with these texts and without a traceback."""
+    assert done.returncode != 0
+    for text in (*texts, "Hint: "):
+        assert text in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Logging error" not in done.stderr
+
+
+@contextmanager
+def mount(folder: Path, *options: str) -> Iterator[None]:
+    """Mount something on a folder; skip where that is not allowed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["mount", *options, str(folder)]
+    if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a file system")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_stops_the_run_which_goes_on_when_there_is_space(project):
+    results = project / "results"
+    with mount(results, "-t", "tmpfs", "-o", "size=1200k", "none"):
+        check_message(read_corpus(project), "no space left on the disk while writing", "free some space")
+        assert set(count_documents(project).values()) <= {DOCUMENTS}
+        assert not [path for path in results.rglob("*") if path.name.endswith((".tmp", ".spool"))]
+        subprocess.run(["mount", "-o", "remount,size=100m", str(results)], check=True)
+        done = read_corpus(project)
+        assert done.returncode == 0, done.stderr
+        assert count_documents(project) == {"a.jsonl": DOCUMENTS, "b.jsonl.gz": DOCUMENTS}
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [
+        ("embed_sentences.py", ["--report", "r.json"]),
+        ("train_tokenizer.py", ["--settings", '{"domain": "near"}']),
+    ],
+)
+def test_libraries_that_do_not_name_a_full_disk_are_understood(program, arguments, tmp_path):
+    from fathom.contracts.corpus import SENTENCES, TEXTS
+    from fathom.tables import make_empty_table, write_table
+
+    words = [" ".join(f"{os.urandom(3).hex()}" for _ in range(8)) for _ in range(400)]
+    if program == "embed_sentences.py":
+        table = {"doc_id": ["a"] * 400, "position": range(400), "sentence": words, "clean": words,
+                 "row": range(400)}  # fmt: skip
+        frame = pl.DataFrame(table, schema=make_empty_table(SENTENCES).schema)
+        write_table(tmp_path / "t.parquet", frame, SENTENCES)
+        given = ["--sentences", "t.parquet", "--output", "full/e.npy"]
+    else:
+        texts = {"doc_id": [str(n) for n in range(400)], "fold": ["adapt-train"] * 400, "text": words}
+        write_table(tmp_path / "t.parquet", pl.DataFrame(texts), TEXTS)
+        given = ["--texts", "t.parquet", "--output", "full/tokenizer"]
+    with mount(tmp_path / "full", "-t", "tmpfs", "-o", "size=40k", "none"):
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "scripts" / program), *given, *arguments],
+            cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True,
+        )  # fmt: skip
+        check_message(done, "no space left on the disk while writing", "full/")
+        assert list((tmp_path / "full").iterdir()) == []
+
+
+def test_a_read_only_results_folder_is_named(project):
+    assert read_corpus(project).returncode == 0
+    shutil.copy(project / "input" / "a.jsonl", project / "input" / "c.jsonl")
+    before = count_documents(project)
+    with mount(project / "results", "--bind", str(project / "results")):
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(project / "results")], check=True)
+        check_message(read_corpus(project), "results/tiny: this folder cannot be written")
+    assert count_documents(project) == before
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "b.jsonl.gz", "c.jsonl.zst"])
+def test_a_shard_that_is_cut_off_is_named_and_the_others_go_on(name, project):
+    lines = (project / "input" / "a.jsonl").read_bytes()
+    if name.endswith("zst"):
+        (project / "input" / name).write_bytes(zstandard.ZstdCompressor().compress(lines))
+    shard = project / "input" / name
+    whole = shard.read_bytes()
+    shard.write_bytes(whole[: len(whole) // 2])
+    done = read_corpus(project, "--keep-going")
+    check_message(done, f"input/{name}: the ", "cut off", "get the file again")
+    others = [path.name for path in (project / "input").iterdir() if path != shard]
+    assert count_documents(project) == dict.fromkeys(others, DOCUMENTS)
+    assert not (project / INDEX).exists()
+    shard.write_bytes(whole)
+    again = read_corpus(project)
+    assert again.returncode == 0, again.stderr
+    assert len(count_documents(project)) == len(others) + 1
+
+
+def test_a_second_snakemake_is_turned_away_and_harms_nothing(project):
+    for number in range(8):
+        shutil.copy(project / "input" / "a.jsonl", project / "input" / f"more-{number}.jsonl")
+    config = write_tiny_config(project, sorted((project / "input").iterdir()))
+    command = [sys.executable, "-m", "snakemake", "-c1", "--configfile", str(config), "--", INDEX]
+    with subprocess.Popen(command, cwd=project, stderr=subprocess.DEVNULL) as first:
+        while not list(project.glob(".snakemake/locks/*")):
+            assert first.poll() is None, "the first run ended before it was seen"
+            time.sleep(0.02)
+        second = read_corpus(project)
+        assert first.poll() is None, "the first run ended too early to be in the way"
+        assert first.wait(timeout=300) == 0
+    assert second.returncode != 0
+    assert "Directory cannot be locked" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert set(count_documents(project).values()) == {DOCUMENTS}
+
+
+def test_two_programs_that_write_one_file_leave_a_whole_one(project, tmp_path):
+    script = [sys.executable, str(ROOT / "scripts" / "read_jsonlines.py"), "--input", "input/a.jsonl"]
+    settings = '{"domains": {"near": {"categories": ["near"]}}}'
+    command = [*script, "--settings", settings, "--output", "o/a.parquet", "--report", "o/a.json"]
+    variables = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    hashes = set()
+    for together in (1, 3):
+        jobs = [subprocess.Popen(command, cwd=project, env=variables) for _ in range(together)]
+        assert [job.wait(timeout=120) for job in jobs] == [0] * together
+        hashes.add(hashlib.sha256((project / "o" / "a.parquet").read_bytes()).hexdigest())
+    assert len(hashes) == 1
+    assert sorted(path.name for path in (project / "o").iterdir()) == ["a.json", "a.parquet"]
+
+
+def test_content_and_not_the_date_says_whether_a_shard_is_read_again(project):
+    assert read_corpus(project).returncode == 0
+    shard = project / "input" / "a.jsonl"
+    assert shard.stat().st_size > 1_000_000, "snakemake itself compares the content of small files"
+    os.utime(shard)
+    assert "Nothing to be done" in read_corpus(project, "-n").stdout
+    changed = shard.read_bytes().replace(b"On it.", b"At it.", 1)
+    shard.write_bytes(changed)
+    assert "read_jsonlines" in read_corpus(project, "-n").stdout
+    os.utime(shard, (1_000_000_000, 1_000_000_000))
+    assert "read_jsonlines" in read_corpus(project, "-n").stdout
+    assert read_corpus(project).returncode == 0
+    assert "Nothing to be done" in read_corpus(project, "-n").stdout

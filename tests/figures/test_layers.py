@@ -1,0 +1,161 @@
+"""Figures by layer: what stands in their numbers, that nothing overlaps, that they repeat to the byte."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fathom.config.layers import FIGURES, Layers
+from fathom.config.scoring import Summary
+from fathom.contracts.layers import LAYER_RATES
+from fathom.errors import InputError
+from fathom.figures.layers import (
+    BUILDERS,
+    COLUMNS,
+    Numbers,
+    choose_keywords,
+    draw_heat_map,
+    draw_panels,
+    plot_curves,
+    plot_keywords,
+    read_numbers,
+)
+from fathom.figures.style import use_style
+from fathom.files import hash_file, write_delimited
+from fathom.layers.changes import compare_layers, list_changes, make_curves, summarize_layers
+from fathom.tables import make_empty_table
+
+SETTINGS = Layers(other_k=[25], other_lengths=[300])
+MODELS = ["gpt2-medium", "gpt2-medium+cs.AI", "gpt2-medium+cs.AI+cond-mat", "gpt2-medium+cond-mat"]
+
+
+def make_rates(seed: int, keywords: int, layers: int) -> pl.DataFrame:
+    random = np.random.default_rng(seed)
+    rows = [
+        {"keyword": f"keyword {number:03d}", "layer": layer, "projection": projection, "k": k,
+         "list_length": length, "rate": float(random.uniform(0, layer / layers)), "hits": 1,
+         "inside": float(random.uniform(0, 0.2)), "outside": 0.1, "outside_any": 0.5}
+        for number in range(keywords)
+        for projection in ("normed", "raw", "geva")
+        for k in SETTINGS.all_k
+        for length in SETTINGS.all_lengths
+        for layer in range(layers + (projection != "geva"))
+    ]  # fmt: skip
+    return pl.DataFrame(rows).cast(make_empty_table(LAYER_RATES).schema)
+
+
+def make_targets(seed: int, keywords: int, layers: int) -> pl.DataFrame:
+    random = np.random.default_rng(seed)
+    rows = [
+        {"pair_id": str(number), "keyword": f"keyword {number:03d}", "lens": lens, "layer": layer,
+         "tokens": 1, "rank": float(random.integers(1, 30_000) / (1 + layer) ** 2),
+         "probability": 0.01 * (1 + layer), "entropy": 3.0, "agreement": layer / layers,
+         "divergence": float(layers - layer)}
+        for number in range(keywords)
+        for lens in ("plain", "tuned")
+        for layer in range(layers + 1)
+    ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Numbers:
+    folder = tmp_path_factory.mktemp("numbers")
+    rates = {model: make_rates(place, 60, 24) for place, model in enumerate(MODELS)}
+    targets = {model: make_targets(place, 60, 24) for place, model in enumerate(MODELS)}
+    curves, summary = make_curves(rates, targets), Summary(rounds=20)
+    changes = compare_layers(curves, [(model, MODELS[0]) for model in MODELS[1:]], SETTINGS, summary)
+    tables = [summarize_layers(curves, summary), list_changes(changes, summary)]
+    found = []
+    for name, columns, rows in zip(("layers", "changes"), COLUMNS, tables, strict=True):
+        write_delimited(folder / f"{name}.csv", columns, rows, ",")
+        found.append(read_numbers(folder / f"{name}.csv", columns))
+    return Numbers(MODELS, found[0], found[1], rates[MODELS[0]], SETTINGS)
+
+
+def test_every_figure_is_built() -> None:
+    assert {*BUILDERS, "keywords"} == set(FIGURES)
+
+
+@pytest.mark.parametrize(
+    ("name", "panels", "lines"),
+    [
+        ("norm", 6, 6),
+        ("sums", 1, 3),
+        ("variations", 1, 4),
+        ("rates", 4, 14),
+        ("targets", 4, 14),
+        ("lens", 3, 6),
+    ],
+)
+def test_panels_hold_what_they_promise_and_texts_stay_apart(
+    numbers: Numbers, name: str, panels: int, lines: int
+) -> None:
+    built = BUILDERS[name][0](numbers)
+    assert (len(built), sum(len(panel.lines) for panel in built)) == (panels, lines)
+    assert all(line.layers for panel in built for line in panel.lines)
+    with use_style():
+        figure = draw_panels(built, "Attributes by layer\nComputer science: artificial intelligence")
+        figure.draw_without_rendering()
+        texts = [figure._suptitle]
+        for axes in figure.axes:
+            texts += [axes.title, axes.xaxis.label, axes.yaxis.label]
+            texts += axes.get_legend().get_texts() if axes.get_legend() else []
+        texts += [text for legend in figure.legends for text in legend.get_texts()]
+        boxes = [text.get_window_extent() for text in texts if text is not None and text.get_text()]
+    frame = figure.bbox
+    for place, box in enumerate(boxes):
+        assert box.x0 >= frame.x0 and box.x1 <= frame.x1 and box.y0 >= frame.y0 and box.y1 <= frame.y1
+        assert not any(box.overlaps(other) for other in boxes[place + 1 :])
+
+
+def test_numbers_of_a_figure_are_those_of_the_tables_in_percent(numbers: Numbers, tmp_path: Path) -> None:
+    files = (tmp_path / "f.pdf", tmp_path / "f.png", tmp_path / "f.csv")
+    plot_curves("rates", numbers, "CS.AI", files)
+    table = pl.read_csv(files[2])
+    assert table["panel"].unique(maintain_order=True).to_list() == [
+        "attribute rate", "probability sum", "change of the attribute rate", "change of the probability sum",
+    ]  # fmt: skip
+    found = table.filter(panel="attribute rate", series=MODELS[0], layer=12)["value"][0]
+    standard = numbers.rates.filter(projection="normed", k=50, list_length=1200, layer=12)
+    assert found == pytest.approx(100 * standard["rate"].mean(), rel=1e-4)
+    before = [hash_file(file) for file in files]
+    plot_curves("rates", numbers, "CS.AI", files)
+    assert [hash_file(file) for file in files] == before
+
+
+def test_a_model_without_a_reference_has_no_panels_of_changes(numbers: Numbers) -> None:
+    alone = Numbers(MODELS[:1], numbers.summary, [], numbers.rates, SETTINGS)
+    assert len(BUILDERS["rates"][0](alone)) == 2
+
+
+def test_the_heat_map_shows_at_most_forty_keywords_from_best_to_worst(
+    numbers: Numbers, tmp_path: Path
+) -> None:
+    table = choose_keywords(numbers.rates, SETTINGS)
+    assert table.shape == (40, 26)
+    means = table.drop("keyword").mean_horizontal().to_list()
+    assert means == sorted(means, reverse=True) and 20 < max(means) < 100
+    files = (tmp_path / "f.pdf", tmp_path / "f.png", tmp_path / "f.csv")
+    plot_keywords(numbers, "CS.AI", files)
+    assert pl.read_csv(files[2]).shape == (40, 26)
+    with use_style():
+        figure = draw_heat_map(table, "title")
+        figure.draw_without_rendering()
+        boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
+    assert not any(box.overlaps(other) for place, box in enumerate(boxes) for other in boxes[place + 1 :])
+    few = choose_keywords(numbers.rates.filter(pl.col("keyword") < "keyword 003"), SETTINGS)
+    assert len(few) == 3
+
+
+def test_missing_columns_and_missing_numbers_are_named(numbers: Numbers, tmp_path: Path) -> None:
+    (tmp_path / "layers.csv").write_text("model,layer\nm,0\n")
+    with pytest.raises(InputError, match="columns are missing: projection"):
+        read_numbers(tmp_path / "layers.csv", COLUMNS[0])
+    nobody = Numbers(["nobody"], numbers.summary, [], numbers.rates, SETTINGS)
+    with pytest.raises(InputError, match="figure 'sums' has nothing to show"):
+        plot_curves("sums", nobody, "", (tmp_path / "a", tmp_path / "b", tmp_path / "c"))
+    raw = numbers.rates.filter(projection="raw")
+    with pytest.raises(InputError, match="there are no rates with the final norm"):
+        choose_keywords(raw, SETTINGS)

@@ -1,0 +1,222 @@
+"""Figures and tables of rankings: nothing cut, no labels over each other, notes where there is nothing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fathom.config.ranking import Ranking, RankingSettings
+from fathom.config.scoring import Summary
+from fathom.figures.ranking import RankingTables
+from fathom.figures.ranking_components import format_power
+from fathom.figures.ranking_tables import render_markdown
+from fathom.figures.style import use_style
+from fathom.files import read_delimited
+from fathom.ranking.table import Benchmark, Model, ScoreTable, write_score_table
+
+_ROOT = Path(__file__).resolve().parents[2]
+_ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
+FIGURES = ["alignment", "mean-tau", "mean-tau-significant", "categories", "categories-significant",
+           "perplexity", "perplexity-before", "pca", "pca-family", "pc1-compute", "pc1-scores", "tau.before",
+           "tau.after", "tau-significant.before"]  # fmt: skip
+SETTINGS = RankingSettings(ranking=Ranking(one_family="F1"), summary=Summary(rounds=20))
+
+
+def _table(models: int, tasks: int, bare: bool = False) -> ScoreTable:
+    """Return a table of two settings; a bare one has no errors, corpora, categories, families or sizes."""
+    random = np.random.default_rng(models)
+    ability = random.normal(size=(1, models, 1))
+    corpora = 0 if bare else 2
+    noise = random.normal(size=(2, models, tasks + corpora)) * np.array([1.5, 0.3])[:, None, None]
+    described = [
+        Benchmark(f"task_{n:02d}", f"A task: $x_{n}$", "" if bare else f"C{n % 4}") for n in range(tasks)
+    ]
+    described += [
+        Benchmark(f"text_{n}", f"Text {n}", "", True, True, "bits_per_byte") for n in range(corpora)
+    ]
+    known = [Model(f"m{n}", f"Family-{n / 7:.1f}B-IT" + "+adapted-to-law" * (n % 3),
+                   "" if bare else f"F{n % 5}", "" if bare else ("base", "chat")[n % 2],
+                   None if bare else 1e9 * (n + 1), 1e12)
+             for n in range(models)]  # fmt: skip
+    scores = ability + noise
+    scores[:, :, tasks:] *= -1
+    shape = (2, tasks + corpora, models * (models - 1) // 2)
+    errors = np.full(scores.shape, np.nan if bare else 0.3)
+    return ScoreTable(
+        ("before", "after"), tuple(known), tuple(described), scores, errors, np.full(shape, np.nan)
+    )
+
+
+def _compare(folder: Path, table: ScoreTable) -> Path:
+    write_score_table(folder, table)
+    _run("compare_rankings", "--scores", folder, "--output", folder, "--settings", SETTINGS.model_dump_json())
+    return folder
+
+
+def _run(program: str, *arguments: object) -> None:
+    command = [sys.executable, str(_ROOT / "scripts" / f"{program}.py"), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=_ENVIRONMENT)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory) -> Path:
+    return _compare(tmp_path_factory.mktemp("full"), _table(61, 24))
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory) -> Path:
+    return _compare(tmp_path_factory.mktemp("bare"), _table(3, 2, bare=True))
+
+
+@pytest.fixture(scope="module")
+def flat(tmp_path_factory) -> Path:
+    """Make a table with a task that is the same for all models, and a missing score."""
+    table = _table(8, 5)
+    table.scores[:, :, 2] = 0.7
+    table.scores[:, 3, 0] = np.nan
+    return _compare(tmp_path_factory.mktemp("flat"), table)
+
+
+def _draw(folder: Path, name: str):
+    sys.path.insert(0, str(_ROOT / "scripts"))
+    try:
+        import plot_ranking
+    finally:
+        sys.path.pop(0)
+    return plot_ranking.draw(name, RankingTables(folder), SETTINGS)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_label_is_cut_or_covers_another(full, name):
+    from matplotlib.text import Text
+
+    with use_style():
+        figure, (columns, rows) = _draw(full, name)
+        figure.draw_without_rendering()
+        frame, boxes = figure.bbox, []
+        for axes in figure.axes:
+            ticks = [label for axis in (axes.xaxis, axes.yaxis)
+                     for label, place in zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=False)
+                     if min(axis.get_view_interval()) <= place <= max(axis.get_view_interval())]  # fmt: skip
+            some = [text for text in [*axes.texts, axes.title, axes.xaxis.label, axes.yaxis.label, *ticks]
+                    if text.get_visible() and text.get_text().strip()]  # fmt: skip
+            boxes += [
+                (text.get_text(), Text.get_window_extent(text))
+                for text in some
+                if not text.get_rotation() % 90
+            ]
+            for text in some:
+                box = Text.get_window_extent(text)
+                assert (
+                    box.x0 >= -1 and box.y0 >= -1 and box.x1 <= frame.width + 1 and box.y1 <= frame.height + 1
+                ), text.get_text()
+    covered = [
+        (a, b) for n, (a, first) in enumerate(boxes) for b, second in boxes[:n] if _overlap(first, second)
+    ]
+    assert covered == []
+    assert len(boxes) > 5 and rows and len(rows[0]) == len(columns)
+
+
+def _overlap(first, second) -> bool:
+    """Say whether two boxes share more than a pixel in both directions."""
+    return (
+        min(first.x1, second.x1) - max(first.x0, second.x0) > 1
+        and min(first.y1, second.y1) - max(first.y0, second.y0) > 1
+    )
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_where_there_is_nothing_to_draw_a_note_says_why(bare, name):
+    with use_style():
+        figure, (columns, rows) = _draw(bare, name)
+        figure.draw_without_rendering()
+    notes = [text.get_text() for text in figure.texts]
+    expected = {"mean-tau-significant": "no standard errors", "categories-significant": "no standard errors",
+                "tau-significant.before": "no standard errors", "categories": "no categories",
+                "perplexity": "no perplexity", "perplexity-before": "no perplexity",
+                "pca-family": "too few models", "pc1-compute": "training compute"}  # fmt: skip
+    if name in expected:
+        assert len(notes) == 1 and expected[name] in notes[0] and rows == [] and columns
+    else:
+        assert notes == [] and rows
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_constant_task_and_a_missing_score_leave_the_rest(flat, name):
+    with use_style():
+        figure, (_, rows) = _draw(flat, name)
+        figure.draw_without_rendering()
+    assert rows or name == "pca-family"
+
+
+def test_a_constant_task_has_no_tau_and_no_part_in_means(flat):
+    pairs = {(row["first"], row["second"]): row for row in read_delimited(flat / "pairwise.csv", ",")
+             if row["setting"] == "after" and row["statistic"] == "tau"}  # fmt: skip
+    assert all((row["value"] == "") == ("task_02" in pair) for pair, row in pairs.items())
+    assert {row["models"] for pair, row in pairs.items() if "task_00" in pair} == {"7"}
+    means = {row["first"]: row["value"] for row in read_delimited(flat / "means.csv", ",")
+             if row["setting"] == "after" and row["statistic"] == "tau"}  # fmt: skip
+    assert means["task_02"] == "" and all(value for name, value in means.items() if name != "task_02")
+    shares = [row for row in read_delimited(flat / "pca.csv", ",") if row["group"] == "all"]
+    assert {(row["models"], row["benchmarks"]) for row in shares} == {("7", "4")}
+
+
+def test_every_number_of_the_tables_is_a_number(full):
+    for name in ("agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1"):
+        rows = read_delimited(full / f"{name}.csv", ",")
+        for row in rows:
+            key = "share" if name == "pca" else "score" if name == "pc1" else "value"
+            low, value, high = (float(row[column]) for column in ("ci_low", key, "ci_high"))
+            assert low <= high and np.isfinite(value), (name, row)
+    assert {row["setting"] for row in read_delimited(full / "agreement.csv", ",")} == {
+        "before", "after", "after - before", "before > after"}  # fmt: skip
+
+
+def test_the_same_tables_give_the_same_bytes(full, tmp_path):
+    again = tmp_path / "again"
+    write_score_table(again, _table(61, 24))
+    command = [sys.executable, str(_ROOT / "scripts" / "compare_rankings.py"), "--scores", str(again),
+               "--output", str(again), "--settings", SETTINGS.model_dump_json()]  # fmt: skip
+    subprocess.run(command, check=True, env=_ENVIRONMENT | {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2"})
+    files = sorted(path.name for path in full.glob("*") if path.suffix in (".csv", ".parquet"))
+    assert [name for name in files if (full / name).read_bytes() != (again / name).read_bytes()] == []
+    for run in ("1", "2"):
+        places = [tmp_path / f"{run}.{end}" for end in ("pdf", "png", "csv")]
+        _run("plot_ranking", "--tables", full, "--figure", "categories", "--output", places[0],
+             "--png", places[1], "--table", places[2])  # fmt: skip
+    for end in ("pdf", "png", "csv"):
+        assert (tmp_path / f"1.{end}").read_bytes() == (tmp_path / f"2.{end}").read_bytes()
+
+
+def test_tables_list_categories_families_corpora_and_compute(full, bare, tmp_path):
+    for folder in (full, bare):
+        out = tmp_path / folder.name
+        options = [f"--{name}={out / name}.csv" for name in ("categories", "families", "corpora", "compute")]
+        _run("write_ranking_tables", "--tables", folder, "--output", out / "tables.md", *options)
+    out = tmp_path / full.name
+    assert [row["category"] for row in read_delimited(out / "categories.csv", ",")] == [
+        "C0", "C1", "C2", "C3", "corpora"]  # fmt: skip
+    assert sum(int(row["number"]) for row in read_delimited(out / "families.csv", ",")) == 61
+    assert len(read_delimited(out / "corpora.csv", ",")[0]) == 1 + 2 * 2
+    compute = read_delimited(out / "compute.csv", ",")
+    assert len(compute) == 61 and float(compute[1]["compute (10^18 FLOP)"]) == pytest.approx(
+        6 * 2e9 * 1e12 / 1e18
+    )
+    assert (out / "tables.md").read_text().count("\n## ") == 3
+    assert read_delimited(tmp_path / bare.name / "compute.csv", ",") == []
+
+
+def test_an_unknown_figure_is_named(full):
+    from fathom.errors import InputError
+
+    with pytest.raises(InputError, match=r"there is no figure 'tau\.never'"):
+        _draw(full, "tau.never")
+
+
+def test_bars_and_powers_in_text():
+    assert format_power(1e21) == "10²¹" and format_power(1e-3) == "10⁻³"
+    assert "a\\|b" in render_markdown("t", ("x",), [("a|b",)])

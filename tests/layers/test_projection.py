@@ -1,0 +1,58 @@
+"""The last layer gives the model's own logits, for every architecture that is known."""
+
+import pytest
+import torch
+from tests.layers.plain import SETTINGS, make_model, read_all_states
+
+from fathom.layers.architectures import ARCHITECTURES
+from fathom.layers.projection import LayerStates, open_layers, read_states
+from fathom.scoring.logits import pack_passes
+from fathom.scoring.passes import Pass
+
+IDS = [5, 9, 33, 2, 7, 60, 11]
+
+
+def test_every_known_architecture_is_tried():
+    assert set(SETTINGS) == set(ARCHITECTURES)
+
+
+@pytest.mark.parametrize("kind", sorted(ARCHITECTURES))
+def test_the_last_layer_with_the_norm_is_the_models_output(kind):
+    model = make_model(kind)
+    layers = open_layers(model, IDS, kind)
+    with torch.inference_mode():
+        own = model(input_ids=torch.tensor([IDS])).logits[0]
+        batch = pack_passes([Pass(tuple(IDS), [(place, 0) for place in range(len(IDS))])], "cpu")
+        states = layers.run(batch)
+        mine = layers.to_logits(states[-1])
+        others = [layers.to_logits(states[-2]), layers.to_logits(states[-1], normed=False)]
+    assert states.shape == (4, len(IDS), 16)
+    assert (own - mine).abs().max() < 1e-5
+    # and no other layer does, nor the last one without the norm
+    for other in others:
+        assert (own - other).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("kind", sorted(ARCHITECTURES))
+def test_states_are_what_blocks_hand_on_at_the_places_asked_for_in_any_batch(kind):
+    model = make_model(kind)
+    sequences = [IDS, IDS[:3], IDS[2:]]
+    passes = [Pass(tuple(ids), [(0, 1), (len(ids) - 1, 2)]) for ids in sequences]
+    layers = LayerStates(model)
+    for budget in (1, 14, 1000):
+        with torch.inference_mode():
+            found = list(read_states(layers, passes, budget, "sequences"))
+        states = torch.cat([states for states, _ in found], dim=1)
+        assert torch.cat([target for _, target in found]).tolist() == [1, 2] * 3
+        for row, ids in enumerate(sequences):
+            for layer, plain in enumerate(read_all_states(model, ids)):
+                assert (states[layer, 2 * row] - plain[0]).abs().max() < 1e-5
+                assert (states[layer, 2 * row + 1] - plain[-1]).abs().max() < 1e-5
+
+
+def test_hooks_are_gone_after_a_run_and_after_a_failure():
+    model = make_model("gpt2")
+    layers = open_layers(model, IDS)
+    with pytest.raises(IndexError):
+        layers.run(pack_passes([Pass((999,), [(0, 0)])], "cpu"))
+    assert all(not module._forward_hooks and not module._forward_pre_hooks for module in model.modules())

@@ -1,0 +1,245 @@
+"""A folder of scores: what is read, what is refused and in which words."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fathom.config.ranking import RankedBenchmark, Ranking, ScoreFile
+from fathom.errors import InputError
+from fathom.files import write_json
+from fathom.models.registry import Entry
+from fathom.ranking.folder import read_folder
+from fathom.ranking.inputs import find_score_files, list_score_files
+from fathom.ranking.table import read_score_table, write_score_table
+
+HIGH = Ranking(benchmarks={name: RankedBenchmark(lower_is_better=False) for name in "abc"})
+HEADER = ("model", "a", "b", "c")
+LINES = [("m1", 1, 0.2, 3), ("m2", 2, 0.3, 1), ("m3", 3, 0.1, 2), ("m4", 4, 0.4, 5)]
+
+
+def message(folder, settings=HIGH, registry=None) -> str:
+    with pytest.raises(InputError) as caught:
+        read_folder(folder, settings, registry or {})
+    return str(caught.value)
+
+
+def change(lines, row, column, value):
+    return [tuple(value if (r, c) == (row, column) else cell for c, cell in enumerate(line))
+            for r, line in enumerate(lines)]  # fmt: skip
+
+
+def test_settings_models_and_benchmarks_are_read(write_scores):
+    write_scores(
+        "after.csv", ("model", "c", "a", "b"), [("m4", 9, 8, 7), *((f"m{n}", n, n, n) for n in (1, 2, 3))]
+    )
+    folder = write_scores("before.csv", HEADER, LINES)
+    settings = HIGH.model_copy(
+        update={"settings": [ScoreFile(name="direct", file="before"), ScoreFile(name="tuned", file="after")]}
+    )
+    table = read_folder(folder, settings, {})
+    assert table.settings == ("direct", "tuned")
+    assert [model.name for model in table.models] == ["m1", "m2", "m3", "m4"]
+    assert table.scores[0].tolist() == [[1, 0.2, 3], [2, 0.3, 1], [3, 0.1, 2], [4, 0.4, 5]]
+    # the other table has other orders of lines and columns
+    assert table.scores[1, 3].tolist() == [8, 7, 9]
+    assert np.isnan(table.errors).all() and np.isnan(table.paired).all()
+
+
+def test_a_table_of_scores_survives_writing_and_reading(write_scores, tmp_path):
+    write_scores(
+        "s_examples/a.csv", ("example", "m1", "m2", "m3", "m4"), [(n, n % 2, 1, 0, 1) for n in range(9)]
+    )
+    write_scores("s_stderr.csv", HEADER, change(LINES, 1, 2, "n/a"))
+    folder = write_scores("s.csv", HEADER, change(LINES, 2, 3, ""))
+    table = read_folder(folder, HIGH, {"m1": ENTRY})
+    write_score_table(tmp_path / "out", table)
+    again = read_score_table(tmp_path / "out")
+    assert (again.settings, again.models, again.benchmarks) == (
+        table.settings,
+        table.models,
+        table.benchmarks,
+    )
+    for name in ("scores", "errors", "paired"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(table, name))
+    assert not np.isnan(again.paired[0, 0]).any() and np.isnan(again.paired[0, 1]).all()
+
+
+ENTRY = Entry("m1", "fam", "org/m1", "", "chat", "", 7, 100, "float32")
+
+
+def test_low_is_good_turns_scores_and_paired_tests(write_scores):
+    write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m4"), [(n, 0, 1, 2, 3) for n in range(9)])
+    folder = write_scores("s.csv", HEADER, LINES)
+    low = RankedBenchmark(lower_is_better=True)
+    turned = read_folder(folder, Ranking(benchmarks={**HIGH.benchmarks, "a": low}), {})
+    plain = read_folder(folder, HIGH, {})
+    assert turned.oriented()[0, :, 0].tolist() == [-1, -2, -3, -4]
+    assert turned.oriented()[0, :, 1].tolist() == plain.oriented()[0, :, 1].tolist()
+    assert (turned.paired[0, 0] == -plain.paired[0, 0]).all() and plain.paired[0, 0].tolist() == [-1] * 6
+
+
+@pytest.mark.parametrize("text", ["", " ", "N/A", "'N/A'", "nan", "NA", "null", "-"])
+def test_a_missing_score_is_missing_in_every_setting(write_scores, text, caplog):
+    write_scores("x.csv", HEADER, change(LINES, 1, 2, text))
+    folder = write_scores("y.csv", HEADER, LINES)
+    table = read_folder(folder, HIGH, {})
+    assert np.argwhere(np.isnan(table.scores)).tolist() == [[0, 1, 1], [1, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("lines", "parts"),
+    [
+        (
+            change(LINES, 1, 2, "good"),
+            ["s.csv, line 3, column b", "'good' is no number", "leave the field empty"],
+        ),
+        (change(LINES, 1, 2, "inf"), ["s.csv, line 3, column b", "'inf' is no finite number"]),
+        (change(LINES, 1, 0, ""), ["s.csv, line 3", "this line has no model"]),
+        (change(LINES, 1, 0, "m1"), ["s.csv, line 3", "model 'm1' stands twice"]),
+        (LINES[:1], ["s.csv: rankings of 1 model cannot be compared", "at least 3"]),
+        ([], ["there is no model in this table"]),
+        ([*LINES, ("m5", 1)], ["2 fields where the header has 4", "s.csv, line 6"]),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_place(write_scores, lines, parts):
+    text = message(write_scores("s.csv", HEADER, lines))
+    assert all(part in text for part in ["Hint:", *parts]), text
+
+
+def test_one_benchmark_is_no_ranking_to_compare(write_scores):
+    text = message(write_scores("s.csv", ("model", "a"), [line[:2] for line in LINES]))
+    assert "there is 1 benchmark (corpora apart), so no second ranking" in text and "Hint: at least 2" in text
+
+
+def test_corpora_do_not_count_as_benchmarks(write_scores):
+    corpora = {name: RankedBenchmark(lower_is_better=True, corpus=True) for name in "bc"}
+    folder = write_scores("s.csv", HEADER, LINES)
+    text = message(folder, Ranking(benchmarks={"a": HIGH.benchmarks["a"], **corpora}))
+    assert "there is 1 benchmark (corpora apart)" in text
+
+
+def test_a_header_must_name_models_and_each_benchmark_once(write_scores):
+    assert "there is no column 'model'" in message(write_scores("s.csv", ("name", "a", "b", "c"), LINES))
+    assert "columns stand twice: a" in message(write_scores("s.csv", ("model", "a", "a", "c"), LINES))
+
+
+def test_settings_that_differ_are_named_with_what_they_lack(write_scores):
+    write_scores("x.csv", HEADER, LINES)
+    text = message(write_scores("y.csv", HEADER, LINES[1:]))
+    assert "y.csv: models that another setting has are missing (1): m1" in text
+    text = message(write_scores("y.csv", HEADER, [*LINES, ("m5", 1, 1, 1)]))
+    assert "x.csv: models that another setting has are missing (1): m5" in text
+    text = message(write_scores("y.csv", HEADER[:3], [line[:3] for line in LINES]))
+    assert "y.csv: benchmarks that another setting has are missing (1): c" in text
+
+
+def test_standard_errors_must_fit_the_scores(write_scores):
+    folder = write_scores("s.csv", HEADER, LINES)
+    write_scores("s_stderr.csv", HEADER, change(LINES, 0, 1, -0.1))
+    assert "s_stderr.csv, line 2, column a: -0.1 is no standard error" in message(folder)
+    write_scores("s_stderr.csv", HEADER, change(LINES, 0, 0, "m9"))
+    assert "s.csv has no 'm9' on 'a'" in message(folder)
+    write_scores("s_stderr.csv", ("model", "z"), [("m1", 1)])
+    assert "s.csv has no 'm1' on 'z'" in message(folder)
+
+
+def test_missing_standard_errors_are_no_error(write_scores):
+    folder = write_scores("s.csv", HEADER, LINES)
+    write_scores("s_stderr.csv", HEADER[:2], [line[:2] for line in LINES[:3]])
+    errors = read_folder(folder, HIGH, {}).errors[0]
+    assert np.isnan(errors).tolist() == [[False, True, True]] * 3 + [[True] * 3]
+
+
+def test_examples_must_fit_the_scores(write_scores):
+    folder = write_scores("s.csv", HEADER, LINES)
+    write_scores("s_examples/z.csv", ("example", "m1"), [(1, 1)])
+    assert "there is no benchmark 'z'" in message(folder)
+    (folder / "s_examples" / "z.csv").unlink()
+    write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m9"), [(1, 1, 1, 1, 1)] * 2)
+    assert "models that are unknown: m9, missing: m4" in message(folder)
+    write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m4"), [(1, 1, 1, "x", 1)] * 2)
+    assert "a.csv, line 2, column m3: 'x' is no number" in message(folder)
+
+
+def test_a_direction_is_never_guessed(write_scores):
+    folder = write_scores("s.csv", HEADER, LINES)
+    text = message(folder, Ranking(benchmarks={"b": HIGH.benchmarks["b"]}))
+    assert "it is not said whether a high or a low score is good on a, c" in text
+    assert "ranking.benchmarks.a.lower_is_better: true or false" in text
+
+
+def test_directions_categories_and_sizes_come_from_the_metadata(write_scores):
+    folder = write_scores("s.csv", HEADER, LINES)
+    write_json(folder / "metadata.json", {
+        "metric": {"a": "test_acc,none", "b": "test_bits_per_byte,none", "c": "test_exact_match,strict"},
+        "task_category": {"a": "Math", "c": "Law"},
+        "perplexity_tasks": ["b"],
+        "train_size": {"a": 17},
+        "model_rename": {"m1": "First"},
+        "base_models": ["m1"], "chat_models": ["m2"],
+        "pretraining_compute_N_billion_D_billion_tokens": {"m1": {"N": 2, "D": 3}},
+    })  # fmt: skip
+    table = read_folder(folder, Ranking(categories=["Law", "Math"]), {"x": ENTRY})
+    assert [each.name for each in table.benchmarks] == ["c", "a", "b"]
+    assert [each.lower_is_better for each in table.benchmarks] == [False, False, True]
+    assert (table.tasks, table.corpora) == ([0, 1], [2])
+    assert table.benchmarks[1].training_examples == 17
+    assert [model.title for model in table.models] == ["First", "m2", "m3", "m4"]
+    assert [model.kind for model in table.models] == ["base", "chat", "", ""]
+    assert table.models[0].compute == 36e18 and table.models[1].compute is None
+    assert table.scores[0, 0].tolist() == [3, 1, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [([1], "this is no JSON object"), ({"metric": []}, "metric is not an object"),
+     ({"base_models": {}}, "base_models is not a list"),
+     ({"pretraining_compute_N_billion_D_billion_tokens": {"m1": {"N": 1}}}, "a model's size is no N and D")],
+)  # fmt: skip
+def test_metadata_of_another_form_is_refused(write_scores, value, part):
+    folder = write_scores("s.csv", HEADER, LINES)
+    write_json(folder / "metadata.json", value)
+    assert part in message(folder)
+
+
+def test_models_are_found_by_name_or_source_and_strangers_are_said(write_scores, caplog):
+    folder = write_scores("s.csv", HEADER, change(change(change(LINES, 0, 0, "org/m1"), 1, 0, "m1"),
+                                                  2, 0, "m12"))  # fmt: skip
+    settings = HIGH.model_copy(update={"families": {"Group": ["fam"]}})
+    with caplog.at_level("INFO", logger="fathom"):
+        table = read_folder(folder, settings, {"m1": ENTRY})
+    models = table.models
+    assert [(m.family, m.kind, m.parameters) for m in models[:2]] == [("Group", "chat", 7)] * 2
+    # two rows of one model keep names that tell them apart
+    assert [model.title for model in models[:2]] == ["org/m1", "m1"]
+    assert [(m.family, m.kind, m.compute) for m in models[2:]] == [("", "", None)] * 2
+    assert (
+        "2 of 4 models are in neither models.tsv nor metadata.json (m12, m4; did you mean m1?)" in caplog.text
+    )
+
+
+def test_files_are_found_before_any_job(write_scores):
+    write_scores("b_stderr.csv", HEADER, LINES)
+    write_scores("b_examples/a.csv", HEADER, LINES)
+    write_scores("b.csv", HEADER, LINES)
+    folder = write_scores("a.csv", HEADER, LINES)
+    write_json(folder / "metadata.json", {})
+    names = [path.removeprefix(f"{folder}/") for path in list_score_files(folder, Ranking())]
+    assert names == ["a.csv", "b.csv", "b_stderr.csv", "b_examples/a.csv", "metadata.json"]
+    assert [each.name for each in find_score_files(folder, Ranking())[0]] == ["a", "b"]
+    for settings, part in ((Ranking(settings=[{"name": "x", "file": "z"}]), "there is no z.csv"),):
+        with pytest.raises(InputError, match=part):
+            find_score_files(folder, settings)
+    with pytest.raises(InputError, match="there is no such folder"):
+        find_score_files(folder / "no", Ranking())
+    (folder / "empty").mkdir()
+    with pytest.raises(InputError, match="there is no table of scores"):
+        find_score_files(folder / "empty", Ranking())
+
+
+def test_nothing_of_a_number_is_lost(write_scores):
+    value = 0.1 + 0.2
+    folder = write_scores("s.csv", HEADER, change(LINES, 0, 1, repr(value)))
+    assert read_folder(folder, HIGH, {}).scores[0, 0, 0] == value
+    assert math.isclose(value, 0.3)

@@ -1,0 +1,88 @@
+"""A table of scores from a run's own summary and comparisons."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from fathom.config.ranking import RankingSettings
+from fathom.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
+from fathom.errors import InputError
+from fathom.models.registry import Entry
+from fathom.ranking.runs import collect_run
+
+GPT2 = Entry("gpt2", "gpt2", "openai-community/gpt2", "", "base", "", 124, 9, "float32")
+
+
+def write(path, header, rows):
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(header)
+        writer.writerows(rows)
+    return path
+
+
+@pytest.fixture
+def run(tmp_path):
+    ranks = {"gpt2": (30, 40), "gpt2+law": (10, 12), "own": (20, 50)}
+    summary = [
+        ("law", variant, model, "rank", "trimmed_mean", value, value - 2, value + 2, 9)
+        for model, values in ranks.items() for variant, value in zip(("tf", "tfidf"), values, strict=True)
+    ]  # fmt: skip
+    summary += [("law", "tf", "own", "rank", "mean", 99, 1, 2, 9), ("law", "tf", "own", "probability",
+                "trimmed_mean", 0.5, 0.4, 0.6, 9)]  # fmt: skip
+    summary += [("law", "text", model, "bits_per_byte", "mean", 1.5, "", "", 9) for model in ranks]
+    comparisons = [
+        ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "gpt2", 20, 15, 25, 0.002, "yes"),
+        ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "own", 10, 5, 15, 0.002, "yes"),
+        ("law", "tf", "rank", "trimmed_mean", "own", "gpt2", 10, -1, 15, 0.2, "no"),
+        ("law", "tfidf", "rank", "trimmed_mean", "gpt2", "own", 10, "", "", "", "no"),
+        ("law", "tf", "probability", "trimmed_mean", "gpt2", "own", 10, 1, 2, 0.1, "yes"),
+    ]
+    return (
+        write(tmp_path / "summary.csv", SUMMARY_COLUMNS, summary),
+        write(tmp_path / "comparisons.csv", COMPARISON_COLUMNS, comparisons),
+    )
+
+
+def test_ranks_are_tasks_text_is_a_corpus_and_low_is_good(run):
+    table = collect_run(*run, RankingSettings(), {"gpt2": GPT2})
+    assert [each.name for each in table.benchmarks] == ["law.tf", "law.tfidf", "law.text"]
+    assert [each.corpus for each in table.benchmarks] == [False, False, True]
+    assert {each.category for each in table.benchmarks} == {"law"}
+    assert [model.name for model in table.models] == ["gpt2", "gpt2+law", "own"]
+    assert table.scores[0, :, 0].tolist() == [30, 10, 20]
+    assert table.oriented()[0, :, 0].argmax() == 1
+    assert table.errors[0, 0, 0] == pytest.approx(4 / (2 * 1.959964), abs=1e-6)
+    assert np.isnan(table.errors[0, :, 2]).all()
+
+
+def test_an_adapted_model_is_of_the_family_of_its_base_without_its_tokens(run):
+    models = collect_run(*run, RankingSettings(), {"gpt2": GPT2}).models
+    assert [model.family for model in models] == ["gpt2", "gpt2", "own"]
+    assert [model.tokens for model in models] == [9, None, None]
+
+
+def test_paired_tests_are_those_of_the_comparisons(run):
+    paired = collect_run(*run, RankingSettings(), {"gpt2": GPT2}).paired[0]
+    # pairs: gpt2 with gpt2+law, gpt2 with own, gpt2+law with own
+    assert paired[0].tolist() == [-1, 0, 1]
+    # an interval without width says nothing
+    assert np.isnan(paired[1]).all() and np.isnan(paired[2]).all()
+
+
+def test_a_damaged_summary_is_named(run, tmp_path):
+    text = run[0].read_text().replace(",30,", ",thirty,")
+    (tmp_path / "summary.csv").write_text(text)
+    with pytest.raises(InputError, match=r"summary\.csv, line 2: this line holds no numbers"):
+        collect_run(*run, RankingSettings(), {})
+    (tmp_path / "summary.csv").write_text("domain,variant\nlaw,tf\n")
+    with pytest.raises(InputError, match="columns are missing: model"):
+        collect_run(*run, RankingSettings(), {})
+
+
+def test_a_run_of_one_model_cannot_be_ranked(run, tmp_path):
+    lines = run[0].read_text().splitlines()
+    (tmp_path / "summary.csv").write_text("\n".join(line for line in lines if "gpt2" not in line) + "\n")
+    with pytest.raises(InputError, match="rankings of 1 model cannot be compared"):
+        collect_run(run[0], write(tmp_path / "none.csv", COMPARISON_COLUMNS, []), RankingSettings(), {})

@@ -1,0 +1,168 @@
+"""Batches dealt out to several devices: the scores are those of one, whatever happens on the way."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import torch
+from tests.scoring.sentences import WORDS, cut_sentences, make_tokenizer
+from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrainedTokenizerFast
+
+from fathom.config.scoring import Scoring
+from fathom.errors import InputError
+from fathom.models.loading import Pointer, pick_devices
+from fathom.scoring import batches, partial, ranks
+from fathom.scoring.partial import Partial, Tokens
+
+CONFIGS = {
+    "gpt2": GPT2Config(vocab_size=62, n_positions=40, n_embd=32, n_layer=2, n_head=4, initializer_range=0.2),
+    "gemma2": Gemma2Config(
+        vocab_size=62, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=8, max_position_embeddings=40, sliding_window=5,
+        initializer_range=0.2,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> PreTrainedTokenizerFast:
+    return make_tokenizer()
+
+
+@pytest.fixture(scope="module")
+def benchmarks() -> list[pl.DataFrame]:
+    """Return pairs of 36 sentences of several lengths."""
+    found = []
+    for variant, cuts in (("tf", [3, 5]), ("tfidf", [7])):
+        parts = [cut_sentences(f"{variant}{word}", cuts) for word in WORDS[:4]]
+        found.append(
+            pl.concat(
+                part.with_columns(prompt=pl.lit(f"{word} ") + pl.col("prompt"))
+                for word, part in zip(WORDS[:4], parts, strict=True)
+            )
+        )
+    return found
+
+
+def copies(name: str, count: int) -> list[Any]:
+    """Return equal models that stand for one model on several GPUs."""
+    models = []
+    for _ in range(count):
+        torch.manual_seed(0)
+        models.append(AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval())
+    return models
+
+
+def same(first: list[pl.DataFrame], second: list[pl.DataFrame]) -> bool:
+    """Say whether scores are equal to the last bit."""
+    return all(one.equals(other, null_equal=True) for one, other in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("size", [1, 40, 100_000])
+def test_scores_do_not_depend_on_how_many_devices_there_are(
+    name: str, size: int, tokenizer: Any, benchmarks: list[pl.DataFrame]
+) -> None:
+    settings = Scoring(batch_tokens=size)
+    (alone,) = copies(name, 1)
+    expected = ranks.score_benchmarks(alone, tokenizer, benchmarks, settings)
+    for count in (2, 3):
+        models, shapes = copies(name, count), [list[tuple[int, ...]]() for _ in range(count)]
+        for model, seen in zip(models, shapes, strict=True):
+            model.get_input_embeddings().register_forward_hook(
+                lambda module, inputs, output, seen=seen: seen.append(tuple(inputs[0].shape))
+            )
+        assert same(ranks.score_benchmarks(models, tokenizer, benchmarks, settings), expected)
+        # each looked at the same sample first, then took its turns
+        turns = [len(seen) for seen in shapes]
+        assert max(turns) - min(turns) <= 1
+        assert size == 100_000 or min(turns) > 5
+
+
+def test_memory_that_runs_out_on_one_of_several_gives_the_batches_of_one_device(
+    tokenizer: Any, benchmarks: list[pl.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    true = batches.score_batch
+
+    def small(project: Any, batch: Any, device: Any) -> Tokens:
+        if sum(len(one.ids) for one in batch) > 45 and len(batch[0].ids) < 9:
+            raise torch.cuda.OutOfMemoryError("no memory")
+        return true(project, batch, device)
+
+    monkeypatch.setattr(batches, "score_batch", small)
+    kept: dict[int, list[list[int]]] = {}
+
+    class Recorder(Partial):
+        def add(self, tokens: Tokens, passes: int, budget: int) -> None:
+            kept[count].append([len(tokens.rank), passes, budget])
+
+    found = {}
+    for count in (1, 3):
+        kept[count] = []
+        found[count] = ranks.score_benchmarks(
+            copies("gpt2", count), tokenizer, benchmarks, Scoring(batch_tokens=60),
+            partial=Recorder(Path("nowhere") / "s.parquet", "k"),
+        )  # fmt: skip
+    assert kept[1] == kept[3]
+    assert {budget for *_, budget in kept[1]} == {60, 30}
+    assert same(found[1], found[3])
+
+
+def test_what_is_no_finite_number_names_the_same_pair(tokenizer: Any, benchmarks: list[pl.DataFrame]) -> None:
+    messages = set()
+    for count in (1, 3):
+        models = copies("gpt2", count)
+        for model in models:
+            with torch.no_grad():
+                model.transformer.wpe.weight[4] = float("nan")
+        with pytest.raises(InputError) as error:
+            ranks.score_benchmarks(
+                models, tokenizer, benchmarks, Scoring(batch_tokens=20), Pointer("broken", Path())
+            )
+        messages.add(str(error.value))
+    (message,) = messages
+    assert "broken gives logits that are no finite numbers on pair 'tf" in message
+
+
+def test_a_run_stopped_on_three_devices_goes_on_with_one(
+    tokenizer: Any, benchmarks: list[pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Scoring(batch_tokens=30)
+    (alone,) = copies("gpt2", 1)
+    expected = ranks.score_benchmarks(alone, tokenizer, benchmarks, settings)
+    monkeypatch.setattr(partial, "EVERY", 0)
+    kept = Partial(tmp_path / "s.parquet", "k")
+    true = kept.add
+
+    class StoppedError(Exception):
+        """What stands for a kill."""
+
+    def stop(tokens: Tokens, passes: int, budget: int) -> None:
+        true(tokens, passes, budget)
+        if passes > 10:
+            raise StoppedError
+
+    monkeypatch.setattr(kept, "add", stop)
+    with pytest.raises(StoppedError):
+        ranks.score_benchmarks(copies("gpt2", 3), tokenizer, benchmarks, settings, partial=kept)
+    again = Partial(tmp_path / "s.parquet", "k")
+    read: list[int] = []
+    alone.get_input_embeddings().register_forward_hook(
+        lambda module, inputs, output: read.append(inputs[0].shape[0])
+    )
+    assert same(ranks.score_benchmarks(alone, tokenizer, benchmarks, settings, partial=again), expected)
+    assert sum(read) < 36 - 10 + 3  # the three are the sample that is looked at first
+
+
+def test_devices_that_are_visible(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    assert pick_devices("auto", 4) == ["cpu"]
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert pick_devices("auto") == ["cuda:0"]
+    assert pick_devices("auto", 0) == pick_devices("cpu", 2) == ["cpu"]
+    assert pick_devices("cuda:1", 2) == ["cuda:1"]
+    with caplog.at_level("INFO", "fathom"):
+        assert pick_devices("auto", 4) == ["cuda:0", "cuda:1"]
+    assert "4 GPUs are asked for, 2 are visible" in caplog.text

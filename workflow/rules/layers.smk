@@ -1,0 +1,156 @@
+"""Where in the model the knowledge sits: attribute rates, targets and tuned lenses, layer by layer.
+
+In:  results/{run}/models/{model}/model.json, results/{run}/{domain}/{keywords.tsv,sentences.parquet},
+     results/{run}/{domain}/benchmark/{variant}/pairs.parquet, results/{run}/corpus/texts/{domain}.parquet
+Out: results/{run}/{domain}/layers/{model}.{tokens,rates,token-lists,targets}.parquet, {model}.examples.tsv,
+     {model}.lens.safetensors, {layers,layer-changes,layer-onsets}.csv
+"""
+
+LAYER_MODELS = CONFIG.layer_models
+# a lens learns on one fold and is looked at on another
+TUNED = (
+    CONFIG.lens.steps > 0
+    and min(CONFIG.corpus.folds.adapt_train, CONFIG.corpus.folds.adapt_valid) > 0
+)
+
+
+rule measure_layer_rates:
+    input:
+        code=sources("measure_layer_rates"),
+        model="results/{run}/models/{model}/model.json",
+        keywords="results/{run}/{domain}/keywords.tsv",
+        sentences="results/{run}/{domain}/sentences.parquet",
+        wordlists=["config/wordlists/stopwords.txt"],
+    output:
+        rates="results/{run}/{domain}/layers/{model}.rates.parquet",
+        tokens="results/{run}/{domain}/layers/{model}.tokens.parquet",
+        lists="results/{run}/{domain}/layers/{model}.token-lists.parquet",
+        examples="results/{run}/{domain}/layers/{model}.examples.tsv",
+        report="results/{run}/{domain}/layers/{model}.rates.json",
+    log:
+        "results/{run}/logs/measure_layer_rates/{domain}.{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/measure_layer_rates/{domain}.{model}.tsv"
+    wildcard_constraints:
+        model=one_of(LAYER_MODELS),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(16000),
+        runtime=grow(240),
+        gpu=1,
+    params:
+        settings=layer_settings("scoring"),
+        wordlists=lambda wildcards, input: Path(input.wordlists[0]).parent,
+    shell:
+        "python {input.code[0]} --model {input.model:q} --keywords {input.keywords:q}"
+        " --sentences {input.sentences:q} --wordlists {params.wordlists:q}"
+        " --settings {params.settings:q} --output {output.rates:q} --tokens {output.tokens:q}"
+        " --token-lists {output.lists:q} --examples {output.examples:q} --report {output.report:q}"
+        " --log {log:q}"
+
+
+rule train_lens:
+    input:
+        code=sources("train_lens"),
+        model="results/{run}/models/{model}/model.json",
+        texts="results/{run}/corpus/texts/{domain}.parquet",
+    output:
+        lens="results/{run}/{domain}/layers/{model}.lens.safetensors",
+        report="results/{run}/{domain}/layers/{model}.lens.json",
+    log:
+        "results/{run}/logs/train_lens/{domain}.{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/train_lens/{domain}.{model}.tsv"
+    wildcard_constraints:
+        model=one_of(LAYER_MODELS),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(24000),
+        runtime=grow(240),
+        gpu=1,
+    params:
+        settings=settings("scoring", "lens"),
+    shell:
+        "python {input.code[0]} --model {input.model:q} --texts {input.texts:q}"
+        " --settings {params.settings:q} --output {output.lens:q} --report {output.report:q} --log {log:q}"
+
+
+rule measure_layer_targets:
+    input:
+        code=sources("measure_layer_targets"),
+        model="results/{run}/models/{model}/model.json",
+        pairs=f"results/{{run}}/{{domain}}/benchmark/{CONFIG.layers.variant}/pairs.parquet",
+        lens=["results/{run}/{domain}/layers/{model}.lens.safetensors"] if TUNED else [],
+    output:
+        targets="results/{run}/{domain}/layers/{model}.targets.parquet",
+        report="results/{run}/{domain}/layers/{model}.targets.json",
+    log:
+        "results/{run}/logs/measure_layer_targets/{domain}.{model}.log",
+    benchmark:
+        "results/{run}/benchmarks/measure_layer_targets/{domain}.{model}.tsv"
+    wildcard_constraints:
+        model=one_of(LAYER_MODELS),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(16000),
+        runtime=grow(240),
+        gpu=1,
+    params:
+        settings=layer_settings("scoring"),
+        lens=lambda wildcards, input: f"--lens {input.lens}" if input.lens else "",
+    shell:
+        "python {input.code[0]} --model {input.model:q} --pairs {input.pairs:q} {params.lens}"
+        " --settings {params.settings:q} --output {output.targets:q} --report {output.report:q} --log {log:q}"
+
+
+rule summarize_layers:
+    input:
+        code=sources("summarize_layers"),
+        rates=expand(
+            "results/{{run}}/{{domain}}/layers/{model}.rates.parquet",
+            model=LAYER_MODELS,
+        ),
+        targets=expand(
+            "results/{{run}}/{{domain}}/layers/{model}.targets.parquet",
+            model=LAYER_MODELS,
+        ),
+    output:
+        summary="results/{run}/{domain}/layers/layers.csv",
+        changes="results/{run}/{domain}/layers/layer-changes.csv",
+        onsets=report(
+            "results/{run}/{domain}/layers/layer-onsets.csv",
+            caption="../report/layer-onsets.rst",
+            category="Layers",
+            labels={"table": "where changes begin", "domain": "{domain}"},
+        ),
+    log:
+        "results/{run}/logs/summarize_layers/{domain}.log",
+    benchmark:
+        "results/{run}/benchmarks/summarize_layers/{domain}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(8000),
+        runtime=grow(60),
+    params:
+        settings=layer_settings("summary"),
+        rates=lambda wildcards, input: list_options(
+            "rates", [[model] for model in LAYER_MODELS], input.rates
+        ),
+        targets=lambda wildcards, input: list_options(
+            "targets", [[model] for model in LAYER_MODELS], input.targets
+        ),
+        references=" ".join(
+            f"--reference {model} {other}" for model, other in CONFIG.layer_references
+        ),
+    shell:
+        "python {input.code[0]} {params.rates} {params.targets} {params.references}"
+        " --settings {params.settings:q} --output {output.summary:q} --changes {output.changes:q}"
+        " --onsets {output.onsets:q} --log {log:q}"

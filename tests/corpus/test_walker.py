@@ -2,12 +2,15 @@ import gzip
 from pathlib import Path
 
 import orjson
+import pylatexenc
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pylatexenc.latex2text import LatexNodes2Text
 
+from fathom.corpus import walker
 from fathom.corpus.sentences import iterate_paragraphs
-from fathom.corpus.walker import PlainRunWalker
+from fathom.corpus.walker import parse_latex
 
 _SIGNS = "{}[]()<>$&~^_%#`'-!?=*,.:;|\"@+/ \n\té\\"
 _PIECES = [
@@ -55,7 +58,7 @@ def _convert(text: str, ours: bool) -> str:
     converter = LatexNodes2Text()
     try:
         if ours:
-            return converter.nodelist_to_text(PlainRunWalker(text).get_latex_nodes()[0])
+            return converter.nodelist_to_text(parse_latex(text))
         return converter.latex_to_text(text)
     except Exception as error:  # noqa: BLE001 -- whatever it is, both must raise it
         return type(error).__name__
@@ -73,3 +76,15 @@ def test_real_papers_come_out_as_from_pylatexenc(shared: Path) -> None:
     assert len(paragraphs) > 100
     differing = [part for part in paragraphs if _convert(part, ours=True) != _convert(part, ours=False)]
     assert differing == []
+
+
+def test_the_installed_parser_is_the_one_this_was_held_against() -> None:
+    assert pylatexenc.__version__ == walker.KNOWN_VERSION
+
+
+def test_another_version_parses_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walker, "PlainRunWalker", None)
+    with pytest.raises(TypeError):
+        parse_latex("a word")
+    monkeypatch.setattr(pylatexenc, "__version__", "2.12")
+    assert _convert(r"so \emph{two words}", ours=True) == "so two words"

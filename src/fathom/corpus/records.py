@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ def clean_line(text: str) -> str:
     return line
 
 
+@lru_cache(maxsize=1 << 15)  # a corpus has some thousands of days, each again and again
 def is_day(text: str) -> bool:
     """Say whether a text is a day of the calendar, YYYY-MM-DD."""
     if not _DAY.fullmatch(text):

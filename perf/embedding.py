@@ -2,12 +2,15 @@
 
 Sentences and keywords are those of a finished run. Matches are compared in all their columns: sentence,
 keyword, cosine with three decimals. bfloat16 is measured as a filter too: what it cannot decide is embedded
-again in float32. On one thread, in turn, medians of processor time. Prints tables.
+again in float32. A second table begins with the sentences of full texts as they come: the plain way embeds
+each, ours cleans them first and embeds the distinct ones that are left, as the workflow does. On one thread,
+in turn, medians of processor time. Prints tables.
 """
 
 import argparse
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,8 @@ from fathom.benchmark import embedding
 from fathom.benchmark.embedding import SentenceEncoder, Vectors
 from fathom.benchmark.matches import is_uncertain, match_sentences
 from fathom.config.benchmark import Embedding, Matches
+from fathom.corpus.latex import clean_sentence
+from fathom.corpus.sentences import load_splitter, split_document
 from fathom.files import read_delimited
 from fathom.program import run_program
 
@@ -79,25 +84,73 @@ def _repeat(task: Any) -> None:
         task()
 
 
+def find_matches(
+    sentences: list[str], vectors: Vectors, keywords: list[str], encoder: SentenceEncoder
+) -> pl.DataFrame:
+    """Match as the workflow does."""
+    table = pl.DataFrame(
+        {"doc_id": ["d"] * len(sentences), "position": range(len(sentences)), "sentence": sentences}
+    ).with_columns(pl.col("sentence").alias("clean"), pl.col("position").alias("row"))
+    return match_sentences(table, vectors, keywords, encoder, Matches().min_cosine)
+
+
 def print_matching(
     vectors: dict[str, Vectors], sentences: list[str], keywords: list[str], encoder: SentenceEncoder
 ) -> dict[str, pl.DataFrame]:
     """Match by the vectors of each way, print what it took; return the matches."""
-    table = pl.DataFrame(
-        {"doc_id": ["d"] * len(sentences), "position": range(len(sentences)), "sentence": sentences}
-    ).with_columns(pl.col("sentence").alias("clean"), pl.col("position").alias("row"))
     border = Matches().min_cosine
     found, seconds = {}, 0.0
     for name, each in vectors.items():
-        seconds, found[name] = clock(
-            lambda each=each: match_sentences(table, each, keywords, encoder, border)
-        )
+        seconds, found[name] = clock(partial(find_matches, sentences, each, keywords, encoder))
     cosines = vectors["ours"] @ encoder.encode(keywords).T
     values = cosines[cosines >= border].astype(np.float64)
     again = int(is_uncertain(values, border).sum())
     print(f"\nMatching {len(sentences):,} sentences with {len(keywords)} keywords: {seconds:.1f} s, ", end="")
     print(f"{len(values):,} matches, of which {again:,} lie on a border and were computed again in float64")
     return found
+
+
+def read_uncleaned(run: Path, count: int) -> list[str]:
+    """Return all sentences of some of a run's full texts, duplicates and formulas as they come."""
+    splitter, texts = load_splitter("auto"), []
+    for path in sorted((run / "corpus" / "sentences").glob("*.parquet")):
+        ids = pl.read_parquet(path, columns=["doc_id"])["doc_id"].unique().implode()
+        documents = pl.read_parquet(run / "corpus" / "documents" / path.name)
+        texts += documents.filter(pl.col("doc_id").is_in(ids), pl.col("characters") > 0).to_dicts()
+    Random(0).shuffle(texts)  # noqa: S311
+    found: list[str] = []
+    while texts and len(found) < count:
+        found += split_document(texts.pop(), splitter)
+    return found[:count]
+
+
+def embed_cleaned(encoder: SentenceEncoder, sentences: list[str]) -> tuple[list[str], Vectors]:
+    """Clean sentences as the workflow does, embed the distinct ones that are left; return both."""
+    kept = [each for each in dict.fromkeys(sentences) if clean_sentence(each) is not None]
+    return kept, encoder.encode(kept)
+
+
+def print_uncleaned(
+    plain: Any, encoder: SentenceEncoder, sentences: list[str], keywords: list[str], rounds: int
+) -> None:
+    """Print what embedding takes from the sentences of texts on."""
+    name = "sentence-transformers"
+    ways = {
+        name: partial(embed_plainly, plain, sentences),
+        "ours": partial(embed_cleaned, encoder, sentences),
+    }
+    seconds, found = take_turns(ways, rounds)
+    kept, vectors = found["ours"]
+    places = {sentence: row for row, sentence in enumerate(sentences)}
+    of_plain = found[name][[places[sentence] for sentence in kept]]
+    matches = [find_matches(kept, each, keywords, encoder) for each in (vectors, of_plain)]
+    same = "same" if matches[0].equals(matches[1]) else "NOT the same"
+    print(f"\nFull texts: {len(sentences):,} sentences, {len(kept):,} of them embedded\n")
+    rows = [
+        [way, f"{len(sentences) / spent:.0f}", f"{seconds[name] / spent:.2f}", same]
+        for way, spent in seconds.items()
+    ]
+    print_table(["way", "sentences/s", "ratio", f"matches ({len(matches[0]):,})"], rows)
 
 
 def print_filter(half: Vectors, ours: Vectors, known: Vectors, rates: dict[str, float]) -> None:
@@ -163,6 +216,8 @@ def main(arguments: argparse.Namespace) -> None:
         rows.append([name, f"{rates[name]:.0f}", f"{ratio:.2f}", limit, same])
     print_table(["way", "sentences/s", "ratio", "share of limit", "matches"], rows)
     print_filter(vectors["bfloat16 alone"], vectors["ours"], encoder.encode(keywords), rates)
+    uncleaned = read_uncleaned(arguments.run, arguments.sentences)
+    print_uncleaned(plain, encoder, uncleaned, keywords, arguments.rounds)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """How fast LaTeX is taken out of sentences, against pylatexenc straight on each, and whether all are equal.
 
 Sentences are those of a finished run's documents, duplicates as they come. The plain way does what cleaning
-does, for each sentence, with a converter of its own. On one thread, in turn, medians of processor time.
+does, for each sentence, with a converter of its own; a second peer keeps one converter for all. On one
+thread, in turn, medians of processor time.
 """
 
 import argparse
@@ -19,22 +20,22 @@ from fathom.corpus.sentences import load_splitter, split_document
 from fathom.program import run_program
 
 
-def clean_plainly(sentences: list[str]) -> list[str | None]:
-    """Clean each sentence with a converter of its own, plain and repeated ones too."""
-    every = patch.object(latex, "_LATEX", re.compile(""))
-    with every, patch.object(latex, "_run_converter", convert_plainly):
-        return [latex.clean_sentence(sentence) for sentence in sentences]
-
-
-def convert_plainly(text: str) -> str:
-    """Convert with pylatexenc's defaults, as its documentation shows it."""
+def clean_plainly(sentences: list[str], keep: bool) -> list[str | None]:
+    """Clean each sentence by pylatexenc, plain and repeated ones too; `keep` one converter or make many."""
     from pylatexenc.latex2text import LatexNodes2Text
     from pylatexenc.latexwalker import LatexWalkerError
 
-    try:
-        return LatexNodes2Text().latex_to_text(text)
-    except LatexWalkerError as error:
-        raise ValueError(str(error)) from error
+    kept = LatexNodes2Text()
+
+    def convert(text: str) -> str:
+        try:
+            return (kept if keep else LatexNodes2Text()).latex_to_text(text)
+        except LatexWalkerError as error:
+            raise ValueError(str(error)) from error
+
+    every = patch.object(latex, "_LATEX", re.compile(""))
+    with every, patch.object(latex, "_run_converter", convert):
+        return [latex.clean_sentence(sentence) for sentence in sentences]
 
 
 def clean_distinct(sentences: list[str]) -> list[str | None]:
@@ -54,22 +55,21 @@ def main(arguments: argparse.Namespace) -> None:
     step = max(1, len(sentences) // arguments.sentences)
     sentences = sentences[::step]
     with_latex = [s for s in sentences if latex._LATEX.search(s)]
-    ways = {
-        "pylatexenc on each": partial(clean_plainly, sentences),
-        "ours": partial(clean_distinct, sentences),
-        "pylatexenc on those with LaTeX": partial(clean_plainly, with_latex),
-        "ours on those with LaTeX": partial(clean_distinct, with_latex),
-    }
-    seconds, found = take_turns(ways, arguments.rounds)
     print(f"{len(sentences):,} sentences, {len(set(sentences)):,} distinct, {len(with_latex):,} with LaTeX\n")
     rows = []
-    for plain, ours in list(zip(ways, list(ways)[1:], strict=False))[::2]:
-        same = sum(one == other for one, other in zip(found[plain], found[ours], strict=True))
-        for name in (plain, ours):
-            rate, ratio = len(found[name]) / seconds[name], seconds[plain] / seconds[name]
-            exact = f"{same:,} of {len(found[name]):,}" if name == ours else ""
-            rows.append([name, f"{rate:,.0f}", f"{ratio:.1f}", exact])
-    print_table(["way", "sentences/s", "ratio", "equal"], rows)
+    for what, some in {"all": sentences, "with LaTeX": with_latex}.items():
+        plain = "pylatexenc on each"
+        ways = {
+            plain: partial(clean_plainly, some, keep=False),
+            "pylatexenc on each, one converter": partial(clean_plainly, some, keep=True),
+            "ours": partial(clean_distinct, some),
+        }
+        seconds, found = take_turns(ways, arguments.rounds)
+        for name, spent in seconds.items():
+            same = sum(one == other for one, other in zip(found[plain], found[name], strict=True))
+            exact = "" if name == plain else f"{same:,} of {len(some):,}"
+            rows.append([what, name, f"{len(some) / spent:,.0f}", f"{seconds[plain] / spent:.1f}", exact])
+    print_table(["sentences", "way", "sentences/s", "ratio", "equal"], rows)
     print("\nParts are cleaned side by side, one job each; the limit is pylatexenc's Python.")
 
 

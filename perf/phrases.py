@@ -56,7 +56,13 @@ def main(arguments: argparse.Namespace) -> None:
     tokens = settings.passes * sum(map(len, runs))
     rows = []
     for name, spent in seconds.items():
-        exact = "" if name not in joiners else "same" if found[name] == found["gensim"] else "NOT the same"
+        exact = (
+            ""
+            if name not in joiners or name == "gensim"
+            else "same"
+            if found[name] == found["gensim"]
+            else "NOT the same"
+        )
         limit = f"{seconds['sorting as many pairs (the limit)'] / spent:.0%}"
         rows.append([name, f"{tokens / spent / 1e6:.1f}", f"{seconds['gensim'] / spent:.1f}", limit, exact])
     print(f"{tokens // settings.passes:,} tokens, {settings.passes} passes, {len(found['ours']):,} phrases\n")

@@ -22,6 +22,8 @@ from fathom.program import run_program
 
 TAGS, LABELS, KINDS = 50, 45, 18
 """Parts of speech, dependencies and kinds of names that en_core_web_sm knows."""
+WIDTH = 96
+"""Numbers in its vector of a token."""
 
 
 def make_lookalike() -> Any:
@@ -33,8 +35,11 @@ def make_lookalike() -> Any:
 
     fix_random_seed(0)
     pipeline = spacy.blank("en")
+    # tagger and parser read the vectors of the one tok2vec, names have their own, as in en_core_web_sm
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": WIDTH, "upstream": "tok2vec"}
     for name in ("tok2vec", "tagger", "parser", "attribute_ruler", "ner"):
-        pipeline.add_pipe(name)
+        settings = {"model": {"tok2vec": listener}} if name in {"tagger", "parser"} else {}
+        pipeline.add_pipe(name, config=settings)
     pipeline.add_pipe("lemmatizer", config={"mode": "rule"})
     words = [f"word{place}" for place in range(TAGS)]
     document = Doc(

@@ -54,24 +54,28 @@ def _vector(text: str) -> tuple[float, float]:
 def test_each_sentence_gets_its_own_vector(previous):
     texts = ["zero", "three", "one", "two2", "new"]
     table = _sentences([("c", text) for text in texts] + [("a", "one"), ("z", "zero")])
-    rows, vectors = find_vectors(previous, table, METHOD)
-    assert rows.tolist() == [1, 2, 3]
-    assert vectors.tolist() == [list(_vector(texts[row])) for row in rows]
-    assert vectors.dtype == np.float32
+    known = find_vectors(previous, table, METHOD)
+    rows, vectors = known.read(0, 5)
+    assert rows.tolist() == known.places["row"].to_list() == [1, 2, 3]
+    assert [vector.tolist() for vector in vectors] == [list(_vector(texts[row])) for row in rows]
+    assert {vector.dtype for vector in vectors} == {np.dtype(np.float32)}
+    rows, vectors = known.read(2, 4)
+    assert rows.tolist() == [0, 1]
+    assert [vector.tolist() for vector in vectors] == [list(_vector("one")), list(_vector("two2"))]
 
 
 @pytest.mark.parametrize("method", [{}, {"code": "2"}])
 def test_another_method_finds_nothing(previous, method):
-    rows, vectors = find_vectors(previous, _sentences([("a", "one")]), method)
-    assert rows.tolist() == [] and len(vectors) == 0
-    assert find_vectors(None, _sentences([("a", "one")]), METHOD)[0].tolist() == []
+    known = find_vectors(previous, _sentences([("a", "one")]), method)
+    assert known.places.is_empty() and known.read(0, 1)[1] == []
+    assert find_vectors(None, _sentences([("a", "one")]), METHOD).places.is_empty()
 
 
 def test_parts_that_are_not_finished_and_documents_that_were_not_there(previous):
     (previous / "embeddings" / "q.json").unlink()
-    rows, _ = find_vectors(previous, _sentences([("c", "three"), ("a", "two2")]), METHOD)
-    assert rows.tolist() == [1]
-    assert find_vectors(previous, _sentences([("new", "one")]), METHOD)[0].tolist() == []
+    known = find_vectors(previous, _sentences([("c", "three"), ("a", "two2")]), METHOD)
+    assert known.places["row"].to_list() == [1]
+    assert find_vectors(previous, _sentences([("new", "one")]), METHOD).places.is_empty()
 
 
 def test_vectors_of_other_sentences_are_refused(previous):

@@ -128,6 +128,15 @@ def test_table_counts_and_numbers_distinct_sentences(tmp_path: Path) -> None:
     assert again[0].equals(table) and again[1].equals(splits)
 
 
+def test_what_is_in_memory_at_once_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = [_document(f"Same one. Own {n % 3} one. \\sqrt {n}", doc_id=str(n)) for n in range(7)]
+    whole = split_documents(documents, Sentences())
+    monkeypatch.setattr(module, "_AT_ONCE", 4)
+    pieces = split_documents(documents, Sentences())
+    assert pieces[0].equals(whole[0]) and pieces[1].equals(whole[1])
+    assert whole[0]["row"].n_unique() < len(whole[0]) > 8
+
+
 def test_part_without_documents_gives_an_empty_table(tmp_path: Path) -> None:
     table, splits = split_documents([], Sentences())
     write_table(tmp_path / "t.parquet", table, SENTENCES)

@@ -1,7 +1,8 @@
 """Take over the vectors of sentences that an earlier run has embedded already, by content (000: 2.3)."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,9 +39,28 @@ def describe_embedding(settings: Embedding) -> dict[str, Any]:
     }
 
 
-def find_vectors(
-    previous: Path | None, table: pl.DataFrame, method: dict[str, Any]
-) -> tuple[npt.NDArray[np.int64], Vectors]:
+class KnownVectors(NamedTuple):
+    """Where the vectors of an earlier run are.
+
+    Attributes
+    ----------
+    places : pl.DataFrame
+        `row` of a sentence, rising; `part`, which array; `place`, which row of it.
+    arrays : sequence of array of float32 [sentences, dimension]
+        The earlier run's arrays, mapped: what is not asked for is not read.
+    """
+
+    places: pl.DataFrame
+    arrays: Sequence[Vectors]
+
+    def read(self, start: int, stop: int) -> tuple[npt.NDArray[np.int64], list[Vectors]]:
+        """Return the known rows from `start` to before `stop`, counted from `start`, and their vectors."""
+        here = self.places.filter(pl.col("row").is_between(start, stop, closed="left"))
+        found = [self.arrays[part][place] for part, place in here.select("part", "place").iter_rows()]
+        return here["row"].to_numpy() - start, found
+
+
+def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, Any]) -> KnownVectors:
     """Find the vectors of sentences that an earlier run embedded with the same method.
 
     Looked at are the parts of the earlier run that held some document of this part: new versions of a
@@ -54,16 +74,9 @@ def find_vectors(
         Columns doc_id, sentence and row of this part's sentences (SENTENCES).
     method : dict
         From :func:`describe_embedding`.
-
-    Returns
-    -------
-    rows : array of int64 [found]
-        Values of `row`, rising.
-    vectors : array of float32 [found, dimension]
-        Their vectors.
     """
-    rows: list[npt.NDArray[np.int64]] = []
-    vectors: list[Vectors] = []
+    found = [pl.DataFrame(schema=dict.fromkeys(("row", "part", "place"), pl.Int64))]
+    arrays: list[Vectors] = []
     missing = table.select("row", "sentence").unique("row")
     parts = find_previous_parts(previous, table["doc_id"].unique()) if previous and method else {}
     for part in parts:
@@ -71,23 +84,18 @@ def find_vectors(
         if not report.is_file() or read_json(report).get("method") != method:
             log.info("vectors of %s of the previous run are left alone: made otherwise, or not at all", part)
         elif len(missing):
-            places, found = _read_vectors(report.parents[1], part, missing)
-            rows.append(places["row"].to_numpy().astype(np.int64))
-            vectors.append(found)
+            array, places = _find_places(report.parents[1], part, missing)
+            found.append(places.select("row", part=pl.lit(len(arrays)), place="place").cast(pl.Int64))
+            arrays.append(array)
             missing = missing.join(places, on="row", how="anti")
-    if not rows:
-        return np.empty(0, np.int64), np.empty((0, 0), np.float32)
-    every = np.concatenate(rows)
-    order = np.argsort(every)
-    return every[order], np.concatenate(vectors)[order]
+    return KnownVectors(pl.concat(found).sort("row"), arrays)
 
 
-def _read_vectors(previous: Path, part: str, missing: pl.DataFrame) -> tuple[pl.DataFrame, Vectors]:
-    """Return which missing sentences an earlier part has, and their vectors in the same order."""
+def _find_places(previous: Path, part: str, missing: pl.DataFrame) -> tuple[Vectors, pl.DataFrame]:
+    """Return an earlier part's vectors, and which missing sentences are at which place of them."""
     path = previous / "embeddings" / f"{part}.npy"
     there = read_table(previous / "sentences" / f"{part}.parquet", SENTENCES, ["row", "sentence"])
     embeddings = load_embeddings(path)
     check_embeddings(there, embeddings, str(path))
-    there = there.unique("row").rename({"row": "previous_row"})
-    places = missing.join(there, on="sentence").sort("previous_row")
-    return places.select("row"), np.asarray(embeddings[places["previous_row"].to_numpy()], dtype=np.float32)
+    there = there.unique("row").rename({"row": "place"})
+    return embeddings, missing.join(there, on="sentence").select("row", "place")

@@ -22,6 +22,8 @@ LONGEST_CHUNK = 20_000
 """Characters that spaCy gets at once; its own limit is 1,000,000, at a gigabyte of memory."""
 LONGEST_WORD = 500
 """Characters of a word above which it is data, not prose: spaCy's tokenizer is quadratic in it."""
+_AT_ONCE = 50_000
+"""Sentences held as Python objects, which take several times the memory of a table."""
 
 # What blank English would take for the end of a sentence, and what scientific text is full of.
 _ABBREVIATIONS = (
@@ -32,6 +34,10 @@ _ABBREVIATIONS = (
 )
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+|\f")
 _WORD = re.compile(r"\S+")
+
+
+Cleaned = tuple[str | None, Counter[str]]
+"""A cleaned sentence, None if it is dropped, and what was found in it."""
 
 
 @dataclass(frozen=True)
@@ -130,31 +136,46 @@ def split_documents(
         Under SPLITS, by doc_id: how many sentences each has, and how many were left out for which reason.
     """
     splitter = splitter or load_splitter(settings.splitter)
-    cleaned: dict[str, tuple[str | None, Counter[str]]] = {}
-    columns: dict[str, list[Any]] = {name: [] for name in ("doc_id", "position", "sentence", "clean")}
+    schema = {name: dtype for name, dtype in make_empty_table(SENTENCES).schema.items() if name != "row"}
+    frames = [pl.DataFrame(schema=schema)]
+    cleaned: dict[str, Cleaned] = {}
+    kept: list[tuple[str, int, str, str]] = []
     rows: list[dict[str, Any]] = []
     for document in documents:
         counts: Counter[str] = Counter()
-        for position, sentence in enumerate(split_document(document, splitter, counts)):
-            counts["sentences"] += 1
-            if len(sentence) > settings.max_characters:
-                counts["dropped_too_long"] += 1
-                continue
-            if sentence not in cleaned:
-                problems: Counter[str] = Counter()
-                cleaned[sentence] = (clean_sentence(sentence, problems), problems)
-            clean, problems = cleaned[sentence]
-            counts.update(problems)
-            if clean is not None:
-                counts["kept"] += 1
-                values = (document["doc_id"], position, sentence, clean)
-                for column, value in zip(columns.values(), values, strict=True):
-                    column.append(value)
+        sentences = split_document(document, splitter, counts)
+        kept.extend(_clean(document["doc_id"], sentences, settings.max_characters, cleaned, counts))
         rows.append({"doc_id": document["doc_id"], "content": hash_content(document), **_pick(counts)})
-    schema = make_empty_table(SENTENCES).schema
-    table = pl.DataFrame(columns, schema={name: schema[name] for name in columns})
+        if len(kept) >= _AT_ONCE or len(cleaned) >= _AT_ONCE:
+            frames.append(pl.DataFrame(kept, schema, orient="row"))
+            cleaned.clear()
+            kept.clear()
+    frames.append(pl.DataFrame(kept, schema, orient="row"))
     splits = pl.DataFrame(rows, schema=make_empty_table(SPLITS).schema)
-    return number_rows(table), splits.sort("doc_id")
+    return number_rows(pl.concat(frames)), splits.sort("doc_id")
+
+
+def _clean(
+    doc_id: str,
+    sentences: Iterable[str],
+    max_characters: int,
+    cleaned: dict[str, Cleaned],
+    counts: Counter[str],
+) -> Iterator[tuple[str, int, str, str]]:
+    """Yield the rows of one document's sentences that are kept; `cleaned` remembers those seen before."""
+    for position, sentence in enumerate(sentences):
+        counts["sentences"] += 1
+        if len(sentence) > max_characters:
+            counts["dropped_too_long"] += 1
+            continue
+        if sentence not in cleaned:
+            problems: Counter[str] = Counter()
+            cleaned[sentence] = (clean_sentence(sentence, problems), problems)
+        clean, problems = cleaned[sentence]
+        counts.update(problems)
+        if clean is not None:
+            counts["kept"] += 1
+            yield doc_id, position, sentence, clean
 
 
 def hash_content(document: Mapping[str, Any]) -> str:

@@ -1,0 +1,53 @@
+"""Vectors of many sentences, a piece in memory at a time: taken over from an earlier run, or embedded."""
+
+from collections.abc import Callable, Sequence
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from fathom.benchmark.reuse import KnownVectors
+from fathom.program import log
+
+PIECE = 50_000
+"""Sentences whose vectors are in memory at once."""
+
+Vectors = npt.NDArray[np.float32]
+
+
+def write_vectors(
+    stream: BinaryIO, sentences: pl.Series, known: KnownVectors, encode: Callable[[Sequence[str]], Vectors]
+) -> None:
+    """Write the vectors of sentences as one array, as :func:`numpy.save` would: float32 [rows, dimension].
+
+    Parameters
+    ----------
+    stream : binary file
+        Takes the array.
+    sentences : pl.Series
+        Sentence of each row; without any, the array has neither rows nor dimension.
+    known : KnownVectors
+        What need not be embedded again.
+    encode : callable
+        Embeds some sentences; is not asked for none.
+    """
+    total = len(sentences)
+    if not total:
+        np.save(stream, np.empty((0, 0), dtype=np.float32), allow_pickle=False)
+    for start in range(0, total, PIECE):
+        piece = sentences.slice(start, PIECE)
+        rows, there = known.read(start, start + len(piece))
+        new = np.setdiff1d(np.arange(len(piece)), rows, assume_unique=True)
+        made = encode(piece.gather(new).to_list()) if len(new) else np.empty((0, 0), np.float32)
+        vectors = np.empty((len(piece), (there[0] if there else made[0]).shape[0]), dtype=np.float32)
+        if there:
+            vectors[rows] = there
+        if len(new):
+            vectors[new] = made
+        if start == 0:
+            header = {"descr": "<f4", "fortran_order": False, "shape": (total, vectors.shape[1])}
+            np.lib.format.write_array_header_1_0(stream, header)
+        stream.write(vectors.astype("<f4", copy=False).data)
+        if total > PIECE:
+            log.info("%s of %s sentences have a vector", f"{start + len(piece):,}", f"{total:,}")

@@ -207,7 +207,7 @@ BUILDERS: dict[str, tuple[Callable[[Numbers], list[Panel]], str]] = {
     "variations": (build_variations, "Tokens looked at and lengths of the list, {model}"),
     "rates": (build_rates, "Attributes by layer"),
     "targets": (build_targets, "True targets by layer"),
-    "lens": (build_lens, "Plain and tuned lens, {model}"),
+    "lens": (build_lens, "Logit lens, {model}"),
 }
 """Figures of curves by name: what builds them, and their title."""
 

@@ -33,15 +33,23 @@ ENTRIES, LAYERS = 50257, 12
 
 
 class Case(NamedTuple):
-    """What is measured: a model's width, pairs of so many tokens (0: as they are), and how many of them."""
+    """What is measured: a model's width, pairs of so many tokens, so many tokens of each target; 0: all."""
 
     width: int
     tokens: int
+    targets: int
     pairs: int
     plain_pairs: int
 
 
-CASES = (Case(128, 0, 600, 4), Case(384, 0, 400, 4), Case(768, 0, 200, 4), Case(384, 64, 100, 2))
+CASES = (
+    Case(128, 0, 0, 400, 4),
+    Case(128, 0, 1, 400, 4),
+    Case(384, 0, 0, 300, 4),
+    Case(384, 0, 1, 300, 4),
+    Case(384, 64, 1, 80, 2),
+    Case(768, 0, 0, 100, 4),
+)
 MEMORY_SIZES = ((6, 50257), (24, 50257), (12, 25000), (12, 100000))
 MEMORY_TOKENS = 64
 
@@ -57,7 +65,7 @@ def main(arguments: argparse.Namespace) -> None:
         print(measure_memory(model, encoded, arguments.memory))
         return
     print_speed(encoded)
-    print_rates(build_model(ENTRIES, LAYERS, 768), encoded)
+    print_rates(build_model(ENTRIES, LAYERS, 384), encoded)
     print("\n| way | states | vocabulary | memory over the model, MB |\n|---|---|---|---|")
     for way in ("plain", "rows asked for"):
         for layers, entries in MEMORY_SIZES:
@@ -76,16 +84,14 @@ def read_encoded(arguments: argparse.Namespace) -> list[Encoded]:
 
 
 def make_case(encoded: Sequence[Encoded], case: Case) -> list[Encoded]:
-    """Return pairs spread over all; of so many tokens, put before them from those of others, if asked for."""
-    chosen = [encoded[place] for place in range(0, len(encoded), max(1, len(encoded) // case.pairs))]
-    if not case.tokens:
-        return chosen[: case.pairs]
+    """Return pairs spread over all, longer by what other pairs say, their targets cut, as a case asks."""
     before = [token for pair in reversed(encoded) for token in pair.ids]
     found = []
-    for place, pair in enumerate(chosen[: case.pairs]):
-        more = max(0, case.tokens - len(pair.ids))
+    for place, pair in enumerate(encoded[:: max(1, len(encoded) // case.pairs)][: case.pairs]):
+        ids = pair.ids[: pair.start + case.targets] if case.targets else pair.ids
+        more = max(0, case.tokens - len(ids))
         start = place * case.tokens
-        found.append(pair._replace(ids=[*before[start : start + more], *pair.ids], start=pair.start + more))
+        found.append(pair._replace(ids=[*before[start : start + more], *ids], start=pair.start + more))
     return found
 
 
@@ -136,7 +142,7 @@ def follow_rows(model: Any, encoded: Sequence[Encoded]) -> list[np.ndarray]:
 
 HEADER = (
     "width", "pairs", "tokens, median", "target tokens", "plain, pairs/s", "rows asked for, pairs/s", "ratio",
-    "share of the limit", "ranks equal", "probability within",
+    "share of the limit", "ranks equal", "others within", "probability within",
 )  # fmt: skip
 
 
@@ -177,7 +183,8 @@ def measure_case(model: Any, pairs: Sequence[Encoded], case: Case, peak: float) 
         f"{1 / quick:.1f}",
         f"{plain / quick:.0f}",
         f"{find_limit(model, pairs) / peak / len(pairs) / quick:.0%}",
-        f"{(one[..., 0] == other[..., 0]).mean():.1%}",
+        f"{(one[..., 0] == other[..., 0]).mean():.1%} of {one[..., 0].size}",
+        f"{np.abs(one[..., 0] - other[..., 0]).max():.0f}",
         f"{np.abs(one[..., 1] - other[..., 1]).max():.0e}",
     ]
 
@@ -231,16 +238,15 @@ def measure_memory(model: Any, encoded: Sequence[Encoded], way: str) -> str:
 
     if not Path("/proc/self/clear_refs").exists():
         return "not measured: needs Linux"
-    long = make_case(encoded, Case(0, MEMORY_TOKENS, 100, 0))
-    first = long[0]._replace(ids=long[0].ids[: long[0].start + 1])  # one target token
+    pairs = make_case(encoded, Case(0, MEMORY_TOKENS, 1, 100, 0))
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
     before = read_memory("VmRSS")
     with torch.inference_mode():
         if way == "plain":
-            follow_plainly(model, [first])
+            follow_plainly(model, pairs[:1])
         else:
-            follow_rows(model, long)
+            follow_rows(model, pairs)
     return f"{(read_memory('VmHWM') - before) / 1024:.0f}"
 
 

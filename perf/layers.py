@@ -1,8 +1,10 @@
 """How fast targets are followed through the layers, against the plain way and the machine's limit (spec 8).
 
-Reads the pairs of a finished run (`make demo`). Speed is measured on a model of GPT-2's shape and vocabulary
-with random weights, on one thread, alternatives in turn, medians of processor time. The plain way projects
-all layers at all positions and sorts each row. Prints tables.
+Reads the pairs of a finished run (`make demo`). Speed is measured on models of GPT-2's shape and vocabulary
+with random weights, on one thread, alternatives in turn, medians of processor time. The plain way reads one
+prompt at a time, projects all layers at all positions and sorts each row: it is run on a few pairs that stand
+for all, and its time is for pairs with as many positions as all have on average. Memory is that of processes
+of their own. Prints tables, in about five minutes.
 """
 
 import argparse
@@ -12,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scoring import ROOT, ROUNDS, build_model, clock, measure_peak, read_memory
@@ -20,15 +22,36 @@ from scoring import ROOT, ROUNDS, build_model, clock, measure_peak, read_memory
 from fathom.config.layers import Layers
 from fathom.layers.projection import open_layers, read_states
 from fathom.layers.rates import Lists, keep_top_tokens
-from fathom.layers.targets import measure_rows
+from fathom.layers.targets import follow_targets
 from fathom.models.loading import load_tokenizer
 from fathom.models.tokens import Encoded, encode_pairs
 from fathom.program import run_program
 from fathom.scoring.inputs import read_pairs
-from fathom.scoring.logits import score_rows
 from fathom.scoring.passes import plan_passes
 
-PLAIN_PAIRS = 4
+ENTRIES, LAYERS = 50257, 12
+
+
+class Case(NamedTuple):
+    """What is measured: a model's width, pairs of so many tokens, so many tokens of each target; 0: all."""
+
+    width: int
+    tokens: int
+    targets: int
+    pairs: int
+    plain_pairs: int
+
+
+CASES = (
+    Case(128, 0, 0, 400, 4),
+    Case(128, 0, 1, 400, 4),
+    Case(384, 0, 0, 300, 4),
+    Case(384, 0, 1, 300, 4),
+    Case(384, 64, 1, 80, 2),
+    Case(768, 0, 0, 100, 4),
+)
+MEMORY_SIZES = ((6, 50257), (24, 50257), (12, 25000), (12, 100000))
+MEMORY_TOKENS = 64
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -36,18 +59,19 @@ def main(arguments: argparse.Namespace) -> None:
     import torch
 
     torch.set_num_threads(1)
-    model = build_model(arguments.entries, arguments.layers, arguments.width)
     encoded = read_encoded(arguments)
     if arguments.memory:
+        model = build_model(arguments.entries, arguments.layers, 128)
         print(measure_memory(model, encoded, arguments.memory))
         return
-    print_speed(model, encoded)
-    print_rates(model, encoded)
-    print("\n| way | layers | vocabulary | memory over the model, MB |\n|---|---|---|---|")
+    print_speed(encoded)
+    print_rates(build_model(ENTRIES, LAYERS, 384), encoded)
+    print("\n| way | states | vocabulary | memory over the model, MB |\n|---|---|---|---|")
     for way in ("plain", "rows asked for"):
-        for layers, entries in ((6, 50257), (24, 50257), (12, 25000), (12, 100000)):
+        for layers, entries in MEMORY_SIZES:
             size = ["--layers", str(layers), "--entries", str(entries), "--memory", way]
-            command = [sys.executable, __file__, *size, "--width", str(arguments.width)]
+            paths = ["--pairs", str(arguments.pairs), "--tokenizer", str(arguments.tokenizer)]
+            command = [sys.executable, __file__, *size, *paths]
             found = subprocess.run(command, capture_output=True, text=True, check=True)
             print(f"| {way} | {layers + 1} | {entries:,} | {found.stdout.strip()} |", flush=True)
 
@@ -57,6 +81,29 @@ def read_encoded(arguments: argparse.Namespace) -> list[Encoded]:
     pairs = read_pairs(arguments.pairs)
     tokenizer = load_tokenizer(arguments.tokenizer)
     return encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list())
+
+
+def make_case(encoded: Sequence[Encoded], case: Case) -> list[Encoded]:
+    """Return pairs spread over all, longer by what other pairs say, their targets cut, as a case asks."""
+    before = [token for pair in reversed(encoded) for token in pair.ids]
+    found = []
+    for place, pair in enumerate(encoded[:: max(1, len(encoded) // case.pairs)][: case.pairs]):
+        ids = pair.ids[: pair.start + case.targets] if case.targets else pair.ids
+        more = max(0, case.tokens - len(ids))
+        start = place * case.tokens
+        found.append(pair._replace(ids=[*before[start : start + more], *ids], start=pair.start + more))
+    return found
+
+
+def count_positions(pair: Encoded) -> int:
+    """Return how many positions the plain way reads for a pair: its prompt once for each target token."""
+    return sum(range(pair.start, len(pair.ids)))
+
+
+def choose_plain(encoded: Sequence[Encoded], count: int) -> list[int]:
+    """Return places of some pairs that stand for all: from the middle of equal parts, by positions."""
+    order = sorted(range(len(encoded)), key=lambda place: count_positions(encoded[place]))
+    return [order[(2 * part + 1) * len(order) // (2 * count)] for part in range(count)]
 
 
 def follow_plainly(model: Any, encoded: Sequence[Encoded]) -> list[np.ndarray]:
@@ -81,69 +128,73 @@ def follow_plainly(model: Any, encoded: Sequence[Encoded]) -> list[np.ndarray]:
     return found
 
 
-def follow_rows(model: Any, encoded: Sequence[Encoded], full: bool = False) -> list[np.ndarray]:
-    """Return the same as the library does it; with `full`, entropy, agreement and divergence too."""
+def follow_rows(model: Any, encoded: Sequence[Encoded]) -> list[np.ndarray]:
+    """Return the same as the library finds it, with all else that it measures: entropy and so on."""
     plan = plan_passes(encoded)
     layers = open_layers(model, plan.passes[0].ids)
-    parts = []
-    for states, target in read_states(layers, plan.passes, 1024, "sequences"):
-        found = np.empty((states.shape[1], layers.count, 2))
-        for piece in layers.slice_rows(states.shape[1]):
-            last = layers.to_logits(states[-1, piece]).log_softmax(1) if full else None
-            for layer in range(layers.count):
-                logits = layers.to_logits(states[layer, piece])
-                if last is not None:
-                    found[piece, layer] = measure_rows(logits, last, target[piece])[:, :2]
-                    continue
-                scores = score_rows(logits, target[piece])
-                found[piece, layer, 0] = scores.rank
-                found[piece, layer, 1] = np.exp(scores.log_probability)
-        parts.append(found)
-    tokens = np.concatenate(parts)
+    parts = [
+        follow_targets(layers, states, target)[0]
+        for states, target in read_states(layers, plan.passes, 1024, "sequences")
+    ]
+    tokens = np.concatenate(parts, axis=1)[..., :2].transpose(1, 0, 2)
     return [tokens[rows] for rows in plan.rows]
 
 
-def print_speed(model: Any, encoded: Sequence[Encoded]) -> None:
-    """Print pairs a second of each way, as ratios, with exactness and share of the limit."""
+HEADER = (
+    "width", "pairs", "tokens, median", "target tokens", "plain, pairs/s", "rows asked for, pairs/s", "ratio",
+    "share of the limit", "ranks equal", "others within", "probability within",
+)  # fmt: skip
+
+
+def print_speed(encoded: Sequence[Encoded]) -> None:
+    """Print pairs a second of both ways for each case, their ratio, exactness, and the share of the limit."""
     import torch
 
-    some = list(range(0, len(encoded), max(1, len(encoded) // PLAIN_PAIRS)))[:PLAIN_PAIRS]
-    ways = {
-        "plain: one token at a time, all layers, all positions, full sort": lambda: follow_plainly(
-            model, [encoded[place] for place in some]
-        ),
-        "rows asked for": lambda: follow_rows(model, encoded),
-        "the same with entropy, agreement, divergence": lambda: follow_rows(model, encoded, full=True),
-    }
-    counts = [len(some), len(encoded), len(encoded)]
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    results: dict[str, list[np.ndarray]] = {}
-    with torch.inference_mode():
-        peak = measure_peak()
-        for _ in range(ROUNDS):
-            for (name, task), count in zip(ways.items(), counts, strict=True):
-                spent, results[name] = clock(task)
-                seconds[name].append(spent / count)
-    plain, *others = ways
-    passes, states = plan_passes(encoded).passes, len(model.transformer.h) + 1
+    peak = measure_peak()
+    print(f"{LAYERS + 1} states, {ENTRIES:,} entries; matrix product {peak / 1e9:.0f} GFLOP/s\n")
+    print(f"| {' | '.join(HEADER)} |\n|{'---|' * len(HEADER)}", flush=True)
+    for case in CASES:
+        with torch.inference_mode():
+            cells = measure_case(
+                build_model(ENTRIES, LAYERS, case.width), make_case(encoded, case), case, peak
+            )
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def measure_case(model: Any, pairs: Sequence[Encoded], case: Case, peak: float) -> list[str]:
+    """Return the cells of one case."""
+    some = choose_plain(pairs, case.plain_pairs)
+    positions = [count_positions(pair) for pair in pairs]
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for _ in range(ROUNDS):
+        spent, theirs = clock(lambda: follow_plainly(model, [pairs[place] for place in some]))
+        seconds[0].append(spent / sum(positions[place] for place in some))
+        spent, mine = clock(lambda: follow_rows(model, pairs))
+        seconds[1].append(spent / len(pairs))
+    plain, quick = (statistics.median(each) for each in seconds)
+    plain *= statistics.mean(positions)
+    one, other = np.concatenate([mine[place] for place in some]), np.concatenate(theirs)
+    return [
+        str(case.width),
+        str(len(pairs)),
+        f"{statistics.median(len(pair.ids) for pair in pairs):.0f}",
+        f"{statistics.mean(len(pair.ids) - pair.start for pair in pairs):.1f}",
+        f"{1 / plain:.2f}",
+        f"{1 / quick:.1f}",
+        f"{plain / quick:.0f}",
+        f"{find_limit(model, pairs) / peak / len(pairs) / quick:.0%}",
+        f"{(one[..., 0] == other[..., 0]).mean():.1%} of {one[..., 0].size}",
+        f"{np.abs(one[..., 0] - other[..., 0]).max():.0f}",
+        f"{np.abs(one[..., 1] - other[..., 1]).max():.0e}",
+    ]
+
+
+def find_limit(model: Any, pairs: Sequence[Encoded]) -> float:
+    """Return the operations of the matrix products: blocks at all tokens, output layer at wanted places."""
+    passes = plan_passes(pairs).passes
     weights = sum(weight.numel() for name, weight in model.named_parameters() if ".h." in name)
-    head = states * model.lm_head.weight.numel()
-    limit = 2.0 * sum(weights * len(one.ids) + head * len(one.wanted) for one in passes) / peak
-    print(f"{len(encoded):,} pairs, {sum(len(pair.ids) - 1 for pair in encoded):,} tokens, of which ", end="")
-    print(f"{sum(len(one.ids) for one in passes):,} are read; {states} states; ", end="")
-    print(f"{model.num_parameters():,} parameters; matrix product {peak / 1e9:.0f} GFLOP/s\n")
-    print("| way | pairs/s | ratio | share of limit | ranks equal | probability within |")
-    print("|---|---|---|---|---|---|")
-    base = statistics.median(seconds[plain])
-    print(f"| {plain} | {1 / base:.2f} | 1 | | | |")
-    theirs = np.concatenate(results[plain])
-    for name in others:
-        spent = statistics.median(seconds[name])
-        mine = np.concatenate([results[name][place] for place in some])
-        same = float((mine[..., 0] == theirs[..., 0]).mean())
-        within = float(np.abs(mine[..., 1] - theirs[..., 1]).max())
-        share = limit / (spent * len(encoded))
-        print(f"| {name} | {1 / spent:.1f} | {base / spent:.0f} | {share:.0%} | {same:.1%} | {within:.1e} |")
+    head = (len(model.transformer.h) + 1) * model.lm_head.weight.numel()
+    return 2.0 * sum(weights * len(one.ids) + head * len(one.wanted) for one in passes)
 
 
 def print_rates(model: Any, encoded: Sequence[Encoded]) -> None:
@@ -187,15 +238,15 @@ def measure_memory(model: Any, encoded: Sequence[Encoded], way: str) -> str:
 
     if not Path("/proc/self/clear_refs").exists():
         return "not measured: needs Linux"
-    longest = max(encoded, key=lambda pair: len(pair.ids))
+    pairs = make_case(encoded, Case(0, MEMORY_TOKENS, 1, 100, 0))
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
     before = read_memory("VmRSS")
     with torch.inference_mode():
         if way == "plain":
-            follow_plainly(model, [longest])
+            follow_plainly(model, pairs[:1])
         else:
-            follow_rows(model, [*encoded[:100], longest])
+            follow_rows(model, pairs)
     return f"{(read_memory('VmHWM') - before) / 1024:.0f}"
 
 
@@ -204,8 +255,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=Path, default=run / "machine-learning/benchmark/tf/pairs.jsonl")
     parser.add_argument("--tokenizer", type=Path, default=run / "models" / "gpt2-small" / "tokenizer")
-    parser.add_argument("--layers", type=int, default=12)
-    parser.add_argument("--width", type=int, default=384)
-    parser.add_argument("--entries", type=int, default=50257)
+    parser.add_argument("--layers", type=int, default=LAYERS, help="for --memory")
+    parser.add_argument("--entries", type=int, default=ENTRIES, help="for --memory")
     parser.add_argument("--memory", help="measure the memory of one way only: plain, or rows asked for")
     run_program(parser, main)

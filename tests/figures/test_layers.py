@@ -13,7 +13,9 @@ from fathom.errors import InputError
 from fathom.figures.layers import (
     BUILDERS,
     COLUMNS,
+    Line,
     Numbers,
+    Panel,
     choose_keywords,
     draw_heat_map,
     draw_panels,
@@ -108,6 +110,18 @@ def test_panels_hold_what_they_promise_and_texts_stay_apart(
     for place, box in enumerate(boxes):
         assert box.x0 >= frame.x0 and box.x1 <= frame.x1 and box.y0 >= frame.y0 and box.y1 <= frame.y1
         assert not any(box.overlaps(other) for other in boxes[place + 1 :])
+
+
+@pytest.mark.parametrize("length", [8, 20, 26, 30, 33, 36, 45, 60])
+@pytest.mark.parametrize("panels", [1, 2])
+def test_a_legend_of_long_names_stays_inside_the_figure(length: int, panels: int) -> None:
+    names = [f"{place}{'+base-model' * 9}"[:length] for place in range(6)]
+    lines = [Line(name, [0, 1], [1, 2], [1, 2], [1, 2], place) for place, name in enumerate(names)]
+    with use_style():
+        figure = draw_panels([Panel(f"panel {place}", "%", lines) for place in range(panels)], "title")
+        figure.draw_without_rendering()
+        box = figure.legends[0].get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.x1
 
 
 def test_numbers_of_a_figure_are_those_of_the_tables_in_percent(numbers: Numbers, tmp_path: Path) -> None:

@@ -10,10 +10,12 @@ from fathom.scoring.logits import pack_passes
 from fathom.scoring.passes import Pass
 
 IDS = [5, 9, 33, 2, 7, 60, 11]
+NAMED = ["gpt2", "gpt_neox", "llama", "mistral", "qwen2", "qwen3", "gemma2", "olmo2", "phi3"]
 
 
 def test_every_known_architecture_is_tried():
     assert set(SETTINGS) == set(ARCHITECTURES)
+    assert set(NAMED) <= set(ARCHITECTURES)
 
 
 @pytest.mark.parametrize("kind", sorted(ARCHITECTURES))
@@ -31,6 +33,18 @@ def test_the_last_layer_with_the_norm_is_the_models_output(kind):
     # and no other layer does, nor the last one without the norm
     for other in others:
         assert (own - other).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("kind", NAMED)
+def test_the_output_layer_counts_whether_it_is_tied_or_not(kind, tied):
+    model = make_model(kind, tie_word_embeddings=tied)
+    assert (model.get_output_embeddings().weight is model.get_input_embeddings().weight) == tied
+    layers = open_layers(model, IDS, kind)
+    with torch.inference_mode():
+        own = model(input_ids=torch.tensor([IDS])).logits[0, -1]
+        mine = layers.to_logits(layers.run(pack_passes([Pass(tuple(IDS), [(6, 0)])], "cpu"))[-1])[0]
+    assert (own - mine).abs().max() < 1e-5
 
 
 @pytest.mark.parametrize("kind", sorted(ARCHITECTURES))

@@ -21,6 +21,7 @@ from fathom.contracts.benchmark import MATCHES
 from fathom.contracts.layers import LAYER_TARGETS
 from fathom.errors import InputError
 from fathom.layers.lens import TunedMaps
+from fathom.layers.projection import LayerStates
 from fathom.layers.targets import MEASURES, Device, choose_pairs, measure_targets
 from fathom.models.loading import save_model
 from fathom.scoring.ranks import score_benchmarks
@@ -96,6 +97,25 @@ def test_the_last_layer_is_what_scores_say_in_any_batch_and_order(budget: int) -
     assert last["rank"].to_list() == scores["rank"].to_list()
     assert np.allclose(last["probability"], scores["probability"], atol=1e-6)
     assert last["divergence"].max() == 0 and last["agreement"].min() == 1
+
+
+@pytest.mark.parametrize("most", [1, 3, 7, 1000])
+def test_no_more_rows_of_logits_are_held_than_allowed(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs()
+    whole = measure_targets(model, tokenizer, pairs, Device(1000))
+    held, project = [], LayerStates.to_logits
+
+    def count(layers: LayerStates, states: torch.Tensor, normed: bool = True) -> torch.Tensor:
+        held.append(states[..., 0].numel())
+        return project(layers, states, normed)
+
+    monkeypatch.setattr(LayerStates, "to_logits", count)
+    monkeypatch.setattr("fathom.layers.projection.count_rows", lambda entries, device: most)
+    found = measure_targets(model, tokenizer, pairs, Device(1000))
+    assert max(held) == min(most, 3 * whole.filter(layer=0)["tokens"].sum())
+    assert found["rank"].to_list() == whole["rank"].to_list()
+    for name in MEASURES:
+        assert np.allclose(found[name], whole[name], atol=1e-5), name
 
 
 def test_a_map_is_measured_beside_the_plain_lens() -> None:

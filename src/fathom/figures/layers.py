@@ -207,7 +207,7 @@ BUILDERS: dict[str, tuple[Callable[[Numbers], list[Panel]], str]] = {
     "variations": (build_variations, "Tokens looked at and lengths of the list, {model}"),
     "rates": (build_rates, "Attributes by layer"),
     "targets": (build_targets, "True targets by layer"),
-    "lens": (build_lens, "Plain and tuned lens, {model}"),
+    "lens": (build_lens, "Logit lens, {model}"),
 }
 """Figures of curves by name: what builds them, and their title."""
 
@@ -257,9 +257,8 @@ def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
     columns = 3 if len(panels) in (3, 6) else min(2, len(panels))
     rows = math.ceil(len(panels) / columns)
     labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
-    wide = max(len(label) for label in labels) > 36
-    beside = 1 if wide else min(3, len(labels))
     width = 8.0 if columns > 1 else 6.0
+    beside = _count_columns(labels, width)
     below = 0.25 * math.ceil(len(labels) / beside) if len(labels) > 1 else 0
     figure = make_figure(width, 0.8 + (3.0 if columns == 1 else 2.6) * rows + below)
     figure.suptitle(title)
@@ -272,6 +271,17 @@ def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
         names = [wrap_name(label, 76) for label in shown]
         figure.legend([handles[label] for label in shown], names, loc="outside lower center", ncols=beside)
     return figure
+
+
+def _count_columns(labels: Sequence[str], width: float) -> int:
+    """Return how many labels, up to three, fit beside each other in a legend that is so many inches wide."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    font = FontProperties(size=rcParams["legend.fontsize"])
+    widest = max(TextPath((0, 0), label, prop=font).get_extents().width for label in labels) / 72
+    return max(1, min(3, len(labels), int(width / (widest + 0.65))))  # the line before it, and the gap
 
 
 def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:

@@ -61,6 +61,12 @@ class TunedMaps:
         states = states.float()
         return states + linear(states, self.weights[layer], self.biases[layer])
 
+    def apply_each(self, states: "Tensor", first: int) -> "Tensor":
+        """Return states of layers from `first` on, each through its own map, shape (layers, rows, width)."""
+        import torch
+
+        return torch.stack([self.apply(rows, layer) for layer, rows in enumerate(states.float(), first)])
+
 
 def start_maps(layers: LayerStates) -> TunedMaps:
     """Return maps that change nothing: the plain lens."""

@@ -77,13 +77,25 @@ class LayerStates:
         return kept
 
     def to_logits(self, states: "Tensor", normed: bool = True) -> "Tensor":
-        """Return logits in float32, shape (rows, entries), of states with or without the final norm."""
+        """Return logits in float32, shape (..., entries), of states with or without the final norm."""
         return self.head.to_logits(self.norm(states.to(self.model.dtype)) if normed else states)
 
     def slice_rows(self, rows: int) -> list[slice]:
         """Return pieces of some rows whose logits fit the cache."""
-        step = count_rows(self.head.entries, self.head.weight.device.type)
-        return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
+        return _slice(rows, self._count_rows())
+
+    def slice_layers(self, rows: int) -> list[slice]:
+        """Return pieces of the layers before the last: with so many rows each, they make one product."""
+        return _slice(self.count - 1, max(1, self._count_rows() // rows))
+
+    def _count_rows(self) -> int:
+        """Return how many rows of logits are held at once."""
+        return count_rows(self.head.entries, self.head.weight.device.type)
+
+
+def _slice(count: int, step: int) -> list[slice]:
+    """Return slices of so many things, `step` at a time."""
+    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
 def open_layers(model: Any, ids: Sequence[int], name: str = "the model") -> LayerStates:

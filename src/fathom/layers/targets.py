@@ -16,7 +16,7 @@ from fathom.files import hash_text
 from fathom.layers.projection import LayerStates, open_layers, read_states
 from fathom.models.tokens import encode_pairs
 from fathom.program import log
-from fathom.scoring.logits import score_rows
+from fathom.scoring.logits import count_larger
 from fathom.scoring.passes import plan_passes
 from fathom.scoring.ranks import check_lengths, check_pairs
 from fathom.tables import make_empty_table
@@ -118,7 +118,7 @@ def measure_targets(
     parts = []
     with torch.inference_mode():
         for states, target in read_states(layers, plan.passes, device.batch_tokens, "sequences"):
-            parts.append(_measure(layers, states, target, maps))
+            parts.append(follow_targets(layers, states, target, maps))
     values = np.concatenate(parts, axis=2)  # [lens, layer, token, measure]
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=(0, 1, 3)))
     if len(wrong):
@@ -131,32 +131,87 @@ def measure_targets(
     return _make_frame(pairs, plan.rows, values)
 
 
-def _measure(
-    layers: LayerStates, states: "Tensor", target: "Tensor", maps: "TunedMaps | None"
+def follow_targets(
+    layers: LayerStates, states: "Tensor", target: "Tensor", maps: "TunedMaps | None" = None
 ) -> "NDArray[np.float64]":
-    """Return all measures of some places, shape (lenses, layers, places, measures)."""
+    """Return all measures of some places at every layer.
+
+    Parameters
+    ----------
+    layers : LayerStates
+    states : Tensor, shape (layers, places, width)
+    target : Tensor, shape (places,)
+        The true token.
+    maps : TunedMaps, optional
+        A tuned lens, to be measured beside the plain one.
+
+    Returns
+    -------
+    ndarray, shape (lenses, layers, places, measures)
+    """
     import numpy as np
 
     lenses = 1 if maps is None else 2
     found = np.empty((lenses, layers.count, len(target), len(MEASURES)))
     for piece in layers.slice_rows(len(target)):
-        last = layers.to_logits(states[-1, piece]).log_softmax(1)
-        for layer in range(layers.count):
+        logits = layers.to_logits(states[-1, piece])
+        last = look_at_last(logits.clone())
+        found[:, -1, piece] = measure_rows(logits, last, target[piece])  # no map leads from it
+        for some in layers.slice_layers(len(target[piece])):
             for lens, tuned in enumerate((None, maps)[:lenses]):
-                rows = states[layer, piece]
-                rows = rows if tuned is None else tuned.apply(rows, layer)
-                found[lens, layer, piece] = measure_rows(layers.to_logits(rows), last, target[piece])
+                rows = states[some, piece]
+                rows = rows if tuned is None else tuned.apply_each(rows, some.start)
+                for layer, logits in enumerate(layers.to_logits(rows), start=some.start):
+                    found[lens, layer, piece] = measure_rows(logits, last, target[piece])
     return found
 
 
-def measure_rows(logits: "Tensor", last: "Tensor", target: "Tensor") -> "NDArray[np.float64]":
+class Last(NamedTuple):
+    """What the last layer says at some places.
+
+    Attributes
+    ----------
+    logs, shares : Tensor, shape (rows, entries)
+        Log-probabilities and probabilities.
+    best : Tensor, shape (rows, 1)
+        The most likely token.
+    """
+
+    logs: "Tensor"
+    shares: "Tensor"
+    best: "Tensor"
+
+
+def look_at_last(logits: "Tensor") -> Last:
+    """Return what the last layer says, from its logits, which are overwritten."""
+    best = _find_best(logits)
+    logits.sub_(logits.gather(1, best))
+    logs = _normalize(logits, logits.exp())
+    return Last(logs, logs.exp(), best)
+
+
+def _find_best(logits: "Tensor") -> "Tensor":
+    """Return the place of the largest logit of each row, shape (rows, 1)."""
+    import torch
+
+    if logits.device.type == "cpu":  # numpy finds it several times as fast as torch
+        return torch.from_numpy(logits.numpy().argmax(1))[:, None]
+    return logits.argmax(1, keepdim=True)
+
+
+def _normalize(logits: "Tensor", powers: "Tensor") -> "Tensor":
+    """Turn logits up to 0 into log-probabilities, in their place; `powers` are their exponentials."""
+    return logits.sub_(powers.sum(1, keepdim=True).double().log().float())
+
+
+def measure_rows(logits: "Tensor", last: Last, target: "Tensor") -> "NDArray[np.float64]":
     """Return the measures of each row of a layer's logits, which are overwritten.
 
     Parameters
     ----------
     logits : Tensor, shape (rows, entries)
-    last : Tensor, shape (rows, entries)
-        Log-probabilities of the last layer.
+    last : Last
+        Of the same places.
     target : Tensor, shape (rows,)
         The true token.
 
@@ -166,16 +221,24 @@ def measure_rows(logits: "Tensor", last: "Tensor", target: "Tensor") -> "NDArray
         In the order of MEASURES.
     """
     import numpy as np
+    import torch
 
-    own = logits.log_softmax(1)
-    share, theirs = own.exp(), last.exp()
-    entropy = -(share * own).sum(1)
-    divergence = (theirs * (last - own)).sum(1).clamp_min_(0.0)
-    agreement = own.argmax(1) == last.argmax(1)
-    scores = score_rows(logits, target)
-    columns = [scores.rank, np.exp(scores.log_probability)]
-    columns += [values.double().cpu().numpy() for values in (entropy, agreement, divergence)]
-    return np.stack(columns, axis=1)
+    own = logits.gather(1, target[:, None])
+    rank = 1 + count_larger(logits, own)
+    best = _find_best(logits)
+    top = logits.gather(1, best)
+    logits.sub_(top)
+    share = logits.exp()
+    total = share.sum(1).double()
+    logs = total.log()
+    probability = ((own.double() - top.double())[:, 0] - logs).exp()
+    # both parts are positive: no digits are lost; what is worked with lies in memory that is held already
+    _normalize(logits, share)
+    entropy = -share.mul_(logits).sum(1).double() / total
+    divergence = torch.sub(last.logs, logits, out=share).mul_(last.shares).sum(1).clamp_min_(0.0)
+    agreement = (best == last.best)[:, 0]
+    columns = [values.double().cpu().numpy() for values in (probability, entropy, agreement, divergence)]
+    return np.stack([rank, *columns], axis=1)
 
 
 def _make_frame(

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.cluster.slurm import Slurm, ask, kill, wait_until
-from tests.end_to_end.project import run_snakemake
 
 PATIENCE = 600
 """Seconds until something that must happen has happened, on a busy machine too."""
+SNAKEMAKE = (sys.executable, "-P", str(Path(__file__).with_name("impatient.py")))
 
 
 class Story:
@@ -128,9 +128,16 @@ def start_snakemake(folder: Path, log: str, *arguments: str, niceness: int = 0) 
     """Start snakemake in a folder, in a group of processes of its own."""
     with (folder / log).open("w") as stream:
         return subprocess.Popen(
-            ["nice", "-n", str(niceness), sys.executable, "-m", "snakemake", *arguments],
+            ["nice", "-n", str(niceness), *SNAKEMAKE, *arguments],
             cwd=folder, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
+
+
+def run_to_its_end(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run snakemake in a folder and return what it printed."""
+    return subprocess.run(
+        [*SNAKEMAKE, *arguments], cwd=folder, capture_output=True, text=True, timeout=PATIENCE
+    )
 
 
 def disturb(story: Story) -> None:
@@ -186,11 +193,11 @@ def restart_controller(story: Story) -> None:
 def start_again(story: Story) -> None:
     """Start snakemake again as a person would, who does what each message says, until it ends well."""
     for place, repair in enumerate(("--unlock", "scancel", "")):
-        done = run_snakemake(story.folder, *story.arguments)
+        done = run_to_its_end(story.folder, *story.arguments)
         story.notes[f"again {place}"] = done
         story.tell(f"started again: exit code {done.returncode}")
         if repair == "--unlock":
-            assert run_snakemake(story.folder, *story.arguments, repair).returncode == 0
+            assert run_to_its_end(story.folder, *story.arguments, repair).returncode == 0
         elif repair:
             command = re.search(r"scancel --name=\S+", done.stdout + done.stderr)
             assert command, done.stdout + done.stderr

@@ -1,0 +1,129 @@
+"""A newer dump: what an earlier run did on equal documents is taken over, and changes no byte."""
+
+import csv
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.end_to_end.project import copy_project, run_snakemake, write_shards, write_tiny_config
+
+PAIRS = [f"{variant}/pairs.{kind}" for variant in ("tf", "tfidf") for kind in ("jsonl", "parquet")]
+CHANGED, NEW = 5, 12
+
+pytestmark = pytest.mark.xdist_group("fresh dump")  # one process makes what its tests share
+
+
+def run(folder: Path, shards: list[Path], name: str, *targets: str, **changes: Any) -> None:
+    """Run the benchmark of one dump, and what is asked for beside it."""
+    config = write_tiny_config(folder, shards, run=name, **changes)
+    pairs = [f"results/{name}/near/benchmark/{file}" for file in PAIRS]
+    done = run_snakemake(folder, "-c1", "--configfile", str(config), "--", *pairs, *targets)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def hash_run(folder: Path, name: str) -> dict[str, str]:
+    """Return the sha256 of each table of sentences and splits, embeddings, and pairs of a run."""
+    top = folder / "results" / name
+    files = [
+        *top.glob("corpus/s*/*.parquet"),
+        *top.glob("corpus/embeddings/*.npy"),
+        *top.glob("near/**/pairs.*"),
+    ]
+    kept = [file for file in files if file.name != "pairs.json"]
+    return {
+        str(file.relative_to(top)): hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(kept)
+    }
+
+
+@pytest.fixture(scope="module")
+def dumps(tmp_path_factory, records):
+    """Run dump A, then dump B with `previous`: other shards, some documents changed, some new."""
+    folder = copy_project(tmp_path_factory.mktemp("project"))
+    old = [dict(record) for record in records[NEW:]]
+    run(folder, write_shards(old, folder / "a", ["b.jsonl.gz"]), "first")
+    new = [dict(record) for record in reversed(records)]
+    for record in new[:CHANGED]:
+        record["text"] = f"{record['text']}\n\nThis sentence was added to the second version of the paper."
+    shards = write_shards(new, folder / "b", ["b.jsonl.gz", "z.jsonl"])
+    run(folder, shards, "second", "results/second/changes.csv", previous="first")
+    return folder, shards, old, new
+
+
+def read_counts(folder: Path) -> dict[tuple[str, str, str], dict[str, str]]:
+    with (folder / "results" / "second" / "changes.csv").open(newline="") as stream:
+        return {(row["domain"], row["what"], row["variant"]): row for row in csv.DictReader(stream)}
+
+
+def test_the_result_is_that_of_a_run_from_scratch(dumps, tmp_path):
+    folder, shards, _, _ = dumps
+    scratch = copy_project(tmp_path)
+    shutil.copytree(folder / "b", scratch / "b")
+    run(scratch, [scratch / "b" / shard.name for shard in shards], "second")
+    found = hash_run(folder, "second")
+    assert len(found) == 2 + 2 + 2 + len(PAIRS)
+    assert found == hash_run(scratch, "second")
+
+
+def test_only_new_and_changed_documents_are_split_and_embedded_again(dumps):
+    folder, _, old, new = dumps
+    before = {record["id"]: record["text"] for record in old}
+    corpus = folder / "results" / "second" / "corpus"
+    splits = [json.loads(path.read_text()) for path in corpus.glob("sentences/*.json")]
+    assert sum(report["documents"] for report in splits) > 30
+    again = sum(report["documents"] - report["reused_documents"] for report in splits)
+    fresh = [record for record in new if before.get(record["id"]) != record["text"]]
+    assert 0 < again <= len(fresh) == NEW + CHANGED
+    vectors = [json.loads(path.read_text()) for path in corpus.glob("embeddings/*.json")]
+    reused, every = (sum(report[name] for report in vectors) for name in ("reused_sentences", "sentences"))
+    assert 0.8 * every < reused < every
+
+
+def test_the_report_says_what_changed(dumps):
+    folder, _, old, new = dumps
+    counts = read_counts(folder)
+    documents = counts["", "documents", ""]
+    wanted = {"previous": len(old), "now": len(new), "changed": CHANGED, "new": NEW, "gone": 0}
+    assert {name: int(documents[name]) for name in wanted} == wanted
+    files = counts["", "input files", ""]
+    assert (files["previous"], files["now"], files["kept"], files["changed"]) == ("1", "2", "0", "1")
+    for variant in ("tf", "tfidf"):
+        pairs = counts["near", "pairs", variant]
+        lines = [
+            {json.loads(line)["pair_id"] for line in path.read_text().splitlines()}
+            for path in (
+                folder / f"results/{name}/near/benchmark/{variant}/pairs.jsonl"
+                for name in ("first", "second")
+            )
+        ]
+        assert int(pairs["kept"]) == len(lines[0] & lines[1])
+        assert int(pairs["new"]) == len(lines[1] - lines[0])
+        assert float(pairs["overlap"]) == pytest.approx(
+            len(lines[0] & lines[1]) / len(lines[0] | lines[1]), abs=1e-4
+        )
+    page = (folder / "results" / "second" / "changes.md").read_text()
+    assert "keywords gained" in page and "keywords lost" in page
+    assert f"documents split: {counts['', 'documents split', '']['kept']} of" in page
+
+
+def test_both_benchmarks_stay_and_naming_the_earlier_run_reruns_nothing(dumps):
+    folder, shards, _, _ = dumps
+    assert all((folder / "results/first/near/benchmark" / name).is_file() for name in PAIRS)
+    pairs = [f"results/second/near/benchmark/{name}" for name in PAIRS]
+    for changes in ({}, {"previous": "first"}):
+        config = write_tiny_config(folder, shards, run="second", **changes)
+        done = run_snakemake(folder, "-n", "-c1", "--configfile", str(config), "--", *pairs)
+        assert done.returncode == 0 and "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_unknown_earlier_run_is_named(dumps):
+    folder, shards, _, _ = dumps
+    config = write_tiny_config(folder, shards, run="fourth", previous="nothing")
+    done = run_snakemake(folder, "-n", "--configfile", str(config))
+    message = done.stdout + done.stderr
+    assert done.returncode == 1
+    assert "results/nothing/corpus/index.parquet: there is no run to take anything over from" in message
+    assert "Hint: set `previous` to a run whose results are here, or leave it out" in message
+    assert "Traceback" not in message

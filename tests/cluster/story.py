@@ -195,6 +195,7 @@ def start_again(story: Story) -> None:
     for place, repair in enumerate(("--unlock", "scancel", "")):
         done = run_to_its_end(story.folder, *story.arguments)
         story.notes[f"again {place}"] = done
+        (story.folder / f"again-{place}.log").write_text(done.stdout + done.stderr)
         story.tell(f"started again: exit code {done.returncode}")
         if repair == "--unlock":
             assert run_to_its_end(story.folder, *story.arguments, repair).returncode == 0

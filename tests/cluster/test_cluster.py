@@ -116,6 +116,12 @@ def test_after_a_sigkill_of_snakemake_each_start_says_what_to_do(story):
     assert states == {"CANCELLED", "COMPLETED"}
 
 
+def test_jobs_that_were_ended_removed_nothing(story):
+    logs = [path.read_text() for path in (story.folder / "results" / "slurm-logs").rglob("*.log")]
+    assert any("CANCELLED AT" in log for log in logs)
+    assert not [log for log in logs if "Removing output files" in log]
+
+
 def test_logs_are_where_the_profile_says(story):
     logs = story.folder / "results" / "slurm-logs"
     assert list(logs.glob("rule_train_model/*/*.log"))

@@ -31,8 +31,14 @@ docs: .venv/installed
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot
 
-# against peers and limits, on the pairs and models of `make demo`; minutes
+# against peers and limits, on the texts, pairs and models of `make demo`; a quarter of an hour or more
+perf: export OMP_NUM_THREADS = 1
 perf: .venv/installed
+	$(BIN)/python perf/join.py
+	$(BIN)/python perf/sentences.py
+	$(BIN)/python perf/embedding.py
+	$(BIN)/python perf/latex.py
+	$(BIN)/python perf/phrases.py
 	$(BIN)/python perf/scoring.py
 	$(BIN)/python perf/layers.py
 	$(BIN)/python perf/tuning.py

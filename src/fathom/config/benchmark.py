@@ -48,7 +48,7 @@ class Embedding(Section):
         "all-MiniLM-L6-v2",
         description="sentence-transformers model: a hub id, a folder, or the packaged default",
     )
-    batch_tokens: Positive = Field(1024, description="tokens in a batch, padding counted")
+    batch_tokens: Positive = Field(512, description="tokens in a batch, padding counted")
 
 
 class Matches(Section):

@@ -136,7 +136,8 @@ class _ShardMatcher:
         if value is None:
             parsed = parse_object(line)
             value = _meta_id(parsed)
-        doc_id = read_arxiv_id(value, self.ids)
+        known = isinstance(value, str) and (value in self._wanted or value in self._unwanted)
+        doc_id = value if known else read_arxiv_id(value, self.ids)  # what is known is canonical
         if doc_id not in self._wanted:
             if doc_id in self._unwanted:
                 self.left_out[NO_DOMAIN] += 1

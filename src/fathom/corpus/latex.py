@@ -109,8 +109,10 @@ def _run_converter(text: str) -> str:
     """Convert with pylatexenc's defaults; its own errors become `ValueError`."""
     from pylatexenc.latexwalker import LatexWalkerError
 
+    from fathom.corpus.walker import parse_latex
+
     try:
-        return str(_make_converter().latex_to_text(text))
+        return str(_make_converter().nodelist_to_text(parse_latex(text)))
     except LatexWalkerError as error:
         raise ValueError(str(error)) from error
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fathom.config.corpus import Selection
 from fathom.contracts.corpus import RECORDS
 from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.records import clean_line, count_top, is_day
-from fathom.corpus.selection import DomainSelector, FoldChooser
+from fathom.corpus.selection import NO_DOMAIN, DomainSelector, FoldChooser
 from fathom.corpus.spool import Spool
 from fathom.scans import scan_table
 from fathom.tables import arrow_schema, write_table_in_batches
@@ -69,11 +70,14 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
         left_out: Counter[str] = Counter()
         offset = empty = 0
         for batch in spool.read():
-            frame = pl.DataFrame(batch).filter(kept.slice(offset, batch.num_rows))
+            table = pa.Table.from_batches([batch])
+            table = table.filter(kept.slice(offset, batch.num_rows).to_arrow())
             offset += batch.num_rows
-            left_out.update(reason for reason in frame["reason"] if reason)
-            empty += int(((frame["abstract"] == "") & (frame["reason"] == "")).sum())
-            writer.write(frame.select(column.name for column in RECORDS))
+            reasons = Counter(table["reason"].to_pylist())
+            of_empty = table.filter(pc.field("abstract") == "")
+            empty += of_empty["reason"].to_pylist().count("")
+            left_out.update({reason: count for reason, count in reasons.items() if reason})
+            writer.write(table.select([column.name for column in RECORDS]))
         rows_kept = writer.rows
     return {
         "door": "metadata",
@@ -84,17 +88,18 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
         "left_out": dict(left_out),
         "selected": rows_kept - left_out.total(),
         "empty_abstracts": empty,
-        "categories": count_top(parser.categories),
+        "categories": count_top(parser.count_categories()),
     }
 
 
 def _choose_versions(spool: Spool) -> pl.Series:
     """Return for each spooled row whether it is the version of its id that counts."""
     names = ["doc_id", "update_date", "content"]
-    parts = [pl.DataFrame(batch.select(names)) for batch in spool.read()]
+    # taken and so copied: a column keeps its whole batch in memory
+    parts = [batch.select(names).take(list(range(batch.num_rows))) for batch in spool.read()]
     if not parts:
         return pl.Series("kept", [], dtype=pl.Boolean)
-    rows = pl.concat(parts).with_row_index("row")
+    rows = pl.DataFrame(pa.Table.from_batches(parts)).with_row_index("row")
     repeated = rows.filter(pl.col("doc_id").is_duplicated())
     best = repeated.sort(
         "doc_id", "update_date", "content", "row", descending=[False, True, True, False]
@@ -108,7 +113,7 @@ class _RecordParser:
 
     def __init__(self, selection: Selection) -> None:
         self._selector, self._folds = DomainSelector(selection), FoldChooser(selection.corpus.folds)
-        self.categories: Counter[str] = Counter()
+        self._combinations: Counter[tuple[str, ...]] = Counter()
         self.ids: Counter[str] = Counter()
 
     def parse(self, line: bytes) -> tuple[Any, ...]:
@@ -116,11 +121,10 @@ class _RecordParser:
         record = parse_object(line)
         doc_id = read_arxiv_id(record.get("id"), self.ids)
         categories = read_categories(record.get("categories"))
-        self.categories.update(categories)
+        self._combinations[tuple(categories)] += 1
         update_date = record.get("update_date") or ""
         update_date = update_date if isinstance(update_date, str) and is_day(update_date) else ""
-        day = _first_day(record.get("versions")) or update_date
-        domains, reason = self._selector.select(categories, day)
+        domains, day, reason = self._choose_domains(record, categories, update_date)
         content = int.from_bytes(hashlib.sha256(line).digest()[:8], "big")
         if reason:
             return doc_id, "", "", [], "", [], "", reason, update_date, content
@@ -130,6 +134,23 @@ class _RecordParser:
             doc_id, clean_line(title), clean_line(abstract), categories, day, domains, fold,
             reason, update_date, content,
         )  # fmt: skip
+
+    def _choose_domains(
+        self, record: dict[str, Any], categories: list[str], update_date: str
+    ) -> tuple[list[str], str, str]:
+        """Return a record's domains and day, or why there are none; a day is read only where it can count."""
+        if not self._selector.takes(categories):
+            return [], "", NO_DOMAIN
+        day = _first_day(record.get("versions")) or update_date
+        domains, reason = self._selector.select(categories, day)
+        return domains, day, reason
+
+    def count_categories(self) -> Counter[str]:
+        """Return how many records have each category."""
+        found: Counter[str] = Counter()
+        for categories, count in self._combinations.items():
+            found.update(dict.fromkeys(categories, count))
+        return found
 
 
 def read_arxiv_id(value: Any, count: Counter[str]) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,16 @@ Document = dict[str, Any]
 
 def clean_line(text: str) -> str:
     """Return text on one line: white space collapsed to single blanks, control characters taken out."""
+    line = text.strip().replace("\n", " ")
+    if line.isprintable() and "  " not in line:  # no other white space than the blank is printable
+        return line
     line = " ".join(text.split())
     if not line.isprintable() and _CONTROL.search(line):
         line = " ".join(_CONTROL.sub("", line).split())
     return line
 
 
+@lru_cache(maxsize=1 << 15)  # a corpus has some thousands of days, each again and again
 def is_day(text: str) -> bool:
     """Say whether a text is a day of the calendar, YYYY-MM-DD."""
     if not _DAY.fullmatch(text):

@@ -65,10 +65,7 @@ class DomainSelector:
         day : str
             Its date, YYYY-MM-DD, or empty.
         """
-        key = tuple(categories[:1] if self._corpus.primary_only else categories)
-        if key not in self._known:  # there are few combinations of categories
-            self._known[key] = [(name, domain) for name, domain in self._domains if _takes(domain, key)]
-            self._names[key] = [name for name, _ in self._known[key]]
+        key = self._look_up(categories)
         by_category = self._known[key]
         if not by_category:
             return [], NO_DOMAIN
@@ -83,6 +80,18 @@ class DomainSelector:
         if found:
             return found, ""
         return [], OUTSIDE_DATES if day else NO_DATE
+
+    def takes(self, categories: Sequence[str]) -> bool:
+        """Say whether some domain takes documents of these categories, dates aside."""
+        return bool(self._known[self._look_up(categories)])
+
+    def _look_up(self, categories: Sequence[str]) -> tuple[str, ...]:
+        """Return the categories that count, once it is known which domains take them."""
+        key = tuple(categories[:1] if self._corpus.primary_only else categories)
+        if key not in self._known:  # there are few combinations of categories
+            self._known[key] = [(name, domain) for name, domain in self._domains if _takes(domain, key)]
+            self._names[key] = [name for name, _ in self._known[key]]
+        return key
 
 
 def _takes(domain: Domain, categories: Iterable[str]) -> bool:

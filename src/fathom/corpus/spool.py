@@ -49,7 +49,10 @@ class Spool:
         self.rows += batch.num_rows
 
     def read(self) -> Iterator[pa.RecordBatch]:
-        """Yield the batches; nothing can be written afterwards."""
+        """Yield the batches; nothing can be written afterwards.
+
+        Columns of a batch share one buffer: what keeps one of them keeps them all.
+        """
         self._writer.close()
         # no memory map: its pages would count as this process's memory
         reader = pa.ipc.open_file(self._file)

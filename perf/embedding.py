@@ -1,0 +1,230 @@
+"""How fast sentences are embedded, against sentence-transformers, and whether every match stays the same.
+
+Sentences and keywords are those of a finished run. Matches are compared in all their columns: sentence,
+keyword, cosine with three decimals. bfloat16 is measured as a filter too: what it cannot decide is embedded
+again in float32. A second table begins with the sentences of full texts as they come: the plain way embeds
+each, ours cleans them first and embeds the distinct ones that are left, as the workflow does. On one thread,
+in turn, medians of processor time. Prints tables.
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import polars as pl
+from turns import ROOT, clock, print_table, take_turns
+
+from fathom.benchmark import embedding
+from fathom.benchmark.embedding import SentenceEncoder, Vectors
+from fathom.benchmark.matches import is_uncertain, match_sentences
+from fathom.config.benchmark import Embedding, Matches
+from fathom.corpus.latex import clean_sentence
+from fathom.corpus.sentences import load_splitter, split_document
+from fathom.files import read_delimited
+from fathom.program import run_program
+
+
+class Bfloat16Encoder(SentenceEncoder):
+    """Ours with the model's numbers cut to sixteen bits."""
+
+    def __init__(self, settings: Embedding) -> None:
+        super().__init__(settings)
+        self._half_model = self._model.bfloat16()
+
+    def _run(self, batch: list[Any], rows: int, length: int) -> Any:
+        if not hasattr(self, "_half_model"):
+            return super()._run(batch, rows, length)
+        import torch
+
+        ids = torch.full((rows, length), self._tokenizer.pad_token_id or 0)
+        mask = torch.zeros((rows, length), dtype=torch.int64)
+        mask[:, 0] = 1
+        for row, tokens in enumerate(batch):
+            ids[row, : len(tokens)] = torch.from_numpy(tokens.astype(np.int64))
+            mask[row, : len(tokens)] = 1
+        with torch.inference_mode():
+            found = self._half_model({"input_ids": ids, "attention_mask": mask})["sentence_embedding"]
+        return found.float().numpy()
+
+
+def embed_plainly(model: Any, sentences: list[str]) -> Vectors:
+    """Embed with sentence-transformers as its documentation shows it."""
+    found: Vectors = model.encode(sentences, normalize_embeddings=True, show_progress_bar=False)
+    return found
+
+
+def read_sentences(run: Path, count: int) -> list[str]:
+    """Return some distinct sentences of a run, spread over its parts."""
+    paths = sorted((run / "corpus" / "sentences").glob("*.parquet"))
+    every = (
+        pl.concat([pl.read_parquet(path, columns=["sentence"]) for path in paths])["sentence"].unique().sort()
+    )
+    return every.sample(min(count, len(every)), seed=0).to_list()
+
+
+def measure_peak() -> float:
+    """Return the most float32 operations a second that a matrix product reaches here, by either library."""
+    import torch
+
+    left, layer = torch.randn(1024, 1536), torch.nn.Linear(1536, 1536)
+    ways = {"mkl": partial(layer, left)}
+    packed = torch.nn.Linear(1536, 1536)
+    embedding._pack_layer(packed, 1024)
+    ways["onednn"] = partial(packed, left)
+    with torch.inference_mode():
+        seconds, _ = take_turns({name: partial(_repeat, way) for name, way in ways.items()}, 5)
+    return 10 * 2 * 1024 * 1536**2 / min(seconds.values())
+
+
+def _repeat(task: Any) -> None:
+    for _ in range(10):
+        task()
+
+
+def find_matches(
+    sentences: list[str], vectors: Vectors, keywords: list[str], encoder: SentenceEncoder
+) -> pl.DataFrame:
+    """Match as the workflow does."""
+    table = pl.DataFrame(
+        {"doc_id": ["d"] * len(sentences), "position": range(len(sentences)), "sentence": sentences}
+    ).with_columns(pl.col("sentence").alias("clean"), pl.col("position").alias("row"))
+    return match_sentences(table, vectors, keywords, encoder, Matches().min_cosine)
+
+
+def print_matching(
+    vectors: dict[str, Vectors], sentences: list[str], keywords: list[str], encoder: SentenceEncoder
+) -> dict[str, pl.DataFrame]:
+    """Match by the vectors of each way, print what it took; return the matches."""
+    border = Matches().min_cosine
+    found, seconds = {}, 0.0
+    for name, each in vectors.items():
+        seconds, found[name] = clock(partial(find_matches, sentences, each, keywords, encoder))
+    cosines = vectors["ours"] @ encoder.encode(keywords).T
+    values = cosines[cosines >= border].astype(np.float64)
+    again = int(is_uncertain(values, border).sum())
+    print(f"\nMatching {len(sentences):,} sentences with {len(keywords)} keywords: {seconds:.1f} s, ", end="")
+    print(f"{len(values):,} matches, of which {again:,} lie on a border and were computed again in float64")
+    return found
+
+
+def read_uncleaned(run: Path, count: int) -> list[str]:
+    """Return all sentences of some of a run's full texts, duplicates and formulas as they come."""
+    splitter, texts = load_splitter("auto"), []
+    for path in sorted((run / "corpus" / "sentences").glob("*.parquet")):
+        ids = pl.read_parquet(path, columns=["doc_id"])["doc_id"].unique().implode()
+        documents = pl.read_parquet(run / "corpus" / "documents" / path.name)
+        texts += documents.filter(pl.col("doc_id").is_in(ids), pl.col("characters") > 0).to_dicts()
+    Random(0).shuffle(texts)  # noqa: S311
+    found: list[str] = []
+    while texts and len(found) < count:
+        found += split_document(texts.pop(), splitter)
+    return found[:count]
+
+
+def embed_cleaned(encoder: SentenceEncoder, sentences: list[str]) -> tuple[list[str], Vectors]:
+    """Clean sentences as the workflow does, embed the distinct ones that are left; return both."""
+    kept = [each for each in dict.fromkeys(sentences) if clean_sentence(each) is not None]
+    return kept, encoder.encode(kept)
+
+
+def print_uncleaned(
+    plain: Any, encoder: SentenceEncoder, sentences: list[str], keywords: list[str], rounds: int
+) -> None:
+    """Print what embedding takes from the sentences of texts on."""
+    name = "sentence-transformers"
+    ways = {
+        name: partial(embed_plainly, plain, sentences),
+        "ours": partial(embed_cleaned, encoder, sentences),
+    }
+    seconds, found = take_turns(ways, rounds)
+    kept, vectors = found["ours"]
+    places = {sentence: row for row, sentence in enumerate(sentences)}
+    of_plain = found[name][[places[sentence] for sentence in kept]]
+    matches = [find_matches(kept, each, keywords, encoder) for each in (vectors, of_plain)]
+    same = "same" if matches[0].equals(matches[1]) else "NOT the same"
+    print(f"\nFull texts: {len(sentences):,} sentences, {len(kept):,} of them embedded\n")
+    rows = [
+        [way, f"{len(sentences) / spent:.0f}", f"{seconds[name] / spent:.2f}", same]
+        for way, spent in seconds.items()
+    ]
+    print_table(["way", "sentences/s", "ratio", f"matches ({len(matches[0]):,})"], rows)
+
+
+def print_filter(half: Vectors, ours: Vectors, known: Vectors, rates: dict[str, float]) -> None:
+    """Print what bfloat16 would be worth as a filter in front of float32."""
+    border = Matches().min_cosine
+    low, high = half @ known.T, ours @ known.T
+    error = float(np.abs(low - high).max())
+    again = float(((low >= border - 2 * error).any(axis=1)).mean())
+    flips = int(((low >= border) != (high >= border)).sum())
+    rate = 1 / (1 / rates["bfloat16 alone"] + again / rates["ours"])
+    print(
+        f"\nbfloat16: cosines off by up to {error:.4f}, {flips:,} decisions changed. As a filter it leaves ",
+        end="",
+    )
+    print(
+        f"{again:.0%} of the sentences to float32, since their cosines are kept with three decimals: ", end=""
+    )
+    print(f"{rate:.0f} sentences/s in all, {rate / rates['sentence-transformers']:.1f} times the plain way")
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Measure, print."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    settings, sentences = Embedding(), read_sentences(arguments.run, arguments.sentences)
+    keywords = sorted(
+        {
+            row["keyword"]
+            for path in sorted(arguments.run.glob("*/keywords.tsv"))
+            for row in read_delimited(path)
+        }
+    )
+    encoder, half = SentenceEncoder(settings), Bfloat16Encoder(settings)
+    unpacked = SentenceEncoder(settings)
+    unpacked._fast_model = unpacked._model
+    plain = SentenceTransformer(embedding._find_model(settings.model), device="cpu")
+    ways = {
+        "sentence-transformers": partial(embed_plainly, plain, sentences),
+        "ours, products by MKL": partial(unpacked.encode, sentences),
+        "ours": partial(encoder.encode, sentences),
+        "bfloat16 alone": partial(half.encode, sentences),
+    }
+    seconds, vectors = take_turns(ways, arguments.rounds)
+    rates = {name: len(sentences) / spent for name, spent in seconds.items()}
+    tokens = sum(map(len, encoder._tokenize(sentences)))
+    weights = sum(each.numel() for name, each in unpacked._model.named_parameters() if ".layer." in name)
+    peak = measure_peak()
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    print(
+        f"{len(sentences):,} sentences, {tokens:,} tokens; float32 product {peak / 1e9:.0f} GFLOP/s; ", end=""
+    )
+    print(f"AMX {'there' if 'amx_bf16' in flags else 'not there'}, ", end="")
+    print(f"GPU {'there' if torch.cuda.is_available() else 'not there: not run'}\n")
+    matches = print_matching(vectors, sentences, keywords, encoder)
+    exact = matches["sentence-transformers"]
+    print()
+    rows = []
+    for name in ways:
+        limit = "" if "bfloat" in name else f"{2 * tokens * weights / seconds[name] / peak:.0%}"
+        same = "same" if matches[name].equals(exact) else "NOT the same"
+        ratio = rates[name] / rates["sentence-transformers"]
+        rows.append([name, f"{rates[name]:.0f}", f"{ratio:.2f}", limit, same])
+    print_table(["way", "sentences/s", "ratio", "share of limit", "matches"], rows)
+    print_filter(vectors["bfloat16 alone"], vectors["ours"], encoder.encode(keywords), rates)
+    uncleaned = read_uncleaned(arguments.run, arguments.sentences)
+    print_uncleaned(plain, encoder, uncleaned, keywords, arguments.rounds)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--run", type=Path, default=ROOT / "results" / "demo", help="whose sentences are taken"
+    )
+    parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=3)
+    run_program(parser, main)

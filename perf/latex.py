@@ -1,0 +1,82 @@
+"""How fast LaTeX is taken out of sentences, against pylatexenc straight on each, and whether all are equal.
+
+Sentences are those of a finished run's documents, duplicates as they come. The plain way does what cleaning
+does, for each sentence, with a converter of its own; a second peer keeps one converter for all. On one
+thread, in turn, medians of processor time.
+"""
+
+import argparse
+import logging
+import re
+from functools import partial
+from pathlib import Path
+from unittest.mock import patch
+
+from turns import ROOT, print_table, read_texts, take_turns
+
+from fathom.config.benchmark import Sentences
+from fathom.corpus import latex
+from fathom.corpus.sentences import load_splitter, split_document
+from fathom.program import run_program
+
+
+def clean_plainly(sentences: list[str], keep: bool) -> list[str | None]:
+    """Clean each sentence by pylatexenc, plain and repeated ones too; `keep` one converter or make many."""
+    from pylatexenc.latex2text import LatexNodes2Text
+    from pylatexenc.latexwalker import LatexWalkerError
+
+    kept = LatexNodes2Text()
+
+    def convert(text: str) -> str:
+        try:
+            return (kept if keep else LatexNodes2Text()).latex_to_text(text)
+        except LatexWalkerError as error:
+            raise ValueError(str(error)) from error
+
+    every = patch.object(latex, "_LATEX", re.compile(""))
+    with every, patch.object(latex, "_run_converter", convert):
+        return [latex.clean_sentence(sentence) for sentence in sentences]
+
+
+def clean_distinct(sentences: list[str]) -> list[str | None]:
+    """Clean each distinct sentence once, as splitting does."""
+    cleaned = {sentence: latex.clean_sentence(sentence) for sentence in dict.fromkeys(sentences)}
+    return [cleaned[sentence] for sentence in sentences]
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Measure, print."""
+    logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)
+    splitter = load_splitter("auto")
+    texts = [text for text in read_texts(arguments.run, arguments.characters) if "\\" in text]
+    documents = [{"title": "", "abstract": "", "text": text} for text in texts]
+    every = [sentence for document in documents for sentence in split_document(document, splitter)]
+    sentences = [sentence for sentence in every if len(sentence) <= Sentences().max_characters]
+    step = max(1, len(sentences) // arguments.sentences)
+    sentences = sentences[::step]
+    with_latex = [s for s in sentences if latex._LATEX.search(s)]
+    print(f"{len(sentences):,} sentences, {len(set(sentences)):,} distinct, {len(with_latex):,} with LaTeX\n")
+    rows = []
+    for what, some in {"all": sentences, "with LaTeX": with_latex}.items():
+        plain = "pylatexenc on each"
+        ways = {
+            plain: partial(clean_plainly, some, keep=False),
+            "pylatexenc on each, one converter": partial(clean_plainly, some, keep=True),
+            "ours": partial(clean_distinct, some),
+        }
+        seconds, found = take_turns(ways, arguments.rounds)
+        for name, spent in seconds.items():
+            same = sum(one == other for one, other in zip(found[plain], found[name], strict=True))
+            exact = "" if name == plain else f"{same:,} of {len(some):,}"
+            rows.append([what, name, f"{len(some) / spent:,.0f}", f"{seconds[plain] / spent:.1f}", exact])
+    print_table(["sentences", "way", "sentences/s", "ratio", "equal"], rows)
+    print("\nParts are cleaned side by side, one job each; the limit is pylatexenc's Python.")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="whose texts are taken")
+    parser.add_argument("--characters", type=int, default=20_000_000)
+    parser.add_argument("--sentences", type=int, default=5000)
+    parser.add_argument("--rounds", type=int, default=3)
+    run_program(parser, main)

@@ -1,0 +1,131 @@
+"""How fast texts are split into sentences, against whole spaCy pipelines, and whether the ends are the same.
+
+Texts are those of a finished run. A whole pipeline reads the same pieces of text as ours, tags, parses and
+lemmatises them, and gives its sentences; ours runs its splitting components alone. en_core_web_sm is not on
+PyPI: where it is not installed, a pipeline of its components with random weights stands in for its time, and
+pipelines in folders show a trained one. On one thread, in turn, medians of processor time. Prints a table.
+"""
+
+import argparse
+import importlib.util
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from turns import ROOT, print_table, read_texts, take_turns
+
+from fathom.corpus.sentences import PAPERS_SPLITTER, Splitter, _cut_into_chunks, load_splitter, split_document
+from fathom.program import run_program
+
+TAGS, LABELS, KINDS = 50, 45, 18
+"""Parts of speech, dependencies and kinds of names that en_core_web_sm knows."""
+WIDTH = 96
+"""Numbers in its vector of a token."""
+
+
+def make_lookalike() -> Any:
+    """Return a pipeline of en_core_web_sm's components with random weights, for its time alone."""
+    import spacy
+    from spacy.tokens import Doc
+    from spacy.training import Example
+    from spacy.util import fix_random_seed
+
+    fix_random_seed(0)
+    pipeline = spacy.blank("en")
+    # tagger and parser read the vectors of the one tok2vec, names have their own, as in en_core_web_sm
+    listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": WIDTH, "upstream": "tok2vec"}
+    for name in ("tok2vec", "tagger", "parser", "attribute_ruler", "ner"):
+        settings = {"model": {"tok2vec": listener}} if name in {"tagger", "parser"} else {}
+        pipeline.add_pipe(name, config=settings)
+    pipeline.add_pipe("lemmatizer", config={"mode": "rule"})
+    words = [f"word{place}" for place in range(TAGS)]
+    document = Doc(
+        pipeline.vocab,
+        words=words,
+        tags=[f"T{place}" for place in range(TAGS)],
+        heads=[max(0, place - 1) for place in range(TAGS)],
+        deps=["ROOT", *(f"d{place % LABELS}" for place in range(1, TAGS))],
+        ents=[f"B-E{place % KINDS}" for place in range(TAGS)],
+    )
+    pipeline.initialize(lambda: [Example(Doc(pipeline.vocab, words=words), document)])
+    return pipeline
+
+
+def split_whole(pipeline: Any, texts: Sequence[str]) -> list[list[str]]:
+    """Split texts with all components of a pipeline, in the same pieces as ours."""
+    found = []
+    for text in texts:
+        chunks = _cut_into_chunks(text.strip(), Counter())
+        sentences = (each.text for parsed in pipeline.pipe(chunks, batch_size=32) for each in parsed.sents)
+        found.append([line for line in (" ".join(sentence.split()) for sentence in sentences) if line])
+    return found
+
+
+def split_ours(splitter: Splitter, texts: Sequence[str]) -> list[list[str]]:
+    """Split texts as the workflow does."""
+    return [list(split_document({"title": "", "abstract": "", "text": text}, splitter)) for text in texts]
+
+
+def tokenize(splitter: Splitter, texts: Sequence[str]) -> None:
+    """Do what no splitter of spaCy's can leave out: cut into tokens."""
+    for text in texts:
+        for chunk in _cut_into_chunks(text.strip(), Counter()):
+            splitter.pipeline.tokenizer(chunk)
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Measure, print."""
+    import spacy
+
+    warnings.filterwarnings("ignore", module="spacy")  # random weights: no patterns, no parts of speech
+    texts = [text[:20_000] for text in read_texts(arguments.run, arguments.characters)]
+    size = sum(len(text.encode()) for text in texts) / 1e6
+    rules = load_splitter("auto")
+    wholes: dict[str, Any] = {"en_core_web_sm's components, random weights": make_lookalike()}
+    ours = {"ours, auto": rules}
+    names = list(arguments.pipelines)
+    if importlib.util.find_spec(PAPERS_SPLITTER) is None:
+        print(f"{PAPERS_SPLITTER} itself: not run, it is not installed\n")
+    else:
+        names.append(PAPERS_SPLITTER)
+    for name in names:
+        if len(spacy.load(name).pipe_names) > 1:
+            wholes[Path(name).name] = spacy.load(name)
+        ours[f"ours, {Path(name).name}"] = load_splitter(name)
+    ways: dict[str, Callable[[], Any]] = {
+        name: partial(split_whole, pipeline, texts) for name, pipeline in wholes.items()
+    }
+    ways |= {name: partial(split_ours, splitter, texts) for name, splitter in ours.items()}
+    ways["tokens alone (the limit)"] = partial(tokenize, rules, texts)
+    seconds, found = take_turns(ways, arguments.rounds)
+    plain, *_ = wholes
+    rows = []
+    for name in ways:
+        whole = name.removeprefix("ours, ")
+        own = name not in wholes and whole in wholes
+        rows.append(
+            [
+                name,
+                f"{size / seconds[name]:.3f}",
+                f"{seconds[plain] / seconds[name]:.1f}",
+                f"{seconds[whole] / seconds[name]:.1f}" if own else "",
+                ("same" if found[whole] == found[name] else "NOT the same") if own else "",
+                sum(map(len, found[name])) if found[name] else "",
+                f"{seconds['tokens alone (the limit)'] / seconds[name]:.0%}",
+            ]
+        )
+    print(f"{len(texts)} texts, {size:.2f} MB\n")
+    ratios = [f"over {plain}", "over its whole pipeline"]
+    print_table(["way", "MB/s", *ratios, "sentence ends", "sentences", "share of limit"], rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="whose texts are taken")
+    parser.add_argument("--pipelines", nargs="*", default=[], help="spaCy pipelines, packages or folders")
+    parser.add_argument("--characters", type=int, default=300_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    run_program(parser, main)

@@ -13,7 +13,7 @@ GPU_RULES = {
     "measure_attribute_rate": "a100",
 }
 # times and logs of jobs differ from run to run
-OTHER = ("benchmarks/", "logs/", "report.html")
+OTHER = ("benchmarks/", "logs/", "report.html", "resources.csv")
 
 
 def hash_results(folder: Path) -> dict[str, str]:
@@ -33,7 +33,7 @@ def rule(job: dict[str, str]) -> str:
 
 def test_all_results_are_the_bytes_of_an_undisturbed_run(story):
     found = hash_results(story.folder / "results" / "tiny")
-    wanted = hash_results(story.folder / "undisturbed" / "tiny")
+    wanted = hash_results(story.notes["undisturbed"] / "tiny")
     assert len(wanted) > 40
     assert found == wanted
 
@@ -116,8 +116,15 @@ def test_after_a_sigkill_of_snakemake_each_start_says_what_to_do(story):
     assert states == {"CANCELLED", "COMPLETED"}
 
 
+def test_jobs_that_were_ended_removed_nothing(story):
+    logs = [path.read_text() for path in (story.folder / "results" / "slurm-logs").rglob("*.log")]
+    assert any("CANCELLED AT" in log for log in logs)
+    assert not [log for log in logs if "Removing output files" in log]
+
+
 def test_logs_are_where_the_profile_says(story):
     logs = story.folder / "results" / "slurm-logs"
-    assert list(logs.glob("rule_train_model/*/*.log")) and list(logs.glob("group_matches/**/*.log"))
+    assert list(logs.glob("rule_train_model/*/*.log"))
+    assert list(logs.glob("group_matches_match_sentences/*.log"))
     assert "Error in rule train_model" in story.output
     assert "results/slurm-logs/rule_train_model" in story.output

@@ -1,11 +1,14 @@
 """Disks, folders and inputs that fail while the workflow runs: one message, nothing lost or half-written."""
 
+import base64
 import gzip
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -142,22 +145,69 @@ def test_a_shard_that_is_cut_off_is_named_and_the_others_go_on(name, project):
     assert len(count_documents(project)) == len(others) + 1
 
 
+@contextmanager
+def download(path: Path) -> Iterator[None]:
+    """Append to a file every millisecond, blank lines, as if its download were still at work."""
+    ended = threading.Event()
+
+    def append() -> None:
+        with path.open("ab", buffering=0) as stream:
+            while not ended.wait(0.001):
+                stream.write(b"\n")
+
+    thread = threading.Thread(target=append)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_a_shard_that_changes_while_it_is_read_is_named_and_the_others_go_on(project):
+    with download(project / "input" / "a.jsonl"):
+        done = read_corpus(project, "--keep-going")
+    check_message(
+        done, "input/a.jsonl: the file changed while it was read", "wait until its download or copy"
+    )
+    assert count_documents(project) == {"b.jsonl.gz": DOCUMENTS}
+    assert not (project / INDEX).exists()
+    again = read_corpus(project)
+    assert again.returncode == 0, again.stderr
+    assert count_documents(project) == {"a.jsonl": DOCUMENTS, "b.jsonl.gz": DOCUMENTS}
+
+
 def test_a_second_snakemake_is_turned_away_and_harms_nothing(project):
-    for number in range(8):
-        shutil.copy(project / "input" / "a.jsonl", project / "input" / f"more-{number}.jsonl")
     config = write_tiny_config(project, sorted((project / "input").iterdir()))
     command = [sys.executable, "-m", "snakemake", "-c1", "--configfile", str(config), "--", INDEX]
     with subprocess.Popen(command, cwd=project, stderr=subprocess.DEVNULL) as first:
         while not list(project.glob(".snakemake/locks/*")):
             assert first.poll() is None, "the first run ended before it was seen"
             time.sleep(0.02)
-        second = read_corpus(project)
-        assert first.poll() is None, "the first run ended too early to be in the way"
+        first.send_signal(signal.SIGSTOP)  # it waits until the second one has ended, however slow that is
+        try:
+            second = read_corpus(project)
+        finally:
+            first.send_signal(signal.SIGCONT)
         assert first.wait(timeout=300) == 0
-    assert second.returncode != 0
+    check_message(second, f"{project}: this folder is locked: another Snakemake is at work", "--unlock")
     assert "Directory cannot be locked" in second.stderr
-    assert "Traceback" not in second.stderr
-    assert set(count_documents(project).values()) == {DOCUMENTS}
+    assert count_documents(project) == {"a.jsonl": DOCUMENTS, "b.jsonl.gz": DOCUMENTS}
+
+
+def test_files_that_another_snakemake_is_writing_are_not_taken_for_broken_ones(project):
+    assert read_corpus(project).returncode == 0
+    locks, incomplete = (project / ".snakemake" / name for name in ("locks", "incomplete"))
+    # as it is in the moment when a run has written a file, and has not noted yet that it is whole
+    locks.mkdir(exist_ok=True)
+    (locks / "0.output.lock").write_text(INDEX + "\n")
+    (incomplete / base64.urlsafe_b64encode(INDEX.encode()).decode()).write_text("{}")
+    second = read_corpus(project)
+    assert "IncompleteFilesException" in second.stderr
+    before, _, _ = second.stderr.partition("IncompleteFilesException")
+    assert "this folder is locked: another Snakemake is at work in it, or one was killed" in before
+    assert read_corpus(project, "--unlock").returncode == 0
+    assert "this folder is locked" not in read_corpus(project, "--rerun-incomplete").stderr
 
 
 def test_two_programs_that_write_one_file_leave_a_whole_one(project, tmp_path):

@@ -97,6 +97,7 @@ def test_what_keeps_a_run_from_hanging_or_losing_jobs_is_set():
     assert SETTINGS["slurm-status-command"] == "squeue"
     assert SETTINGS["slurm-no-requeue"] is True
     assert SETTINGS["rerun-incomplete"] is True
+    assert SETTINGS["keep-incomplete"] is True
     assert SETTINGS["slurm-jobname-prefix"] == JOB_PREFIX
     assert "slurm-array-jobs" not in SETTINGS
     assert SETTINGS["default-resources"]["mem_mb"] >= 800

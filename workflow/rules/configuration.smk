@@ -67,6 +67,18 @@ def warn_of_read_only_results():
 warn_of_read_only_results()
 
 
+def warn_of_a_lock():
+    """Say that the folder is locked: snakemake may stop earlier, and speak of files that the other run is writing."""
+    if workflow.is_main_process and any(Path(".snakemake", "locks").glob("*")):
+        logger.warning(
+            f"{Path.cwd()}: this folder is locked: another Snakemake is at work in it, or one was killed\n"
+            "Hint: wait for its end; if there is none, the same command with --unlock, and then without"
+        )
+
+
+warn_of_a_lock()
+
+
 def find_inputs():
     """Return the corpus's input files by part, and the metadata file of a dump; none without domains."""
     if not CONFIG.domains:

@@ -10,7 +10,7 @@ import polars as pl
 from fathom.benchmark.reuse import KnownVectors
 from fathom.program import log
 
-PIECE = 50_000
+PIECE = 20_000
 """Sentences whose vectors are in memory at once."""
 
 Vectors = npt.NDArray[np.float32]

@@ -25,6 +25,7 @@ from fathom.layers.rates import Lists, keep_top_tokens
 from fathom.layers.targets import follow_targets
 from fathom.models.loading import load_tokenizer
 from fathom.models.tokens import Encoded, encode_pairs
+from fathom.products import pack_models
 from fathom.program import run_program
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.passes import plan_passes
@@ -130,12 +131,15 @@ def follow_plainly(model: Any, encoded: Sequence[Encoded]) -> list[np.ndarray]:
 
 def follow_rows(model: Any, encoded: Sequence[Encoded]) -> list[np.ndarray]:
     """Return the same as the library finds it, with all else that it measures: entropy and so on."""
+    import torch
+
     plan = plan_passes(encoded)
     layers = open_layers(model, plan.passes[0].ids)
-    parts = [
-        follow_targets(layers, states, target)[0]
-        for states, target in read_states(layers, plan.passes, 1024, "sequences")
-    ]
+    with torch.inference_mode(), pack_models([model]):
+        parts = [
+            follow_targets(layers, states, target)[0]
+            for states, target in read_states(layers, plan.passes, 1024, "sequences")
+        ]
     tokens = np.concatenate(parts, axis=1)[..., :2].transpose(1, 0, 2)
     return [tokens[rows] for rows in plan.rows]
 

@@ -24,6 +24,7 @@ import polars as pl
 from fathom.config.scoring import Scoring
 from fathom.models.loading import load_model, load_tokenizer
 from fathom.models.tokens import Encoded, encode_pairs
+from fathom.products import pack_layer, pack_models
 from fathom.program import run_program
 from fathom.scoring.batches import Replica, score_passes
 from fathom.scoring.inputs import read_pairs
@@ -90,9 +91,12 @@ def score_plainly(model: Any, encoded: Sequence[Encoded]) -> list[Tokens]:
 
 def score_plan(model: Any, plan: Plan, batch_tokens: int) -> list[Tokens]:
     """Score the passes of a plan; return the scores of each pair's tokens."""
-    project = choose_projection(model, plan.passes[0].ids, "the model")
-    replica = Replica(project, model.device)
-    tokens = join_tokens(list(score_passes([replica], plan.passes, batch_tokens, None)))
+    import torch
+
+    with torch.inference_mode(), pack_models([model]):
+        project = choose_projection(model, plan.passes[0].ids, "the model")
+        replica = Replica(project, model.device)
+        tokens = join_tokens(list(score_passes([replica], plan.passes, batch_tokens, None)))
     return [tokens.pick(rows) for rows in plan.rows]
 
 
@@ -110,11 +114,17 @@ def plan_apart(encoded: Sequence[Encoded]) -> Plan:
 
 
 def measure_peak() -> float:
-    """Return the float32 operations a second of a large matrix product."""
+    """Return the most float32 operations a second of a large matrix product, by either library."""
     import torch
 
-    left, right = torch.randn(2048, 2048), torch.randn(2048, 2048)
-    return 2 * 2048**3 / statistics.median(clock(lambda: left @ right)[0] for _ in range(5))
+    left, plain, packed = torch.randn(2048, 2048), *(torch.nn.Linear(2048, 2048) for _ in range(2))
+    pack_layer(packed)
+    with torch.inference_mode():
+        seconds = [
+            statistics.median(clock(lambda layer=layer: layer(left))[0] for _ in range(5))
+            for layer in (plain, packed)
+        ]
+    return 2 * 2048**3 / min(seconds)
 
 
 def clock(task: Callable[[], Any]) -> tuple[float, Any]:

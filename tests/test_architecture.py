@@ -12,7 +12,8 @@ _ROOT = Path(__file__).resolve().parents[1]
 _LIBRARY = _ROOT / "src" / "fathom"
 _MODULES = sorted(_LIBRARY.rglob("*.py"))
 _SCRIPTS = sorted((_ROOT / "scripts").glob("*.py"))
-_KERNEL = ["errors", "files", "orphans", "tables", "scans", "program", "resources", "sources"]
+_KERNEL = ["errors", "files", "orphans", "tables", "scans", "program", "resources", "sources",
+           "products"]  # fmt: skip
 _LEVELS = {"corpus": 1, "benchmark": 2, "models": 3, "scoring": 4, "layers": 5, "ranking": 5, "coverage": 5,
            "figures": 6}  # fmt: skip
 _HEAVY = {

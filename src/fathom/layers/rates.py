@@ -14,6 +14,7 @@ from fathom.contracts.layers import LAYER_RATES, LAYER_TOKENS
 from fathom.errors import InputError
 from fathom.layers.projection import LayerStates, open_layers, read_states
 from fathom.models.loading import find_context
+from fathom.products import pack_models
 from fathom.program import log
 from fathom.scoring.passes import Pass
 from fathom.tables import make_empty_table
@@ -85,7 +86,7 @@ def keep_top_tokens(
     keeper = _Keeper(lists, max(settings.all_k), layers.head.entries)
     rows: list[dict[str, Any]] = []
     done = 0
-    with torch.inference_mode():
+    with torch.inference_mode(), pack_models([model]):
         for states, _ in read_states(layers, passes, batch_tokens, "keywords"):
             keywords = order[done : done + states.shape[1]]
             done += len(keywords)

@@ -15,6 +15,7 @@ from fathom.errors import InputError
 from fathom.files import hash_text
 from fathom.layers.projection import LayerStates, open_layers, read_states
 from fathom.models.tokens import encode_pairs
+from fathom.products import pack_models
 from fathom.program import log
 from fathom.scoring.logits import count_larger
 from fathom.scoring.passes import plan_passes
@@ -116,7 +117,7 @@ def measure_targets(
     plan = plan_passes(encoded)
     layers = open_layers(model, plan.passes[0].ids, device.name)
     parts = []
-    with torch.inference_mode():
+    with torch.inference_mode(), pack_models([model]):
         for states, target in read_states(layers, plan.passes, device.batch_tokens, "sequences"):
             parts.append(follow_targets(layers, states, target, maps))
     values = np.concatenate(parts, axis=2)  # [lens, layer, token, measure]

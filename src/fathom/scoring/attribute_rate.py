@@ -7,6 +7,7 @@ import polars as pl
 
 from fathom.errors import InputError
 from fathom.models.loading import find_context
+from fathom.products import pack_models
 from fathom.program import log, show_progress
 from fathom.scoring.logits import choose_projection
 
@@ -65,7 +66,7 @@ def measure_attribute_rates(
     hits: dict[str, int] = {}
     training = model.training
     model.eval()
-    with torch.inference_mode():
+    with torch.inference_mode(), pack_models([model]):
         found = _rank_tokens(model, prompts, torch.from_numpy(known), (k, batch_tokens), name)
         for keyword, best in show_progress(found, "keywords", len(keywords)):
             hits[keyword] = len(set(lists.get(keyword, ())).intersection(best))

@@ -2,7 +2,8 @@
 
 A target token's logit must come from the same float32 matrix product as all others: a product of its own, or
 one in bfloat16, moves a large share of ranks. So hidden states are taken at target positions only, and the
-output layer is applied to them in float32; that this is what the model gives is checked before scoring.
+output layer is applied to them in float32, packed where it is (:mod:`fathom.products`); that this is what the
+model gives is checked before scoring.
 """
 
 import inspect
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
+from fathom.products import is_packed
 from fathom.program import log
 from fathom.scoring.partial import Tokens, join_tokens
 from fathom.scoring.passes import Pass
@@ -33,6 +35,7 @@ class HiddenStates:
         config = model.config.get_text_config()
         head = model.get_output_embeddings()
         self.base = model.base_model
+        self.head = head
         self.weight = head.weight.detach().float()
         self.bias = None if getattr(head, "bias", None) is None else head.bias.detach().float()
         self.scale = getattr(config, "logit_scale", None)
@@ -57,7 +60,10 @@ class HiddenStates:
         """Return logits in float32, shape (rows, entries), with the model's own scale and soft cap."""
         from torch.nn.functional import linear
 
-        logits = linear(hidden.float(), self.weight, self.bias)
+        hidden = hidden.float()
+        # the same weights and bias, in another order of memory
+        packed = is_packed(self.head)
+        logits = self.head.forward(hidden) if packed else linear(hidden, self.weight, self.bias)
         if self.scale is not None:
             logits = logits * self.scale
         if self.cap is not None:

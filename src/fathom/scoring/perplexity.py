@@ -11,6 +11,7 @@ from fathom.errors import InputError
 from fathom.files import hash_text
 from fathom.models.loading import find_context
 from fathom.models.tokens import Document, encode_document
+from fathom.products import pack_models
 from fathom.program import log
 from fathom.scoring.batches import Replica, score_passes
 from fathom.scoring.logits import choose_projection
@@ -160,7 +161,7 @@ def score_texts(
     parts: list[list[float]] = [[] for _ in documents]
     training = model.training
     model.eval()
-    with torch.inference_mode():
+    with torch.inference_mode(), pack_models([model]):
         for row, logs in _score_windows(model, owned, batch_tokens, name):
             _check_finite(logs, doc_ids[row], name)
             parts[row] += (-logs).tolist()

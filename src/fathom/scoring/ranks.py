@@ -11,6 +11,7 @@ from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.models.loading import Pointer, find_context
 from fathom.models.tokens import Encoded, encode_chat, encode_pairs
+from fathom.products import pack_models
 from fathom.program import log
 from fathom.scoring.batches import Replica, score_passes
 from fathom.scoring.inputs import COLUMNS, complete_pairs
@@ -108,7 +109,7 @@ def _evaluate(models: Sequence[Any], ids: Sequence[int], name: str) -> Iterator[
 
     training = [model.training for model in models]
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), pack_models(models):
             yield [Replica(choose_projection(model.eval(), ids, name), model.device) for model in models]
     finally:
         for model, was in zip(models, training, strict=True):

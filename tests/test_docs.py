@@ -58,7 +58,8 @@ def test_captions_render_without_a_warning(path, config):
 
 
 def test_messages_of_the_troubleshooting_page_are_those_of_the_code():
-    code = "".join(path.read_text() for path in (_ROOT / "src").rglob("*.py"))
+    files = [*(_ROOT / "src").rglob("*.py"), *(_ROOT / "workflow" / "rules").glob("*.smk")]
+    code = "".join(path.read_text() for path in files)
     rows = re.findall(r"^\| (.*?) \|", (_ROOT / "docs" / "troubleshooting.md").read_text(), re.M)
     messages = [
         message for row in rows if not row.startswith("Snakemake") for message in re.findall("`(.*?)`", row)

@@ -24,7 +24,7 @@ import polars as pl
 from fathom.config.scoring import Scoring
 from fathom.models.loading import load_model, load_tokenizer
 from fathom.models.tokens import Encoded, encode_pairs
-from fathom.products import pack_layer, pack_models
+from fathom.products import BUDGET, pack_layer, pack_models
 from fathom.program import run_program
 from fathom.scoring.batches import Replica, score_passes
 from fathom.scoring.inputs import read_pairs
@@ -89,11 +89,11 @@ def score_plainly(model: Any, encoded: Sequence[Encoded]) -> list[Tokens]:
     return found
 
 
-def score_plan(model: Any, plan: Plan, batch_tokens: int) -> list[Tokens]:
+def score_plan(model: Any, plan: Plan, batch_tokens: int, budget: int = BUDGET) -> list[Tokens]:
     """Score the passes of a plan; return the scores of each pair's tokens."""
     import torch
 
-    with torch.inference_mode(), pack_models([model]):
+    with torch.inference_mode(), pack_models([model], budget):
         project = choose_projection(model, plan.passes[0].ids, "the model")
         replica = Replica(project, model.device)
         tokens = join_tokens(list(score_passes([replica], plan.passes, batch_tokens, None)))
@@ -183,11 +183,13 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
         "shared inside each file": lambda: [
             tokens for pairs in benchmarks for tokens in score_plan(model, plan_passes(encode(pairs)), 1024)
         ],
+        "the same, nothing packed": lambda: score_plan(model, plan_passes(encode(every)), 1024, 0),
         "shared over all files": lambda: score_plan(model, plan_passes(encode(every)), 1024),
     }
     plans = {
         "teacher-forced, in batches": [plan_apart(encoded)],
         "shared inside each file": [plan_passes(encode(pairs)) for pairs in benchmarks],
+        "the same, nothing packed": [plan_passes(encoded)],
         "shared over all files": [plan_passes(encoded)],
     }
     with torch.inference_mode():
@@ -213,6 +215,8 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
     print("|---|---|---|---|---|")
     for name in plans:
         print(f"| {name} | {compare([results[name][place] for place in some], results[plain])} |")
+    apart, shared = results["teacher-forced, in batches"], results["shared over all files"]
+    print(f"| shared, against in batches | {compare(shared, apart)} |")
 
 
 def print_exactness(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame]) -> None:

@@ -40,3 +40,19 @@ def test_imports_inside_functions_and_through_others_are_found(tmp_path, monkeyp
         "program.py", "fathom/a.py", "fathom/b.py", "fathom/c.py",
         "fathom/room/__init__.py", "fathom/room/e.py",
     ]  # fmt: skip
+
+
+def test_of_the_kernel_only_what_computes_is_part_of_a_method(tmp_path, monkeypatch):
+    package = tmp_path / "fathom"
+    (package / "room").mkdir(parents=True)
+    for name in ("__init__.py", "room/__init__.py", "files.py", "products.py"):
+        (package / name).write_text("")
+    module = package / "room" / "vectors.py"
+    module.write_text("from fathom.files import hash_file\nfrom fathom.products import pack_layer")
+    monkeypatch.setattr(sources, "_PACKAGE", package)
+    sources._imported_modules.cache_clear()
+    before = sources.describe_method(module, [])
+    (package / "files.py").write_text("changed = True")
+    assert sources.describe_method(module, []) == before
+    (package / "products.py").write_text("changed = True")
+    assert sources.describe_method(module, []) != before

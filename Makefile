@@ -10,7 +10,7 @@ demo: .venv/installed
 	@$(BIN)/python scripts/print_summary.py --summary results/demo/summary.csv --groups results/demo/groups.csv --report results/demo/report.html
 
 test: .venv/installed
-	$(BIN)/python -m pytest -n $(CORES) --dist loadgroup
+	$(BIN)/python -m pytest -n $(CORES) --dist loadscope --no-loadscope-reorder
 
 # a real Slurm on this machine, and everything that breaks; needs root and Debian's munge slurm-client slurmctld slurmd
 cluster: .venv/installed

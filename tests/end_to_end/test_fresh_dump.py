@@ -13,8 +13,6 @@ from tests.end_to_end.project import copy_project, run_snakemake, write_shards, 
 PAIRS = [f"{variant}/pairs.{kind}" for variant in ("tf", "tfidf") for kind in ("jsonl", "parquet")]
 CHANGED, NEW = 5, 12
 
-pytestmark = pytest.mark.xdist_group("fresh dump")  # one process makes what its tests share
-
 
 def run(folder: Path, shards: list[Path], name: str, *targets: str, **changes: Any) -> None:
     """Run the benchmark of one dump, and what is asked for beside it."""

@@ -14,8 +14,6 @@ from tests.end_to_end.project import copy_project, run_snakemake, write_shards, 
 PAIRS = [f"results/tiny/near/benchmark/{variant}/pairs.{kind}"
          for variant in ("tf", "tfidf") for kind in ("jsonl", "parquet")]  # fmt: skip
 
-pytestmark = pytest.mark.xdist_group("run")  # one process makes what its tests share
-
 EXPERT = """\
 category,prompt,target,source
 Linear regression,The usual fit of a line minimises the residual sum of, squares,a textbook

@@ -9,8 +9,6 @@ from perf.planning import JOB, copy_workflow, plan, write_plan
 SHARDS, DOMAINS, MODELS = 100, 4, 20
 ABSTRACTS = 4  # corpus.abstract_parts
 
-pytestmark = pytest.mark.xdist_group("large plans")  # one process makes what its tests share
-
 
 @pytest.fixture(scope="module")
 def jobs(tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:

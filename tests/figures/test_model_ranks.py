@@ -43,7 +43,7 @@ def _row(model, variant, value, low=None, high=None, *, domain="ml", metric="ran
 
 
 def _summary(path: Path, names: list[str], spread: float = 1.0) -> Path:
-    chance = random.Random(len(names))  # noqa: S311
+    chance = random.Random(len(names))
     rows = []
     for name in names:
         base = 10 ** chance.uniform(1.5, 1.5 + spread)
@@ -53,7 +53,7 @@ def _summary(path: Path, names: list[str], spread: float = 1.0) -> Path:
 
 def _with_reference(path: Path, spread: float = 1.0) -> Path:
     """Add a reference rank for each model of a summary."""
-    chance = random.Random(7)  # noqa: S311
+    chance = random.Random(7)
     with path.open(newline="", encoding="utf-8") as stream:
         names = sorted({row["model"] for row in csv.DictReader(stream)})
     with path.open("a", newline="", encoding="utf-8") as stream:
@@ -105,6 +105,31 @@ def test_no_label_is_cut_and_no_two_overlap(tmp_path, count, reference):
     assert {len(boxes) for boxes in (*labels, rows)} == {count}
     for some in (*labels, rows):
         assert not [1 for i, a in enumerate(some) for b in some[:i] if a.overlaps(b)]
+
+
+def test_no_line_to_a_label_crosses_another(tmp_path):
+    from matplotlib.path import Path as Line
+    from matplotlib.text import Annotation, Text
+
+    # two points side by side in a corner, as in the demo: the second label finds no place nearby
+    ranks = {"llama-small+machine-learning": (61.4, 66.2), "gpt2-small+machine-learning": (68.6, 72.6)}
+    ranks |= {"llama-small": (484.0, 475.0), "gpt2-small+plotting": (701.0, 687.0)}
+    rows = [_row(n, v, ranks[n][i]) for n in ranks for i, v in enumerate(("tf", "tfidf"))]
+    models = _models(_write(tmp_path / "s.csv", rows))
+    with use_style():
+        figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
+        figure.draw_without_rendering()
+        labels = figure.axes[1].findobj(Annotation)
+        boxes = [Text.get_window_extent(label) for label in labels]
+        joined = [place for place, label in enumerate(labels) if label.arrow_patch.get_visible()]
+        assert joined
+        for place in joined:
+            box, start = boxes[place], figure.axes[1].transData.transform(labels[place].xy)
+            middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
+            line = Line([start, middle])
+            assert not [
+                1 for i, b in enumerate(boxes) if i != place and line.intersects_bbox(b, filled=False)
+            ]
 
 
 def test_the_check_for_cut_labels_can_fail():

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_MARK = 4.9  # half the diagonal of the largest marker, in points
 _SHEET = Path(__file__).with_name("fathom.mplstyle")
 
 
@@ -102,7 +103,7 @@ def place_labels(
     """Write a label beside each point so that no two labels overlap and none leaves the axes.
 
     Each label takes the nearest free place around its point, in the order given, off the drawn line if there
-    is such a place; one that ends up far from its point is joined to it by a thin line.
+    is such a place; one that ends up far from its point is joined to it by a thin line that crosses no label.
 
     Parameters
     ----------
@@ -130,9 +131,9 @@ def place_labels(
     scale = figure.dpi / 72
     spots = _to_points(axes, points, scale)
     on_line = _to_points(axes, line, scale)
-    taken = np.hstack([spots - 4, spots + 4])
+    taken = np.hstack([spots - _MARK, spots + _MARK])
     frame = np.array(axes.get_window_extent().extents) / scale
-    every = True
+    labels, every = np.empty((0, 4)), True
     for spot, point, text in zip(spots, points, texts, strict=True):
         label = axes.annotate(
             text, point, xytext=(0, 0), textcoords="offset points", ha="center", va="center", fontsize=8.5,
@@ -140,13 +141,16 @@ def place_labels(
         )  # fmt: skip
         box = Text.get_window_extent(label)
         half = np.array([box.width, box.height]) / scale / 2
-        shift, free = _find_place(spot, half, np.vstack([taken, np.hstack([on_line, on_line])]), frame)
+        off_line = np.vstack([taken, np.hstack([on_line, on_line])])
+        shift, free = _find_place(spot, half, off_line, frame, labels)
         if not free:
-            shift, free = _find_place(spot, half, taken, frame)
+            shift, free = _find_place(spot, half, taken, frame, labels)
         every &= free
         label.set_position(shift)
-        taken = np.vstack([taken, np.hstack([spot + shift - half, spot + shift + half])])
-        cast(Any, label.arrow_patch).set_visible(bool((np.abs(shift) - half > 8).any()))
+        joint = _join(spot, shift, half)
+        labels = np.vstack([labels, np.hstack([spot + shift - half, spot + shift + half])])
+        taken = np.vstack([taken, labels[-1:], np.hstack([joint, joint])])
+        cast(Any, label.arrow_patch).set_visible(len(joint) > 0)
     return every
 
 
@@ -157,7 +161,17 @@ def _to_points(axes: "Axes", places: Sequence[tuple[float, float]], scale: float
     return axes.transData.transform(np.asarray(places, dtype=float).reshape(-1, 2)) / scale
 
 
-def _find_place(spot: Any, half: Any, taken: Any, frame: Any) -> tuple[Any, bool]:
+def _join(spot: Any, shift: Any, half: Any) -> Any:
+    """Return places on the thin line from a point to its label, as an array [n, 2]; none for one close by."""
+    import numpy as np
+
+    if not (np.abs(shift) - half > 8).any():
+        return np.empty((0, 2))
+    steps = np.arange(0, 1, 2 / np.hypot(*shift))[:, None] * shift
+    return spot + steps[(np.abs(steps - shift) > half).any(axis=1)]
+
+
+def _find_place(spot: Any, half: Any, taken: Any, frame: Any, labels: Any) -> tuple[Any, bool]:
     """Return the shift of a label's middle from its point, in points, and whether the place is free."""
     import numpy as np
 
@@ -170,7 +184,10 @@ def _find_place(spot: Any, half: Any, taken: Any, frame: Any) -> tuple[Any, bool
             if (low < frame[:2]).any() or (high > frame[2:]).any():
                 continue
             fallback = shift if fallback is None else fallback
-            if ((taken[:, :2] > high + 1).any(axis=1) | (taken[:, 2:] < low - 1).any(axis=1)).all():
+            joint = _join(spot, shift, half)[:, None]
+            crosses = ((joint > labels[:, :2] - 1) & (joint < labels[:, 2:] + 1)).all(axis=2).any()
+            apart = (taken[:, :2] > high + 1).any(axis=1) | (taken[:, 2:] < low - 1).any(axis=1)
+            if apart.all() and not crosses:
                 return shift, True
     if fallback is None:  # a label as wide as the axes: push it inside as far as it goes
         fallback = np.clip(spot, frame[:2] + half, np.maximum(frame[2:] - half, frame[:2] + half)) - spot

@@ -118,7 +118,7 @@ def read_uncleaned(run: Path, count: int) -> list[str]:
         ids = pl.read_parquet(path, columns=["doc_id"])["doc_id"].unique().implode()
         documents = pl.read_parquet(run / "corpus" / "documents" / path.name)
         texts += documents.filter(pl.col("doc_id").is_in(ids), pl.col("characters") > 0).to_dicts()
-    Random(0).shuffle(texts)  # noqa: S311
+    Random(0).shuffle(texts)
     found: list[str] = []
     while texts and len(found) < count:
         found += split_document(texts.pop(), splitter)

@@ -100,14 +100,14 @@ def choose_words() -> Words:
 
 def make_terms(field: str, words: list[str]) -> list[str]:
     """Return a field's terms of two to five of its words."""
-    rng = Random(f"terms {field}")  # noqa: S311 -- nothing is secret here
+    rng = Random(f"terms {field}")
     sizes = rng.choices([2, 3, 4, 5], [0.6, 0.25, 0.1, 0.05], k=_TERMS)
     return list(dict.fromkeys(" ".join(rng.sample(words, size)) for size in sizes))
 
 
 def write_block(start: int, stop: int, words: Words, metadata: IO[bytes], shards: list[IO[bytes]]) -> int:
     """Write the papers from `start` to `stop`; return how many have a full text."""
-    rng = Random(f"papers {start}")  # noqa: S311
+    rng = Random(f"papers {start}")
     written = 0
     prose = {field: write_sentences(words, field, rng) for field in FIELDS}
     for number in range(start, stop):

@@ -114,7 +114,7 @@ def make_matches(folder: Path, size: int) -> None:
     """Write the matches of all parts, each sorted by keyword."""
     words = choose_words()
     rng = np.random.default_rng(0)
-    prose = write_sentences(words, FIELDS[0], Random(0))  # noqa: S311 -- nothing is secret here
+    prose = write_sentences(words, FIELDS[0], Random(0))
     pool = np.array([sentence.removesuffix(".") for sentence in islice(prose, POOL)], dtype=object)
     keywords = np.array(sorted(words.terms[FIELDS[0]][:KEYWORDS]), dtype=object)
     weights = 1 / (np.arange(KEYWORDS) + 7)
@@ -137,7 +137,7 @@ def make_matches(folder: Path, size: int) -> None:
 
 def make_documents(folder: Path, size: int) -> None:
     """Write documents without text, 5,000 in a row group, one in a hundred in two parts."""
-    prose = write_sentences(choose_words(), FIELDS[0], Random(0))  # noqa: S311
+    prose = write_sentences(choose_words(), FIELDS[0], Random(0))
     pool = [" ".join(islice(prose, 8)) for _ in range(5000)]
     for part in range(PARTS):
         numbers = np.arange(part, size, PARTS)

@@ -46,7 +46,7 @@ def make(frame: pl.DataFrame, *words: str, encode=encode_offsets, **values):
 
 @pytest.fixture(scope="module")
 def many() -> pl.DataFrame:
-    choice = random.Random(3)  # noqa: S311
+    choice = random.Random(3)
     words = ["edges"] * 30 + ["node"] * 5 + ["pooling", "Laplacian"]
     rows = [
         (keyword, f"d{choice.randrange(40)}", sentence_with(choice.choice(words), choice.randrange(10_000)))

@@ -16,7 +16,7 @@ FILLER = [f"word{i}" for i in range(4000)]
 
 def make_runs(phrases: dict[str, int], seed: int = 0) -> list[list[str]]:
     """Return runs that hold each phrase so often, between words that never meet twice."""
-    choose = random.Random(seed)  # noqa: S311
+    choose = random.Random(seed)
     runs = [
         [choose.choice(FILLER), *phrase.split(), choose.choice(FILLER)]
         for phrase, times in phrases.items()
@@ -50,7 +50,7 @@ def test_longer_than_seven_words_is_counted_not_kept() -> None:
 
 def test_order_of_runs_does_not_matter() -> None:
     runs = make_runs({"graph neural networks": 20, "monte carlo": 9, "random walk": 12})
-    shuffled = random.Random(1).sample(runs, len(runs))  # noqa: S311
+    shuffled = random.Random(1).sample(runs, len(runs))
     assert find_candidates(runs, Keywords()) == find_candidates(shuffled, Keywords())
 
 
@@ -103,7 +103,7 @@ def test_scores_are_those_of_gensim_to_the_last_bit(runs: list[list[str]], min_c
 
 
 def test_phrases_of_a_larger_text_are_those_of_gensim() -> None:
-    choose = random.Random(5)  # noqa: S311
+    choose = random.Random(5)
     words = [f"w{number}" for number in range(30)]
     runs = make_runs({"a b c d e": 30, "a b": 20, "c d e f g h": 25, "w1 a b c w2": 9})
     runs += [choose.choices(words, range(1, 31), k=choose.randrange(1, 15)) for _ in range(2000)]

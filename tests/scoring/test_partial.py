@@ -111,7 +111,7 @@ def drive(files: Path, name: str, points: list[float]) -> list[int]:
 
 def test_killed_at_random_points_it_ends_with_the_same_bytes(files: Path) -> None:
     assert drive(files, "whole", [-1]) == []
-    points = [random.uniform(1, 4) for _ in range(KILLS)]  # noqa: S311
+    points = [random.uniform(1, 4) for _ in range(KILLS)]
     chunks = drive(files, "killed", [*points, -1])
     assert len(chunks) == KILLS
     assert [0, *chunks] == sorted({0, *chunks})  # each run went on where the one before was killed

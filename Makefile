@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 demo: .venv/installed
 	$(BIN)/snakemake -c$(CORES) --quiet rules host reason
-	@$(BIN)/python scripts/print_summary.py --summary results/demo/summary.csv --groups results/demo/groups.csv --report results/demo/report.html
+	@$(BIN)/python scripts/scoring/print_summary.py --summary results/demo/summary.csv --groups results/demo/groups.csv --report results/demo/report.html
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n $(CORES) --dist loadscope --no-loadscope-reorder
@@ -25,8 +25,8 @@ lint: .venv/installed
 
 # what is generated from the code: the schema, the tables of keys and columns, the picture of the workflow
 docs: .venv/installed
-	$(BIN)/python scripts/write_schema.py
-	$(BIN)/python scripts/write_tables_doc.py
+	$(BIN)/python scripts/running/write_schema.py
+	$(BIN)/python scripts/running/write_tables_doc.py
 	$(BIN)/snakemake --forceall --rulegraph dot > docs/workflow.dot
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot

@@ -11,7 +11,7 @@ if not workflow.overwrite_configfiles:
 
 
 include: "workflow/rules/configuration.smk"
-include: "workflow/rules/targets.smk"
+include: "workflow/rules/outputs.smk"
 
 
 report: "workflow/report/workflow.rst"
@@ -34,6 +34,7 @@ if CONFIG.domains:
     include: "workflow/rules/layers.smk"
 
 
+include: "workflow/rules/tuning.smk"
 include: "workflow/rules/ranking.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/resources.smk"

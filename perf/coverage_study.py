@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.figures.style import make_figure, save_figure, use_style
-from fathom.files import write_delimited
-from fathom.program import log, run_program
+from fathom.io.files import write_delimited
+from fathom.running.program import log, run_program
 from fathom.scoring.summaries import resample_values
 
 KEYWORDS = (20, 50, 100, 200, 300)

@@ -23,9 +23,9 @@ from fathom.benchmark.matches import is_uncertain, match_sentences
 from fathom.config.benchmark import Embedding, Matches
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.sentences import load_splitter, split_document
-from fathom.files import read_delimited
-from fathom.products import pack_layer
-from fathom.program import run_program
+from fathom.io.files import read_delimited
+from fathom.numerics.matrix_products import pack_layer
+from fathom.running.program import run_program
 
 
 class Bfloat16Encoder(SentenceEncoder):

@@ -24,15 +24,15 @@ import pyarrow.parquet as pq
 from turns import ROOT, clock, measure_memory, print_table, read_texts, take_turns
 
 from fathom.config.corpus import Selection
-from fathom.contracts.corpus import DOCUMENTS
 from fathom.corpus.arxiv import _cut_id, join_shard
 from fathom.corpus.lines import JsonLines
 from fathom.corpus.metadata import read_categories, read_metadata
 from fathom.corpus.records import clean_line
 from fathom.corpus.selection import DomainSelector, FoldChooser
-from fathom.files import hash_text
-from fathom.program import run_program
-from fathom.tables import arrow_schema
+from fathom.io.contracts.corpus import DOCUMENTS
+from fathom.io.files import hash_text
+from fathom.io.tables import arrow_schema
+from fathom.running.program import run_program
 
 KINDS = {"small texts": 700, "RedPajama's size": 56_000}
 SHARE = 0.1

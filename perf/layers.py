@@ -22,11 +22,11 @@ from scoring import ROOT, ROUNDS, build_model, clock, measure_peak, read_memory
 from fathom.config.layers import Layers
 from fathom.layers.projection import open_layers, read_states
 from fathom.layers.rates import Lists, keep_top_tokens
-from fathom.layers.targets import follow_targets
+from fathom.layers.target_ranks import follow_targets
 from fathom.models.loading import load_tokenizer
 from fathom.models.tokens import Encoded, encode_pairs
-from fathom.products import pack_models
-from fathom.program import run_program
+from fathom.numerics.matrix_products import pack_models
+from fathom.running.program import run_program
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.passes import plan_passes
 

@@ -24,8 +24,8 @@ import orjson
 
 from fathom.benchmark.wordlists import read_word_lists
 from fathom.errors import InputError
-from fathom.files import hash_text
-from fathom.program import log, run_program, show_progress
+from fathom.io.files import hash_text
+from fathom.running.program import log, run_program, show_progress
 
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = ("cs.AI", "physics.soc-ph")

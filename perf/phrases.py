@@ -15,7 +15,7 @@ from turns import ROOT, measure_memory, print_table, take_turns
 from fathom.benchmark.normalise import Run, split_into_runs
 from fathom.benchmark.phrases import MAX_WORDS, find_candidates
 from fathom.config.benchmark import Keywords
-from fathom.program import run_program
+from fathom.running.program import run_program
 
 
 def join_with_gensim(runs: list[Run], settings: Keywords) -> list[str]:

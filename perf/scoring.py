@@ -24,8 +24,8 @@ import polars as pl
 from fathom.config.scoring import Scoring
 from fathom.models.loading import load_model, load_tokenizer
 from fathom.models.tokens import Encoded, encode_pairs
-from fathom.products import BUDGET, pack_layer, pack_models
-from fathom.program import run_program
+from fathom.numerics.matrix_products import BUDGET, pack_layer, pack_models
+from fathom.running.program import run_program
 from fathom.scoring.batches import Replica, score_passes
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.logits import choose_projection

@@ -15,9 +15,9 @@ from fathom.config.tuning import Lora
 from fathom.models.loading import load_tokenizer
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import Encoded, encode_pairs
-from fathom.program import run_program
-from fathom.ranking.tuning import order_batches, sum_losses
+from fathom.running.program import run_program
 from fathom.scoring.inputs import read_pairs
+from fathom.tuning.training import order_batches, sum_losses
 
 RUN = Path(__file__).resolve().parents[1] / "results" / "demo"
 ROUNDS, BATCHES = 3, 4

@@ -150,12 +150,12 @@ def test_a_missing_file(tmp_path):
 
 
 def test_schema_and_page_are_fresh(tmp_path):
-    command = [sys.executable, "scripts/write_schema.py"]
+    command = [sys.executable, "scripts/running/write_schema.py"]
     command += ["--schema", str(tmp_path / "schema.json"), "--readme", str(tmp_path / "README.md")]
     subprocess.run(command, cwd=_ROOT, check=True, env=os.environ | {"PYTHONPATH": str(_ROOT / "src")})
     for name in ("schema.json", "README.md"):
         fresh = (tmp_path / name).read_bytes() == (_ROOT / "config" / name).read_bytes()
-        assert fresh, f"config/{name} is stale: python scripts/write_schema.py"
+        assert fresh, f"config/{name} is stale: python scripts/running/write_schema.py"
 
 
 def test_every_key_is_described():

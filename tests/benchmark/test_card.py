@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from fathom.benchmark.card import Description, choose_examples, escape_markdown, write_card
 from fathom.benchmark.manifest import make_manifest
 from fathom.config.whole import Config
-from fathom.contracts.benchmark import PAIRS
-from fathom.files import write_delimited, write_json
-from fathom.tables import write_table
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.files import write_delimited, write_json
+from fathom.io.tables import write_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIG = Config.model_validate(
@@ -109,7 +109,7 @@ def test_the_script_gives_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
         write_json(folder / "join.json", {"inputs": [{"file": str(folder / "shard.gz"), "sha256": "00"}]})
         config = CONFIG.model_dump_json(by_alias=True).replace("all-MiniLM-L6-v2", str(folder / "encoder"))
         done = subprocess.run(
-            [sys.executable, str(REPOSITORY / "scripts/describe_benchmark.py"),
+            [sys.executable, str(REPOSITORY / "scripts/benchmark/describe_benchmark.py"),
              "--pairs", folder / "pairs.parquet", "--keywords", folder / "keywords.tsv",
              "--vocabulary", folder / "vocabulary.tsv", "--join-report", folder / "join.json",
              "--reports", f"keywords={folder / 'join.json'}", "--domain", "graphs", "--title", "Graphs",

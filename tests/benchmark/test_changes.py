@@ -14,10 +14,10 @@ from fathom.benchmark.changes import (
     count_reuse,
     describe_changes,
 )
-from fathom.contracts.benchmark import PAIRS
-from fathom.contracts.corpus import INDEX
-from fathom.files import write_delimited, write_json
-from fathom.tables import make_empty_table, write_table
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.corpus import INDEX
+from fathom.io.files import write_delimited, write_json
+from fathom.io.tables import make_empty_table, write_table
 
 
 def _write_run(

@@ -8,12 +8,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
+from tests.programs import find_program
 
 from fathom.benchmark.export import EXPORTED
 from fathom.benchmark.reference import Entry, make_reference
-from fathom.contracts.benchmark import PAIRS
-from fathom.files import hash_file, read_json_lines
-from fathom.tables import write_table
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.files import hash_file, read_json_lines
+from fathom.io.tables import write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,7 +38,7 @@ def pairs() -> pl.DataFrame:
 @pytest.fixture
 def task(tmp_path: Path, pairs: pl.DataFrame) -> Path:
     write_table(tmp_path / "pairs.parquet", pairs, PAIRS)
-    command = [sys.executable, ROOT / "scripts" / "export_benchmark.py",
+    command = [sys.executable, find_program("export_benchmark"),
                "--pairs", tmp_path / "pairs.parquet", "--domain", "cs.AI", "--variant", "tf",
                "--title", "AI:\n{x} # y",
                "--output", tmp_path / "lm-eval"]  # fmt: skip

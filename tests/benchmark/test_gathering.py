@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from fathom.benchmark import gathering as module
 from fathom.benchmark.gathering import divide_by_keyword, gather_matches
-from fathom.contracts.benchmark import MATCHES
 from fathom.errors import InputError
-from fathom.scans import scan_groups
-from fathom.tables import make_empty_table, read_table, write_table, write_table_in_batches
+from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.row_groups import scan_groups
+from fathom.io.tables import make_empty_table, read_table, write_table, write_table_in_batches
 
 Row = tuple[str, str, int, str, float]
 

@@ -25,7 +25,7 @@ from fathom.benchmark.phrases import Use
 from fathom.benchmark.wordlists import WordLists, read_word_lists
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
-from fathom.files import hash_text
+from fathom.io.files import hash_text
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARES = Keywords().shares

@@ -5,7 +5,7 @@ import pytest
 from fathom.benchmark.manifest import PACKAGES, drop_folders, find_versions, make_manifest
 from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.files import hash_file
+from fathom.io.files import hash_file
 
 VALUES = {
     "domains": {"graphs": {"categories": ["cs.AI"]}, "other": {"categories": ["cs.CL"], "benchmark": False}},

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from fathom.benchmark import matches as module
 from fathom.benchmark.matches import check_embeddings, is_uncertain, match_sentences
-from fathom.contracts.benchmark import MATCHES
-from fathom.contracts.corpus import SENTENCES
 from fathom.errors import InputError
-from fathom.tables import write_table
+from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.corpus import SENTENCES
+from fathom.io.tables import write_table
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -133,7 +133,8 @@ def test_program_names_the_array_to_make_again(tmp_path: Path) -> None:
     names = ("sentences", "s.parquet"), ("embeddings", "e.npy"), ("index", "i.parquet"), ("keywords", "k.tsv")
     options = [word for name, file in names for word in (f"--{name}", str(tmp_path / file))]
     done = subprocess.run(
-        [sys.executable, "scripts/match_sentences.py", *options, "--domain", "x", "--output", "m.parquet"],
+        [sys.executable, "scripts/benchmark/match_sentences.py", *options, "--domain", "x",
+         "--output", "m.parquet"],
         cwd=_ROOT, capture_output=True, text=True, check=False, env={"PYTHONPATH": "src", "PATH": ""},
     )  # fmt: skip
     assert done.returncode == 1

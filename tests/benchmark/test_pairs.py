@@ -11,11 +11,11 @@ import pytest
 from fathom.benchmark.gathering import divide_by_keyword
 from fathom.benchmark.pairs import is_in_keyword, is_in_prompt, make_pairs, write_pairs
 from fathom.config.benchmark import Pairs
-from fathom.contracts.benchmark import MATCHES, PAIRS
-from fathom.contracts.corpus import INDEX
 from fathom.errors import InputError
-from fathom.files import hash_file, hash_text, write_delimited
-from fathom.tables import read_table, write_table
+from fathom.io.contracts.benchmark import MATCHES, PAIRS
+from fathom.io.contracts.corpus import INDEX
+from fathom.io.files import hash_file, hash_text, write_delimited
+from fathom.io.tables import read_table, write_table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 KEYWORD = "graph neural networks"
@@ -254,8 +254,8 @@ def run_script(folder: Path, tokenizer: Path) -> subprocess.CompletedProcess[str
     }  # fmt: skip
     paths = [part for option, name in names.items() for part in (option, str(folder / name))]
     return subprocess.run(
-        [sys.executable, str(REPOSITORY / "scripts/make_pairs.py"), *paths, "--tokenizer", str(tokenizer),
-         "--variant", "tf", "--settings", json.dumps({"tokenizer": "gpt2"})],
+        [sys.executable, str(REPOSITORY / "scripts/benchmark/make_pairs.py"), *paths, "--tokenizer",
+         str(tokenizer), "--variant", "tf", "--settings", json.dumps({"tokenizer": "gpt2"})],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 

@@ -6,19 +6,20 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.programs import find_program
 
 from fathom.benchmark.reference import Entry, find_faults, holds_answer, read_entries
-from fathom.contracts.benchmark import PAIRS
 from fathom.errors import InputError
-from fathom.files import read_json
-from fathom.tables import read_table
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.files import read_json
+from fathom.io.tables import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = {"category": "Deep Learning", "prompt": "Stacked machines are named after", "target": " Boltzmann"}
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, ROOT / "scripts" / "import_reference.py", *arguments]
+    command = [sys.executable, find_program("import_reference"), *arguments]
     return subprocess.run(
         [str(part) for part in command], env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True
     )

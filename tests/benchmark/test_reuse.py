@@ -8,10 +8,10 @@ import pytest
 
 from fathom.benchmark.reuse import describe_embedding, find_vectors
 from fathom.config.benchmark import Embedding
-from fathom.contracts.corpus import INDEX, SENTENCES
 from fathom.errors import InputError
-from fathom.files import write_json
-from fathom.tables import make_empty_table, write_table
+from fathom.io.contracts.corpus import INDEX, SENTENCES
+from fathom.io.files import write_json
+from fathom.io.tables import make_empty_table, write_table
 
 METHOD = {"code": "1"}
 

@@ -12,7 +12,7 @@ from fathom.benchmark.gathering import divide_by_keyword
 from fathom.benchmark.vocabulary import build_vocabulary, read_vocabulary, write_vocabulary
 from fathom.config.benchmark import Vocabulary
 from fathom.errors import InputError
-from fathom.files import hash_text
+from fathom.io.files import hash_text
 
 STOPWORDS = frozenset({"the", "and", "with"})
 

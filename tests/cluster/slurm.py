@@ -45,7 +45,7 @@ AuthInfo=socket={folder}/munge/munge.sock
 # the loopback address alone
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool/%n
+SlurmdSpoolDir={folder}/rows_on_disk/%n
 SlurmctldPidFile={folder}/run/slurmctld.pid
 SlurmdPidFile={folder}/run/slurmd-%n.pid
 SlurmctldLogFile={folder}/log/slurmctld.log
@@ -153,13 +153,13 @@ class Slurm:
 
     def start_node(self, node: str) -> None:
         """Start the daemon of a node."""
-        (self.folder / "spool" / node).mkdir(parents=True, exist_ok=True)
+        (self.folder / "rows_on_disk" / node).mkdir(parents=True, exist_ok=True)
         run("slurmd", "-N", node)
 
     def kill_node(self, node: str) -> None:
         """Kill a node: its daemon, and at once all that runs on it."""
         self._end(f"slurmd-{node}", signal.SIGKILL)
-        self._kill_steps(str(self.folder / "spool" / node))
+        self._kill_steps(str(self.folder / "rows_on_disk" / node))
 
     def _states(self) -> list[str]:
         return ask("sinfo", "--noheader", "--Node", "--format=%T").split()

@@ -13,7 +13,7 @@ GPU_RULES = {
     "measure_attribute_rate": "a100",
 }
 # times and logs of jobs differ from run to run
-OTHER = ("benchmarks/", "logs/", "report.html", "resources.csv")
+OTHER = ("timings/", "logs/", "report.html", "resources.csv")
 
 
 def hash_results(folder: Path) -> dict[str, str]:

@@ -7,15 +7,15 @@ import polars as pl
 import pytest
 
 from fathom.config.corpus import Corpus
-from fathom.contracts.corpus import INDEX
 from fathom.corpus import arxiv
 from fathom.corpus.arxiv import collect_abstracts, join_shard
 from fathom.corpus.index import build_index, iterate_documents
 from fathom.corpus.join_report import describe_join
 from fathom.corpus.metadata import read_metadata
 from fathom.errors import InputError
-from fathom.files import hash_text
-from fathom.tables import read_table
+from fathom.io.contracts.corpus import INDEX
+from fathom.io.files import hash_text
+from fathom.io.tables import read_table
 
 
 class Run:

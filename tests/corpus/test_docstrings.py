@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.programs import find_program
 
 from fathom.corpus.docstrings import read_docstrings
 from fathom.corpus.prose import docstring_to_text
@@ -175,7 +176,7 @@ def test_a_missing_package(dump, tmp_path: Path) -> None:
 def test_the_hash_seed_changes_nothing(dump, tmp_path: Path) -> None:
     settings = dump.select(domains={"all": {"categories": ["*"]}}).model_dump_json(by_alias=True)
     repository = Path(__file__).resolve().parents[2]
-    script = repository / "scripts" / "read_docstrings.py"
+    script = find_program("read_docstrings")
     results = []
     for seed in ("1", "2"):
         output, report = tmp_path / f"{seed}.parquet", tmp_path / f"{seed}.json"

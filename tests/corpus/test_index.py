@@ -6,11 +6,11 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from fathom.contracts.corpus import DOCUMENTS, INDEX
 from fathom.corpus import index as module
 from fathom.corpus.index import build_index, iterate_documents
 from fathom.corpus.records import add_text
-from fathom.tables import read_table, write_table_in_batches
+from fathom.io.contracts.corpus import DOCUMENTS, INDEX
+from fathom.io.tables import read_table, write_table_in_batches
 
 
 def _write_parts(folder: Path) -> list[Path]:

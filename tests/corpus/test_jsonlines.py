@@ -3,10 +3,10 @@ from typing import Any
 
 import polars as pl
 
-from fathom.contracts.corpus import INDEX
 from fathom.corpus.index import build_index, iterate_documents
 from fathom.corpus.jsonlines import first_paragraph, read_jsonlines
-from fathom.tables import read_table
+from fathom.io.contracts.corpus import INDEX
+from fathom.io.tables import read_table
 
 
 def read(dump, folder: Path, rows: list[Any], **corpus: Any) -> tuple[pl.DataFrame, dict]:

@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 
 from fathom.config.benchmark import Sentences
-from fathom.contracts.corpus import INDEX, SENTENCES, SPLITS
 from fathom.corpus.previous import find_previous_parts, require_index
 from fathom.corpus.reuse import describe_splitting, find_known, report_splits
 from fathom.corpus.sentences import load_splitter, number_rows, split_documents
 from fathom.errors import InputError
-from fathom.files import hash_text, write_json
-from fathom.tables import write_table
+from fathom.io.contracts.corpus import INDEX, SENTENCES, SPLITS
+from fathom.io.files import hash_text, write_json
+from fathom.io.tables import write_table
 
 SETTINGS = Sentences(max_characters=200)
 

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fathom.config.benchmark import Sentences
-from fathom.contracts.corpus import SENTENCES, SPLITS
 from fathom.corpus import sentences as module
 from fathom.corpus.sentences import load_splitter, split_document, split_documents
 from fathom.errors import InputError
-from fathom.files import hash_text
-from fathom.tables import read_table, write_table
+from fathom.io.contracts.corpus import SENTENCES, SPLITS
+from fathom.io.files import hash_text
+from fathom.io.tables import read_table, write_table
 
 
 @pytest.fixture(scope="module")

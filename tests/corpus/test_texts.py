@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from fathom.corpus.texts import choose_documents, make_plain
-from fathom.files import hash_text
+from fathom.io.files import hash_text
 
 
 def _index(count: int = 40, size: int = 100) -> pl.DataFrame:

@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 import polars as pl
 import yaml
+from tests.programs import find_program
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("Snakefile", "config", "envs", "scripts", "src", "workflow")
@@ -47,7 +48,7 @@ def read_records(folder: Path) -> list[dict[str, object]]:
         selection = {"domains": {"all": {"categories": [category]}}}
         subprocess.run(
             [
-                *(sys.executable, str(ROOT / "scripts" / "read_docstrings.py"), "--package", package),
+                *(sys.executable, str(find_program("read_docstrings")), "--package", package),
                 *("--settings", json.dumps(selection), "--output", str(folder / f"{package}.parquet")),
                 *("--report", str(folder / f"{package}.json")),
             ],

@@ -20,6 +20,7 @@ import polars as pl
 import pytest
 import zstandard
 from tests.end_to_end.project import ROOT, copy_project, run_snakemake, write_tiny_config
+from tests.programs import find_program
 
 INDEX = "results/tiny/corpus/index.parquet"
 DOCUMENTS = 60
@@ -79,7 +80,7 @@ def test_a_full_disk_stops_the_run_which_goes_on_when_there_is_space(project):
     with mount(results, "-t", "tmpfs", "-o", "size=1200k", "none"):
         check_message(read_corpus(project), "no space left on the disk while writing", "free some space")
         assert set(count_documents(project).values()) <= {DOCUMENTS}
-        assert not [path for path in results.rglob("*") if path.name.endswith((".tmp", ".spool"))]
+        assert not [path for path in results.rglob("*") if path.name.endswith((".tmp", ".rows_on_disk"))]
         subprocess.run(["mount", "-o", "remount,size=100m", str(results)], check=True)
         done = read_corpus(project)
         assert done.returncode == 0, done.stderr
@@ -94,8 +95,8 @@ def test_a_full_disk_stops_the_run_which_goes_on_when_there_is_space(project):
     ],
 )
 def test_libraries_that_do_not_name_a_full_disk_are_understood(program, arguments, tmp_path):
-    from fathom.contracts.corpus import SENTENCES, TEXTS
-    from fathom.tables import make_empty_table, write_table
+    from fathom.io.contracts.corpus import SENTENCES, TEXTS
+    from fathom.io.tables import make_empty_table, write_table
 
     words = [" ".join(f"{os.urandom(3).hex()}" for _ in range(8)) for _ in range(400)]
     if program == "embed_sentences.py":
@@ -110,7 +111,7 @@ def test_libraries_that_do_not_name_a_full_disk_are_understood(program, argument
         given = ["--texts", "t.parquet", "--output", "full/tokenizer"]
     with mount(tmp_path / "full", "-t", "tmpfs", "-o", "size=40k", "none"):
         done = subprocess.run(
-            [sys.executable, str(ROOT / "scripts" / program), *given, *arguments],
+            [sys.executable, str(find_program(program)), *given, *arguments],
             cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True,
         )  # fmt: skip
         check_message(done, "no space left on the disk while writing", "full/")
@@ -213,7 +214,7 @@ def test_files_that_another_snakemake_is_writing_are_not_taken_for_broken_ones(p
 
 
 def test_two_programs_that_write_one_file_leave_a_whole_one(project, tmp_path):
-    script = [sys.executable, str(ROOT / "scripts" / "read_jsonlines.py"), "--input", "input/a.jsonl"]
+    script = [sys.executable, str(find_program("read_jsonlines")), "--input", "input/a.jsonl"]
     settings = '{"domains": {"near": {"categories": ["near"]}}}'
     command = [*script, "--settings", settings, "--output", "o/a.parquet", "--report", "o/a.json"]
     variables = os.environ | {"PYTHONPATH": str(ROOT / "src")}

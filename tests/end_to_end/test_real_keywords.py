@@ -9,9 +9,9 @@ from fathom.benchmark.keywords import extract_keywords
 from fathom.benchmark.wordlists import read_word_lists
 from fathom.config.benchmark import Embedding, Keywords
 from fathom.config.corpus import Domain, Selection
-from fathom.contracts.corpus import RECORDS
 from fathom.corpus.metadata import read_metadata
-from fathom.tables import read_table
+from fathom.io.contracts.corpus import RECORDS
+from fathom.io.tables import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE_4 = {

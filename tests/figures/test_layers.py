@@ -8,7 +8,6 @@ import pytest
 
 from fathom.config.layers import FIGURES, Layers
 from fathom.config.scoring import Summary
-from fathom.contracts.layers import LAYER_RATES
 from fathom.errors import InputError
 from fathom.figures.layers import (
     BUILDERS,
@@ -24,9 +23,10 @@ from fathom.figures.layers import (
     read_numbers,
 )
 from fathom.figures.style import use_style
-from fathom.files import hash_file, write_delimited
+from fathom.io.contracts.layers import LAYER_RATES
+from fathom.io.files import hash_file, write_delimited
+from fathom.io.tables import make_empty_table
 from fathom.layers.changes import compare_layers, list_changes, make_curves, summarize_layers
-from fathom.tables import make_empty_table
 
 SETTINGS = Layers(other_k=[25], other_lengths=[300])
 MODELS = ["gpt2-medium", "gpt2-medium+cs.AI", "gpt2-medium+cs.AI+cond-mat", "gpt2-medium+cond-mat"]

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from fathom.contracts.scoring import GROUP_COLUMNS, SUMMARY_COLUMNS
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
 from fathom.figures.style import clean_name, use_style, wrap_name
-from fathom.files import read_delimited, write_delimited
+from fathom.io.contracts.scoring import GROUP_COLUMNS, SUMMARY_COLUMNS
+from fathom.io.files import read_delimited, write_delimited
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
@@ -169,7 +169,14 @@ def test_numbers_order_and_correlation(tmp_path):
 
 
 def _run_plot(summary: Path, folder: Path, domain: str = "ml") -> subprocess.CompletedProcess:
-    command = [sys.executable, "scripts/plot_model_ranks.py", "--summary", summary, "--domain", domain]
+    command = [
+        sys.executable,
+        "scripts/figures/plot_model_ranks.py",
+        "--summary",
+        summary,
+        "--domain",
+        domain,
+    ]
     command += ["--title", "T", "--settings", "{}", "--output", folder / "f.pdf", "--png", folder / "f.png"]
     command = [*map(str, command), "--table", str(folder / "f.csv")]
     return subprocess.run(command, cwd=_ROOT, check=False, env=_ENVIRONMENT, capture_output=True, text=True)
@@ -278,7 +285,8 @@ def test_print_summary(tmp_path, columns):
     summary = _summary(tmp_path / "s.csv", names)
     before = sorted(tmp_path.iterdir())
     run = subprocess.run(
-        [sys.executable, "scripts/print_summary.py", "--summary", str(summary), "--report", "r/report.html"],
+        [sys.executable, "scripts/scoring/print_summary.py", "--summary", str(summary),
+         "--report", "r/report.html"],
         cwd=_ROOT, capture_output=True, text=True, check=False, env=_ENVIRONMENT | {"COLUMNS": str(columns)},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -294,7 +302,14 @@ def test_print_summary(tmp_path, columns):
 
 
 def _print_summary(summary, *more):
-    command = [sys.executable, "scripts/print_summary.py", "--summary", str(summary), "--report", "r.html"]
+    command = [
+        sys.executable,
+        "scripts/scoring/print_summary.py",
+        "--summary",
+        str(summary),
+        "--report",
+        "r.html",
+    ]
     run = subprocess.run(
         [*command, *map(str, more)], cwd=_ROOT, capture_output=True, text=True, check=False,
         env=_ENVIRONMENT | {"COLUMNS": "120"},

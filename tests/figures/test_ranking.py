@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.programs import find_program
 
 from fathom.config.ranking import Ranking, RankingSettings
 from fathom.config.scoring import Summary
@@ -14,7 +15,7 @@ from fathom.figures.ranking import RankingTables
 from fathom.figures.ranking_components import format_power
 from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import use_style
-from fathom.files import read_delimited
+from fathom.io.files import read_delimited
 from fathom.ranking.table import Benchmark, Model, ScoreTable, write_score_table
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +58,7 @@ def _compare(folder: Path, table: ScoreTable) -> Path:
 
 
 def _run(program: str, *arguments: object) -> None:
-    command = [sys.executable, str(_ROOT / "scripts" / f"{program}.py"), *map(str, arguments)]
+    command = [sys.executable, str(find_program(program)), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, env=_ENVIRONMENT)
     assert done.returncode == 0, done.stderr
 
@@ -82,7 +83,7 @@ def flat(tmp_path_factory) -> Path:
 
 
 def _draw(folder: Path, name: str):
-    sys.path.insert(0, str(_ROOT / "scripts"))
+    sys.path.insert(0, str(find_program("plot_ranking").parent))
     try:
         import plot_ranking
     finally:
@@ -179,7 +180,7 @@ def test_every_number_of_the_tables_is_a_number(full):
 def test_the_same_tables_give_the_same_bytes(full, tmp_path):
     again = tmp_path / "again"
     write_score_table(again, _table(61, 24))
-    command = [sys.executable, str(_ROOT / "scripts" / "compare_rankings.py"), "--scores", str(again),
+    command = [sys.executable, str(find_program("compare_rankings")), "--scores", str(again),
                "--output", str(again), "--settings", SETTINGS.model_dump_json()]  # fmt: skip
     subprocess.run(command, check=True, env=_ENVIRONMENT | {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2"})
     files = sorted(path.name for path in full.glob("*") if path.suffix in (".csv", ".parquet"))

@@ -8,13 +8,14 @@ import pytest
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
-from fathom.contracts.layers import (
+from fathom.errors import InputError
+from fathom.io.contracts.layers import (
     LAYER_CHANGE_COLUMNS,
     LAYER_ONSET_COLUMNS,
     LAYER_RATES,
     LAYER_SUMMARY_COLUMNS,
 )
-from fathom.errors import InputError
+from fathom.io.tables import make_empty_table, write_table
 from fathom.layers.changes import (
     compare_layers,
     find_onsets,
@@ -23,7 +24,6 @@ from fathom.layers.changes import (
     read_layers,
     summarize_layers,
 )
-from fathom.tables import make_empty_table, write_table
 
 SETTINGS = Summary(rounds=200)
 LAYERS = Layers()

@@ -11,7 +11,7 @@ from tests.layers.test_targets import WORDS, make_tokenizer
 
 from fathom.config.layers import TunedLens
 from fathom.errors import InputError
-from fathom.files import hash_file
+from fathom.io.files import hash_file
 from fathom.layers.lens import load_lens, save_lens, start_maps, train_lens
 from fathom.layers.projection import LayerStates
 

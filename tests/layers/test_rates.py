@@ -12,8 +12,9 @@ from tests.layers.plain import ENTRIES, make_model, read_all_states
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from fathom.config.layers import Layers
-from fathom.contracts.layers import LAYER_RATES, LAYER_TOKENS
 from fathom.errors import InputError
+from fathom.io.contracts.layers import LAYER_RATES, LAYER_TOKENS
+from fathom.io.tables import check_table
 from fathom.layers.rates import (
     Lists,
     choose_prompts,
@@ -23,7 +24,6 @@ from fathom.layers.rates import (
     take_largest,
 )
 from fathom.scoring.attribute_rate import measure_attribute_rates
-from fathom.tables import check_table
 
 PROMPTS = {"deep nets": [5, 6], "policy": [9], "a long one": [3, 4, 5, 6, 7, 8]}
 SETTINGS = Layers(k=10, list_length=20, other_k=[4, 30], other_lengths=[8, 100])

@@ -8,7 +8,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, s
 
 from fathom.config.models import Training
 from fathom.models.loading import load_tokenizer, save_model
-from fathom.models.packing import train_tokenizer
+from fathom.models.sequences import train_tokenizer
 
 WORDS = ["the", "of", "a", "model", "learns", "policy", "reward", "agent", "state", "value", "and", "deep"]
 

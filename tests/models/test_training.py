@@ -10,22 +10,23 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from tests.programs import find_program
 
 from fathom.config.models import Training
-from fathom.contracts.corpus import TEXTS
 from fathom.errors import InputError
-from fathom.files import hash_file
+from fathom.io.contracts.corpus import TEXTS
+from fathom.io.files import hash_file
+from fathom.io.tables import write_table
 from fathom.models.loading import load_model, save_model
-from fathom.models.packing import END_OF_TEXT, Packing, pack_texts, train_tokenizer
+from fathom.models.sequences import END_OF_TEXT, Packing, pack_texts, train_tokenizer
 from fathom.models.training import Point, build_model, make_schedule, measure_loss, train
-from fathom.tables import write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_script(name: str, *arguments: str | Path, **environment: str) -> None:
     subprocess.run(
-        [sys.executable, ROOT / "scripts" / name, *arguments],
+        [sys.executable, find_program(name), *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), **environment},
         check=True,
         capture_output=True,

@@ -7,7 +7,7 @@ import pytest
 
 from fathom.config.ranking import RankedBenchmark, Ranking, ScoreFile
 from fathom.errors import InputError
-from fathom.files import write_json
+from fathom.io.files import write_json
 from fathom.models.registry import Entry
 from fathom.ranking.folder import read_folder
 from fathom.ranking.inputs import find_score_files, list_score_files

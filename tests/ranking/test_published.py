@@ -13,11 +13,16 @@ from fathom.config.scoring import Summary
 from fathom.config.whole import read_config
 from fathom.models.registry import read_registry
 from fathom.ranking.alignment import align_settings
+from fathom.ranking.benchmark_agreement import (
+    measure_matrices,
+    summarize_tasks,
+    tabulate_categories,
+    tabulate_means,
+)
 from fathom.ranking.components import find_spectra, summarize_components
-from fathom.ranking.corpora import compare_corpora, summarize_corpora
-from fathom.ranking.draws import Draws, add_changes
 from fathom.ranking.folder import read_folder
-from fathom.ranking.tasks import measure_matrices, summarize_tasks, tabulate_categories, tabulate_means
+from fathom.ranking.perplexity_agreement import compare_corpora, summarize_corpora
+from fathom.ranking.resampled_scores import ResampledScores, add_changes
 
 _ROOT = Path(__file__).resolve().parents[2]
 DIRECT, TUNED = "direct", "train-before-test"
@@ -55,14 +60,14 @@ PUBLISHED = {
 
 
 @pytest.fixture(scope="module")
-def draws() -> Draws:
+def draws() -> ResampledScores:
     folder = _ROOT.parent / "shared" / "data" / "lm-harmony"
     if not folder.is_dir():
         pytest.skip("needs the published table beside the repository (../shared/data/lm-harmony)")
     values = yaml.safe_load((_ROOT / "config" / "papers" / "train-before-test.yaml").read_text())
     config = read_config({**values, "scores": str(folder)}, "train-before-test.yaml")
     settings = RankingSettings(ranking=config.ranking, summary=Summary(rounds=40))
-    return Draws(
+    return ResampledScores(
         read_folder(folder, config.ranking, read_registry(_ROOT / "config" / "models.tsv")), settings
     )
 

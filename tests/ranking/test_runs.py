@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fathom.config.ranking import RankingSettings
-from fathom.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
 from fathom.errors import InputError
+from fathom.io.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
 from fathom.models.registry import Entry
 from fathom.ranking.runs import collect_run
 

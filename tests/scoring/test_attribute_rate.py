@@ -12,15 +12,16 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from tests.programs import find_program
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrainedTokenizerFast
 
-from fathom.contracts.benchmark import MATCHES
-from fathom.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
 from fathom.errors import InputError
+from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
+from fathom.io.tables import check_table, read_table, write_table
 from fathom.models.loading import save_model
 from fathom.scoring.attribute_rate import measure_attribute_rates
-from fathom.tables import check_table, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = 60
@@ -148,7 +149,7 @@ def test_the_program(tmp_path: Path) -> None:
     write_table(tmp_path / "sentences.parquet", frame, MATCHES)
     done = subprocess.run(
         [
-            sys.executable, ROOT / "scripts" / "measure_attribute_rate.py", "--model", tmp_path / "folder",
+            sys.executable, find_program("measure_attribute_rate"), "--model", tmp_path / "folder",
             "--sentences", tmp_path / "sentences.parquet", "--wordlists", tmp_path,
             "--output", tmp_path / "rates.parquet", "--token-lists", tmp_path / "lists.parquet",
             "--report", tmp_path / "rates.json",

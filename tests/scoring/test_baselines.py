@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.programs import find_program
 
 from fathom.config.scoring import Summary
-from fathom.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES, SUMMARY_COLUMNS
 from fathom.errors import InputError
 from fathom.figures.model_ranks import read_model_ranks
-from fathom.files import read_delimited, write_delimited
+from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES, SUMMARY_COLUMNS
+from fathom.io.files import read_delimited, write_delimited
+from fathom.io.tables import make_empty_table, write_table
 from fathom.scoring.baselines import (
     estimate_likelihood,
     read_baselines,
@@ -22,7 +24,6 @@ from fathom.scoring.baselines import (
     summarize_perplexity,
 )
 from fathom.scoring.summaries import draw_keywords
-from fathom.tables import make_empty_table, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -154,7 +155,7 @@ def test_the_summary_holds_them(tmp_path: Path) -> None:
     write_table(tmp_path / "scores.parquet", make_scores(), SCORES)
     done = subprocess.run(
         [
-            sys.executable, ROOT / "scripts" / "summarize_scores.py",
+            sys.executable, find_program("summarize_scores"),
             "--scores", "a", "tf", "m", tmp_path / "scores.parquet",
             "--perplexity", "a", "m", tmp_path / "text.parquet",
             "--attribute-rates", "a", "m", tmp_path / "rates.parquet",

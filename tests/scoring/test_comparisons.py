@@ -10,16 +10,18 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.programs import find_program
 
 from fathom.config.scoring import Summary
-from fathom.contracts.scoring import (
+from fathom.io.contracts.scoring import (
     COMPARISON_COLUMNS,
     CORRELATION_COLUMNS,
     GROUP_COLUMNS,
     SCORES,
     SUMMARY_COLUMNS,
 )
-from fathom.files import read_delimited, write_delimited
+from fathom.io.files import read_delimited, write_delimited
+from fathom.io.tables import write_table
 from fathom.scoring.comparisons import (
     Difference,
     Resampled,
@@ -28,7 +30,6 @@ from fathom.scoring.comparisons import (
     resample_scores,
     tabulate_comparisons,
 )
-from fathom.tables import write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = Summary(rounds=300)
@@ -167,7 +168,7 @@ def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
 
 
 def test_the_program_writes_three_tables(tmp_path: Path) -> None:
-    command = [sys.executable, ROOT / "scripts" / "compare_models.py"]
+    command = [sys.executable, find_program("compare_models")]
     for number in range(4):
         for variant in ("tf", "tfidf"):
             path = tmp_path / f"m{number}.{variant}.parquet"

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from fathom.config.scoring import Summary
-from fathom.contracts.scoring import SUMMARY_COLUMNS
 from fathom.errors import InputError
-from fathom.files import write_delimited
+from fathom.io.contracts.scoring import SUMMARY_COLUMNS
+from fathom.io.files import write_delimited
 from fathom.scoring.correlations import (
     _MEASURES,
     STATISTICS,

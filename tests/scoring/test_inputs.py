@@ -8,15 +8,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.programs import find_program
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 from fathom.config.models import Training
-from fathom.contracts.scoring import SCORES
 from fathom.errors import InputError
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.tables import read_table
 from fathom.models.loading import load_tokenizer, save_model
-from fathom.models.packing import train_tokenizer
+from fathom.models.sequences import train_tokenizer
 from fathom.scoring.inputs import COLUMNS, complete_pairs, read_pairs
-from fathom.tables import read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = [{"prompt": "the model learns a", "target": " policy"}, {"prompt": "of the", "target": " state"}]
@@ -79,7 +80,7 @@ def test_frames_without_prompt_or_target_are_refused() -> None:
 
 def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder: Path, tmp_path: Path) -> None:
     lines = write_lines(tmp_path / "p.jsonl", ROWS)
-    command = [sys.executable, ROOT / "scripts" / "score_pairs.py", "--model", model_folder, "--pairs", lines,
+    command = [sys.executable, find_program("score_pairs"), "--model", model_folder, "--pairs", lines,
                "--output", tmp_path / "s.parquet", "--report", tmp_path / "s.json"]  # fmt: skip
     done = subprocess.run(
         [str(part) for part in command], env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True

@@ -12,11 +12,12 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from tests.programs import find_program
 from tests.scoring.sentences import WORDS, cut_sentences, make_tokenizer
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from fathom.config.scoring import Scoring
-from fathom.files import write_json_lines
+from fathom.io.files import write_json_lines
 from fathom.models.loading import save_model
 from fathom.scoring import batches, partial, ranks
 from fathom.scoring.partial import Partial, Tokens
@@ -32,6 +33,7 @@ from pathlib import Path
 import torch, transformers.models.gpt2.modeling_gpt2
 import fathom.scoring.partial as partial
 import fathom.scoring.batches as batches
+from tests.programs import find_program
 
 folder, points, program, *arguments = sys.argv[1:]
 chunks = lambda: len(list(Path(folder).glob("*.parquet")))
@@ -100,7 +102,7 @@ def drive(files: Path, name: str, points: list[float]) -> list[int]:
     folder = files / f".{name}-tf.parquet.partial"
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, folder, ",".join(map(str, points)),
-         ROOT / "scripts" / "score_pairs.py", *arguments, "--log", files / f"{name}.log"],
+         find_program("score_pairs"), *arguments, "--log", files / f"{name}.log"],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip

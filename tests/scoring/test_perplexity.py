@@ -14,6 +14,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.programs import find_program
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     AutoModelForCausalLM,
@@ -26,9 +27,10 @@ from transformers import (
 
 from fathom.config.scoring import Perplexity
 from fathom.config.whole import read_config
-from fathom.contracts.corpus import TEXTS
-from fathom.contracts.scoring import PERPLEXITY
 from fathom.errors import InputError
+from fathom.io.contracts.corpus import TEXTS
+from fathom.io.contracts.scoring import PERPLEXITY
+from fathom.io.tables import check_table, read_table, write_table
 from fathom.models.loading import save_model
 from fathom.models.tokens import Document
 from fathom.scoring.perplexity import (
@@ -40,7 +42,6 @@ from fathom.scoring.perplexity import (
     fit_windows,
     score_texts,
 )
-from fathom.tables import check_table, read_table, write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTEXT = 20
@@ -286,7 +287,7 @@ def test_the_program(tokenizer: Any, tmp_path: Path) -> None:
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     done = subprocess.run(
         [
-            sys.executable, ROOT / "scripts" / "measure_perplexity.py", "--model", tmp_path / "folder",
+            sys.executable, find_program("measure_perplexity"), "--model", tmp_path / "folder",
             "--texts", tmp_path / "texts.parquet", "--output", tmp_path / "scores.parquet",
             "--report", tmp_path / "scores.json", "--settings", '{"scoring": {"device": "cpu"}}',
         ],

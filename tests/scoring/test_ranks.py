@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 import torch
+from tests.programs import find_program
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     AutoModelForCausalLM,
@@ -30,14 +31,14 @@ from transformers import (
 )
 
 from fathom.config.scoring import Scoring
-from fathom.contracts.scoring import SCORES
 from fathom.errors import InputError
-from fathom.files import write_json_lines
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.files import write_json_lines
+from fathom.io.tables import check_table, read_table
 from fathom.models.loading import save_model
 from fathom.models.registry import COLUMNS
 from fathom.models.tokens import CHAT_REQUEST, encode_pair
 from fathom.scoring import batches, logits, ranks, score_pairs
-from fathom.tables import check_table, read_table
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = 23
@@ -330,7 +331,7 @@ def test_files_that_would_overwrite_each_other(
     outputs: list[str], reports: list[str], tmp_path: Path
 ) -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "score_pairs.py", "--model", "m", "--pairs", "p", "q",
+        [sys.executable, find_program("score_pairs"), "--model", "m", "--pairs", "p", "q",
          "--output", *outputs, "--report", *reports],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True, check=False,
         cwd=tmp_path,
@@ -346,7 +347,7 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_pat
     write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
     subprocess.run(
         [
-            sys.executable, ROOT / "scripts" / "score_pairs.py", "--model", tmp_path / "folder",
+            sys.executable, find_program("score_pairs"), "--model", tmp_path / "folder",
             "--pairs", tmp_path / "pairs.jsonl", "--output", tmp_path / "scores.parquet",
             "--report", tmp_path / "scores.json",
         ],
@@ -376,7 +377,7 @@ def test_the_programs_score_a_chat_model_inside_its_template(tokenizer: Any, tmp
          "--report", "s.json", "--gpus", "2", "--settings", '{"device": "cpu"}'],
     ):  # fmt: skip
         subprocess.run(
-            [sys.executable, ROOT / "scripts" / command[0], *command[1:]], check=True, capture_output=True,
+            [sys.executable, find_program(command[0]), *command[1:]], check=True, capture_output=True,
             env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, cwd=tmp_path,
         )  # fmt: skip
     scores = read_table(tmp_path / "s.parquet", SCORES)

@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, trim_mean
+from tests.programs import find_program
 
 from fathom.benchmark.reference import Entry, make_reference
 from fathom.config.scoring import Summary
-from fathom.contracts.benchmark import PAIRS
-from fathom.contracts.scoring import SCORES, SUMMARY_COLUMNS
 from fathom.errors import InputError
-from fathom.files import read_delimited
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.scoring import SCORES, SUMMARY_COLUMNS
+from fathom.io.files import read_delimited
+from fathom.io.tables import write_table
 from fathom.scoring.summaries import (
     AGGREGATES,
     check_benchmarks,
@@ -25,7 +27,6 @@ from fathom.scoring.summaries import (
     summarize_scores,
     summarize_values,
 )
-from fathom.tables import write_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAIN = {"mean": np.mean, "median": np.median, "trimmed_mean": lambda values: trim_mean(values, 0.2)}
@@ -175,7 +176,7 @@ def test_correlation() -> None:
 
 
 def test_the_program_writes_the_table(tmp_path: Path) -> None:
-    command = [sys.executable, ROOT / "scripts" / "summarize_scores.py", "--output", tmp_path / "summary.csv"]
+    command = [sys.executable, find_program("summarize_scores"), "--output", tmp_path / "summary.csv"]
     for seed, model in enumerate(("m1", "m2")):
         write_table(tmp_path / f"{model}.parquet", make_scores(seed), SCORES)
         command += ["--scores", "a", "tf", model, tmp_path / f"{model}.parquet"]

@@ -8,10 +8,10 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from fathom.benchmark.gathering import divide_by_keyword
-from fathom.contracts.scoring import TOKEN_LISTS
 from fathom.errors import InputError
+from fathom.io.contracts.scoring import TOKEN_LISTS
+from fathom.io.tables import check_table
 from fathom.scoring.token_lists import find_content, make_token_lists, name_tokens
-from fathom.tables import check_table
 
 STOPWORDS = frozenset({"the", "and", "with"})
 SENTENCES = pl.DataFrame(

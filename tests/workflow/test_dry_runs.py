@@ -57,7 +57,7 @@ def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures
     plots = {"plot_alignment": 1, "plot_agreement": 8, "plot_perplexity_agreement": 2, "plot_components": 4}
     assert jobs.count("read_score_folder") == jobs.count("compare_rankings") == 1
     assert {name: jobs.count(name) for name in plots} == (plots if figures else dict.fromkeys(plots, 0))
-    rest = {"read_score_folder", "compare_rankings", "write_ranking_tables", "gather_benchmarks", "localrule"}
+    rest = {"read_score_folder", "compare_rankings", "write_ranking_tables", "gather_timings", "localrule"}
     assert set(jobs) <= {*rest, target, *plots}
     assert "direct_eval_stderr.csv" in done.stdout
 
@@ -146,7 +146,7 @@ def test_inside_its_chat_template_a_model_has_ranks_only():
 def test_the_scorer_is_told_how_many_gpus_it_has():
     done = plan("-p", "--forceall", "--config", "run=plan", "--set-resources", "score_pairs:gpu=4")
     assert done.returncode == 0, done.stderr + done.stdout
-    assert done.stdout.count("python scripts/score_pairs.py") == done.stdout.count("--gpus 4") > 1
+    assert done.stdout.count("python scripts/scoring/score_pairs.py") == done.stdout.count("--gpus 4") > 1
 
 
 def test_layers_are_planned_for_every_model_that_is_looked_into(dump):

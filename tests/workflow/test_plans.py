@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.resources import read_rates
+from fathom.running.resources import read_rates
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = {
@@ -19,7 +19,7 @@ RULES = {
 
 def plan(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the program at the repository's root."""
-    command = [sys.executable, "scripts/plan_run.py", *arguments]
+    command = [sys.executable, "scripts/running/plan_run.py", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 

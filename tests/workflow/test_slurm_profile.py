@@ -8,7 +8,7 @@ import pytest
 import yaml
 from snakemake_executor_plugin_slurm.partitions import read_partition_file
 
-from fathom.orphans import JOB_PREFIX
+from fathom.running.queue import JOB_PREFIX
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILE = ROOT / "workflow" / "profiles" / "slurm"

@@ -1,7 +1,7 @@
 """Keywords, matches, vocabularies, pairs.
 
-In:  results/{run}/corpus/index.parquet, sentences/{part}.parquet
-Out: results/{run}/{domain}/keywords.tsv, sentences.parquet,
+In:  <results>/corpus/index.parquet, sentences/{part}.parquet
+Out: <results>/{domain}/keywords.tsv, sentences.parquet,
      benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,manifest.json,README.md,lm-eval/};
      a reference benchmark, from the file that the configuration names, as benchmark/reference/
 """
@@ -10,24 +10,24 @@ Out: results/{run}/{domain}/keywords.tsv, sentences.parquet,
 rule extract_keywords:
     input:
         code=sources("extract_keywords"),
-        index="results/{run}/corpus/index.parquet",
+        index="<results>/corpus/index.parquet",
         wordlists=expand(
             "config/wordlists/{name}.txt",
             name=["stopwords", "academic", "function", "quantity"],
         ),
     output:
         keywords=report(
-            "results/{run}/{domain}/keywords.tsv",
+            "<results>/{domain}/keywords.tsv",
             caption="../report/keywords.rst",
             category="Benchmark",
             subcategory="{domain}",
             labels={"table": "keywords"},
         ),
-        report="results/{run}/{domain}/keywords.json",
+        report="<results>/{domain}/keywords.json",
     log:
-        "results/{run}/logs/extract_keywords/{domain}.log",
+        "<logs>/extract_keywords/{domain}.log",
     benchmark:
-        "results/{run}/benchmarks/extract_keywords/{domain}.tsv"
+        "<timings>/extract_keywords/{domain}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -46,14 +46,14 @@ rule extract_keywords:
 rule embed_sentences:
     input:
         code=sources("embed_sentences"),
-        sentences="results/{run}/corpus/sentences/{part}.parquet",
+        sentences="<results>/corpus/sentences/{part}.parquet",
     output:
-        embeddings="results/{run}/corpus/embeddings/{part}.npy",
-        report="results/{run}/corpus/embeddings/{part}.json",
+        embeddings="<results>/corpus/embeddings/{part}.npy",
+        report="<results>/corpus/embeddings/{part}.json",
     log:
-        "results/{run}/logs/embed_sentences/{part}.log",
+        "<logs>/embed_sentences/{part}.log",
     benchmark:
-        "results/{run}/benchmarks/embed_sentences/{part}.tsv"
+        "<timings>/embed_sentences/{part}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -71,16 +71,16 @@ rule embed_sentences:
 rule match_sentences:
     input:
         code=sources("match_sentences"),
-        sentences="results/{run}/corpus/sentences/{part}.parquet",
-        embeddings="results/{run}/corpus/embeddings/{part}.npy",
-        index="results/{run}/corpus/index.parquet",
-        keywords="results/{run}/{domain}/keywords.tsv",
+        sentences="<results>/corpus/sentences/{part}.parquet",
+        embeddings="<results>/corpus/embeddings/{part}.npy",
+        index="<results>/corpus/index.parquet",
+        keywords="<results>/{domain}/keywords.tsv",
     output:
-        matches="results/{run}/{domain}/matches/{part}.parquet",
+        matches="<results>/{domain}/matches/{part}.parquet",
     log:
-        "results/{run}/logs/match_sentences/{domain}/{part}.log",
+        "<logs>/match_sentences/{domain}/{part}.log",
     benchmark:
-        "results/{run}/benchmarks/match_sentences/{domain}/{part}.tsv"
+        "<timings>/match_sentences/{domain}/{part}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -98,15 +98,15 @@ rule match_sentences:
 rule gather_matches:
     input:
         code=sources("gather_matches"),
-        matches=expand("results/{{run}}/{{domain}}/matches/{part}.parquet", part=PARTS),
-        keywords="results/{run}/{domain}/keywords.tsv",
+        matches=expand("<results>/{{domain}}/matches/{part}.parquet", part=PARTS),
+        keywords="<results>/{domain}/keywords.tsv",
     output:
-        sentences="results/{run}/{domain}/sentences.parquet",
-        report="results/{run}/{domain}/sentences.json",
+        sentences="<results>/{domain}/sentences.parquet",
+        report="<results>/{domain}/sentences.json",
     log:
-        "results/{run}/logs/gather_matches/{domain}.log",
+        "<logs>/gather_matches/{domain}.log",
     benchmark:
-        "results/{run}/benchmarks/gather_matches/{domain}.tsv"
+        "<timings>/gather_matches/{domain}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -121,20 +121,20 @@ rule gather_matches:
 rule build_vocabulary:
     input:
         code=sources("build_vocabulary"),
-        sentences="results/{run}/{domain}/sentences.parquet",
+        sentences="<results>/{domain}/sentences.parquet",
         wordlists=["config/wordlists/stopwords.txt"],
     output:
         vocabulary=report(
-            "results/{run}/{domain}/benchmark/{variant}/vocabulary.tsv",
+            "<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
             caption="../report/vocabulary.rst",
             category="Benchmark",
             subcategory="{domain}",
             labels={"table": "vocabulary", "variant": "{variant}"},
         ),
     log:
-        "results/{run}/logs/build_vocabulary/{domain}.{variant}.log",
+        "<logs>/build_vocabulary/{domain}.{variant}.log",
     benchmark:
-        "results/{run}/benchmarks/build_vocabulary/{domain}.{variant}.tsv"
+        "<timings>/build_vocabulary/{domain}.{variant}.tsv"
     wildcard_constraints:
         variant=one_of(VARIANTS),
     conda:
@@ -155,18 +155,18 @@ rule build_vocabulary:
 rule make_pairs:
     input:
         code=sources("make_pairs"),
-        sentences="results/{run}/{domain}/sentences.parquet",
-        vocabulary="results/{run}/{domain}/benchmark/{variant}/vocabulary.tsv",
-        index="results/{run}/corpus/index.parquet",
-        tokenizer=f"results/{{run}}/models/{CONFIG.pairs.tokenizer}/tokenizer",
+        sentences="<results>/{domain}/sentences.parquet",
+        vocabulary="<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
+        index="<results>/corpus/index.parquet",
+        tokenizer=f"<results>/models/{CONFIG.pairs.tokenizer}/tokenizer",
     output:
-        pairs="results/{run}/{domain}/benchmark/{variant}/pairs.parquet",
-        lines="results/{run}/{domain}/benchmark/{variant}/pairs.jsonl",
-        report="results/{run}/{domain}/benchmark/{variant}/pairs.json",
+        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
+        lines="<results>/{domain}/benchmark/{variant}/pairs.jsonl",
+        report="<results>/{domain}/benchmark/{variant}/pairs.json",
     log:
-        "results/{run}/logs/make_pairs/{domain}.{variant}.log",
+        "<logs>/make_pairs/{domain}.{variant}.log",
     benchmark:
-        "results/{run}/benchmarks/make_pairs/{domain}.{variant}.tsv"
+        "<timings>/make_pairs/{domain}.{variant}.tsv"
     wildcard_constraints:
         variant=one_of(VARIANTS),
     conda:
@@ -187,26 +187,26 @@ rule make_pairs:
 rule describe_benchmark:
     input:
         code=sources("describe_benchmark"),
-        pairs="results/{run}/{domain}/benchmark/{variant}/pairs.parquet",
-        report="results/{run}/{domain}/benchmark/{variant}/pairs.json",
-        vocabulary="results/{run}/{domain}/benchmark/{variant}/vocabulary.tsv",
-        keywords="results/{run}/{domain}/keywords.tsv",
-        keywords_report="results/{run}/{domain}/keywords.json",
-        sentences_report="results/{run}/{domain}/sentences.json",
-        join_report="results/{run}/corpus/join_report.json",
+        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
+        report="<results>/{domain}/benchmark/{variant}/pairs.json",
+        vocabulary="<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
+        keywords="<results>/{domain}/keywords.tsv",
+        keywords_report="<results>/{domain}/keywords.json",
+        sentences_report="<results>/{domain}/sentences.json",
+        join_report="<results>/corpus/join_report.json",
     output:
-        manifest="results/{run}/{domain}/benchmark/{variant}/manifest.json",
+        manifest="<results>/{domain}/benchmark/{variant}/manifest.json",
         card=report(
-            "results/{run}/{domain}/benchmark/{variant}/README.md",
+            "<results>/{domain}/benchmark/{variant}/README.md",
             caption="../report/pairs.rst",
             category="Benchmark",
             subcategory="{domain}",
             labels={"table": "card", "variant": "{variant}"},
         ),
     log:
-        "results/{run}/logs/describe_benchmark/{domain}.{variant}.log",
+        "<logs>/describe_benchmark/{domain}.{variant}.log",
     benchmark:
-        "results/{run}/benchmarks/describe_benchmark/{domain}.{variant}.tsv"
+        "<timings>/describe_benchmark/{domain}.{variant}.tsv"
     wildcard_constraints:
         variant=one_of(VARIANTS),
     conda:
@@ -245,20 +245,20 @@ rule import_reference:
         code=sources("import_reference"),
         entries=lambda wildcards: CONFIG.reference[wildcards.domain],
     output:
-        pairs="results/{run}/{domain}/benchmark/reference/pairs.parquet",
-        lines="results/{run}/{domain}/benchmark/reference/pairs.jsonl",
-        report="results/{run}/{domain}/benchmark/reference/pairs.json",
+        pairs="<results>/{domain}/benchmark/reference/pairs.parquet",
+        lines="<results>/{domain}/benchmark/reference/pairs.jsonl",
+        report="<results>/{domain}/benchmark/reference/pairs.json",
         card=report(
-            "results/{run}/{domain}/benchmark/reference/README.md",
+            "<results>/{domain}/benchmark/reference/README.md",
             caption="../report/reference.rst",
             category="Benchmark",
             subcategory="{domain}",
             labels={"table": "card", "variant": "reference"},
         ),
     log:
-        "results/{run}/logs/import_reference/{domain}.log",
+        "<logs>/import_reference/{domain}.log",
     benchmark:
-        "results/{run}/benchmarks/import_reference/{domain}.tsv"
+        "<timings>/import_reference/{domain}.tsv"
     wildcard_constraints:
         domain=one_of(CONFIG.reference),
     conda:
@@ -278,13 +278,13 @@ rule import_reference:
 rule export_benchmark:
     input:
         code=sources("export_benchmark"),
-        pairs="results/{run}/{domain}/benchmark/{variant}/pairs.parquet",
+        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
     output:
-        task=directory("results/{run}/{domain}/benchmark/{variant}/lm-eval"),
+        task=directory("<results>/{domain}/benchmark/{variant}/lm-eval"),
     log:
-        "results/{run}/logs/export_benchmark/{domain}.{variant}.log",
+        "<logs>/export_benchmark/{domain}.{variant}.log",
     benchmark:
-        "results/{run}/benchmarks/export_benchmark/{domain}.{variant}.tsv"
+        "<timings>/export_benchmark/{domain}.{variant}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -304,33 +304,33 @@ if CONFIG.previous:
         input:
             code=sources("compare_runs"),
             keywords=expand(
-                "results/{{run}}/{domain}/keywords.tsv",
+                "<results>/{domain}/keywords.tsv",
                 domain=CONFIG.benchmark_domains,
             ),
             pairs=expand(
-                "results/{{run}}/{domain}/benchmark/{variant}/pairs.parquet",
+                "<results>/{domain}/benchmark/{variant}/pairs.parquet",
                 domain=CONFIG.benchmark_domains,
                 variant=VARIANTS,
             ),
-            embedded=expand("results/{{run}}/corpus/embeddings/{part}.json", part=PARTS),
+            embedded=expand("<results>/corpus/embeddings/{part}.json", part=PARTS),
         output:
             changes=report(
-                "results/{run}/changes.csv",
+                "<results>/changes.csv",
                 caption="../report/changes.rst",
                 category="Corpus",
                 labels={"table": "changes since the earlier run"},
             ),
             keywords=report(
-                "results/{run}/keyword_changes.csv",
+                "<results>/keyword_changes.csv",
                 caption="../report/changes.rst",
                 category="Corpus",
                 labels={"table": "keywords gained and lost"},
             ),
-            page="results/{run}/changes.md",
+            page="<results>/changes.md",
         log:
-            "results/{run}/logs/compare_runs.log",
+            "<logs>/compare_runs.log",
         benchmark:
-            "results/{run}/benchmarks/compare_runs.tsv"
+            "<timings>/compare_runs.tsv"
         conda:
             "../../envs/corpus.yaml"
         threads: 1
@@ -341,6 +341,6 @@ if CONFIG.previous:
             previous=f"results/{CONFIG.previous}",
             domains=CONFIG.benchmark_domains,
         shell:
-            "python {input.code[0]} --previous {params.previous:q} --run results/{wildcards.run}"
+            "python {input.code[0]} --previous {params.previous:q} --run results/{RUN}"
             " --domains {params.domains:q} --output {output.changes} --keywords {output.keywords}"
             " --page {output.page} --log {log}"

@@ -18,8 +18,8 @@ from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.models.registry import CHAT
-from fathom.orphans import JOB_PREFIX, refuse_orphans
-from fathom.sources import find_sources
+from fathom.running.queue import JOB_PREFIX, refuse_leftover_jobs
+from fathom.running.sources import find_sources
 
 os.environ.update(
     # programs find the library and the interpreter of this very installation, activated or not
@@ -50,6 +50,12 @@ def read_configuration():
 
 CONFIG = read_configuration()
 RUN = CONFIG.run
+
+
+pathvars:
+    results=f"results/{RUN}",
+    logs=f"results/{RUN}/logs",
+    timings=f"results/{RUN}/timings",
 
 
 def warn_of_read_only_results():
@@ -162,7 +168,7 @@ PARTS = [*sorted(SHARDS), *ABSTRACT_PARTS]
 
 def raw(path, report):
     """Return an input file from outside, one with a newer date and the same bytes marked as not changed."""
-    from fathom.corpus.unchanged import is_unchanged
+    from fathom.running.changed_inputs import is_unchanged
 
     memory = Path("results", RUN, "corpus", "dates", f"{Path(path).name}.json")
     known = Path("results", RUN, "corpus", report)
@@ -181,17 +187,15 @@ def raw_metadata(wildcards):
 
 def content(path):
     """Return a sample of an input file as a param: a file that was exchanged under an old date is noticed."""
-    from fathom.corpus.unchanged import sample_content
+    from fathom.running.changed_inputs import sample_content
 
     return sample_content(path) if Path(path).is_file() else ""
 
 
 def sources(program):
     """Return a program's file and every module of the library that it uses: the `code` of its rule."""
-    return [
-        str(file.relative_to(ROOT))
-        for file in find_sources(ROOT / "scripts" / f"{program}.py")
-    ]
+    (path,) = (ROOT / "scripts").glob(f"*/{program}.py")
+    return [str(file.relative_to(ROOT)) for file in find_sources(path)]
 
 
 def settings(*sections):
@@ -315,13 +319,12 @@ def check_queue(workflow):
     if not submits and not Path("results/slurm-logs").exists():
         return  # nothing was ever submitted here
     try:
-        refuse_orphans(Path(workflow.workdir_init), prefix or JOB_PREFIX, submits)
+        refuse_leftover_jobs(Path(workflow.workdir_init), prefix or JOB_PREFIX, submits)
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
 
 wildcard_constraints:
-    run=re.escape(RUN),
     domain=one_of(CONFIG.domains),
     variant=one_of([*VARIANTS, REFERENCE]),
     part=one_of(PARTS),

@@ -1,7 +1,7 @@
 """Documents in, sentences and training texts out.
 
 In:  an arXiv dump, JSON lines, or installed packages (corpus.source)
-Out: results/{run}/corpus/documents/{part}.parquet, index.parquet, join_report.json,
+Out: <results>/corpus/documents/{part}.parquet, index.parquet, join_report.json,
      sentences/{part}.parquet, texts/{domain}.parquet
 """
 
@@ -11,12 +11,12 @@ if CONFIG.corpus.source == "docstrings":
         input:
             code=sources("read_docstrings"),
         output:
-            documents="results/{run}/corpus/documents/{part}.parquet",
-            report="results/{run}/corpus/documents/{part}.json",
+            documents="<results>/corpus/documents/{part}.parquet",
+            report="<results>/corpus/documents/{part}.json",
         log:
-            "results/{run}/logs/read_docstrings/{part}.log",
+            "<logs>/read_docstrings/{part}.log",
         benchmark:
-            "results/{run}/benchmarks/read_docstrings/{part}.tsv"
+            "<timings>/read_docstrings/{part}.tsv"
         conda:
             "../../envs/corpus.yaml"
         threads: 1
@@ -37,12 +37,12 @@ if CONFIG.corpus.source == "jsonl":
             code=sources("read_jsonlines"),
             shard=raw_shard,
         output:
-            documents="results/{run}/corpus/documents/{part}.parquet",
-            report="results/{run}/corpus/documents/{part}.json",
+            documents="<results>/corpus/documents/{part}.parquet",
+            report="<results>/corpus/documents/{part}.json",
         log:
-            "results/{run}/logs/read_jsonlines/{part}.log",
+            "<logs>/read_jsonlines/{part}.log",
         benchmark:
-            "results/{run}/benchmarks/read_jsonlines/{part}.tsv"
+            "<timings>/read_jsonlines/{part}.tsv"
         conda:
             "../../envs/corpus.yaml"
         threads: 1
@@ -64,12 +64,12 @@ if CONFIG.corpus.source == "arxiv":
             code=sources("read_metadata"),
             metadata=raw_metadata,
         output:
-            records="results/{run}/corpus/metadata.parquet",
-            report="results/{run}/corpus/metadata.json",
+            records="<results>/corpus/metadata.parquet",
+            report="<results>/corpus/metadata.json",
         log:
-            "results/{run}/logs/read_metadata.log",
+            "<logs>/read_metadata.log",
         benchmark:
-            "results/{run}/benchmarks/read_metadata.tsv"
+            "<timings>/read_metadata.tsv"
         conda:
             "../../envs/corpus.yaml"
         threads: 1
@@ -86,15 +86,15 @@ if CONFIG.corpus.source == "arxiv":
     rule join_shard:
         input:
             code=sources("join_shard"),
-            metadata="results/{run}/corpus/metadata.parquet",
+            metadata="<results>/corpus/metadata.parquet",
             shard=raw_shard,
         output:
-            documents="results/{run}/corpus/documents/{part}.parquet",
-            report="results/{run}/corpus/documents/{part}.json",
+            documents="<results>/corpus/documents/{part}.parquet",
+            report="<results>/corpus/documents/{part}.json",
         log:
-            "results/{run}/logs/join_shard/{part}.log",
+            "<logs>/join_shard/{part}.log",
         benchmark:
-            "results/{run}/benchmarks/join_shard/{part}.tsv"
+            "<timings>/join_shard/{part}.tsv"
         wildcard_constraints:
             part=one_of(SHARDS),
         conda:
@@ -114,21 +114,21 @@ if CONFIG.corpus.source == "arxiv":
     rule collect_abstracts:
         input:
             code=sources("collect_abstracts"),
-            metadata="results/{run}/corpus/metadata.parquet",
+            metadata="<results>/corpus/metadata.parquet",
             joined=expand(
-                "results/{{run}}/corpus/documents/{part}.parquet", part=sorted(SHARDS)
+                "<results>/corpus/documents/{part}.parquet", part=sorted(SHARDS)
             ),
         output:
             documents=expand(
-                "results/{{run}}/corpus/documents/{part}.parquet", part=ABSTRACT_PARTS
+                "<results>/corpus/documents/{part}.parquet", part=ABSTRACT_PARTS
             ),
             reports=expand(
-                "results/{{run}}/corpus/documents/{part}.json", part=ABSTRACT_PARTS
+                "<results>/corpus/documents/{part}.json", part=ABSTRACT_PARTS
             ),
         log:
-            "results/{run}/logs/collect_abstracts.log",
+            "<logs>/collect_abstracts.log",
         benchmark:
-            "results/{run}/benchmarks/collect_abstracts.tsv"
+            "<timings>/collect_abstracts.tsv"
         conda:
             "../../envs/corpus.yaml"
         threads: 1
@@ -146,21 +146,21 @@ if CONFIG.corpus.source == "arxiv":
 rule index_documents:
     input:
         code=sources("index_documents"),
-        documents=expand("results/{{run}}/corpus/documents/{part}.parquet", part=PARTS),
-        reports=expand("results/{{run}}/corpus/documents/{part}.json", part=PARTS),
-        metadata="results/{run}/corpus/metadata.json" if METADATA else [],
+        documents=expand("<results>/corpus/documents/{part}.parquet", part=PARTS),
+        reports=expand("<results>/corpus/documents/{part}.json", part=PARTS),
+        metadata="<results>/corpus/metadata.json" if METADATA else [],
     output:
-        index="results/{run}/corpus/index.parquet",
+        index="<results>/corpus/index.parquet",
         report=report(
-            "results/{run}/corpus/join_report.json",
+            "<results>/corpus/join_report.json",
             caption="../report/join-report.rst",
             category="Corpus",
             labels={"table": "join report"},
         ),
     log:
-        "results/{run}/logs/index_documents.log",
+        "<logs>/index_documents.log",
     benchmark:
-        "results/{run}/benchmarks/index_documents.tsv"
+        "<timings>/index_documents.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -180,16 +180,16 @@ rule index_documents:
 rule split_sentences:
     input:
         code=sources("split_sentences"),
-        documents="results/{run}/corpus/documents/{part}.parquet",
-        index="results/{run}/corpus/index.parquet",
+        documents="<results>/corpus/documents/{part}.parquet",
+        index="<results>/corpus/index.parquet",
     output:
-        sentences="results/{run}/corpus/sentences/{part}.parquet",
-        splits="results/{run}/corpus/splits/{part}.parquet",
-        report="results/{run}/corpus/sentences/{part}.json",
+        sentences="<results>/corpus/sentences/{part}.parquet",
+        splits="<results>/corpus/splits/{part}.parquet",
+        report="<results>/corpus/sentences/{part}.json",
     log:
-        "results/{run}/logs/split_sentences/{part}.log",
+        "<logs>/split_sentences/{part}.log",
     benchmark:
-        "results/{run}/benchmarks/split_sentences/{part}.tsv"
+        "<timings>/split_sentences/{part}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -209,14 +209,14 @@ rule split_sentences:
 rule collect_texts:
     input:
         code=sources("collect_texts"),
-        documents=expand("results/{{run}}/corpus/documents/{part}.parquet", part=PARTS),
-        index="results/{run}/corpus/index.parquet",
+        documents=expand("<results>/corpus/documents/{part}.parquet", part=PARTS),
+        index="<results>/corpus/index.parquet",
     output:
-        texts="results/{run}/corpus/texts/{domain}.parquet",
+        texts="<results>/corpus/texts/{domain}.parquet",
     log:
-        "results/{run}/logs/collect_texts/{domain}.log",
+        "<logs>/collect_texts/{domain}.log",
     benchmark:
-        "results/{run}/benchmarks/collect_texts/{domain}.tsv"
+        "<timings>/collect_texts/{domain}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1

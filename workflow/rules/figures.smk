@@ -1,10 +1,10 @@
 """Figures, from finished tables only.
 
-In:  results/{run}/summary.csv, results/{run}/ranking/,
-     results/{run}/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet
-Out: results/{run}/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
+In:  <results>/summary.csv, <results>/ranking/,
+     <results>/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet
+Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
      {domain}.layers.{model}.{figure}.{pdf,png,csv};
-     results/{run}/ranking/tables.md, table-{categories,families,corpora,compute}.csv
+     <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
 
 
@@ -12,20 +12,20 @@ rule plot_model_ranks:
     input:
         code=sources("plot_model_ranks"),
         style="src/fathom/figures/fathom.mplstyle",
-        summary="results/{run}/summary.csv",
+        summary="<results>/summary.csv",
     output:
-        pdf="results/{run}/figures/{domain}.model-ranks.pdf",
+        pdf="<results>/figures/{domain}.model-ranks.pdf",
         png=report(
-            "results/{run}/figures/{domain}.model-ranks.png",
+            "<results>/figures/{domain}.model-ranks.png",
             caption="../report/model-ranks.rst",
             category="Models",
             labels={"figure": "models by rank", "domain": "{domain}"},
         ),
-        table="results/{run}/figures/{domain}.model-ranks.csv",
+        table="<results>/figures/{domain}.model-ranks.csv",
     log:
-        "results/{run}/logs/plot_model_ranks/{domain}.log",
+        "<logs>/plot_model_ranks/{domain}.log",
     benchmark:
-        "results/{run}/benchmarks/plot_model_ranks/{domain}.tsv"
+        "<timings>/plot_model_ranks/{domain}.tsv"
     conda:
         "../../envs/figures.yaml"
     threads: 1
@@ -47,20 +47,20 @@ rule plot_alignment:
         code=sources("plot_ranking"),
         style="src/fathom/figures/fathom.mplstyle",
         table=SCORE_TABLE,
-        rankings=[f"results/{{run}}/ranking/{name}.csv" for name in RANKING_TABLES],
+        rankings=[f"<results>/ranking/{name}.csv" for name in RANKING_TABLES],
     output:
-        pdf="results/{run}/figures/ranking.{figure}.pdf",
+        pdf="<results>/figures/ranking.{figure}.pdf",
         png=report(
-            "results/{run}/figures/ranking.{figure}.png",
+            "<results>/figures/ranking.{figure}.png",
             caption="../report/ranking-alignment.rst",
             category="Rankings",
             labels={"figure": "{figure}"},
         ),
-        table="results/{run}/figures/ranking.{figure}.csv",
+        table="<results>/figures/ranking.{figure}.csv",
     log:
-        "results/{run}/logs/plot_ranking/{figure}.log",
+        "<logs>/plot_ranking/{figure}.log",
     benchmark:
-        "results/{run}/benchmarks/plot_ranking/{figure}.tsv"
+        "<timings>/plot_ranking/{figure}.tsv"
     wildcard_constraints:
         figure=one_of(RANKING_FIGURES["alignment"]),
     conda:
@@ -80,42 +80,42 @@ rule plot_alignment:
 
 use rule plot_alignment as plot_agreement with:
     output:
-        pdf="results/{run}/figures/ranking.{figure}.pdf",
+        pdf="<results>/figures/ranking.{figure}.pdf",
         png=report(
-            "results/{run}/figures/ranking.{figure}.png",
+            "<results>/figures/ranking.{figure}.png",
             caption="../report/ranking-agreement.rst",
             category="Rankings",
             labels={"figure": "{figure}"},
         ),
-        table="results/{run}/figures/ranking.{figure}.csv",
+        table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
         figure=one_of(RANKING_FIGURES["agreement"]),
 
 
 use rule plot_alignment as plot_perplexity_agreement with:
     output:
-        pdf="results/{run}/figures/ranking.{figure}.pdf",
+        pdf="<results>/figures/ranking.{figure}.pdf",
         png=report(
-            "results/{run}/figures/ranking.{figure}.png",
+            "<results>/figures/ranking.{figure}.png",
             caption="../report/ranking-perplexity.rst",
             category="Rankings",
             labels={"figure": "{figure}"},
         ),
-        table="results/{run}/figures/ranking.{figure}.csv",
+        table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
         figure=one_of(RANKING_FIGURES["perplexity"]),
 
 
 use rule plot_alignment as plot_components with:
     output:
-        pdf="results/{run}/figures/ranking.{figure}.pdf",
+        pdf="<results>/figures/ranking.{figure}.pdf",
         png=report(
-            "results/{run}/figures/ranking.{figure}.png",
+            "<results>/figures/ranking.{figure}.png",
             caption="../report/ranking-components.rst",
             category="Rankings",
             labels={"figure": "{figure}"},
         ),
-        table="results/{run}/figures/ranking.{figure}.csv",
+        table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
         figure=one_of(RANKING_FIGURES["components"]),
 
@@ -124,27 +124,27 @@ rule write_ranking_tables:
     input:
         code=sources("write_ranking_tables"),
         table=SCORE_TABLE,
-        means="results/{run}/ranking/means.csv",
+        means="<results>/ranking/means.csv",
     output:
-        page="results/{run}/ranking/tables.md",
+        page="<results>/ranking/tables.md",
         categories=report(
-            "results/{run}/ranking/table-categories.csv",
+            "<results>/ranking/table-categories.csv",
             caption="../report/ranking-tables.rst",
             category="Rankings",
             labels={"table": "benchmarks by category"},
         ),
         families=report(
-            "results/{run}/ranking/table-families.csv",
+            "<results>/ranking/table-families.csv",
             caption="../report/ranking-tables.rst",
             category="Rankings",
             labels={"table": "models by family"},
         ),
-        corpora="results/{run}/ranking/table-corpora.csv",
-        compute="results/{run}/ranking/table-compute.csv",
+        corpora="<results>/ranking/table-corpora.csv",
+        compute="<results>/ranking/table-compute.csv",
     log:
-        "results/{run}/logs/write_ranking_tables.log",
+        "<logs>/write_ranking_tables.log",
     benchmark:
-        "results/{run}/benchmarks/write_ranking_tables.tsv"
+        "<timings>/write_ranking_tables.tsv"
     conda:
         "../../envs/figures.yaml"
     threads: 1
@@ -163,13 +163,13 @@ rule plot_layers:
     input:
         code=sources("plot_layers"),
         style="src/fathom/figures/fathom.mplstyle",
-        summary="results/{run}/{domain}/layers/layers.csv",
-        changes="results/{run}/{domain}/layers/layer-changes.csv",
-        rates="results/{run}/{domain}/layers/{model}.rates.parquet",
+        summary="<results>/{domain}/layers/layers.csv",
+        changes="<results>/{domain}/layers/layer-changes.csv",
+        rates="<results>/{domain}/layers/{model}.rates.parquet",
     output:
-        pdf="results/{run}/figures/{domain}.layers.{model}.{figure}.pdf",
+        pdf="<results>/figures/{domain}.layers.{model}.{figure}.pdf",
         png=report(
-            "results/{run}/figures/{domain}.layers.{model}.{figure}.png",
+            "<results>/figures/{domain}.layers.{model}.{figure}.png",
             caption="../report/layers.rst",
             category="Layers",
             labels={
@@ -178,11 +178,11 @@ rule plot_layers:
                 "model": "{model}",
             },
         ),
-        table="results/{run}/figures/{domain}.layers.{model}.{figure}.csv",
+        table="<results>/figures/{domain}.layers.{model}.{figure}.csv",
     log:
-        "results/{run}/logs/plot_layers/{domain}.{model}.{figure}.log",
+        "<logs>/plot_layers/{domain}.{model}.{figure}.log",
     benchmark:
-        "results/{run}/benchmarks/plot_layers/{domain}.{model}.{figure}.tsv"
+        "<timings>/plot_layers/{domain}.{model}.{figure}.tsv"
     wildcard_constraints:
         model=one_of(CONFIG.layer_families),
         figure=one_of(LAYER_FIGURES),

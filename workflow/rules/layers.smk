@@ -1,8 +1,8 @@
 """Where in the model the knowledge sits: attribute rates, targets and tuned lenses, layer by layer.
 
-In:  results/{run}/models/{model}/model.json, results/{run}/{domain}/{keywords.tsv,sentences.parquet},
-     results/{run}/{domain}/benchmark/{variant}/pairs.parquet, results/{run}/corpus/texts/{domain}.parquet
-Out: results/{run}/{domain}/layers/{model}.{tokens,rates,token-lists,targets}.parquet, {model}.examples.tsv,
+In:  <results>/models/{model}/model.json, <results>/{domain}/{keywords.tsv,sentences.parquet},
+     <results>/{domain}/benchmark/{variant}/pairs.parquet, <results>/corpus/texts/{domain}.parquet
+Out: <results>/{domain}/layers/{model}.{tokens,rates,token-lists,targets}.parquet, {model}.examples.tsv,
      {model}.lens.safetensors, {layers,layer-changes,layer-onsets}.csv
 """
 
@@ -17,20 +17,20 @@ TUNED = (
 rule measure_layer_rates:
     input:
         code=sources("measure_layer_rates"),
-        model="results/{run}/models/{model}/model.json",
-        keywords="results/{run}/{domain}/keywords.tsv",
-        sentences="results/{run}/{domain}/sentences.parquet",
+        model="<results>/models/{model}/model.json",
+        keywords="<results>/{domain}/keywords.tsv",
+        sentences="<results>/{domain}/sentences.parquet",
         wordlists=["config/wordlists/stopwords.txt"],
     output:
-        rates="results/{run}/{domain}/layers/{model}.rates.parquet",
-        tokens="results/{run}/{domain}/layers/{model}.tokens.parquet",
-        lists="results/{run}/{domain}/layers/{model}.token-lists.parquet",
-        examples="results/{run}/{domain}/layers/{model}.examples.tsv",
-        report="results/{run}/{domain}/layers/{model}.rates.json",
+        rates="<results>/{domain}/layers/{model}.rates.parquet",
+        tokens="<results>/{domain}/layers/{model}.tokens.parquet",
+        lists="<results>/{domain}/layers/{model}.token-lists.parquet",
+        examples="<results>/{domain}/layers/{model}.examples.tsv",
+        report="<results>/{domain}/layers/{model}.rates.json",
     log:
-        "results/{run}/logs/measure_layer_rates/{domain}.{model}.log",
+        "<logs>/measure_layer_rates/{domain}.{model}.log",
     benchmark:
-        "results/{run}/benchmarks/measure_layer_rates/{domain}.{model}.tsv"
+        "<timings>/measure_layer_rates/{domain}.{model}.tsv"
     wildcard_constraints:
         model=one_of(LAYER_MODELS),
     conda:
@@ -54,15 +54,15 @@ rule measure_layer_rates:
 rule train_lens:
     input:
         code=sources("train_lens"),
-        model="results/{run}/models/{model}/model.json",
-        texts="results/{run}/corpus/texts/{domain}.parquet",
+        model="<results>/models/{model}/model.json",
+        texts="<results>/corpus/texts/{domain}.parquet",
     output:
-        lens="results/{run}/{domain}/layers/{model}.lens.safetensors",
-        report="results/{run}/{domain}/layers/{model}.lens.json",
+        lens="<results>/{domain}/layers/{model}.lens.safetensors",
+        report="<results>/{domain}/layers/{model}.lens.json",
     log:
-        "results/{run}/logs/train_lens/{domain}.{model}.log",
+        "<logs>/train_lens/{domain}.{model}.log",
     benchmark:
-        "results/{run}/benchmarks/train_lens/{domain}.{model}.tsv"
+        "<timings>/train_lens/{domain}.{model}.tsv"
     wildcard_constraints:
         model=one_of(LAYER_MODELS),
     conda:
@@ -82,16 +82,16 @@ rule train_lens:
 rule measure_layer_targets:
     input:
         code=sources("measure_layer_targets"),
-        model="results/{run}/models/{model}/model.json",
-        pairs=f"results/{{run}}/{{domain}}/benchmark/{CONFIG.layers.variant}/pairs.parquet",
-        lens=["results/{run}/{domain}/layers/{model}.lens.safetensors"] if TUNED else [],
+        model="<results>/models/{model}/model.json",
+        pairs=f"<results>/{{domain}}/benchmark/{CONFIG.layers.variant}/pairs.parquet",
+        lens=["<results>/{domain}/layers/{model}.lens.safetensors"] if TUNED else [],
     output:
-        targets="results/{run}/{domain}/layers/{model}.targets.parquet",
-        report="results/{run}/{domain}/layers/{model}.targets.json",
+        targets="<results>/{domain}/layers/{model}.targets.parquet",
+        report="<results>/{domain}/layers/{model}.targets.json",
     log:
-        "results/{run}/logs/measure_layer_targets/{domain}.{model}.log",
+        "<logs>/measure_layer_targets/{domain}.{model}.log",
     benchmark:
-        "results/{run}/benchmarks/measure_layer_targets/{domain}.{model}.tsv"
+        "<timings>/measure_layer_targets/{domain}.{model}.tsv"
     wildcard_constraints:
         model=one_of(LAYER_MODELS),
     conda:
@@ -113,26 +113,26 @@ rule summarize_layers:
     input:
         code=sources("summarize_layers"),
         rates=expand(
-            "results/{{run}}/{{domain}}/layers/{model}.rates.parquet",
+            "<results>/{{domain}}/layers/{model}.rates.parquet",
             model=LAYER_MODELS,
         ),
         targets=expand(
-            "results/{{run}}/{{domain}}/layers/{model}.targets.parquet",
+            "<results>/{{domain}}/layers/{model}.targets.parquet",
             model=LAYER_MODELS,
         ),
     output:
-        summary="results/{run}/{domain}/layers/layers.csv",
-        changes="results/{run}/{domain}/layers/layer-changes.csv",
+        summary="<results>/{domain}/layers/layers.csv",
+        changes="<results>/{domain}/layers/layer-changes.csv",
         onsets=report(
-            "results/{run}/{domain}/layers/layer-onsets.csv",
+            "<results>/{domain}/layers/layer-onsets.csv",
             caption="../report/layer-onsets.rst",
             category="Layers",
             labels={"table": "where changes begin", "domain": "{domain}"},
         ),
     log:
-        "results/{run}/logs/summarize_layers/{domain}.log",
+        "<logs>/summarize_layers/{domain}.log",
     benchmark:
-        "results/{run}/benchmarks/summarize_layers/{domain}.tsv"
+        "<timings>/summarize_layers/{domain}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1

@@ -1,7 +1,7 @@
 """Models: trained here, adapted here, or fetched.
 
-In:  results/{run}/corpus/texts/{domain}.parquet, config/models.tsv
-Out: results/{run}/models/{model}/model.json; tokenizer/, weights/, training.csv of a model that is made here
+In:  <results>/corpus/texts/{domain}.parquet, config/models.tsv
+Out: <results>/models/{model}/model.json; tokenizer/, weights/, training.csv of a model that is made here
 """
 
 TRAINED, ADAPTED = CONFIG.models.train, CONFIG.models.adapted
@@ -22,11 +22,11 @@ rule train_tokenizer:
         code=sources("train_tokenizer"),
         texts=lambda wildcards: f"results/{RUN}/corpus/texts/{TRAINED[wildcards.model].domain}.parquet",
     output:
-        tokenizer=directory("results/{run}/models/{model}/tokenizer"),
+        tokenizer=directory("<results>/models/{model}/tokenizer"),
     log:
-        "results/{run}/logs/train_tokenizer/{model}.log",
+        "<logs>/train_tokenizer/{model}.log",
     benchmark:
-        "results/{run}/benchmarks/train_tokenizer/{model}.tsv"
+        "<timings>/train_tokenizer/{model}.tsv"
     wildcard_constraints:
         model=one_of(TRAINED),
     conda:
@@ -48,15 +48,15 @@ rule train_model:
     input:
         code=sources("train_model"),
         texts=lambda wildcards: f"results/{RUN}/corpus/texts/{TRAINED[wildcards.model].domain}.parquet",
-        tokenizer="results/{run}/models/{model}/tokenizer",
+        tokenizer="<results>/models/{model}/tokenizer",
     output:
-        weights=directory("results/{run}/models/{model}/weights"),
-        pointer="results/{run}/models/{model}/model.json",
-        curve="results/{run}/models/{model}/training.csv",
+        weights=directory("<results>/models/{model}/weights"),
+        pointer="<results>/models/{model}/model.json",
+        curve="<results>/models/{model}/training.csv",
     log:
-        "results/{run}/logs/train_model/{model}.log",
+        "<logs>/train_model/{model}.log",
     benchmark:
-        "results/{run}/benchmarks/train_model/{model}.tsv"
+        "<timings>/train_model/{model}.tsv"
     wildcard_constraints:
         model=one_of(TRAINED),
     conda:
@@ -80,13 +80,13 @@ rule adapt_model:
         model=lambda wildcards: f"results/{RUN}/models/{ADAPTED[wildcards.model][0]}/model.json",
         texts=lambda wildcards: f"results/{RUN}/corpus/texts/{ADAPTED[wildcards.model][1]}.parquet",
     output:
-        weights=directory("results/{run}/models/{model}/weights"),
-        pointer="results/{run}/models/{model}/model.json",
-        curve="results/{run}/models/{model}/training.csv",
+        weights=directory("<results>/models/{model}/weights"),
+        pointer="<results>/models/{model}/model.json",
+        curve="<results>/models/{model}/training.csv",
     log:
-        "results/{run}/logs/adapt_model/{model}.log",
+        "<logs>/adapt_model/{model}.log",
     benchmark:
-        "results/{run}/benchmarks/adapt_model/{model}.tsv"
+        "<timings>/adapt_model/{model}.tsv"
     wildcard_constraints:
         model=one_of(ADAPTED),
     conda:
@@ -114,11 +114,11 @@ rule fetch_model:
         code=sources("fetch_model"),
         registry=CONFIG.models.registry,
     output:
-        pointer="results/{run}/models/{model}/model.json",
+        pointer="<results>/models/{model}/model.json",
     log:
-        "results/{run}/logs/fetch_model/{model}.log",
+        "<logs>/fetch_model/{model}.log",
     benchmark:
-        "results/{run}/benchmarks/fetch_model/{model}.tsv"
+        "<timings>/fetch_model/{model}.tsv"
     wildcard_constraints:
         model=one_of(FETCHED),
     conda:
@@ -137,11 +137,11 @@ rule fetch_tokenizer:
         code=sources("fetch_tokenizer"),
         registry=CONFIG.models.registry,
     output:
-        tokenizer=directory("results/{run}/models/{model}/tokenizer"),
+        tokenizer=directory("<results>/models/{model}/tokenizer"),
     log:
-        "results/{run}/logs/fetch_tokenizer/{model}.log",
+        "<logs>/fetch_tokenizer/{model}.log",
     benchmark:
-        "results/{run}/benchmarks/fetch_tokenizer/{model}.tsv"
+        "<timings>/fetch_tokenizer/{model}.tsv"
     wildcard_constraints:
         model=one_of(COUNTING),
     conda:

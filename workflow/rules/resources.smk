@@ -1,25 +1,25 @@
 """Time and memory of a finished run.
 
-In:  results/{run}/benchmarks/, what Snakemake measured of each job
-Out: results/{run}/resources.csv
+In:  <timings>/, what Snakemake measured of each job
+Out: <results>/resources.csv
 """
 
 
-rule gather_benchmarks:
+rule gather_timings:
     input:
-        code=sources("gather_benchmarks"),
+        code=sources("gather_timings"),
         finished=finished(),
     output:
         table=report(
-            "results/{run}/resources.csv",
+            "<results>/resources.csv",
             caption="../report/resources.rst",
             category="Run",
             labels={"table": "time and memory by rule"},
         ),
     log:
-        "results/{run}/logs/gather_benchmarks.log",
+        "<logs>/gather_timings.log",
     benchmark:
-        "results/{run}/benchmarks/gather_benchmarks.tsv"
+        "<timings>/gather_timings.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -27,4 +27,4 @@ rule gather_benchmarks:
         mem_mb=grow(1000),
         runtime=grow(20),
     shell:
-        "python {input.code[0]} --run results/{wildcards.run} --output {output.table} --log {log}"
+        "python {input.code[0]} --run results/{RUN} --output {output.table} --log {log}"

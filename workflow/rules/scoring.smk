@@ -1,9 +1,9 @@
 """Ranks and probabilities, perplexity and attribute rate, and their summary.
 
-In:  results/{run}/models/{model}/model.json, results/{run}/{domain}/benchmark/{variant}/pairs.parquet,
-     results/{run}/corpus/texts/{domain}.parquet, results/{run}/{domain}/sentences.parquet
-Out: results/{run}/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet,
-     results/{run}/{summary,comparisons,groups,correlations}.csv
+In:  <results>/models/{model}/model.json, <results>/{domain}/benchmark/{variant}/pairs.parquet,
+     <results>/corpus/texts/{domain}.parquet, <results>/{domain}/sentences.parquet
+Out: <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet,
+     <results>/{summary,comparisons,groups,correlations}.csv
 """
 
 BENCHMARKS = [
@@ -46,15 +46,15 @@ ATTRIBUTE_RATES = [
 rule score_pairs:
     input:
         code=sources("score_pairs"),
-        model="results/{run}/models/{model}/model.json",
-        pairs=of_variants("results/{run}/{domain}/benchmark/VARIANT/pairs.parquet"),
+        model="<results>/models/{model}/model.json",
+        pairs=of_variants("<results>/{domain}/benchmark/VARIANT/pairs.parquet"),
     output:
-        scores=of_variants("results/{run}/{domain}/scores/VARIANT/{model}.parquet"),
-        report=of_variants("results/{run}/{domain}/scores/VARIANT/{model}.json"),
+        scores=of_variants("<results>/{domain}/scores/VARIANT/{model}.parquet"),
+        report=of_variants("<results>/{domain}/scores/VARIANT/{model}.json"),
     log:
-        "results/{run}/logs/score_pairs/{domain}.{model}.log",
+        "<logs>/score_pairs/{domain}.{model}.log",
     benchmark:
-        "results/{run}/benchmarks/score_pairs/{domain}.{model}.tsv"
+        "<timings>/score_pairs/{domain}.{model}.tsv"
     wildcard_constraints:
         model=one_of(CONFIG.models.scored),
     conda:
@@ -75,29 +75,29 @@ rule score_pairs:
 use rule score_pairs as score_reference with:
     input:
         code=sources("score_pairs"),
-        model="results/{run}/models/{model}/model.json",
-        pairs="results/{run}/{domain}/benchmark/reference/pairs.parquet",
+        model="<results>/models/{model}/model.json",
+        pairs="<results>/{domain}/benchmark/reference/pairs.parquet",
     output:
-        scores="results/{run}/{domain}/scores/reference/{model}.parquet",
-        report="results/{run}/{domain}/scores/reference/{model}.json",
+        scores="<results>/{domain}/scores/reference/{model}.parquet",
+        report="<results>/{domain}/scores/reference/{model}.json",
     log:
-        "results/{run}/logs/score_reference/{domain}.{model}.log",
+        "<logs>/score_reference/{domain}.{model}.log",
     benchmark:
-        "results/{run}/benchmarks/score_reference/{domain}.{model}.tsv"
+        "<timings>/score_reference/{domain}.{model}.tsv"
 
 
 rule measure_perplexity:
     input:
         code=sources("measure_perplexity"),
-        model="results/{run}/models/{model}/model.json",
-        texts="results/{run}/corpus/texts/{domain}.parquet",
+        model="<results>/models/{model}/model.json",
+        texts="<results>/corpus/texts/{domain}.parquet",
     output:
-        scores="results/{run}/{domain}/scores/perplexity/{model}.parquet",
-        report="results/{run}/{domain}/scores/perplexity/{model}.json",
+        scores="<results>/{domain}/scores/perplexity/{model}.parquet",
+        report="<results>/{domain}/scores/perplexity/{model}.json",
     log:
-        "results/{run}/logs/measure_perplexity/{domain}.{model}.log",
+        "<logs>/measure_perplexity/{domain}.{model}.log",
     benchmark:
-        "results/{run}/benchmarks/measure_perplexity/{domain}.{model}.tsv"
+        "<timings>/measure_perplexity/{domain}.{model}.tsv"
     wildcard_constraints:
         model=one_of(without_chat_template()),
     conda:
@@ -117,17 +117,17 @@ rule measure_perplexity:
 rule measure_attribute_rate:
     input:
         code=sources("measure_attribute_rate"),
-        model="results/{run}/models/{model}/model.json",
-        sentences="results/{run}/{domain}/sentences.parquet",
+        model="<results>/models/{model}/model.json",
+        sentences="<results>/{domain}/sentences.parquet",
         wordlists=["config/wordlists/stopwords.txt"],
     output:
-        rates="results/{run}/{domain}/scores/attribute-rate/{model}.parquet",
-        lists="results/{run}/{domain}/scores/attribute-rate/{model}.token-lists.parquet",
-        report="results/{run}/{domain}/scores/attribute-rate/{model}.json",
+        rates="<results>/{domain}/scores/attribute-rate/{model}.parquet",
+        lists="<results>/{domain}/scores/attribute-rate/{model}.token-lists.parquet",
+        report="<results>/{domain}/scores/attribute-rate/{model}.json",
     log:
-        "results/{run}/logs/measure_attribute_rate/{domain}.{model}.log",
+        "<logs>/measure_attribute_rate/{domain}.{model}.log",
     benchmark:
-        "results/{run}/benchmarks/measure_attribute_rate/{domain}.{model}.tsv"
+        "<timings>/measure_attribute_rate/{domain}.{model}.tsv"
     wildcard_constraints:
         model=one_of(without_chat_template()),
     conda:
@@ -155,15 +155,15 @@ rule summarize_scores:
         attribute_rates=ATTRIBUTE_RATES,
     output:
         summary=report(
-            "results/{run}/summary.csv",
+            "<results>/summary.csv",
             caption="../report/summary.rst",
             category="Models",
             labels={"table": "summary"},
         ),
     log:
-        "results/{run}/logs/summarize_scores.log",
+        "<logs>/summarize_scores.log",
     benchmark:
-        "results/{run}/benchmarks/summarize_scores.tsv"
+        "<timings>/summarize_scores.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -185,30 +185,30 @@ rule compare_models:
     input:
         code=sources("compare_models"),
         scores=SCORES,
-        summary="results/{run}/summary.csv",
+        summary="<results>/summary.csv",
     output:
         comparisons=report(
-            "results/{run}/comparisons.csv",
+            "<results>/comparisons.csv",
             caption="../report/comparisons.rst",
             category="Models",
             labels={"table": "differences"},
         ),
         groups=report(
-            "results/{run}/groups.csv",
+            "<results>/groups.csv",
             caption="../report/groups.rst",
             category="Models",
             labels={"table": "groups"},
         ),
         correlations=report(
-            "results/{run}/correlations.csv",
+            "<results>/correlations.csv",
             caption="../report/correlations.rst",
             category="Models",
             labels={"table": "correlations"},
         ),
     log:
-        "results/{run}/logs/compare_models.log",
+        "<logs>/compare_models.log",
     benchmark:
-        "results/{run}/benchmarks/compare_models.tsv"
+        "<timings>/compare_models.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from fathom.config.benchmark import Variant
-from fathom.contracts.benchmark import PAIRS
-from fathom.files import hash_text
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.files import hash_text
 
 EXAMPLES = 10
 """Example pairs on a card, each of another keyword where there are enough."""

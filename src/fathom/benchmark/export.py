@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fathom.files import hash_file, write_atomically, write_json_lines, write_text
+from fathom.io.files import hash_file, write_atomically, write_json_lines, write_text
 
 EXPORTED = ("pair_id", "keyword", "prompt", "target")
 VERSION = 1.0

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fathom.contracts.benchmark import MATCHES
 from fathom.errors import InputError
-from fathom.scans import scan_groups
+from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.row_groups import scan_groups
 
 GROUP = 4096
 """Rows in a row group of one part's matches: so many of every part are in memory at once."""

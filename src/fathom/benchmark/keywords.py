@@ -13,7 +13,7 @@ from fathom.benchmark.phrases import Candidates, Use, count_uses, find_candidate
 from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
-from fathom.program import log, show_progress
+from fathom.running.program import log, show_progress
 
 COLUMNS = ("keyword", "words", "documents", "count", "merged")
 """Header of keywords.tsv."""

@@ -8,7 +8,7 @@ from typing import Any
 from fathom import __version__
 from fathom.config.benchmark import Variant
 from fathom.config.whole import Config
-from fathom.files import hash_file, require_file
+from fathom.io.files import hash_file, require_file
 
 PACKAGES = (
     "numpy", "polars", "pyarrow", "pylatexenc", "scikit-learn", "sentence-transformers", "spacy",
@@ -48,7 +48,7 @@ def make_manifest(
     Returns
     -------
     dict
-        Ready for :func:`fathom.files.write_json`; the same for the same content, wherever the files lie.
+        Ready for :func:`fathom.io.files.write_json`; the same for the same content, wherever the files lie.
 
     Raises
     ------

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from fathom.contracts.benchmark import MATCHES
 from fathom.errors import InputError
-from fathom.files import require_file
+from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.files import require_file
 
 MARGIN = 5e-6
 """Cosines this near a border are computed again; errors of float32 are below a tenth of it."""

@@ -14,11 +14,11 @@ import polars as pl
 
 from fathom.benchmark.targets import Match, Offsets, count_tokens_until, find_targets, find_terms
 from fathom.config.benchmark import Pairs, Variant
-from fathom.contracts.benchmark import PAIRS
 from fathom.errors import InputError
-from fathom.files import hash_text, write_json_lines
-from fathom.program import log, show_progress
-from fathom.tables import make_empty_table, write_table
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.files import hash_text, write_json_lines
+from fathom.io.tables import make_empty_table, write_table
+from fathom.running.program import log, show_progress
 
 EncodeOffsets = Callable[[list[str]], Sequence[Offsets]]
 """Takes sentences; returns start and end, in characters, of each token, without special tokens."""

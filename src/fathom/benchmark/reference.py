@@ -12,10 +12,10 @@ import polars as pl
 from fathom.benchmark.card import choose_examples, escape_markdown, write_front_matter
 from fathom.benchmark.pairs import is_in_keyword, is_in_prompt
 from fathom.config.benchmark import REFERENCE
-from fathom.contracts.benchmark import PAIRS
 from fathom.errors import InputError
-from fathom.files import hash_text, require_file
-from fathom.tables import make_empty_table
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.files import hash_text, require_file
+from fathom.io.tables import make_empty_table
 
 CATEGORY_NAMES = ("category", "keyword")
 _OPTIONAL = ("source", "date")

@@ -12,12 +12,12 @@ from fathom.benchmark import embedding as module
 from fathom.benchmark.embedding import find_model_folder
 from fathom.benchmark.matches import check_embeddings, load_embeddings
 from fathom.config.benchmark import Embedding
-from fathom.contracts.corpus import SENTENCES
 from fathom.corpus.previous import find_previous_parts
-from fathom.files import hash_folder, read_json
-from fathom.program import log
-from fathom.sources import describe_method
-from fathom.tables import read_table
+from fathom.io.contracts.corpus import SENTENCES
+from fathom.io.files import hash_folder, read_json
+from fathom.io.tables import read_table
+from fathom.running.program import log
+from fathom.running.sources import describe_method
 
 _PACKAGES = ("sentence-transformers", "tokenizers", "torch", "transformers")
 

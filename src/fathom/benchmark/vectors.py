@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark.reuse import KnownVectors
-from fathom.program import log
+from fathom.running.program import log
 
 PIECE = 20_000
 """Sentences whose vectors are in memory at once."""

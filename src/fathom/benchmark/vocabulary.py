@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from fathom.benchmark.matches import DECIMALS, MARGIN, Encoder, is_uncertain
 from fathom.config.benchmark import Variant, Vocabulary
 from fathom.errors import InputError
-from fathom.files import read_delimited, write_delimited
-from fathom.program import log
+from fathom.io.files import read_delimited, write_delimited
+from fathom.running.program import log
 
 TOKEN_PATTERN = r"\s*\w+\b"  # noqa: S105 -- a pattern of words, which keep what white space precedes them
 COLUMNS = ("keyword", "term", "count", "score", "share", "cosine")

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from fathom.errors import InputError
-from fathom.files import require_file
+from fathom.io.files import require_file
 
 LISTS = ("stopwords", "function", "quantity", "academic")
 """Names of the four lists; each is a file `{name}.txt` in the folder of word lists."""

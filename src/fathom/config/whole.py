@@ -1,7 +1,7 @@
 """The whole configuration: what `config/*.yaml` is read into, and how its parts refer to each other.
 
-`config/schema.json` and `config/README.md` are generated from it (`python scripts/write_schema.py`). Unknown
-keys are refused. Science stands here, machines in profiles.
+`make docs` generates `config/schema.json` and `config/README.md` from it. Unknown keys are refused. Science
+stands here, machines in profiles.
 """
 
 import difflib
@@ -20,7 +20,7 @@ from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary
 from fathom.config.section import Name, Section, describe_errors
 from fathom.config.tuning import TrainBeforeTest
 from fathom.errors import InputError
-from fathom.files import require_file
+from fathom.io.files import require_file
 
 
 class Config(Section):

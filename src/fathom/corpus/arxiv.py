@@ -12,15 +12,15 @@ import polars as pl
 import pyarrow as pa
 
 from fathom.config.corpus import Corpus
-from fathom.contracts.corpus import DOCUMENTS, RECORDS
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.metadata import read_arxiv_id, scan_records
 from fathom.corpus.records import Document, add_text, batch_documents, part_name, write_documents
 from fathom.corpus.selection import EMPTY, NO_DOMAIN, NO_FULL_TEXT
-from fathom.corpus.spool import Spool
-from fathom.files import hash_text
-from fathom.scans import scan_table
-from fathom.tables import read_table, write_table_in_batches
+from fathom.corpus.temporary_rows import TemporaryRows
+from fathom.io.contracts.corpus import DOCUMENTS, RECORDS
+from fathom.io.files import hash_text
+from fathom.io.row_groups import scan_table
+from fathom.io.tables import read_table, write_table_in_batches
 
 # an unescaped "arxiv_id" can only be a key: inside a text its quotes would have backslashes
 _ID = re.compile(rb'"arxiv_id"\s*:\s*"([^"\\]*)"')
@@ -83,26 +83,26 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
 def _spool_wave(
     wanted: Iterator[tuple[str, str]], output: Path, metadata: Path, write: Callable[[pa.Table], None]
 ) -> int:
-    """Spool up to `_WAVE` texts, look up their records in one pass, write all; return their number."""
-    with Spool(output, _SPOOLED) as spool:
+    """Keep up to `_WAVE` texts, look up their records in one pass, write all; return their number."""
+    with TemporaryRows(output, _SPOOLED) as rows_on_disk:
         ids: list[str] = []
         texts = (add_text({"doc_id": doc_id}, text) for doc_id, text in islice(wanted, _WAVE))
         for batch in batch_documents(texts):
             columns = {name: [row[name] for row in batch] for name in _SPOOLED.names}
             ids += columns["doc_id"]
-            spool.write(columns)
+            rows_on_disk.write(columns)
         if ids:
             records = _look_up(metadata, set(ids))
             place = {doc_id: row for row, doc_id in enumerate(records["doc_id"].to_pylist())}
             rows = [place[doc_id] for doc_id in ids]
             start = 0
-            for texts_of in spool.read():
+            for texts_of in rows_on_disk.read():
                 table = records.take(rows[start : start + texts_of.num_rows])
                 start += texts_of.num_rows
                 for name in _SPOOLED.names[1:]:
                     table = table.append_column(name, texts_of[name])
                 write(table)
-        return spool.rows
+        return rows_on_disk.rows
 
 
 def _look_up(metadata: Path, ids: set[str]) -> pa.Table:

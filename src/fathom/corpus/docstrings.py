@@ -16,13 +16,13 @@ from types import ModuleType
 from typing import Any
 
 from fathom.config.corpus import Selection
-from fathom.contracts.corpus import DOCUMENTS
 from fathom.corpus.prose import docstring_to_text
 from fathom.corpus.records import Document, add_text, clean_line, count_top, part_name, write_documents
 from fathom.corpus.selection import DomainSelector, FoldChooser
 from fathom.errors import InputError
-from fathom.files import hash_text
-from fathom.tables import write_table_in_batches
+from fathom.io.contracts.corpus import DOCUMENTS
+from fathom.io.files import hash_text
+from fathom.io.tables import write_table_in_batches
 
 _SHORTEST = 80
 _SKIPPED = {

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from fathom.contracts.corpus import DOCUMENTS, INDEX
 from fathom.corpus.records import part_name
-from fathom.scans import scan_table
-from fathom.tables import TableWriter, read_table, write_table_in_batches
+from fathom.io.contracts.corpus import DOCUMENTS, INDEX
+from fathom.io.row_groups import scan_table
+from fathom.io.tables import TableWriter, read_table, write_table_in_batches
 
 _KEY = ("text_hash", "title", "abstract", "date", "domains")
 _NAMES = [column.name for column in INDEX]

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.corpus import Selection
-from fathom.contracts.corpus import DOCUMENTS
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.metadata import read_categories, read_text
 from fathom.corpus.records import (
@@ -19,7 +18,8 @@ from fathom.corpus.records import (
     write_documents,
 )
 from fathom.corpus.selection import EMPTY, NO_FULL_TEXT, DomainSelector, FoldChooser
-from fathom.tables import write_table_in_batches
+from fathom.io.contracts.corpus import DOCUMENTS
+from fathom.io.tables import write_table_in_batches
 
 _ABSTRACT = 2000
 

@@ -109,7 +109,7 @@ def _run_converter(text: str) -> str:
     """Convert with pylatexenc's defaults; its own errors become `ValueError`."""
     from pylatexenc.latexwalker import LatexWalkerError
 
-    from fathom.corpus.walker import parse_latex
+    from fathom.corpus.latex_parser import parse_latex
 
     try:
         return str(_make_converter().nodelist_to_text(parse_latex(text)))

@@ -11,7 +11,7 @@ import orjson
 import zstandard
 
 from fathom.errors import InputError
-from fathom.files import HashingReader, open_decompressed, require_file
+from fathom.io.files import HashingReader, open_decompressed, require_file
 
 _KEPT = 20  # malformed lines that a report names
 _FEW = 5  # a file with so few malformed lines is never refused, however small it is

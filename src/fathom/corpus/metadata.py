@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from fathom.config.corpus import Selection
-from fathom.contracts.corpus import RECORDS
 from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.records import clean_line, count_top, is_day
 from fathom.corpus.selection import NO_DOMAIN, DomainSelector, FoldChooser
-from fathom.corpus.spool import Spool
-from fathom.scans import scan_table
-from fathom.tables import arrow_schema, write_table_in_batches
+from fathom.corpus.temporary_rows import TemporaryRows
+from fathom.io.contracts.corpus import RECORDS
+from fathom.io.row_groups import scan_table
+from fathom.io.tables import arrow_schema, write_table_in_batches
 
 _BATCH = 5000
 _RFC_DAY = re.compile(r"(?:[A-Z][a-z]{2}, )?([0-9]{1,2}) ([A-Z][a-z]{2}) ([0-9]{4}) ")
@@ -62,14 +62,14 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     """
     lines = JsonLines(path, selection.corpus.max_malformed)
     parser = _RecordParser(selection)
-    with write_table_in_batches(output, RECORDS) as writer, Spool(output, _SPOOLED) as spool:
+    with write_table_in_batches(output, RECORDS) as writer, TemporaryRows(output, _SPOOLED) as rows_on_disk:
         parsed = lines.parse(parser.parse)
         while rows := list(islice(parsed, _BATCH)):
-            spool.write(dict(zip(_SPOOLED.names, zip(*rows, strict=True), strict=True)))
-        kept = _choose_versions(spool)
+            rows_on_disk.write(dict(zip(_SPOOLED.names, zip(*rows, strict=True), strict=True)))
+        kept = _choose_versions(rows_on_disk)
         left_out: Counter[str] = Counter()
         offset = empty = 0
-        for batch in spool.read():
+        for batch in rows_on_disk.read():
             table = pa.Table.from_batches([batch])
             table = table.filter(kept.slice(offset, batch.num_rows).to_arrow())
             offset += batch.num_rows
@@ -92,11 +92,11 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     }
 
 
-def _choose_versions(spool: Spool) -> pl.Series:
+def _choose_versions(rows_on_disk: TemporaryRows) -> pl.Series:
     """Return for each spooled row whether it is the version of its id that counts."""
     names = ["doc_id", "update_date", "content"]
     # taken and so copied: a column keeps its whole batch in memory
-    parts = [batch.select(names).take(list(range(batch.num_rows))) for batch in spool.read()]
+    parts = [batch.select(names).take(list(range(batch.num_rows))) for batch in rows_on_disk.read()]
     if not parts:
         return pl.Series("kept", [], dtype=pl.Boolean)
     rows = pl.DataFrame(pa.Table.from_batches(parts)).with_row_index("row")

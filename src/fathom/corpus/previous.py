@@ -38,7 +38,7 @@ def find_previous_parts(previous: Path, doc_ids: "pl.Series") -> "dict[str, pl.S
     """
     import polars as pl
 
-    from fathom.scans import scan_table
+    from fathom.io.row_groups import scan_table
 
     wanted = doc_ids.implode()
     found = [

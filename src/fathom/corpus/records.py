@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fathom.files import hash_text
-from fathom.tables import TableWriter
+from fathom.io.files import hash_text
+from fathom.io.tables import TableWriter
 
 # control characters but white space, which has been collapsed before
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]+")

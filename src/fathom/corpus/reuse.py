@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from fathom.config.benchmark import Sentences
-from fathom.contracts.corpus import SENTENCES, SPLITS
 from fathom.corpus import sentences as module
 from fathom.corpus.previous import find_previous_parts
 from fathom.corpus.sentences import Splitter, hash_content
 from fathom.errors import InputError
-from fathom.files import hash_folder, read_json
-from fathom.program import log
-from fathom.scans import scan_table
-from fathom.sources import describe_method
-from fathom.tables import make_empty_table, read_table
+from fathom.io.contracts.corpus import SENTENCES, SPLITS
+from fathom.io.files import hash_folder, read_json
+from fathom.io.row_groups import scan_table
+from fathom.io.tables import make_empty_table, read_table
+from fathom.running.program import log
+from fathom.running.sources import describe_method
 
 _PACKAGES = ("pylatexenc", "spacy")
 

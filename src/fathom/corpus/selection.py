@@ -6,7 +6,7 @@ from datetime import date
 
 from fathom.config.corpus import Domain, Folds, Selection
 from fathom.errors import InputError
-from fathom.files import hash_text
+from fathom.io.files import hash_text
 
 _PATTERN = re.compile(r"\*|[^*\s]+?(\.\*)?")
 

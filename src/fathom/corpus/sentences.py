@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 
 from fathom.config.benchmark import Sentences
-from fathom.contracts.corpus import SENTENCES, SPLITS
 from fathom.corpus.latex import clean_sentence
 from fathom.errors import InputError
-from fathom.files import hash_text
-from fathom.program import log
-from fathom.tables import make_empty_table
+from fathom.io.contracts.corpus import SENTENCES, SPLITS
+from fathom.io.files import hash_text
+from fathom.io.tables import make_empty_table
+from fathom.running.program import log
 
 PAPERS_SPLITTER = "en_core_web_sm"
 LONGEST_CHUNK = 20_000

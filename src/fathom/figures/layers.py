@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.config.layers import Layers
-from fathom.contracts.layers import LAYER_CHANGE_COLUMNS, LAYER_SUMMARY_COLUMNS
 from fathom.errors import InputError
 from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
-from fathom.files import read_delimited, write_delimited
-from fathom.program import log
+from fathom.io.contracts.layers import LAYER_CHANGE_COLUMNS, LAYER_SUMMARY_COLUMNS
+from fathom.io.files import read_delimited, write_delimited
+from fathom.running.program import log
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

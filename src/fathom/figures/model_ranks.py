@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
-from fathom.contracts.scoring import SUMMARY_COLUMNS
 from fathom.errors import InputError
 from fathom.figures.style import (
     VARIANT_SERIES,
@@ -21,8 +20,9 @@ from fathom.figures.style import (
     use_style,
     wrap_name,
 )
-from fathom.files import read_delimited, write_delimited
-from fathom.program import log
+from fathom.io.contracts.scoring import SUMMARY_COLUMNS
+from fathom.io.files import read_delimited, write_delimited
+from fathom.running.program import log
 from fathom.scoring.summaries import correlate
 
 if TYPE_CHECKING:

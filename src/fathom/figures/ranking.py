@@ -7,7 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.contracts.ranking import (
+from fathom.errors import InputError
+from fathom.figures.style import Series, clean_name, make_figure
+from fathom.io.contracts.ranking import (
     AGREEMENT_COLUMNS,
     ALIGNMENT_COLUMNS,
     CATEGORY_COLUMNS,
@@ -16,9 +18,7 @@ from fathom.contracts.ranking import (
     FIRST_COMPONENT_COLUMNS,
     PAIRWISE_COLUMNS,
 )
-from fathom.errors import InputError
-from fathom.figures.style import Series, clean_name, make_figure
-from fathom.files import read_delimited
+from fathom.io.files import read_delimited
 from fathom.ranking.table import PARTS, Benchmark, Model, read_benchmarks, read_models
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from fathom.contracts.ranking import CATEGORY_COLUMNS, PAIRWISE_COLUMNS
 from fathom.figures.ranking import (
     RankingTables,
     add_colorbar,
@@ -16,6 +15,7 @@ from fathom.figures.ranking import (
     title_setting,
 )
 from fathom.figures.style import clean_name, make_figure
+from fathom.io.contracts.ranking import CATEGORY_COLUMNS, PAIRWISE_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fathom.contracts.ranking import ALIGNMENT_COLUMNS
 from fathom.figures.ranking import RankingTables, measure_names, title_setting
 from fathom.figures.style import clean_name, make_figure
+from fathom.io.contracts.ranking import ALIGNMENT_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

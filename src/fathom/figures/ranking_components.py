@@ -3,7 +3,6 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from fathom.contracts.ranking import COMPONENT_COLUMNS, FIRST_COMPONENT_COLUMNS
 from fathom.figures.ranking import (
     RankingTables,
     draw_note,
@@ -14,7 +13,8 @@ from fathom.figures.ranking import (
     title_setting,
 )
 from fathom.figures.style import clean_name, make_figure
-from fathom.ranking.draws import ALL
+from fathom.io.contracts.ranking import COMPONENT_COLUMNS, FIRST_COMPONENT_COLUMNS
+from fathom.ranking.resampled_scores import ALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

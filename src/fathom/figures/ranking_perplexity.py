@@ -3,7 +3,6 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from fathom.contracts.ranking import CORPUS_AGREEMENT_COLUMNS
 from fathom.figures.ranking import (
     RankingTables,
     add_colorbar,
@@ -15,7 +14,8 @@ from fathom.figures.ranking import (
     title_setting,
 )
 from fathom.figures.style import make_figure
-from fathom.ranking.draws import ALL, KINDS, PLAIN, name_transfer
+from fathom.io.contracts.ranking import CORPUS_AGREEMENT_COLUMNS
+from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

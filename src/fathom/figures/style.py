@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from fathom.files import write_atomically
+from fathom.io.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,12 +11,12 @@ import polars as pl
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
-from fathom.contracts.column import Contract
 from fathom.errors import InputError
-from fathom.layers.targets import MEASURES
-from fathom.program import log
+from fathom.io.contracts.column import Contract
+from fathom.io.tables import read_table
+from fathom.layers.target_ranks import MEASURES
+from fathom.running.program import log
 from fathom.scoring.summaries import draw_keywords, format_number
-from fathom.tables import read_table
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,12 +14,12 @@ import polars as pl
 
 from fathom.config.layers import TunedLens
 from fathom.errors import InputError
-from fathom.files import require_file, write_atomically
+from fathom.io.files import require_file, write_atomically
 from fathom.layers.projection import LayerStates, open_layers
-from fathom.models.packing import Packing, pack_texts, require_sequences
+from fathom.models.sequences import Packing, pack_texts, require_sequences
 from fathom.models.tokens import wants_bos
 from fathom.models.training import fix_randomness
-from fathom.program import log, show_progress
+from fathom.running.program import log, show_progress
 from fathom.scoring.logits import Batch
 
 if TYPE_CHECKING:

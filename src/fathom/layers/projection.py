@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
 from fathom.layers.architectures import check_tie, recognise
-from fathom.program import log, show_progress
+from fathom.running.program import log, show_progress
 from fathom.scoring.logits import Batch, HiddenStates, choose_projection, count_rows, pack_passes
 from fathom.scoring.passes import Pass
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from fathom.config.layers import Layers
-from fathom.contracts.layers import LAYER_RATES, LAYER_TOKENS
 from fathom.errors import InputError
+from fathom.io.contracts.layers import LAYER_RATES, LAYER_TOKENS
+from fathom.io.tables import make_empty_table
 from fathom.layers.projection import LayerStates, open_layers, read_states
 from fathom.models.loading import find_context
-from fathom.products import pack_models
-from fathom.program import log
+from fathom.numerics.matrix_products import pack_models
+from fathom.running.program import log
 from fathom.scoring.passes import Pass
-from fathom.tables import make_empty_table
 
 if TYPE_CHECKING:
     import numpy as np

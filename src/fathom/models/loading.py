@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.files import hash_file, hash_text, read_json, write_atomically, write_json
+from fathom.io.files import hash_file, hash_text, read_json, write_atomically, write_json
 from fathom.models.registry import Entry
-from fathom.program import log
+from fathom.running.program import log
 
 _TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
                     "spiece.model", "sentencepiece*.model")  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from fathom.errors import InputError
-from fathom.files import read_delimited
+from fathom.io.files import read_delimited
 
 Kind = Literal["base", "chat"]
 DTYPES = ("float32", "bfloat16", "float16")

@@ -14,9 +14,9 @@ import polars as pl
 
 from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
-from fathom.models.packing import Packing, pack_texts, require_sequences
+from fathom.models.sequences import Packing, pack_texts, require_sequences
 from fathom.models.tokens import wants_bos
-from fathom.program import log, show_progress
+from fathom.running.program import log, show_progress
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,9 +9,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
-from fathom.ranking.draws import PAIRED, PLAIN, UNPAIRED, Draws, Statistic
+from fathom.ranking.benchmark_agreement import Matrix
+from fathom.ranking.resampled_scores import PAIRED, PLAIN, UNPAIRED, ResampledScores, Statistic
 from fathom.ranking.resampling import weigh_pairs
-from fathom.ranking.tasks import Matrix
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,7 +98,7 @@ def share_crossings(places: "Places", models: "Places") -> float:
     return float((turned & counted).sum() / counted.sum())
 
 
-def choose_benchmarks(matrices: list[Matrix], draws: Draws) -> tuple[int, int]:
+def choose_benchmarks(matrices: list[Matrix], draws: ResampledScores) -> tuple[int, int]:
     """Return the places of the two benchmarks to align: the configured ones, or the tasks that agree least.
 
     Raises
@@ -122,7 +122,9 @@ def choose_benchmarks(matrices: list[Matrix], draws: Draws) -> tuple[int, int]:
     return pairs[int(np.argmin(values))]
 
 
-def align_settings(matrices: list[Matrix], draws: Draws) -> tuple[list[tuple[Any, ...]], list[Statistic]]:
+def align_settings(
+    matrices: list[Matrix], draws: ResampledScores
+) -> tuple[list[tuple[Any, ...]], list[Statistic]]:
     """Align two benchmarks in every setting; the paired test counts where there is one, else the unpaired.
 
     Returns

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fathom.program import log
-from fathom.ranking.draws import ALL, Draws, Statistic
+from fathom.ranking.resampled_scores import ALL, ResampledScores, Statistic
 from fathom.ranking.table import FEWEST_MODELS
+from fathom.running.program import log
 from fathom.scoring.summaries import format_number
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Spectrum:
     models: list[int]
 
 
-def find_spectra(draws: Draws) -> list[Spectrum]:
+def find_spectra(draws: ResampledScores) -> list[Spectrum]:
     """Return the components of the tasks in each setting, over all models and over the one family.
 
     Models without a score on some task are left out, and benchmarks that are the same for all; both are said.
@@ -181,7 +181,7 @@ def find_spectra(draws: Draws) -> list[Spectrum]:
     return found
 
 
-def tabulate_shares(spectra: list[Spectrum], draws: Draws) -> list[tuple[Any, ...]]:
+def tabulate_shares(spectra: list[Spectrum], draws: ResampledScores) -> list[tuple[Any, ...]]:
     """Return the rows of pca.csv."""
     rows = []
     for each in spectra:
@@ -202,7 +202,7 @@ def _add_up(shares: "Array") -> "Array":
     return np.where(np.isnan(shares[:, 0]), np.nan, np.nansum(shares, axis=1))
 
 
-def tabulate_first(spectra: list[Spectrum], draws: Draws) -> list[tuple[Any, ...]]:
+def tabulate_first(spectra: list[Spectrum], draws: ResampledScores) -> list[tuple[Any, ...]]:
     """Return the rows of pc1.csv: each model's score on the first component, best first."""
     import numpy as np
 
@@ -216,7 +216,7 @@ def tabulate_first(spectra: list[Spectrum], draws: Draws) -> list[tuple[Any, ...
     return rows
 
 
-def summarize_components(spectra: list[Spectrum], draws: Draws) -> list[Statistic]:
+def summarize_components(spectra: list[Spectrum], draws: ResampledScores) -> list[Statistic]:
     """Return what the first components explain, and how the first one goes with compute."""
     found: list[Statistic] = []
     for each in spectra:
@@ -229,7 +229,7 @@ def summarize_components(spectra: list[Spectrum], draws: Draws) -> list[Statisti
     return found
 
 
-def _compare_compute(spectrum: Spectrum, end: str, draws: Draws) -> Iterator[Statistic]:
+def _compare_compute(spectrum: Spectrum, end: str, draws: ResampledScores) -> Iterator[Statistic]:
     """Yield Pearson's r and tau-b of the first component with the logarithm of training compute."""
     import numpy as np
 

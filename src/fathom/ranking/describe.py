@@ -12,10 +12,10 @@ from typing import Any
 
 from fathom.config.ranking import RankedBenchmark, Ranking
 from fathom.errors import InputError
-from fathom.files import read_json
+from fathom.io.files import read_json
 from fathom.models.registry import Entry
-from fathom.program import log
 from fathom.ranking.table import Benchmark, Model
+from fathom.running.program import log
 
 CORPUS_METRICS = frozenset({"bits_per_byte", "byte_perplexity", "word_perplexity", "perplexity"})
 LOWER_METRICS = CORPUS_METRICS | {"brier_score", "loss", "rank", "ter", "wer", "cer", "mse", "rmse", "mae"}

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from fathom.config.ranking import Ranking
 from fathom.errors import InputError
-from fathom.files import read_delimited
+from fathom.io.files import read_delimited
 from fathom.models.registry import Entry
-from fathom.program import log
 from fathom.ranking.describe import describe_benchmarks, describe_models, read_metadata
 from fathom.ranking.inputs import SettingFiles, find_score_files
 from fathom.ranking.significance import compare_paired
 from fathom.ranking.table import ScoreTable, check_size
+from fathom.running.program import log
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.config.ranking import RankingSettings
-from fathom.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
 from fathom.errors import InputError
-from fathom.files import read_delimited
+from fathom.io.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
+from fathom.io.files import read_delimited
 from fathom.models.registry import Entry
 from fathom.ranking.describe import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.contracts.ranking import (
+from fathom.errors import InputError
+from fathom.io.contracts.ranking import (
     PAIRED_TESTS,
     RANKED_BENCHMARK_COLUMNS,
     RANKED_MODEL_COLUMNS,
     RANKED_SCORES,
 )
-from fathom.errors import InputError
-from fathom.files import read_delimited, write_delimited
-from fathom.program import log
-from fathom.tables import make_empty_table, read_table, write_table
+from fathom.io.files import read_delimited, write_delimited
+from fathom.io.tables import make_empty_table, read_table, write_table
+from fathom.running.program import log
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,8 +7,8 @@ import polars as pl
 
 from fathom.errors import InputError
 from fathom.models.loading import find_context
-from fathom.products import pack_models
-from fathom.program import log, show_progress
+from fathom.numerics.matrix_products import pack_models
+from fathom.running.program import log, show_progress
 from fathom.scoring.logits import choose_projection
 
 if TYPE_CHECKING:

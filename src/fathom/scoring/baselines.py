@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.config.scoring import Summary
-from fathom.contracts.column import Contract
 from fathom.errors import InputError
-from fathom.program import log
+from fathom.io.contracts.column import Contract
+from fathom.io.tables import read_table
+from fathom.running.program import log
 from fathom.scoring.perplexity import Likelihood, add_up
 from fathom.scoring.summaries import Estimate, draw_keywords, format_number, summarize_values
-from fathom.tables import read_table
 
 if TYPE_CHECKING:
     import numpy as np

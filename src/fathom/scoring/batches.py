@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.program import log, show_progress
+from fathom.running.program import log, show_progress
 from fathom.scoring.logits import Projection, score_batch
 from fathom.scoring.partial import Partial, Tokens
 from fathom.scoring.passes import Pass

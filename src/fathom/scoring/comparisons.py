@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.config.scoring import Summary
-from fathom.program import log
+from fathom.running.program import log
 from fathom.scoring.summaries import METRICS, Key, check_same_pairs, format_number, resample_values
 
 if TYPE_CHECKING:

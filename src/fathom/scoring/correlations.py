@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.scoring import Summary
-from fathom.contracts.scoring import SUMMARY_COLUMNS
 from fathom.errors import InputError
-from fathom.files import read_delimited
-from fathom.program import log
+from fathom.io.contracts.scoring import SUMMARY_COLUMNS
+from fathom.io.files import read_delimited
+from fathom.running.program import log
 from fathom.scoring.comparisons import AGGREGATE
 from fathom.scoring.summaries import METRICS, draw_keywords, format_number
 

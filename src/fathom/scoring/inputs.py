@@ -4,10 +4,10 @@ from pathlib import Path
 
 import polars as pl
 
-from fathom.contracts.benchmark import PAIRS
 from fathom.errors import InputError
-from fathom.files import hash_text, read_json_lines
-from fathom.tables import read_table
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.files import hash_text, read_json_lines
+from fathom.io.tables import read_table
 
 COLUMNS = ("pair_id", "keyword", "prompt", "target")
 REQUIRED = ("prompt", "target")

@@ -2,8 +2,8 @@
 
 A target token's logit must come from the same float32 matrix product as all others: a product of its own, or
 one in bfloat16, moves a large share of ranks. So hidden states are taken at target positions only, and the
-output layer is applied to them in float32, packed where it is (:mod:`fathom.products`); that this is what the
-model gives is checked before scoring.
+output layer is applied to them in float32, packed where it is (:mod:`fathom.numerics.matrix_products`); that
+this is what the model gives is checked before scoring.
 """
 
 import inspect
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.products import is_packed
-from fathom.program import log
+from fathom.numerics.matrix_products import is_packed
+from fathom.running.program import log
 from fathom.scoring.partial import Tokens, join_tokens
 from fathom.scoring.passes import Pass
 

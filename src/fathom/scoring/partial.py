@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 import pyarrow as pa
 
-from fathom.contracts.column import Column, Contract
 from fathom.errors import InputError
-from fathom.files import read_json, write_json
-from fathom.program import log
-from fathom.tables import read_table, write_table
+from fathom.io.contracts.column import Column, Contract
+from fathom.io.files import read_json, write_json
+from fathom.io.tables import read_table, write_table
+from fathom.running.program import log
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,11 +8,11 @@ import polars as pl
 
 from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
-from fathom.files import hash_text
+from fathom.io.files import hash_text
 from fathom.models.loading import find_context
 from fathom.models.tokens import Document, encode_document
-from fathom.products import pack_models
-from fathom.program import log
+from fathom.numerics.matrix_products import pack_models
+from fathom.running.program import log
 from fathom.scoring.batches import Replica, score_passes
 from fathom.scoring.logits import choose_projection
 from fathom.scoring.passes import Pass

@@ -11,8 +11,8 @@ from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.models.loading import Pointer, find_context
 from fathom.models.tokens import Encoded, encode_chat, encode_pairs
-from fathom.products import pack_models
-from fathom.program import log
+from fathom.numerics.matrix_products import pack_models
+from fathom.running.program import log
 from fathom.scoring.batches import Replica, score_passes
 from fathom.scoring.inputs import COLUMNS, complete_pairs
 from fathom.scoring.logits import choose_projection

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from fathom.config.scoring import Summary
-from fathom.contracts.benchmark import PAIRS
-from fathom.contracts.scoring import SCORES
 from fathom.errors import InputError
-from fathom.program import log
-from fathom.tables import read_table
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.tables import read_table
+from fathom.running.program import log
 
 if TYPE_CHECKING:
     import numpy as np

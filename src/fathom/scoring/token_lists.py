@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.contracts.scoring import TOKEN_LISTS
 from fathom.errors import InputError
+from fathom.io.contracts.scoring import TOKEN_LISTS
+from fathom.io.tables import make_empty_table
 from fathom.models.tokens import encode_texts
-from fathom.program import show_progress
-from fathom.tables import make_empty_table
+from fathom.running.program import show_progress
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,0 +1,65 @@
+"""Embed the distinct sentences of one part, each once for all keywords and domains (spec 1.3)."""
+
+import argparse
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.config.benchmark import Embedding
+from fathom.io.contracts.corpus import SENTENCES
+from fathom.io.files import write_atomically, write_json
+from fathom.io.tables import read_table
+from fathom.running.program import add_previous, add_settings, log, read_settings, run_program, show_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read a table of sentences, embed its distinct ones, write float32 [rows, dimension] as .npy."""
+    from fathom.benchmark.reuse import describe_embedding, find_vectors
+    from fathom.benchmark.vectors import write_vectors
+
+    settings = read_settings(arguments.settings, Embedding)
+    table = read_table(arguments.sentences, SENTENCES, ["doc_id", "row", "sentence"])
+    count = len(table)
+    method = describe_embedding(settings)
+    known = find_vectors(arguments.previous, table, method)
+    sentences = table.unique("row", keep="first", maintain_order=True).sort("row")["sentence"]
+    del table
+    log.info("%s distinct sentences of %s", f"{len(sentences):,}", f"{count:,}")
+    if len(known.places):
+        log.info("%s of %s vectors taken over", f"{len(known.places):,}", f"{len(sentences):,}")
+    encode = make_encoder(settings, arguments.workers)
+    with write_atomically(arguments.output) as temporary, temporary.open("wb") as stream:
+        write_vectors(stream, sentences, known, encode)
+    report = {"sentences": len(sentences), "reused_sentences": len(known.places)}
+    write_json(arguments.report, {**report, "method": method or describe_embedding(settings)})
+
+
+def make_encoder(settings: Embedding, workers: int) -> "Callable[[Sequence[str]], npt.NDArray[np.float32]]":
+    """Return what embeds sentences, in this process or in several; the model is loaded with the first."""
+    from fathom.benchmark.embedding import SentenceEncoder, encode_in_processes
+
+    load = cache(lambda: SentenceEncoder(settings))
+
+    def encode(sentences: "Sequence[str]") -> "npt.NDArray[np.float32]":
+        if workers > 1 and len(sentences) > workers:
+            return encode_in_processes(sentences, settings, workers)
+        return load().encode(sentences, partial(show_progress, what="batches"))
+
+    return encode
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sentences", type=Path, required=True, help="table of sentences")
+    add_previous(parser)
+    add_settings(parser, Embedding)
+    parser.add_argument("--workers", type=int, default=1, help="processes; the result is the same")
+    parser.add_argument("--output", type=Path, required=True, help="array of embeddings, .npy")
+    parser.add_argument("--report", type=Path, required=True, help="counts and method as JSON")
+    run_program(parser, main)

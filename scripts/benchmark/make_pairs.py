@@ -1,0 +1,58 @@
+"""Make the prompt-target pairs of one domain and variant (spec 1.5)."""
+
+import argparse
+from collections.abc import Collection
+from pathlib import Path
+
+from fathom.config.benchmark import VARIANTS, Pairs
+from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.files import write_json
+from fathom.io.row_groups import scan_groups, select_rows
+from fathom.running.program import add_settings, read_settings, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read sentences, vocabulary, index and tokenizer; write the pairs twice, and their report."""
+    import polars as pl
+
+    from fathom.benchmark.pairs import make_pairs, write_pairs
+    from fathom.benchmark.vocabulary import read_vocabulary
+    from fathom.models.loading import fingerprint_folder, load_tokenizer
+
+    tokenizer = load_tokenizer(arguments.tokenizer)
+
+    def encode_offsets(sentences: list[str]) -> list[list[tuple[int, int]]]:
+        encoded = tokenizer(sentences, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        offsets: list[list[tuple[int, int]]] = encoded["offset_mapping"]
+        return offsets
+
+    def find_dates(documents: Collection[str]) -> dict[str, str]:
+        wanted = pl.col("doc_id").is_in(pl.Series(sorted(documents), dtype=pl.String).implode())
+        return dict(select_rows(arguments.index, ["doc_id", "date"], wanted).iter_rows())
+
+    benchmark = make_pairs(
+        scan_groups(arguments.sentences, "keyword", [column.name for column in MATCHES]),
+        read_vocabulary(arguments.vocabulary),
+        find_dates,
+        arguments.variant,
+        read_settings(arguments.settings, Pairs),
+        encode_offsets,
+    )
+    write_pairs(benchmark.pairs, arguments.output, arguments.json_lines)
+    write_json(arguments.report, {**benchmark.report, "tokenizer": fingerprint_folder(arguments.tokenizer)})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sentences", type=Path, required=True, help="matched sentences of the domain")
+    parser.add_argument("--vocabulary", type=Path, required=True, help="vocabulary.tsv of this variant")
+    parser.add_argument("--index", type=Path, required=True, help="index of the corpus, which knows dates")
+    parser.add_argument(
+        "--tokenizer", type=Path, required=True, help="folder of the smallest model's tokenizer"
+    )
+    parser.add_argument("--variant", choices=VARIANTS, required=True, help="which vocabulary it is")
+    parser.add_argument("--output", type=Path, required=True, help="pairs.parquet to write")
+    parser.add_argument("--json-lines", type=Path, required=True, help="pairs.jsonl to write")
+    parser.add_argument("--report", type=Path, required=True, help="pairs.json to write: counts")
+    add_settings(parser, Pairs)
+    run_program(parser, main)

@@ -1,0 +1,43 @@
+"""Collect one domain's plain text for training and testing models, never the benchmark's documents."""
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from fathom.io.contracts.corpus import INDEX, TEXTS
+from fathom.io.tables import write_table
+from fathom.running.program import log, run_program, show_progress
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Choose documents by the index, read them from their parts, take LaTeX out, write the table."""
+    import polars as pl
+
+    from fathom.corpus.index import iterate_documents
+    from fathom.corpus.texts import CHOSEN_BY, choose_documents, make_plain
+    from fathom.io.row_groups import scan_table, select_rows
+
+    pieces = scan_table(arguments.index, CHOSEN_BY)
+    chosen = choose_documents(pieces, arguments.domain, arguments.max_characters)
+    columns = [column.name for column in INDEX]
+    rows = select_rows(arguments.index, columns, pl.col("doc_id").is_in(chosen["doc_id"].implode()))
+    plain: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for path in show_progress(arguments.documents, "parts"):
+        for document in iterate_documents(path, path.name.removesuffix(".parquet"), rows):
+            plain[document["doc_id"]] = make_plain(document, counts)
+    text = pl.Series("text", [plain[doc_id] for doc_id in chosen["doc_id"]], dtype=pl.String)
+    log.info(
+        "%s characters of plain text; %s", f"{text.str.len_chars().sum():,}", dict(sorted(counts.items()))
+    )
+    write_table(arguments.output, chosen.with_columns(text), TEXTS)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=Path, nargs="+", required=True, help="tables of all parts")
+    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
+    parser.add_argument("--domain", required=True, help="name of the domain")
+    parser.add_argument("--max-characters", type=int, required=True, help="limit for training text")
+    parser.add_argument("--output", type=Path, required=True, help="table of texts")
+    run_program(parser, main)

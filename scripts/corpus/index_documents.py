@@ -1,0 +1,46 @@
+"""Index a corpus: which part holds the version of a document that counts; report on the join (spec 1.1)."""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.corpus import Selection
+from fathom.io.files import read_json, write_atomically, write_json
+from fathom.running.program import add_settings, log, read_settings, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the index and the join report."""
+    from fathom.corpus.index import build_index
+    from fathom.corpus.join_report import describe_join
+    from fathom.io.contracts.corpus import INDEX
+    from fathom.io.tables import read_table
+
+    settings = read_settings(arguments.settings, Selection)
+    paths = sorted(arguments.reports)
+    if arguments.metadata_report is not None:
+        paths.append(arguments.metadata_report)
+    reports = [read_json(path) for path in paths]
+    # a corpus that the report refuses leaves no index
+    with write_atomically(arguments.output) as temporary:
+        counts = build_index(arguments.documents, temporary)
+        index = read_table(temporary, INDEX, ["characters", "date", "domains", "fold"])
+        report = describe_join(index, counts, reports, settings)
+    write_json(arguments.report, report)
+    log.info(
+        "%s documents, %s with full text; %s malformed lines, %s duplicates",
+        f"{report['documents']:,}",
+        f"{report['with_full_text']:,}",
+        f"{report['malformed']['count']:,}",
+        f"{sum(report['duplicates'].values()):,}",
+    )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=Path, nargs="+", required=True, help="tables of documents")
+    parser.add_argument("--reports", type=Path, nargs="+", required=True, help="reports of the same parts")
+    parser.add_argument("--metadata-report", type=Path, help="report on the metadata (arXiv only)")
+    parser.add_argument("--output", type=Path, required=True, help="the index (parquet)")
+    parser.add_argument("--report", type=Path, required=True, help="the join report (JSON)")
+    add_settings(parser, Selection)
+    run_program(parser, main)

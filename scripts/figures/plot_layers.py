@@ -1,0 +1,54 @@
+"""Plot one figure of a family of models by layer (001: Figs. 9-12, 22-24; a heat map; lenses).
+
+Reads layers.csv and layer-changes.csv of a domain, and the rates of the family's first model; writes the
+figure as PDF and PNG, and its numbers as CSV.
+"""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.layers import FIGURES, Layers
+from fathom.config.section import Section
+from fathom.figures.layers import COLUMNS, Numbers, plot_curves, plot_keywords, read_numbers
+from fathom.io.contracts.layers import LAYER_RATES
+from fathom.io.tables import read_table
+from fathom.running.program import add_settings, log, read_settings, run_program
+
+
+class Settings(Section):
+    """Settings of this program."""
+
+    layers: Layers = Layers()
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read the tables, draw one figure, write it and its numbers."""
+    settings = read_settings(arguments.settings, Settings)
+    summary, changes = (
+        read_numbers(path, columns)
+        for path, columns in zip((arguments.summary, arguments.changes), COLUMNS, strict=True)
+    )
+    numbers = Numbers(
+        arguments.models, summary, changes, read_table(arguments.rates, LAYER_RATES), settings.layers
+    )
+    files = (arguments.output, arguments.png, arguments.table)
+    if arguments.figure == "keywords":
+        plot_keywords(numbers, arguments.title, files)
+    else:
+        plot_curves(arguments.figure, numbers, arguments.title, files)
+    log.info("figure %s of %s drawn", arguments.figure, ", ".join(arguments.models))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--figure", choices=FIGURES, required=True, help="which figure")
+    parser.add_argument("--models", nargs="+", required=True, help="models of the family, the base first")
+    parser.add_argument("--summary", type=Path, required=True, help="layers.csv")
+    parser.add_argument("--changes", type=Path, required=True, help="layer-changes.csv")
+    parser.add_argument("--rates", type=Path, required=True, help="rates of the first model (parquet)")
+    parser.add_argument("--title", default="", help="name of the domain")
+    parser.add_argument("--output", type=Path, required=True, help="the figure as PDF")
+    parser.add_argument("--png", type=Path, required=True, help="the figure as PNG")
+    parser.add_argument("--table", type=Path, required=True, help="the figure's numbers as CSV")
+    add_settings(parser, Settings)
+    run_program(parser, main)

@@ -1,0 +1,33 @@
+"""Plot the models of one domain by rank, and how far its benchmarks agree (000: Figure 7).
+
+Reads summary.csv; writes the figure as PDF and PNG, and its numbers as CSV.
+"""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.scoring import Summary
+from fathom.figures.model_ranks import plot_model_ranks, read_model_ranks, select_domain, write_model_ranks
+from fathom.running.program import add_settings, log, read_settings, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read the summary, draw one domain, write figure and numbers."""
+    settings = read_settings(arguments.settings, Summary)
+    models = select_domain(read_model_ranks(arguments.summary), arguments.domain, arguments.summary)
+    title = arguments.title or arguments.domain
+    agreements = plot_model_ranks(models, title, arguments.output, arguments.png, settings)
+    write_model_ranks(arguments.table, models, agreements)
+    log.info("domain %s: %d models drawn", arguments.domain, len(models))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--summary", type=Path, required=True, help="summary.csv of a run")
+    parser.add_argument("--domain", required=True, help="name of the domain")
+    parser.add_argument("--title", default="", help="title of the figure; the domain's name if empty")
+    parser.add_argument("--output", type=Path, required=True, help="the figure as PDF")
+    parser.add_argument("--png", type=Path, required=True, help="the figure as PNG")
+    parser.add_argument("--table", type=Path, required=True, help="the figure's numbers as CSV")
+    add_settings(parser, Summary)
+    run_program(parser, main)

@@ -1,0 +1,70 @@
+"""Plot one figure of how far rankings agree, and write its numbers (004: Figures 1 to 15).
+
+Reads the tables of results/{run}/ranking; writes the figure as PDF and PNG, and its numbers as CSV.
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fathom.config.ranking import RankingSettings
+from fathom.errors import InputError
+from fathom.figures.ranking import RankingTables
+from fathom.figures.ranking_agreement import draw_categories, draw_means, draw_tasks
+from fathom.figures.ranking_alignment import draw_alignment
+from fathom.figures.ranking_components import draw_compute, draw_first, draw_shares
+from fathom.figures.ranking_perplexity import draw_settings, draw_transfer
+from fathom.figures.style import save_figure, use_style
+from fathom.io.files import write_delimited
+from fathom.ranking.resampled_scores import PLAIN
+from fathom.running.program import add_settings, read_settings, run_program
+
+FIGURES: dict[str, Callable[[RankingTables, RankingSettings], Any]] = {
+    "alignment": lambda tables, _: draw_alignment(tables),
+    "mean-tau": lambda tables, _: draw_means(tables, PLAIN),
+    "mean-tau-significant": lambda tables, _: draw_means(tables, tables.tested),
+    "categories": lambda tables, _: draw_categories(tables, PLAIN),
+    "categories-significant": lambda tables, _: draw_categories(tables, tables.tested),
+    "perplexity": lambda tables, _: draw_settings(tables),
+    "perplexity-before": lambda tables, _: draw_transfer(tables),
+    "pca": lambda tables, _: draw_shares(tables),
+    "pca-family": lambda tables, settings: draw_shares(tables, settings.ranking.one_family),
+    "pc1-compute": lambda tables, _: draw_compute(tables),
+    "pc1-scores": lambda tables, _: draw_first(tables),
+}
+MATRICES: dict[str, Callable[[RankingTables, str], Any]] = {
+    "tau": lambda tables, setting: draw_tasks(tables, PLAIN, setting),
+    "tau-significant": lambda tables, setting: draw_tasks(tables, tables.tested, setting),
+}
+
+
+def draw(name: str, tables: RankingTables, settings: RankingSettings) -> Any:
+    """Return a figure by its name, and its numbers; `tau.SETTING` is a heat map of one setting."""
+    if name in FIGURES:
+        return FIGURES[name](tables, settings)
+    kind, _, setting = name.partition(".")
+    if kind not in MATRICES or setting not in tables.settings:
+        known = [*FIGURES, *(f"{kind}.{each}" for kind in MATRICES for each in tables.settings)]
+        raise InputError(f"there is no figure {name!r}", "--figure", f"known: {', '.join(known)}")
+    return MATRICES[kind](tables, setting)
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read the tables, draw the figure, write it and its numbers."""
+    settings = read_settings(arguments.settings, RankingSettings)
+    with use_style():
+        figure, (columns, rows) = draw(arguments.figure, RankingTables(arguments.tables), settings)
+        save_figure(figure, arguments.output, arguments.png)
+    write_delimited(arguments.table, columns, rows, ",")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", type=Path, required=True, help="folder of the rankings' tables")
+    parser.add_argument("--figure", required=True, help=f"{', '.join([*FIGURES, *MATRICES])} (with .SETTING)")
+    parser.add_argument("--output", type=Path, required=True, help="the figure as PDF")
+    parser.add_argument("--png", type=Path, required=True, help="the figure as PNG")
+    parser.add_argument("--table", type=Path, required=True, help="the figure's numbers as CSV")
+    add_settings(parser, RankingSettings)
+    run_program(parser, main)

@@ -1,0 +1,69 @@
+"""Sum up layers over keywords, compare models with their references, and say where changes begin (001: 3.3).
+
+Reads the rates and targets of all models on one domain; writes layers.csv, layer-changes.csv and
+layer-onsets.csv.
+"""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.layers import Layers
+from fathom.config.scoring import Summary
+from fathom.config.section import Section
+from fathom.io.contracts.layers import (
+    LAYER_CHANGE_COLUMNS,
+    LAYER_ONSET_COLUMNS,
+    LAYER_RATES,
+    LAYER_SUMMARY_COLUMNS,
+    LAYER_TARGETS,
+)
+from fathom.io.files import write_delimited
+from fathom.layers.changes import (
+    compare_layers,
+    find_onsets,
+    list_changes,
+    make_curves,
+    read_layers,
+    summarize_layers,
+)
+from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
+
+
+class Settings(Section):
+    """Settings of this program."""
+
+    layers: Layers = Layers()
+    summary: Summary = Summary()
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read the tables of all models, sum up, compare, write."""
+    settings = read_settings(arguments.settings, Settings)
+    rates = read_layers(arguments.rates, LAYER_RATES)
+    targets = read_layers(arguments.targets, LAYER_TARGETS)
+    curves = make_curves(rates, targets)
+    changes = compare_layers(curves, arguments.reference, settings.layers, settings.summary)
+    rows = summarize_layers(curves, settings.summary)
+    log.info("%s models, %s comparisons", len(rates), len(arguments.reference))
+    write_delimited(arguments.output, LAYER_SUMMARY_COLUMNS, rows, ",")
+    write_delimited(arguments.changes, LAYER_CHANGE_COLUMNS, list_changes(changes, settings.summary), ",")
+    write_delimited(arguments.onsets, LAYER_ONSET_COLUMNS, find_onsets(changes, settings.summary), ",")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_tables(parser, "--rates", ("MODEL",), "rates of a model by layer (parquet)", required=True)
+    add_tables(parser, "--targets", ("MODEL",), "targets of a model by layer (parquet)")
+    parser.add_argument(
+        "--reference",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("MODEL", "REFERENCE"),
+        help="a model and what it is compared with; repeat for each",
+    )
+    parser.add_argument("--output", type=Path, required=True, help="every metric by layer (CSV)")
+    parser.add_argument("--changes", type=Path, required=True, help="changes against references (CSV)")
+    parser.add_argument("--onsets", type=Path, required=True, help="where changes begin (CSV)")
+    add_settings(parser, Settings)
+    run_program(parser, main)

@@ -1,0 +1,61 @@
+"""Train a model further, all its weights, on a domain's texts; write folder, pointer and training curve."""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.models import Adaptation
+from fathom.errors import InputError
+from fathom.io.contracts.corpus import TEXTS
+from fathom.io.files import write_delimited
+from fathom.io.tables import read_table
+from fathom.models.loading import (
+    Pointer,
+    check_fingerprint,
+    fingerprint_folder,
+    hash_weights,
+    load_model,
+    pick_device,
+    read_pointer,
+    save_model,
+    write_pointer,
+)
+from fathom.models.training import CURVE_COLUMNS, train
+from fathom.running.program import add_settings, read_settings, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Load the base model, train it, write the result beside what it came from."""
+    settings = read_settings(arguments.settings, Adaptation)
+    base = read_pointer(arguments.model)
+    check_fingerprint(base)
+    texts = read_table(arguments.texts, TEXTS)
+    model, tokenizer = load_model(base)
+    device = pick_device(arguments.device)
+    before = hash_weights(model)
+    curve = train(model, tokenizer, texts, settings, settings.dropout, device, base.add_bos)
+    if hash_weights(model) == before:
+        raise InputError("training changed no weight", arguments.name, "raise learning_rate or steps")
+    save_model(arguments.output, model, tokenizer)
+    write_delimited(arguments.curve, CURVE_COLUMNS, curve, delimiter=",")
+    pointer = Pointer(
+        arguments.name,
+        arguments.output,
+        kind=base.kind,
+        fingerprint=fingerprint_folder(arguments.output),
+        base=base.name,
+        add_bos=base.add_bos,
+    )
+    write_pointer(arguments.pointer, pointer)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, required=True, help="pointer to the base model, or its folder")
+    parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
+    parser.add_argument("--name", required=True, help="name of the new model")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the new weights")
+    parser.add_argument("--pointer", type=Path, required=True, help="pointer to the new model (JSON)")
+    parser.add_argument("--curve", type=Path, required=True, help="losses by step (CSV)")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    add_settings(parser, Adaptation)
+    run_program(parser, main)

@@ -1,0 +1,23 @@
+"""Fetch the tokenizer of a model of the table, without its weights, and copy it to a folder."""
+
+import argparse
+from pathlib import Path
+
+from fathom.models.loading import copy_tokenizer, locate_model
+from fathom.models.registry import find_model, read_registry
+from fathom.running.program import run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Locate the tokenizer and copy its files."""
+    entry = find_model(read_registry(arguments.registry), arguments.name, arguments.registry)
+    folder, _ = locate_model(entry, arguments.registry, tokenizer_only=True)
+    copy_tokenizer(folder, arguments.output)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--name", required=True, help="name of the model in the table")
+    parser.add_argument("--registry", type=Path, default=Path("config/models.tsv"), help="table of models")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the tokenizer")
+    run_program(parser, main)

@@ -1,0 +1,45 @@
+"""Train a small language model from nothing on a domain's texts; write folder, pointer and training curve."""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.models import Training
+from fathom.io.contracts.corpus import TEXTS
+from fathom.io.files import write_delimited
+from fathom.io.tables import read_table
+from fathom.models.loading import (
+    Pointer,
+    fingerprint_folder,
+    load_tokenizer,
+    pick_device,
+    save_model,
+    write_pointer,
+)
+from fathom.models.training import CURVE_COLUMNS, build_model, train
+from fathom.running.program import add_settings, read_settings, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Build the model, train it, write it."""
+    settings = read_settings(arguments.settings, Training)
+    texts = read_table(arguments.texts, TEXTS)
+    tokenizer = load_tokenizer(arguments.tokenizer)
+    model = build_model(settings, tokenizer)
+    curve = train(model, tokenizer, texts, settings, device=pick_device(arguments.device))
+    save_model(arguments.output, model, tokenizer)
+    write_delimited(arguments.curve, CURVE_COLUMNS, curve, delimiter=",")
+    pointer = Pointer(arguments.name, arguments.output, fingerprint=fingerprint_folder(arguments.output))
+    write_pointer(arguments.pointer, pointer)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
+    parser.add_argument("--tokenizer", type=Path, required=True, help="folder of the tokenizer")
+    parser.add_argument("--name", required=True, help="name of the new model")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the new weights")
+    parser.add_argument("--pointer", type=Path, required=True, help="pointer to the new model (JSON)")
+    parser.add_argument("--curve", type=Path, required=True, help="losses by step (CSV)")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    add_settings(parser, Training)
+    run_program(parser, main)

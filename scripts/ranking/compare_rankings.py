@@ -1,0 +1,72 @@
+"""Compare the rankings that benchmarks give: tau, significance, perplexity, components, alignment (spec 3.5).
+
+Reads the four files of a table of scores; writes one CSV for each kind of number, with intervals from a
+bootstrap over models.
+"""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.ranking import RankingSettings
+from fathom.io.contracts.ranking import (
+    AGREEMENT_COLUMNS,
+    ALIGNMENT_COLUMNS,
+    CATEGORY_COLUMNS,
+    COMPONENT_COLUMNS,
+    CORPUS_AGREEMENT_COLUMNS,
+    FIRST_COMPONENT_COLUMNS,
+    PAIRWISE_COLUMNS,
+)
+from fathom.io.files import write_delimited
+from fathom.ranking.alignment import align_settings
+from fathom.ranking.benchmark_agreement import (
+    measure_matrices,
+    summarize_tasks,
+    tabulate_categories,
+    tabulate_means,
+    tabulate_pairs,
+)
+from fathom.ranking.components import find_spectra, summarize_components, tabulate_first, tabulate_shares
+from fathom.ranking.perplexity_agreement import compare_corpora, summarize_corpora, tabulate_corpora
+from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
+from fathom.ranking.table import read_score_table
+from fathom.running.program import add_settings, log, read_settings, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Compare all rankings, write all tables."""
+    settings = read_settings(arguments.settings, RankingSettings)
+    table = read_score_table(arguments.scores)
+    draws = ResampledScores(table, settings)
+    matrices = measure_matrices(draws)
+    comparisons, spectra = compare_corpora(draws), find_spectra(draws)
+    aligned, crossings = align_settings(matrices, draws)
+    statistics = [
+        *summarize_tasks(matrices, draws),
+        *summarize_corpora(comparisons, draws),
+        *summarize_components(spectra, draws),
+        *crossings,
+    ]
+    tables = [
+        ("agreement", AGREEMENT_COLUMNS, tabulate_statistics(add_changes(statistics, table.settings), draws)),
+        ("pairwise", PAIRWISE_COLUMNS, tabulate_pairs(matrices, draws)),
+        ("means", PAIRWISE_COLUMNS, tabulate_means(matrices, draws)),
+        ("categories", CATEGORY_COLUMNS, tabulate_categories(matrices, draws)),
+        ("perplexity", CORPUS_AGREEMENT_COLUMNS, tabulate_corpora(comparisons, draws)),
+        ("pca", COMPONENT_COLUMNS, tabulate_shares(spectra, draws)),
+        ("pc1", FIRST_COMPONENT_COLUMNS, tabulate_first(spectra, draws)),
+        ("alignment", ALIGNMENT_COLUMNS, aligned),
+    ]
+    for name, columns, rows in tables:
+        write_delimited(arguments.output / f"{name}.csv", columns, rows, ",")
+    for setting, name, value, low, high in tables[0][2]:
+        if name.startswith(("mean_tau", "share")) and "categories" not in name:
+            log.info("%s: %s %s [%s, %s]", setting, name, value, low, high)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scores", type=Path, required=True, help="folder of the table of scores")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the tables (CSV)")
+    add_settings(parser, RankingSettings)
+    run_program(parser, main)

@@ -1,0 +1,39 @@
+"""Compare every two models on each benchmark, group those that are not apart, correlate metrics (spec 2.2).
+
+Reads the scores of all models and their summary; writes differences with intervals, groups by letters, and
+correlations.
+"""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.scoring import Summary
+from fathom.io.contracts.scoring import COMPARISON_COLUMNS, CORRELATION_COLUMNS, GROUP_COLUMNS
+from fathom.io.files import write_delimited
+from fathom.running.program import add_settings, add_tables, read_settings, run_program
+from fathom.scoring.comparisons import resample_scores, tabulate_comparisons
+from fathom.scoring.correlations import read_series, tabulate_correlations
+from fathom.scoring.summaries import read_scores
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read all scores, resample them once, write three tables."""
+    settings = read_settings(arguments.settings, Summary)
+    resampled = resample_scores(read_scores(arguments.scores), settings)
+    comparisons, groups = tabulate_comparisons(resampled, settings)
+    write_delimited(arguments.output, COMPARISON_COLUMNS, comparisons, delimiter=",")
+    write_delimited(arguments.groups, GROUP_COLUMNS, groups, delimiter=",")
+    correlations = tabulate_correlations(read_series(arguments.summary), settings)
+    write_delimited(arguments.correlations, CORRELATION_COLUMNS, correlations, delimiter=",")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    places = ("DOMAIN", "VARIANT", "MODEL")
+    add_tables(parser, "--scores", places, "scores of one model on one benchmark", required=True)
+    parser.add_argument("--summary", type=Path, required=True, help="summary.csv: what is correlated")
+    parser.add_argument("--output", type=Path, required=True, help="differences (CSV)")
+    parser.add_argument("--groups", type=Path, required=True, help="groups of models by letters (CSV)")
+    parser.add_argument("--correlations", type=Path, required=True, help="correlations of metrics (CSV)")
+    add_settings(parser, Summary)
+    run_program(parser, main)

@@ -1,0 +1,80 @@
+"""Measure perplexity and bits per byte of a model on a domain's held-out text (spec 2.3).
+
+Reads a model (its pointer or a plain folder) and the domain's texts, of which only fold adapt-test is used;
+writes one row for each document, and a report.
+"""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from fathom.config.scoring import Perplexity, Scoring
+from fathom.config.section import Section
+from fathom.io.contracts.corpus import TEXTS
+from fathom.io.contracts.scoring import PERPLEXITY
+from fathom.io.files import hash_file, write_json
+from fathom.io.tables import read_table, write_table
+from fathom.models.loading import describe_loaded, load_model, read_pointer
+from fathom.models.tokens import wants_bos
+from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.scoring.perplexity import FOLD, add_up, choose_held_out, fit_windows, score_texts
+
+
+class Settings(Section):
+    """Settings of this program."""
+
+    scoring: Scoring = Scoring()
+    perplexity: Perplexity = Perplexity()
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Load model and texts, score, write rows and report."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    import torch
+
+    torch.set_num_threads(arguments.threads)
+    settings = read_settings(arguments.settings, Settings)
+    texts, counts = choose_held_out(read_table(arguments.texts, TEXTS), settings.perplexity.max_characters)
+    pointer = read_pointer(arguments.model)
+    model, tokenizer = load_model(pointer, settings.scoring.dtype, settings.scoring.device)
+    windows = fit_windows(model, settings.perplexity)
+    report: dict[str, Any] = {
+        **describe_loaded(pointer, model, settings.scoring.dtype),
+        "texts_sha256": hash_file(arguments.texts),
+        "fold": FOLD,
+        "bos": wants_bos(tokenizer, pointer.add_bos),
+        **windows._asdict(),
+        **counts,
+    }
+    scores = score_texts(
+        model, tokenizer, texts, windows, settings.scoring.batch_tokens, pointer.add_bos, pointer.name
+    )
+    total = add_up(scores)
+    report |= {
+        "documents": len(scores),
+        "tokens": total.tokens,
+        "bytes": total.bytes,
+        "nats": total.nats,
+        "tokens_left_out": int(scores["tokens_left_out"].sum()),
+        "bytes_left_out": int(scores["bytes_left_out"].sum()),
+        "perplexity": total.perplexity,
+        "bits_per_byte": total.bits_per_byte,
+    }
+    log.info(
+        "%s: perplexity %.2f, %.4f bits per byte, %s tokens of %s documents",
+        *(report[key] for key in ("model", "perplexity", "bits_per_byte", "tokens", "documents")),
+    )
+    write_table(arguments.output, scores, PERPLEXITY)
+    write_json(arguments.report, report)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, required=True, help="pointer to a model (JSON), or its folder")
+    parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
+    parser.add_argument("--output", type=Path, required=True, help="likelihood of each document (parquet)")
+    parser.add_argument("--report", type=Path, required=True, help="what was scored, with sums (JSON)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of torch; 1 is the reference")
+    add_settings(parser, Settings)
+    run_program(parser, main)

@@ -1,0 +1,34 @@
+"""Sum up the scores of all models on all benchmarks, with intervals, into one table (spec 2.2)."""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.scoring import Summary
+from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SUMMARY_COLUMNS
+from fathom.io.files import write_delimited
+from fathom.running.program import add_settings, add_tables, read_settings, run_program
+from fathom.scoring.baselines import read_baselines, summarize_attribute_rates, summarize_perplexity
+from fathom.scoring.summaries import check_benchmarks, read_scores, summarize_scores
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read all scores, sum them up, write the table."""
+    settings = read_settings(arguments.settings, Summary)
+    scores = read_scores(arguments.scores)
+    check_benchmarks(scores, arguments.pairs)
+    rows = summarize_scores(scores, settings)
+    rows += summarize_perplexity(read_baselines(arguments.perplexity, PERPLEXITY), settings)
+    rows += summarize_attribute_rates(read_baselines(arguments.attribute_rates, ATTRIBUTE_RATES), settings)
+    write_delimited(arguments.output, SUMMARY_COLUMNS, sorted(rows, key=lambda row: row[:5]), delimiter=",")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    places = ("DOMAIN", "VARIANT", "MODEL")
+    add_tables(parser, "--scores", places, "scores of one model on one benchmark", required=True)
+    add_tables(parser, "--pairs", places[:2], "pairs of one benchmark, which its scores must belong to")
+    for option, what in (("--perplexity", "likelihood of held-out text"), ("--attribute-rates", "rates")):
+        add_tables(parser, option, ("DOMAIN", "MODEL"), f"{what} of one model on one domain")
+    parser.add_argument("--output", type=Path, required=True, help="the summary (CSV)")
+    add_settings(parser, Summary)
+    run_program(parser, main)

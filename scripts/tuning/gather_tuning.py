@@ -1,0 +1,42 @@
+"""Gather the scores of all models on all tasks, before and after tuning, as a folder that rankings read.
+
+Writes the folder (tables by setting, standard errors, single examples, metadata) and one long table.
+"""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.tuning import TrainBeforeTest
+from fathom.io.contracts.ranking import OUTCOMES
+from fathom.io.files import read_json, write_atomically, write_delimited
+from fathom.io.tables import read_table
+from fathom.running.program import add_settings, add_tables, read_settings, run_program
+from fathom.tuning.outcomes import TUNING_COLUMNS, list_rows, write_examples, write_scores
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read reports and outcomes, write the folder and the table."""
+    tasks = read_settings(arguments.settings, TrainBeforeTest).tasks
+    reports = {(model, task): read_json(Path(path)) for model, task, path in arguments.reports}
+    with write_atomically(arguments.output) as folder:
+        folder.mkdir()
+        write_scores(folder, reports, tasks)
+        for task, settings in tasks.items():
+            if settings.scored_by == "mcc":
+                continue  # a correlation is no mean over examples
+            outcomes = {
+                model: read_table(path, OUTCOMES) for model, of, path in arguments.outcomes if of == task
+            }
+            write_examples(folder / "direct_eval_examples" / f"{task}.csv", outcomes, "direct")
+            write_examples(folder / "train_before_test_examples" / f"{task}.csv", outcomes, "tuned")
+    write_delimited(arguments.table, TUNING_COLUMNS, list_rows(reports), ",")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_tables(parser, "--reports", ("MODEL", "TASK"), "report of a tuning (JSON)", required=True)
+    add_tables(parser, "--outcomes", ("MODEL", "TASK"), "outcomes of a tuning (parquet)", required=True)
+    parser.add_argument("--output", type=Path, required=True, help="folder of scores")
+    parser.add_argument("--table", type=Path, required=True, help="all scores, one a line (CSV)")
+    add_settings(parser, TrainBeforeTest)
+    run_program(parser, main)

@@ -1,0 +1,75 @@
+"""Make the examples of one task that models are tuned for and scored on (004: 3.1; spec 3.4).
+
+Reads the pairs of a benchmark, the texts of a domain, or a task of lm-evaluation-harness.
+"""
+
+import argparse
+from pathlib import Path
+
+import polars as pl
+
+from fathom.config.section import Section
+from fathom.config.tuning import Limits, Task
+from fathom.errors import InputError
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.corpus import TEXTS
+from fathom.io.contracts.ranking import EXAMPLES
+from fathom.io.files import hash_text, read_json_lines, write_json
+from fathom.io.tables import read_table, write_table
+from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.tuning.examples import limit_examples, make_completions, make_questions, make_texts
+from fathom.tuning.harness import describe_task, load_task, make_examples
+
+
+class Settings(Section):
+    """What this program obeys."""
+
+    task: Task
+    limits: Limits = Limits()
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Make, limit, count and write examples."""
+    settings = read_settings(arguments.settings, Settings)
+    made, origin = read_examples(settings.task, arguments.source)
+    examples, left = limit_examples(made, settings.limits)
+    counts = {split: examples.filter(pl.col("split") == split).height for split in ("train", "valid", "test")}
+    log.info("%s: %s", arguments.name, ", ".join(f"{count:,} to {split}" for split, count in counts.items()))
+    write_table(arguments.output, examples, EXAMPLES)
+    report = {"task": arguments.name, "metric": settings.task.scored_by, "origin": origin, **counts, **left}
+    write_json(arguments.report, report)
+
+
+def read_examples(task: Task, source: Path | None) -> tuple[pl.DataFrame, str]:
+    """Return all examples of a task, and a hash of what they were made from where it is no file."""
+    if task.kind == "harness":
+        found = load_task(task.task or "")
+        return make_examples(found, task.scored_by), describe_task(found)
+    if source is None:
+        raise InputError(f"a task of kind {task.kind} needs a file", "--source", "pairs or texts (parquet)")
+    if task.kind == "text":
+        return make_texts(
+            read_table(source, TEXTS) if source.suffix == ".parquet" else read_texts(source)
+        ), ""
+    pairs = read_table(source, PAIRS)
+    return (make_completions(pairs) if task.kind == "completion" else make_questions(pairs, task.options)), ""
+
+
+def read_texts(path: Path) -> pl.DataFrame:
+    """Read JSON lines with `text`; a text's id is its hash, so that equal ones count once."""
+    texts = {}
+    for number, row in enumerate(read_json_lines(path), start=1):
+        if not isinstance(row.get("text"), str):
+            raise InputError("no text under text", f"{path}, line {number}", "every line needs it")
+        texts[hash_text(row["text"])] = row["text"]
+    return pl.DataFrame({"doc_id": list(texts), "fold": [""] * len(texts), "text": list(texts.values())})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--name", required=True, help="name of the task")
+    parser.add_argument("--source", type=Path, help="pairs or texts (parquet); none for a harness task")
+    parser.add_argument("--output", type=Path, required=True, help="examples (parquet)")
+    parser.add_argument("--report", type=Path, required=True, help="counts (JSON)")
+    add_settings(parser, Settings)
+    run_program(parser, main)

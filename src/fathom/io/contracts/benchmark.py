@@ -1,0 +1,33 @@
+"""Contracts of matches and pairs."""
+
+import pyarrow as pa
+
+from fathom.io.contracts.column import DATE, DOC_ID, KEYWORD, Column, Contract
+
+_STRING = pa.string()
+_BOOL = pa.bool_()
+_INT32 = pa.int32()
+_DOUBLE = pa.float64()
+
+MATCHES: Contract = (
+    KEYWORD,
+    DOC_ID,
+    Column("position", _INT32, "index of the sentence in its document, from 0"),
+    Column("clean", _STRING, "the cleaned sentence"),
+    Column("cosine", _DOUBLE, "cosine of keyword and raw sentence, three decimals"),
+)
+"""Matches of keywords and sentences in one part or one domain."""
+
+PAIRS: Contract = (
+    Column("pair_id", _STRING, "hash of keyword, variant, prompt and target"),
+    KEYWORD,
+    Column("variant", _STRING, "tf or tfidf, the vocabulary that the target comes from, or reference"),
+    Column("prompt", _STRING, "the sentence up to the target, no blank at its end"),
+    Column("target", _STRING, "one blank and the term"),
+    DOC_ID,
+    DATE,
+    Column("cosine", _DOUBLE, "cosine of keyword and sentence, three decimals; NaN in a reference"),
+    Column("target_in_prompt", _BOOL, "the target already stands in the prompt as a word"),
+    Column("target_in_keyword", _BOOL, "the target is a word of the keyword, whatever its case"),
+)
+"""Prompt-target pairs of one benchmark, by keyword and pair_id."""

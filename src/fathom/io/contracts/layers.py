@@ -1,0 +1,77 @@
+"""Contracts of what is measured layer by layer, and headers of its summaries."""
+
+import pyarrow as pa
+
+from fathom.io.contracts.column import KEYWORD, Column, Contract
+
+_STRING = pa.string()
+_INT32 = pa.int32()
+_DOUBLE = pa.float64()
+_INTS = pa.list_(pa.int32())
+_FLOATS = pa.list_(pa.float32())
+
+LAYER = Column("layer", _INT32, "0 is the embedding's output, l that of block l")
+
+LAYER_TOKENS: Contract = (
+    KEYWORD,
+    LAYER,
+    Column(
+        "projection",
+        _STRING,
+        "normed: with the final norm before the output layer; raw: without",
+    ),
+    Column("tokens", _INTS, "ids of the most likely content tokens, best first"),
+    Column("probabilities", _FLOATS, "their probabilities under the full softmax"),
+    Column("ranks", _INTS, "their places among all tokens, from 1; 0 where that is beyond what is kept"),
+    Column("places", _INTS, "their places in the keyword's token list, from 1; 0: not in it"),
+    Column("others", _INTS, "ids of those of the most likely tokens of any kind that are no content tokens"),
+    Column("other_probabilities", _FLOATS, "their probabilities"),
+    Column("other_ranks", _INTS, "their places among all tokens, from 1"),
+)
+"""What a model would say after each keyword if it stopped at a layer, by keyword, layer and projection."""
+
+LAYER_RATES: Contract = (
+    KEYWORD,
+    LAYER,
+    Column("projection", _STRING, "normed, raw or geva"),
+    Column("k", _INT32, "most likely content tokens that are looked at"),
+    Column("list_length", _INT32, "most frequent tokens of the keyword's list that count"),
+    Column("rate", _DOUBLE, "share of the k tokens that are in the list"),
+    Column("hits", _INT32, "number of those"),
+    Column("inside", _DOUBLE, "sum of their probabilities"),
+    Column("outside", _DOUBLE, "sum of the probabilities of the others among the k"),
+    Column("outside_any", _DOUBLE, "the same among the k most likely tokens of any kind, stopwords included"),
+)
+"""Attribute rate of one model by keyword and layer, for every k and length of list."""
+
+LAYER_TARGETS: Contract = (
+    Column("pair_id", _STRING, "pair that was scored"),
+    KEYWORD,
+    Column("lens", _STRING, "plain: the final norm alone; tuned: after the layer's own map"),
+    LAYER,
+    Column("tokens", _INT32, "number of the target's tokens; the columns below are means over them"),
+    Column("rank", _DOUBLE, "1 + number of strictly larger logits"),
+    Column("probability", _DOUBLE, "probability under the full softmax"),
+    Column("entropy", _DOUBLE, "entropy of the layer's distribution, in nats"),
+    Column("agreement", _DOUBLE, "share of positions where the most likely token is that of the last layer"),
+    Column("divergence", _DOUBLE, "Kullback-Leibler divergence of the layer from the last layer, in nats"),
+)
+"""The true targets of one model by layer."""
+
+LAYER_EXAMPLE_COLUMNS = ("keyword", "hits", "in_list", "not_in_list")
+"""Header of a model's examples.tsv: its most likely next tokens, in and not in the keyword's token list."""
+
+LAYER_SUMMARY_COLUMNS = (
+    "model", "projection", "k", "list_length", "layer", "metric", "value", "ci_low", "ci_high", "keywords",
+)  # fmt: skip
+"""Header of layers.csv: one line for each model, projection or lens, layer and metric."""
+
+LAYER_CHANGE_COLUMNS = (
+    "model", "reference", "projection", "layer", "metric", "change", "ci_low", "ci_high", "keywords",
+)  # fmt: skip
+"""Header of layer-changes.csv: percentage change of a model against a reference, layer by layer."""
+
+LAYER_ONSET_COLUMNS = (
+    "model", "reference", "projection", "metric", "part", "layers", "change", "ci_low", "ci_high", "keywords",
+)  # fmt: skip
+"""Header of layer-onsets.csv: where changes begin, and how large they are in each third of the layers."""

@@ -1,0 +1,73 @@
+"""Contracts of scores and headers of what they sum up to."""
+
+import pyarrow as pa
+
+from fathom.io.contracts.column import DOC_ID, KEYWORD, Column, Contract
+
+_STRING = pa.string()
+_BOOL = pa.bool_()
+_INT32 = pa.int32()
+_INT64 = pa.int64()
+_DOUBLE = pa.float64()
+
+SCORES: Contract = (
+    Column("pair_id", _STRING, "pair that was scored"),
+    KEYWORD,
+    Column("tokens", _INT32, "number of the target's tokens that were scored"),
+    Column("rank", _DOUBLE, "mean over target tokens of 1 + number of strictly larger logits"),
+    Column("rank_midpoint", _DOUBLE, "the same with half of the tied entries counted as larger"),
+    Column("rank_first", _INT64, "rank of the first target token"),
+    Column("rank_share", _DOUBLE, "rank divided by the number of entries that the model gives logits for"),
+    Column("ties", _INT64, "vocabulary entries other than the target with an equal logit, over all tokens"),
+    Column("probability", _DOUBLE, "mean over target tokens of the probability under the full softmax"),
+    Column("log_probability", _DOUBLE, "sum over target tokens of the log-probability, in nats"),
+    Column("backed_off", _BOOL, "joint tokens did not begin with the prompt's, scored from a stable offset"),
+)
+"""Scores of one model on one benchmark, in the order of its pairs."""
+
+PERPLEXITY: Contract = (
+    DOC_ID,
+    Column("tokens", _INT64, "tokens that were predicted, each once"),
+    Column("bytes", _INT64, "UTF-8 bytes of the text of these tokens"),
+    Column("nats", _DOUBLE, "sum of their negative log-probabilities"),
+    Column("tokens_left_out", _INT64, "first tokens that nothing stands before: 0 after a BOS token"),
+    Column("bytes_left_out", _INT64, "UTF-8 bytes of the text of those"),
+)
+"""One model's likelihood of the held-out documents of one domain, by a hash of doc_id."""
+
+TOKEN_LISTS: Contract = (
+    KEYWORD,
+    Column("token_id", _INT32, "id in the model's tokenizer"),
+    Column("token", _STRING, "text of the token, without the mark of a blank"),
+    Column("count", _INT64, "its uses in the keyword's clean sentences"),
+)
+"""Tokens that belong to each keyword under one tokenizer, most frequent first."""
+
+ATTRIBUTE_RATES: Contract = (
+    KEYWORD,
+    Column("rate", _DOUBLE, "share of the most likely next tokens that are in the keyword's token list"),
+    Column("hits", _INT32, "number of those"),
+    Column("list_length", _INT32, "length of the keyword's token list"),
+)
+"""Last-layer attribute rate of one model by keyword."""
+
+SUMMARY_COLUMNS = (
+    "domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high", "pairs",
+)  # fmt: skip
+"""Header of summary.csv: one line for each domain, variant, model, metric and aggregate.
+
+The variant is that of a benchmark, `text` for perplexity and bits per byte, or `keywords` for the attribute
+rate; `pairs` then counts documents or keywords.
+"""
+
+COMPARISON_COLUMNS = (
+    "domain", "variant", "metric", "aggregate", "better", "worse", "difference", "ci_low", "ci_high", "p",
+    "apart",
+)  # fmt: skip
+"""Header of comparisons.csv: one line for every two models on a benchmark, by metric."""
+
+GROUP_COLUMNS = ("domain", "variant", "model", "place", "value", "groups")
+"""Header of groups.csv: one line for each model on a benchmark, best rank first."""
+
+CORRELATION_COLUMNS = ("domain", "x", "y", "statistic", "value", "ci_low", "ci_high", "p", "models")
+"""Header of correlations.csv: one line for every two variants or metrics of a domain, by statistic."""

@@ -1,0 +1,1 @@
+"""Running programs: their sources, resources, the queue, changed inputs."""

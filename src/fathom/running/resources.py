@@ -1,0 +1,234 @@
+"""Time, memory and disk by rule: gathered after a run, estimated before one."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from fathom.errors import InputError
+from fathom.io.files import read_delimited
+
+RESOURCE_COLUMNS = (
+    "rule", "jobs", "seconds", "median_seconds", "max_seconds", "cpu_seconds", "max_memory_mb", "read_mb",
+    "written_mb", "megabytes",
+)  # fmt: skip
+"""Header of resources.csv: one line for each rule; `megabytes` is the text that its jobs went over."""
+
+RATE_COLUMNS = (
+    "rule", "seconds_per_job", "seconds_per_megabyte", "seconds_per_gigaparameter", "disk_per_megabyte",
+    "memory_mb", "source",
+)  # fmt: skip
+"""Header of config/rates.tsv."""
+
+PACKED = {".gz": 3.4, ".zst": 3.4}
+"""Bytes of JSON lines for each byte of a compressed file; measured on arXiv's metadata and full texts."""
+
+_JOB = re.compile(r"^(?:localrule|rule|checkpoint) (\w+):\n((?:    .*\n?)*)", re.MULTILINE)
+
+
+def measure_text(name: str, size: int) -> float:
+    """Return the megabytes of text in an input file of a size in bytes, compressed or not."""
+    return size * PACKED.get(Path(name).suffix, 1.0) / 1e6
+
+
+class Sizes(NamedTuple):
+    """Megabytes of text by part, and of the whole corpus."""
+
+    parts: Mapping[str, float]
+    whole: float
+
+    def of(self, part: str) -> float:
+        """Return what a job goes over: its part, or the whole corpus if it has none."""
+        return self.parts.get(part, self.whole) if part else self.whole
+
+
+def measure_parts(shards: Mapping[str, float], abstracts: Sequence[str], metadata: float) -> Sizes:
+    """Return the sizes of all parts: shards by name, and the metadata divided over parts of abstracts."""
+    parts = {**shards, **{name: metadata / len(abstracts) for name in abstracts}}
+    return Sizes(parts, sum(parts.values()))
+
+
+def gather_timings(folder: Path, sizes: Sizes, without: Iterable[str] = ()) -> list[list[Any]]:
+    """Return a line under RESOURCE_COLUMNS for each rule of a run, most time first.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's folder `benchmarks`: Snakemake's file for each job.
+    sizes : Sizes
+        Of the run's input.
+    without : iterable of str
+        Rules to leave out.
+    """
+    jobs: dict[str, list[dict[str, float]]] = {}
+    for path in sorted(folder.rglob("*.tsv")):
+        place = path.relative_to(folder)
+        rule = place.parts[0].removesuffix(".tsv")
+        part = place.stem if place.stem in sizes.parts else ""
+        for row in read_delimited(path):
+            numbers = {name: _read_number(value) for name, value in row.items()}
+            jobs.setdefault(rule, []).append({**numbers, "megabytes": sizes.of(part)})
+    lines = [_sum_up(rule, rows) for rule, rows in jobs.items() if rule not in set(without)]
+    return sorted(lines, key=lambda line: (-line[2], line[0]))
+
+
+def _read_number(text: str) -> float:
+    """Return a number of a benchmark file; a job too short to be measured has `NA` or `-`."""
+    return float(text) if re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", text) else 0.0
+
+
+def _sum_up(rule: str, rows: Sequence[Mapping[str, float]]) -> list[Any]:
+    """Return one rule's line."""
+    seconds = [row["s"] for row in rows]
+    sums = [sum(row.get(name, 0.0) for row in rows) for name in ("io_in", "io_out", "megabytes")]
+    memory = max(row.get("max_rss", 0.0) for row in rows)
+    processor = sum(row.get("cpu_time", 0.0) for row in rows)
+    numbers = [sum(seconds), median(seconds), max(seconds), processor, memory, *sums]
+    return [rule, len(rows), *(round(number, 2) for number in numbers)]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What one job of a rule costs: a constant, and what grows with the text and with the model."""
+
+    seconds_per_job: float = 0.0
+    seconds_per_megabyte: float = 0.0
+    seconds_per_gigaparameter: float = 0.0
+    disk_per_megabyte: float = 0.0
+    memory_mb: float = 0.0
+    source: str = ""
+
+
+def read_rates(path: Path) -> dict[str, Rate]:
+    """Read a table of rates by rule (RATE_COLUMNS).
+
+    Raises
+    ------
+    InputError
+        If a column is missing or a value is no number.
+    """
+    rates = {}
+    for number, row in enumerate(read_delimited(path), start=2):
+        _require_columns(row, RATE_COLUMNS, path)
+        try:
+            values = {name: float(row[name] or 0) for name in RATE_COLUMNS[1:-1]}
+        except ValueError as error:
+            raise InputError(str(error), f"{path}, line {number}", "write numbers, or nothing") from error
+        rates[row["rule"]] = Rate(**values, source=row["source"])
+    return rates
+
+
+def measure_rates(path: Path, rates: Mapping[str, Rate]) -> dict[str, Rate]:
+    """Replace rates by those of an earlier run's resources.csv, for the rules that it has.
+
+    What grows with the text there grows with it here; a model's size counts as in `rates`.
+    """
+    found = dict(rates)
+    for row in read_delimited(path, ","):
+        _require_columns(row, RESOURCE_COLUMNS, path)
+        old = rates.get(row["rule"], Rate())
+        jobs, seconds = int(row["jobs"]), float(row["seconds"])
+        start, slope = seconds / jobs, 0.0
+        if old.seconds_per_megabyte and float(row["megabytes"]):
+            start = min(old.seconds_per_job, float(row["median_seconds"]))
+            slope = max(seconds - jobs * start, 0.0) / float(row["megabytes"])
+        found[row["rule"]] = Rate(
+            start,
+            slope,
+            old.seconds_per_gigaparameter,
+            old.disk_per_megabyte,
+            float(row["max_memory_mb"]),
+            str(path),
+        )
+    return found
+
+
+def _require_columns(row: Mapping[str, str], columns: Sequence[str], path: Path) -> None:
+    """Raise `InputError` if a table lacks columns."""
+    missing = sorted(set(columns) - set(row))
+    if missing:
+        raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job of a dry run."""
+
+    rule: str
+    wildcards: Mapping[str, str] = field(default_factory=dict)
+    threads: int = 1
+    gpu: int = 0
+
+
+def parse_plan(text: str) -> list[Job]:
+    """Return the jobs that `snakemake --dry-run` prints; local jobs without a program are left out."""
+    jobs = []
+    for rule, body in _JOB.findall(text):
+        lines = dict(line.strip().split(": ", 1) for line in body.splitlines() if ": " in line)
+        if "benchmark" not in lines:  # a target: nothing is run
+            continue
+        wildcards = _read_pairs(lines.get("wildcards", ""))
+        resources = _read_pairs(lines.get("resources", ""))
+        jobs.append(Job(rule, wildcards, int(lines.get("threads", 1)), int(resources.get("gpu", 0))))
+    return jobs
+
+
+def _read_pairs(text: str) -> dict[str, str]:
+    """Return `a=1, b=2` as a mapping."""
+    return dict(piece.split("=", 1) for piece in text.split(", ") if "=" in piece)
+
+
+@dataclass
+class Estimate:
+    """What the jobs of one rule are expected to take."""
+
+    jobs: int = 0
+    cpu_seconds: float = 0.0
+    gpu_seconds: float = 0.0
+    longest: float = 0.0
+    disk_mb: float = 0.0
+    memory_mb: float = 0.0
+    source: str = ""
+
+
+def estimate(
+    jobs: Iterable[Job],
+    rates: Mapping[str, Rate],
+    sizes: Sizes,
+    parameters: Mapping[str, float],
+) -> tuple[dict[str, Estimate], dict[str, int]]:
+    """Return what a plan's rules are expected to take, and the jobs by rule that no rate is known for.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+        From :func:`parse_plan`.
+    rates : mapping of str to Rate
+        From :func:`read_rates` or :func:`measure_rates`.
+    sizes : Sizes
+        Of the input.
+    parameters : mapping of str to float
+        Parameters of the models that have a known size, by name; an adapted model has its base's.
+    """
+    found: dict[str, Estimate] = {}
+    unknown: dict[str, int] = {}
+    for job in jobs:
+        rate = rates.get(job.rule)
+        if rate is None:
+            unknown[job.rule] = unknown.get(job.rule, 0) + 1
+            continue
+        megabytes = sizes.of(job.wildcards.get("part", ""))
+        model = job.wildcards.get("model", "").split("+")[0]
+        seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
+        seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
+        line = found.setdefault(job.rule, Estimate(source=rate.source, memory_mb=rate.memory_mb))
+        line.jobs += 1
+        line.longest = max(line.longest, seconds)
+        line.disk_mb += rate.disk_per_megabyte * megabytes
+        if job.gpu:
+            line.gpu_seconds += seconds * job.gpu
+        else:
+            line.cpu_seconds += seconds * job.threads
+    return found, unknown

@@ -1,0 +1,99 @@
+"""Which modules of this package a program depends on, so that a changed module re-runs what it changes."""
+
+import ast
+import platform
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from fathom.io.files import hash_file, hash_text
+
+_PACKAGE = Path(__file__).parents[1]
+_DECIDES_NOTHING = {"config", "io", "running"}  # rooms of the kernel whose code changes no result
+
+
+def find_sources(program: Path | str) -> list[Path]:
+    """Return `program` and every module of the package that it imports, directly or through others.
+
+    Imports are read from the source, those inside functions too; nothing is run.
+
+    Parameters
+    ----------
+    program : Path or str
+        A Python file.
+
+    Returns
+    -------
+    list of Path
+        Sorted, without repetition; the program first.
+    """
+    program = Path(program)
+    found: set[Path] = set()
+    waiting = list(_imported_modules(program))
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting.extend(_imported_modules(module))
+    return [program, *sorted(found)]
+
+
+def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, Any]:
+    """Describe the code that makes a result, so that a later run can tell whether it would make the same.
+
+    Parameters
+    ----------
+    module : Path or str
+        The module that makes it. Modules that it imports count too, except those of the kernel that
+        change no result: configuration, reading and writing, running.
+    packages : sequence of str
+        Packages whose version can change the result.
+
+    Returns
+    -------
+    dict
+        `code`, a hash, and `packages`, with Python itself among them.
+    """
+    own = Path(module).resolve()
+    others = [file for file in find_sources(own)[1:] if file != own and _decides(file)]
+    parts = [part for file in [own, *others] for part in (file.name, hash_file(file))]
+    versions = {name: _find_version(name) for name in packages}
+    return {"code": hash_text(*parts), "packages": {"python": platform.python_version(), **versions}}
+
+
+def _decides(file: Path) -> bool:
+    """Say whether a module of the package can change a result."""
+    parts = file.relative_to(_PACKAGE).parts
+    return len(parts) > 1 and parts[0] not in _DECIDES_NOTHING
+
+
+def _find_version(package: str) -> str:
+    """Return the version of an installed package, or nothing."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+@cache
+def _imported_modules(path: Path) -> tuple[Path, ...]:
+    """Return the files of the package's modules that one file imports itself."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(sorted(file for name in names for file in _find_module(name)))
+
+
+def _find_module(name: str) -> list[Path]:
+    """Return the file of a module of the package, or nothing for a name that is none."""
+    parts = name.split(".")
+    if parts[0] != _PACKAGE.name or len(parts) == 1:
+        return []
+    base = _PACKAGE.joinpath(*parts[1:])
+    return [file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]

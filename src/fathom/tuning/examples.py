@@ -1,0 +1,157 @@
+"""Examples of a task: from the pairs of a benchmark, from questions made of them, from text (spec 3.4).
+
+An example is a list of prompts with targets, one of which is right. A completion has one; a question has one
+for each option. Those of one document stay in one split, so that nothing of a test is seen while training.
+"""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from fathom.config.tuning import Limits
+from fathom.errors import InputError
+from fathom.io.contracts.corpus import TEXTS
+from fathom.io.contracts.ranking import EXAMPLES
+from fathom.io.files import hash_text
+from fathom.io.tables import make_empty_table
+from fathom.running.program import log
+
+SPLITS = ("train", "valid", "test")
+_SHARES = (0.6, 0.8)  # of documents: below the first to train, below the second to validate, the rest to test
+_TEXT_SHARES = (0.8, 0.9)  # 004: A.4
+
+
+def split_by(name: str, shares: tuple[float, float]) -> str:
+    """Return the split that a document falls into, by a hash of its id alone."""
+    place = int(hash_text("split", name)[:13], 16) / 16**13
+    return SPLITS[sum(place >= share for share in shares)]
+
+
+def make_completions(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs of a benchmark as examples with one target each, under contract EXAMPLES.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        Under contract PAIRS.
+    """
+    rows = [
+        (name, keyword, split_by(doc_id, _SHARES), [prompt], [target], 0)
+        for name, keyword, doc_id, prompt, target in pairs.select(
+            "pair_id", "keyword", "doc_id", "prompt", "target"
+        ).iter_rows()
+    ]
+    return _make_table(rows)
+
+
+def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataFrame:
+    """Return multiple-choice questions: each target among targets of other pairs, under contract EXAMPLES.
+
+    Wrong options are drawn from the benchmark's targets, first among those of the pair's own keyword; never
+    one that another pair has as the target of the same prompt. All draws follow from the pair's id.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        Under contract PAIRS.
+    options : int
+        Options of a question.
+    seed : int
+        Changes all draws.
+
+    Raises
+    ------
+    InputError
+        If the benchmark has fewer different targets than a question has options.
+    """
+    right: dict[str, set[str]] = {}
+    own: dict[str, list[str]] = {}
+    for keyword, prompt, target in pairs.select("keyword", "prompt", "target").iter_rows():
+        right.setdefault(prompt, set()).add(target)
+        own.setdefault(keyword, []).append(target)
+    every = sorted(set(pairs["target"]))
+    if len(every) < options:
+        raise InputError(
+            f"a question has {options} options, the benchmark {len(every)} different targets",
+            "train_before_test.tasks",
+            "lower options, or make more pairs",
+        )
+    near = {keyword: sorted(set(targets)) for keyword, targets in own.items()}
+    rows = []
+    for pair in pairs.iter_rows(named=True):
+        wrong = _draw(near[pair["keyword"]], right[pair["prompt"]], options - 1, f"{seed} {pair['pair_id']}")
+        if len(wrong) < options - 1:
+            taken = right[pair["prompt"]] | set(wrong)
+            wrong += _draw(every, taken, options - 1 - len(wrong), f"{seed} {pair['pair_id']} more")
+        if len(wrong) < options - 1:
+            continue  # counted by whoever compares the number of pairs and examples
+        gold = int(hash_text("gold", str(seed), pair["pair_id"])[:8], 16) % options
+        targets = [*wrong[:gold], pair["target"], *wrong[gold:]]
+        split = split_by(pair["doc_id"], _SHARES)
+        rows.append((pair["pair_id"], pair["keyword"], split, [pair["prompt"]] * options, targets, gold))
+    if len(rows) < len(pairs):
+        log.info("%s pairs have too few wrong options and are left out", len(pairs) - len(rows))
+    return _make_table(rows)
+
+
+def _draw(targets: Sequence[str], taken: set[str], count: int, key: str) -> list[str]:
+    """Return `count` of some targets, none of `taken`, in an order that follows from `key`."""
+    free = [target for target in targets if target not in taken]
+    return sorted(free, key=lambda target: hash_text(key, target))[:count]
+
+
+def make_texts(texts: pl.DataFrame) -> pl.DataFrame:
+    """Return the documents of a domain as examples without a prompt, split 8:1:1, under contract EXAMPLES.
+
+    Parameters
+    ----------
+    texts : DataFrame
+        Under contract TEXTS; all folds are taken: none of them is a benchmark's.
+    """
+    names = [column.name for column in TEXTS]
+    full = texts.select(names).filter(pl.col("text").str.strip_chars() != "")
+    rows = [
+        (doc_id, "", split_by(doc_id, _TEXT_SHARES), [""], [text], 0)
+        for doc_id, text in full.select("doc_id", "text").iter_rows()
+    ]
+    if len(rows) < len(texts):
+        log.info("%s documents without text are left out", len(texts) - len(rows))
+    return _make_table(rows)
+
+
+def limit_examples(examples: pl.DataFrame, limits: Limits) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Return at most so many examples of each split, by a hash of their id, and how many are left out.
+
+    Where there is no validation split, a share of the training part becomes one.
+
+    Raises
+    ------
+    InputError
+        If there is nothing to train on or to test.
+    """
+    if examples.filter(pl.col("split") == "valid").is_empty():
+        share = limits.valid_share
+        moved = [
+            "valid" if split == "train" and split_by(f"valid {name}", (share, 1.0)) == "train" else split
+            for name, split in examples.select("example_id", "split").iter_rows()
+        ]
+        examples = examples.with_columns(split=pl.Series(moved, dtype=pl.String))
+    parts, left = [], {}
+    for split in SPLITS:
+        part = examples.filter(pl.col("split") == split)
+        if part.is_empty():
+            raise InputError(
+                f"the task has no examples to {'train on' if split == 'train' else split}",
+                "train_before_test.tasks",
+                "a task needs a training and a test part",
+            )
+        order = sorted(range(len(part)), key=lambda row: hash_text(part["example_id"][row]))
+        parts.append(part[order[: getattr(limits, split)]])
+        left[f"{split}_over_limit"] = len(part) - len(parts[-1])
+    return pl.concat(parts), left
+
+
+def _make_table(rows: Sequence[tuple[str, str, str, list[str], list[str], int]]) -> pl.DataFrame:
+    """Return rows under contract EXAMPLES."""
+    schema = make_empty_table(EXAMPLES).schema
+    return pl.DataFrame(list(rows), schema=schema, orient="row")

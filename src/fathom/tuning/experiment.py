@@ -1,0 +1,158 @@
+"""One model on one task: direct, tuned, and what is reported of both (004: 3.1; spec 3.4)."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from fathom.config.tuning import Lora, Metric, Task
+from fathom.errors import InputError
+from fathom.models.loading import Pointer, load_model, pick_device
+from fathom.models.lora import add_adapter
+from fathom.models.tokens import Encoded
+from fathom.running.program import log
+from fathom.tuning.checkpoint import Checkpoint
+from fathom.tuning.evaluation import Encoder, evaluate_examples, is_better, measure_error, sum_up
+from fathom.tuning.harness import evaluate_generation, load_task
+from fathom.tuning.training import Tuned, tune
+
+
+class Result(NamedTuple):
+    """One model on one task, without or with its chat template.
+
+    Attributes
+    ----------
+    chat : bool
+        Whether prompts stood in the chat template.
+    before : float
+        Validation score of the model as it is.
+    scores : list of float
+        Validation score after each epoch.
+    epoch : int
+        The best of them, from 1.
+    direct, tuned : DataFrame
+        Outcomes of the test split before tuning, and with the weights of the best epoch.
+    curve : list of tuples
+        Template, step, loss, learning rate.
+    cut : int
+        Examples whose prompt lost its beginning.
+    """
+
+    chat: bool
+    before: float
+    scores: list[float]
+    epoch: int
+    direct: pl.DataFrame
+    tuned: pl.DataFrame
+    curve: list[tuple[str, int, float, float]]
+    cut: int
+
+
+def run_experiment(
+    pointer: Pointer, examples: pl.DataFrame, task: Task, settings: Lora, chat: bool, checkpoint: Checkpoint
+) -> tuple[Any, Result]:
+    """Score a model on a task's test split, tune it on the training split, score it again.
+
+    Parameters
+    ----------
+    pointer : Pointer
+    examples : DataFrame
+        Under contract EXAMPLES.
+    task : Task
+    settings : Lora
+    chat : bool
+        Put prompts into the chat template.
+    checkpoint : Checkpoint
+        Where the state of the tuning is kept.
+
+    Returns
+    -------
+    model, Result
+        The model with the adapter of its best epoch, unmerged.
+    """
+    metric = task.scored_by
+    model, tokenizer = load_model(pointer, settings.dtype, pick_device("auto"))
+    encoder = Encoder(model, tokenizer, settings, pointer.add_bos, chat)
+    parts = {split: examples.filter(pl.col("split") == split) for split in ("train", "valid", "test")}
+    if len(parts["valid"]) < settings.batch:
+        raise InputError(
+            f"{len(parts['valid'])} validation examples are fewer than one batch of {settings.batch}",
+            "train_before_test",
+            "too few to choose an epoch by: give the task more examples, or lower lora.batch",
+        )
+    generated = load_task(task.task or "") if metric == "exact_match" else None
+
+    def evaluate(split: str) -> pl.DataFrame:
+        if generated is not None:
+            return evaluate_generation(model, encoder, generated, parts[split], task.filter)
+        return evaluate_examples(model, parts[split], encoder, metric, settings.batch_tokens)
+
+    direct = evaluate("test")
+    before = sum_up(evaluate("valid"), metric)
+    log.info("%s before tuning: %s %.4g on the validation split", pointer.name, metric, before)
+    add_adapter(model, settings, pointer.name)
+    training = encode_training(parts["train"], encoder, task)
+    tuned = tune(model, training, lambda: sum_up(evaluate("valid"), metric), settings, metric, checkpoint)
+    after = evaluate("test")
+    curve = _list_curve(tuned, settings, "chat" if chat else "plain")
+    return model, Result(chat, before, tuned.scores, tuned.epoch, direct, after, curve, encoder.cut)
+
+
+def encode_training(examples: pl.DataFrame, encoder: Encoder, task: Task) -> list[Encoded]:
+    """Return the right continuation of each training example as token ids; a text in pieces."""
+    targets = [targets[gold] for targets, gold in examples.select("targets", "gold").iter_rows()]
+    if task.kind == "text":
+        return [piece for text in targets for piece in encoder.encode_text(text)]
+    prompts = [prompts[gold] for prompts, gold in examples.select("prompts", "gold").iter_rows()]
+    return encoder.encode(prompts, targets)
+
+
+def _list_curve(tuned: Tuned, settings: Lora, template: str) -> list[tuple[str, int, float, float]]:
+    """Return template, step, loss and learning rate of each step."""
+    total = len(tuned.losses)
+    return [
+        (template, step + 1, loss, settings.learning_rate * (1 - step / total))
+        for step, loss in enumerate(tuned.losses)
+    ]
+
+
+def choose_results(results: Sequence[Result], metric: Metric) -> tuple[Result, Result]:
+    """Return the variant that validates best before tuning, and the one that does after; first of equals."""
+    direct = tuned = results[0]
+    for result in results[1:]:
+        if is_better(metric, result.before, direct.before):
+            direct = result
+        if is_better(metric, result.scores[result.epoch - 1], tuned.scores[tuned.epoch - 1]):
+            tuned = result
+    return direct, tuned
+
+
+def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any]:
+    """Return scores on the test split before and after tuning, with standard errors, and the choices.
+
+    `tuned` is the score of the epoch that validates best, whatever it is; `chosen` falls back to the
+    direct score where no epoch validates better than the model as it was; `floored` is the better of
+    direct and tuned on the test split, as published (004: A.3).
+    """
+    direct, tuned = choose_results(results, metric)
+    scores = {"direct": sum_up(direct.direct, metric), "tuned": sum_up(tuned.tuned, metric)}
+    improved = is_better(metric, tuned.scores[tuned.epoch - 1], direct.before)
+    better = is_better(metric, scores["tuned"], scores["direct"])
+    return {
+        "metric": metric,
+        **scores,
+        "chosen": scores["tuned" if improved else "direct"],
+        "floored": scores["tuned" if better else "direct"],
+        "direct_error": measure_error(direct.direct, metric),
+        "tuned_error": measure_error(tuned.tuned, metric),
+        "templates": {"direct": _name(direct), "tuned": _name(tuned)},
+        "validation": {_name(result): [result.before, *result.scores] for result in results},
+        "epoch": tuned.epoch,
+        "prompts_cut": {_name(result): result.cut for result in results},
+        "test_examples": direct.direct.height,
+    }
+
+
+def _name(result: Result) -> str:
+    """Return how a variant is called."""
+    return "chat" if result.chat else "plain"

@@ -1,0 +1,217 @@
+"""Tasks of EleutherAI's lm-evaluation-harness (0.4), by its own library, as examples (004: 3.1; spec 3.4).
+
+Prompts, options and answers are what the harness itself asks a model for; a task's YAML may be one's own.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fathom.config.tuning import Metric
+from fathom.errors import InputError
+from fathom.io.contracts.ranking import EXAMPLES
+from fathom.io.files import hash_text
+from fathom.io.tables import make_empty_table
+from fathom.models.tokens import render_chat, wants_bos
+from fathom.running.program import log
+from fathom.tuning.evaluation import Encoder
+
+_WHERE = "train_before_test.tasks"
+
+
+def load_task(name: str) -> Any:
+    """Return a task of the harness, by its name or by the path of its YAML file.
+
+    Raises
+    ------
+    InputError
+        If the harness is not installed, there is no such task, or its data cannot be had.
+    """
+    try:
+        from lm_eval.tasks import TaskManager
+    except ImportError as error:
+        raise InputError(
+            "lm-evaluation-harness is not installed", _WHERE, "pip install 'fathom[harness]'"
+        ) from error
+    own = Path(name).suffix in (".yaml", ".yml")
+    if own and not Path(name).is_file():
+        raise InputError("there is no such task file", name, "check train_before_test.tasks")
+    manager = TaskManager(include_path=str(Path(name).parent) if own else None, include_defaults=not own)
+    wanted = _read_name(name) if own else name
+    if wanted not in manager.all_subtasks:
+        raise InputError(
+            f"the harness has no task {wanted!r}", _WHERE, "`lm_eval ls tasks` lists them; groups are none"
+        )
+    try:
+        return next(iter(manager.load([wanted])["tasks"].values()))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the data of task {wanted!r} cannot be had: {str(error).splitlines()[0]}",
+            _WHERE,
+            "fetch it once where there is a network: prepare_task runs there",
+        ) from error
+
+
+def _read_name(path: str) -> str:
+    """Return the name of the task that a YAML file describes."""
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        key, _, value = line.partition(":")
+        if key == "task":
+            return value.strip().strip("'\"")
+    raise InputError("this file names no task", path, "it needs a line `task: NAME`")
+
+
+def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
+    """Return the examples of a task, under contract EXAMPLES.
+
+    A question has one prompt and target for each option; an answer that is generated has the first right
+    answer as its target.
+
+    Parameters
+    ----------
+    task : lm_eval task
+    metric : Metric
+        exact_match for answers that are generated.
+
+    Raises
+    ------
+    InputError
+        If the task has no training data, is of a form that cannot be tuned for, or does not fit the metric.
+    """
+    name = task.task_name
+    known = {"multiple_choice", "loglikelihood", "generate_until"}
+    if task.OUTPUT_TYPE not in known or (task.OUTPUT_TYPE == "generate_until") != (metric == "exact_match"):
+        raise InputError(
+            f"task {name!r} gives {task.OUTPUT_TYPE}, which {metric} does not score",
+            _WHERE,
+            "exact_match goes with generate_until, the others with multiple_choice",
+        )
+    if not task.has_training_docs():
+        raise InputError(f"task {name!r} has no training data", _WHERE, "leave it out")
+    splits = {"train": task.training_docs()}
+    tested = task.has_test_docs()
+    if task.has_validation_docs():
+        splits["valid" if tested else "test"] = task.validation_docs()
+    if tested:
+        splits["test"] = task.test_docs()
+    rows, left = [], 0
+    for split, docs in splits.items():
+        for place, doc in enumerate(docs):
+            row = _make_row(task, doc, f"{split}-{place}", split)
+            rows.append(row)
+            left += row is None
+    if left:
+        log.info("%s documents of %s have an empty prompt or answer and are left out", f"{left:,}", name)
+    found = [row for row in rows if row is not None]
+    return pl.DataFrame(found, schema=make_empty_table(EXAMPLES).schema, orient="row")
+
+
+def _make_row(task: Any, doc: Any, name: str, split: str) -> tuple[Any, ...] | None:
+    """Return one document as an example; None where a prompt or a target is empty."""
+    context = task.fewshot_context(doc, 0)
+    asked = task.construct_requests(doc, context, metadata=(task.task_name, 0, 1))
+    requests = asked if isinstance(asked, list) else [asked]
+    if task.OUTPUT_TYPE == "generate_until":
+        answer = task.doc_to_target(doc)
+        pairs = [(requests[0].args[0], str(answer[0] if isinstance(answer, list) else answer))]
+    else:
+        pairs = [(request.args[0], request.args[1]) for request in requests]
+    prompts, targets = zip(*(_join_blank(*pair) for pair in pairs), strict=True)
+    if not all(prompt.strip() for prompt in prompts) or not all(target.strip() for target in targets):
+        return None
+    gold = _find_gold(task, doc) if task.OUTPUT_TYPE == "multiple_choice" else 0
+    return (name, "", split, list(prompts), list(targets), gold)
+
+
+def _join_blank(prompt: str, target: str) -> tuple[str, str]:
+    """Return prompt and target with the one blank between them at the target."""
+    return prompt.rstrip(" "), f" {target.lstrip(' ')}"
+
+
+def _find_gold(task: Any, doc: Any) -> int:
+    """Return which option is right."""
+    gold = task.doc_to_text(doc) if task.multiple_input else task.doc_to_target(doc)
+    return int(task.doc_to_choice(doc).index(gold) if isinstance(gold, str) else gold)
+
+
+def evaluate_generation(
+    model: Any, encoder: Encoder, task: Any, examples: pl.DataFrame, name: str | None = None
+) -> pl.DataFrame:
+    """Let a model answer freely and score it as the harness does: exact_match behind one of its filters.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+    encoder : Encoder
+        Its tokenizer; says whether prompts stand in the chat template.
+    task : lm_eval task
+        Of form generate_until.
+    examples : DataFrame
+        Examples made from the task, of one split.
+    name : str, optional
+        Name of the filter; the task's first one.
+
+    Raises
+    ------
+    InputError
+        If the task has no such filter, or does not give exact_match.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`fathom.tuning.evaluation.evaluate_examples`.
+    """
+    from lm_eval.models.huggingface import HFLM
+
+    add_bos = wants_bos(encoder.tokenizer, encoder.add_bos) and not encoder.chat
+    reader: Any = HFLM(pretrained=model, tokenizer=encoder.tokenizer, batch_size=8, add_bos_token=add_bos)
+    documents = _find_documents(task, examples)
+    asked = []
+    for place, doc in enumerate(documents):
+        context = task.fewshot_context(doc, 0)
+        if encoder.chat:
+            context = render_chat(encoder.tokenizer, context)
+        asked.append(task.construct_requests(doc, context, metadata=(task.task_name, place, 1)))
+    training = model.training
+    model.eval()
+    for request, answer in zip(asked, reader.generate_until(asked, disable_tqdm=True), strict=True):
+        request.resps.append(answer)
+    model.train(training)
+    task._instances = asked  # what its filters are applied to
+    task.apply_filters()
+    known = list(asked[0].filtered_resps)
+    if name is not None and name not in known:
+        raise InputError(
+            f"task {task.task_name!r} has no filter {name!r}", _WHERE, f"known: {', '.join(known)}"
+        )
+    values = []
+    for doc, request in zip(documents, asked, strict=True):
+        found = task.process_results(doc, [request.filtered_resps[name or known[0]]])
+        if "exact_match" not in found:
+            raise InputError(f"task {task.task_name!r} gives {', '.join(found)}, no exact_match", _WHERE)
+        values.append(float(found["exact_match"]))
+    return examples.select("example_id", "keyword", "gold").with_columns(
+        value=pl.Series(values, dtype=pl.Float64),
+        weight=pl.lit(1.0),
+        chosen=pl.lit(0, dtype=pl.Int32),
+    )
+
+
+def _find_documents(task: Any, examples: pl.DataFrame) -> Sequence[Any]:
+    """Return the task's own documents of some examples, by the place that their ids name."""
+    tested = task.has_test_docs()
+    parts: dict[str, Any] = {"train": task.training_docs()}
+    if task.has_validation_docs():
+        parts["valid" if tested else "test"] = task.validation_docs()
+    if tested:
+        parts["test"] = task.test_docs()
+    lists = {split: list(docs) for split, docs in parts.items()}
+    places = (example_id.rsplit("-", 1) for example_id in examples["example_id"])
+    return [lists[split][int(place)] for split, place in places]
+
+
+def describe_task(task: Any) -> str:
+    """Return a hash of the task's configuration, for the record of a run."""
+    return hash_text(str(sorted(task.dump_config().items(), key=lambda item: item[0])))

@@ -1,0 +1,119 @@
+"""What tuning gave, as a folder of scores in the form that rankings are read from (docs/ranking.md)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fathom.config.tuning import Metric, Task
+from fathom.errors import InputError
+from fathom.io.files import write_delimited, write_json
+from fathom.tuning.evaluation import is_better
+
+SETTINGS = {"direct_eval": "direct", "train_before_test": "chosen"}
+"""Tables of the folder, and which score of a report each holds."""
+
+_ERRORS = {"direct_eval": "direct_error", "train_before_test": "tuned_error"}
+_NAMES: dict[Metric, str] = {"trimmed_mean_rank": "rank"}
+TUNING_COLUMNS = (
+    "model", "task", "metric", "direct", "tuned", "chosen", "floored", "direct_error", "tuned_error",
+    "epoch", "improved", "direct_template", "tuned_template", "test_examples",
+)  # fmt: skip
+"""Header of tuning.csv: one line for each model and task."""
+
+Reports = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Reports of tunings by model and task."""
+
+
+def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> None:
+    """Write a folder of scores: a table for each setting, one of standard errors, and what the columns are.
+
+    Parameters
+    ----------
+    folder : Path
+        Made by the caller.
+    reports : mapping
+        Every model with every task; see :func:`fathom.tuning.experiment.describe_results`.
+    tasks : mapping of str to Task
+
+    Raises
+    ------
+    InputError
+        If a model lacks a task.
+    """
+    models = list(dict.fromkeys(model for model, _ in reports))
+    lacking = [(model, task) for model in models for task in tasks if (model, task) not in reports]
+    if lacking:
+        model, task = lacking[0]
+        raise InputError(
+            f"{len(lacking)} of {len(models) * len(tasks)} tunings are missing, {model} on {task} among them",
+            "train_before_test",
+            "every model is tuned for every task",
+        )
+    for name, key in SETTINGS.items():
+        _write_grid(folder / f"{name}.csv", reports, models, list(tasks), key)
+        _write_grid(folder / f"{name}_stderr.csv", reports, models, list(tasks), _ERRORS[name])
+    texts = [name for name, task in tasks.items() if task.kind == "text"]
+    write_json(
+        folder / "metadata.json",
+        {
+            "tasks": [name for name in tasks if name not in texts],
+            "perplexity_tasks": texts,
+            "metric": {name: _NAMES.get(task.scored_by, task.scored_by) for name, task in tasks.items()},
+            "task_category": {name: task.category for name, task in tasks.items() if task.category},
+        },
+    )
+
+
+def _write_grid(path: Path, reports: Reports, models: Sequence[str], tasks: Sequence[str], key: str) -> None:
+    """Write one value of every report as a table of models by tasks."""
+    rows = [[model, *(repr(float(reports[model, task][key])) for task in tasks)] for model in models]
+    write_delimited(path, ["model", *tasks], rows, ",")
+
+
+def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], setting: str) -> None:
+    """Write what each model made of each test example of one task, for paired tests.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV with one line for each example, one column for each model.
+    outcomes : mapping of str to DataFrame
+        Under contract OUTCOMES, by model.
+    setting : str
+        direct or tuned.
+    """
+    columns = {
+        model: frame.filter(pl.col("setting") == setting).sort("example_id")
+        for model, frame in outcomes.items()
+    }
+    names = next(iter(columns.values()))["example_id"].to_list()
+    different = [model for model, frame in columns.items() if frame["example_id"].to_list() != names]
+    if different:
+        raise InputError(
+            f"{different[0]} was scored on other examples than {next(iter(columns))}",
+            str(path),
+            "run it again",
+        )
+    values = [(frame["value"] / frame["weight"]).to_list() for frame in columns.values()]
+    rows = zip(names, *values, strict=True)
+    write_delimited(path, ["example", *columns], rows, ",")
+
+
+def list_rows(reports: Reports) -> list[list[Any]]:
+    """Return the lines of tuning.csv."""
+    rows = []
+    for (model, task), report in reports.items():
+        before, *after = report["validation"][report["templates"]["tuned"]]
+        best = after[report["epoch"] - 1]
+        flat = {
+            **report,
+            "model": model,
+            "task": task,
+            "improved": is_better(report["metric"], best, before),
+            "direct_template": report["templates"]["direct"],
+            "tuned_template": report["templates"]["tuned"],
+        }
+        rows.append([flat[column] for column in TUNING_COLUMNS])
+    return rows

@@ -1,0 +1,266 @@
+"""The same short fine-tuning for every model: fixed settings, the best epoch (004: A.3; spec 3.4).
+
+Only a target's tokens are learnt. A step's loss is the mean over the target tokens of its examples, however
+they are divided to fit into memory, so the number of examples in a step is what the settings say, always.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fathom.config.tuning import Lora, Metric
+from fathom.errors import InputError
+from fathom.io.files import hash_text
+from fathom.models.lora import copy_weights, list_weights, put_weights
+from fathom.models.tokens import Encoded
+from fathom.models.training import fix_randomness
+from fathom.running.program import log, show_progress
+from fathom.tuning.checkpoint import Checkpoint, State
+from fathom.tuning.evaluation import is_better
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CURVE_COLUMNS = ("step", "loss", "learning_rate")
+BETAS, CLIP = (0.9, 0.999), 1.0
+_CHUNK = 64  # batches whose examples are sorted by length together
+
+
+class Tuned(NamedTuple):
+    """How a tuning went; the model holds the weights of the best epoch afterwards.
+
+    Attributes
+    ----------
+    losses : list of float
+        Mean loss over target tokens of each step, in nats.
+    scores : list of float
+        Score on the validation split after each epoch.
+    epoch : int
+        The best of them, from 1; the earlier of equal ones.
+    """
+
+    losses: list[float]
+    scores: list[float]
+    epoch: int
+
+
+def tune(
+    model: Any,
+    training: Sequence[Encoded],
+    validate: Callable[[], float],
+    settings: Lora,
+    metric: Metric,
+    checkpoint: Checkpoint | None = None,
+) -> Tuned:
+    """Train a model's adapter in place, and leave the weights of the epoch that validates best in it.
+
+    AdamW, no warm-up, linear decay, gradients clipped. Each step's dropout follows from the seed and the
+    step, so that a run that was stopped and goes on ends with the same weights.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+        With an adapter, see :func:`fathom.models.lora.add_adapter`.
+    training : sequence of Encoded
+        Training examples.
+    validate : callable
+        Returns the model's score on the validation split.
+    settings : Lora
+    metric : Metric
+        Says which of two scores is better.
+    checkpoint : Checkpoint, optional
+        Where the state is kept until all is done.
+
+    Raises
+    ------
+    InputError
+        If there are fewer examples than a step takes, or the loss is no finite number.
+    """
+    if len(training) < settings.batch:
+        raise InputError(
+            f"{len(training)} training examples are fewer than one step of {settings.batch} takes",
+            "train_before_test",
+            "lower lora.batch, or give the task more examples",
+        )
+    steps = math.ceil(len(training) / settings.batch)
+    total = steps * settings.epochs
+    with fix_randomness(settings.seed):
+        runner = _Runner(model, settings, total)
+        kept = checkpoint.load() if checkpoint else None
+        state = runner.restore(*kept) if kept else State(0, [], [], 0)
+        for step in show_progress(range(state.step, total), "steps", total - state.step):
+            if step % steps == 0 or step == state.step:
+                batches = order_batches(training, settings, step // steps)
+            state.losses.append(runner.take_step(batches[step % steps], step))
+            ends = (step + 1) % steps == 0
+            state = state._replace(step=step + 1)
+            state = runner.close_epoch(state, validate(), metric) if ends else state
+            if checkpoint:
+                checkpoint.save(state, runner, forced=ends)
+        put_weights(model, runner.best)
+    model.eval()
+    return Tuned(state.losses, state.scores, state.epoch)
+
+
+def order_batches(training: Sequence[Encoded], settings: Lora, epoch: int) -> list[list[Encoded]]:
+    """Return the batches of one epoch: shuffled, then those of similar length together.
+
+    Examples are sorted by length within chunks of 64 batches, and the batches of a chunk shuffled again, so
+    that little is padded and what stands beside each other changes with every epoch.
+    """
+    import numpy as np
+
+    random = np.random.default_rng([settings.seed, epoch])
+    order = random.permutation(len(training)).tolist()
+    batches = []
+    size = settings.batch * _CHUNK
+    for start in range(0, len(order), size):
+        chunk = sorted(order[start : start + size], key=lambda place: len(training[place].ids))
+        some = [chunk[place : place + settings.batch] for place in range(0, len(chunk), settings.batch)]
+        batches += [some[place] for place in random.permutation(len(some))]
+    return [[training[place] for place in batch] for batch in batches]
+
+
+class _Runner:
+    """A model's adapter, its optimiser, and the best weights so far."""
+
+    def __init__(self, model: Any, settings: Lora, total: int) -> None:
+        import torch
+
+        self.model, self.settings, self.total = model, settings, total
+        self.weights = list_weights(model)
+        self.optimizer = torch.optim.AdamW(
+            list(self.weights.values()),
+            lr=settings.learning_rate,
+            betas=BETAS,
+            weight_decay=settings.weight_decay,
+        )
+        self.best = copy_weights(model)
+        self.budget = settings.batch_tokens
+
+    def take_step(self, batch: Sequence[Encoded], step: int) -> float:
+        """Take one step; halve what is in memory at once until it fits."""
+        import torch
+
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.settings.learning_rate * (1 - step / self.total)
+        while True:
+            torch.manual_seed(int(hash_text(str(self.settings.seed), str(step))[:12], 16))
+            try:
+                loss = self._accumulate(batch)
+                break
+            except torch.cuda.OutOfMemoryError:
+                self._halve(batch)
+        if not math.isfinite(loss):
+            raise InputError(
+                f"the loss is {loss} at step {step + 1}", "train_before_test.lora", "lower learning_rate"
+            )
+        torch.nn.utils.clip_grad_norm_(self.weights.values(), CLIP)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return loss
+
+    def _accumulate(self, batch: Sequence[Encoded]) -> float:
+        """Add up the gradients of a batch, piece by piece; return its loss."""
+        self.model.train()
+        count = sum(len(pair.ids) - pair.start for pair in batch)
+        loss = 0.0
+        for piece in divide_batch(batch, self.budget):
+            part = sum_losses(self.model, piece) / count
+            part.backward()  # type: ignore[no-untyped-call]
+            loss += float(part.item())
+        return loss
+
+    def _halve(self, batch: Sequence[Encoded]) -> None:
+        """Use half the memory from here on."""
+        import torch
+
+        self.optimizer.zero_grad(set_to_none=True)
+        torch.cuda.empty_cache()
+        if self.budget <= max(len(pair.ids) for pair in batch):
+            raise InputError(
+                "the GPU's memory does not hold one example", "train_before_test.lora", "lower max_tokens"
+            )
+        self.budget //= 2
+        log.info("out of GPU memory: %s tokens at once from here on", self.budget)
+
+    def close_epoch(self, state: State, score: float, metric: Metric) -> State:
+        """Note an epoch's validation score; keep its weights if it is the best."""
+        epoch = len(state.scores) + 1
+        state.scores.append(score)
+        log.info("epoch %s of %s: %s %.4g", epoch, self.settings.epochs, metric, score)
+        if state.epoch == 0 or is_better(metric, score, state.scores[state.epoch - 1]):
+            self.best = copy_weights(self.model)
+            state = state._replace(epoch=epoch)
+        return state
+
+    def list_tensors(self) -> "dict[str, Tensor]":
+        """Return the tensors that a run needs to go on: weights, best weights, moments of the optimiser."""
+        found = {f"best.{name}": weight for name, weight in self.best.items()}
+        for name, weight in self.weights.items():
+            moments = self.optimizer.state[weight]
+            found[f"weight.{name}"] = weight.detach().cpu()
+            found[f"first.{name}"] = moments["exp_avg"].cpu()
+            found[f"second.{name}"] = moments["exp_avg_sq"].cpu()
+        return found
+
+    def restore(self, state: State, tensors: "dict[str, Tensor]") -> State:
+        """Go on from the state that a stopped run left."""
+        import torch
+
+        put_weights(self.model, {name: tensors[f"weight.{name}"] for name in self.weights})
+        self.best = {name: tensors[f"best.{name}"] for name in self.weights}
+        for name, weight in self.weights.items():
+            self.optimizer.state[weight] = {
+                "step": torch.tensor(float(state.step)),
+                "exp_avg": tensors[f"first.{name}"].to(weight.device),
+                "exp_avg_sq": tensors[f"second.{name}"].to(weight.device),
+            }
+        log.info("goes on at step %s of %s", state.step + 1, self.total)
+        return state
+
+
+def divide_batch(batch: Sequence[Encoded], budget: int) -> list[list[Encoded]]:
+    """Return a batch in pieces of at most `budget` tokens, padding counted, longest examples first."""
+    pieces: list[list[Encoded]] = []
+    for pair in sorted(batch, key=lambda pair: -len(pair.ids)):
+        if pieces and len(pieces[-1][0].ids) * (len(pieces[-1]) + 1) <= budget:
+            pieces[-1].append(pair)
+        else:
+            pieces.append([pair])
+    return pieces
+
+
+def sum_losses(model: Any, batch: Sequence[Encoded], length: int | None = None) -> "Tensor":
+    """Return the summed loss over the target tokens of some examples, in nats.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+    batch : sequence of Encoded
+        Right-padded to the longest.
+    length : int, optional
+        Pad to this length instead: what a fixed length would cost (`perf/tuning.py`).
+    """
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    longest = length or max(len(pair.ids) for pair in batch)
+    ids = torch.zeros((len(batch), longest), dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    places = []
+    for row, pair in enumerate(batch):
+        ids[row, : len(pair.ids)] = torch.tensor(pair.ids)
+        mask[row, : len(pair.ids)] = 1
+        places += [(row, place) for place in range(pair.start, len(pair.ids))]
+    rows, columns = torch.tensor(places).T
+    first = min(pair.start for pair in batch) - 1  # no logits are made for what stands before
+    output = model(
+        input_ids=ids.to(model.device),
+        attention_mask=None if bool(mask.all()) else mask.to(model.device),
+        use_cache=False,
+        logits_to_keep=torch.arange(first, longest, device=model.device),
+    )
+    logits = output.logits[rows, columns - 1 - first].float()
+    wanted = ids[rows, columns].to(model.device)
+    return cross_entropy(logits, wanted, reduction="sum")

@@ -1,0 +1,323 @@
+"""Sending requests to a server on this machine that speaks as the API does, faults included."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from tests.programs import find_program
+
+from fathom.benchmark import reference_client as sending
+from fathom.benchmark.reference_client import Sending, send_requests
+from fathom.errors import InputError
+from fathom.io.files import read_delimited, read_json, read_json_lines, write_delimited
+
+ROOT = Path(__file__).resolve().parents[2]
+SECRET = "sk-test-0123456789"
+SETTINGS = Sending("some-model-1", 500, timeout=5.0, retries=2)
+
+
+@dataclass
+class Stub:
+    """A server that gives the prepared replies, one a request, and keeps what it was asked."""
+
+    replies: list[object] = field(default_factory=list)
+    asked: list[dict[str, object]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    url: str = ""
+
+
+def message(
+    text: str = "pairs",
+    stop: str | None = "end_turn",
+    thought: str = "",
+    model: str = "some-model-1-20990101",
+) -> list[dict[str, object]]:
+    """Return the events of a streamed answer; without a stop reason it breaks off before its end."""
+    start = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [],
+             "stop_reason": None, "stop_sequence": None,
+             "usage": {"input_tokens": 7, "output_tokens": 1}}  # fmt: skip
+    events: list[dict[str, object]] = [{"type": "message_start", "message": start}, {"type": "ping"}]
+    if thought:
+        block = {"type": "thinking", "thinking": "", "signature": ""}
+        delta = {"type": "thinking_delta", "thinking": thought}
+        events += [{"type": "content_block_start", "index": 0, "content_block": block},
+                   {"type": "content_block_delta", "index": 0, "delta": delta},
+                   {"type": "content_block_stop", "index": 0}]  # fmt: skip
+    place = 1 if thought else 0
+    events.append(
+        {"type": "content_block_start", "index": place, "content_block": {"type": "text", "text": ""}}
+    )
+    deltas = [{"type": "text_delta", "text": letter} for letter in text]
+    events += [{"type": "content_block_delta", "index": place, "delta": delta} for delta in deltas]
+    if stop is None:
+        return events
+    return [*events, {"type": "content_block_stop", "index": place},
+            {"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None},
+             "usage": {"output_tokens": 42}},
+            {"type": "message_stop"}]  # fmt: skip
+
+
+def error(kind: str, text: str = "no luck") -> dict[str, object]:
+    return {"type": "error", "error": {"type": kind, "message": text}}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    stub: Stub
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.stub.asked.append(json.loads(body))
+        self.stub.keys.append(self.headers.get("authorization") or self.headers.get("x-api-key") or "")
+        reply = self.stub.replies.pop(0)
+        if isinstance(reply, tuple):  # status and body of an error
+            text = json.dumps(reply[1]) if isinstance(reply[1], dict) else reply[1]
+            self.send_response(reply[0])
+            self.send_header("content-type", "application/json")
+            self.send_header("retry-after-ms", "1")
+            self.send_header("content-length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+            return
+        assert isinstance(reply, list)
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        cut = bool(reply) and reply[-1].get("type") == "cut"
+        if cut:  # promises more than it sends
+            self.send_header("content-length", "1000000")
+        self.end_headers()
+        for event in reply[: len(reply) - cut]:
+            self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+        self.wfile.flush()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def stub(monkeypatch) -> Iterator[Stub]:
+    made = Stub()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"stub": made}))
+    made.url = f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    for name in [name for name in os.environ if name.lower().endswith("_proxy") or "ANTHROPIC" in name]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", made.url)
+    monkeypatch.setenv(sending.KEY, SECRET)
+    yield made
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def requests(tmp_path) -> list[Path]:
+    paths = [tmp_path / "requests" / f"request-{number:02d}.txt" for number in (1, 2, 3)]
+    paths[0].parent.mkdir()
+    for path in paths:
+        path.write_text(f"Please write {path.stem}\n")
+    return paths
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def test_answers_come_with_all_that_is_known_of_them(stub, requests, tmp_path):
+    stub.replies = [message("qa_pairs = [] # ä", thought="hm"), message("two")]
+    counts = send_requests(requests[:2], tmp_path / "answers", SETTINGS)
+    assert counts == {"kept": 0, "received": 2, "input_tokens": 14, "output_tokens": 84}
+    assert [list(map(body.get, ("model", "max_tokens", "messages"))) for body in stub.asked] == [
+        ["some-model-1", 500, [{"role": "user", "content": path.read_text()}]] for path in requests[:2]
+    ]
+    assert {key.split()[-1] for key in stub.keys} == {SECRET}
+    assert (tmp_path / "answers" / "request-01.txt").read_text() == "qa_pairs = [] # ä\n"
+    record = read_json(tmp_path / "answers" / "request-01.json")
+    assert record["answer"]["model"] == "some-model-1-20990101"
+    assert record["answer"]["usage"]["output_tokens"] == 42
+    assert [block["type"] for block in record["answer"]["content"]] == ["thinking", "text"]
+    assert record["model"] == "some-model-1" and record["date"].endswith("+00:00")
+    assert all(SECRET not in path.read_text() for path in (tmp_path / "answers").iterdir())
+
+
+def test_what_is_answered_is_not_paid_twice(stub, requests, tmp_path, monkeypatch):
+    folder = tmp_path / "answers"
+    stub.replies = [message("one"), (400, error("invalid_request_error", "max_tokens: too large"))]
+    with pytest.raises(InputError, match="too large") as found:
+        send_requests(requests, folder, SETTINGS)
+    assert found.value.where == str(requests[1]) and "--max-tokens" in found.value.hint
+    assert names(folder) == ["request-01.json", "request-01.txt"]
+    (folder / "request-01.txt").write_text("mended by hand")
+    stub.replies = [message("two"), message("three")]
+    assert send_requests(requests, folder, SETTINGS)["kept"] == 1
+    assert len(stub.asked) == 4
+    assert (folder / "request-01.txt").read_text() == "mended by hand"
+    (folder / "request-02.txt").unlink()
+    monkeypatch.delenv(sending.KEY)  # with all answers there, neither key nor package are needed
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    assert send_requests(requests, folder, SETTINGS)["kept"] == 3
+    assert (folder / "request-02.txt").read_text() == "two\n"
+    assert len(stub.asked) == 4
+
+
+@pytest.mark.parametrize(
+    "reply", [(429, error("rate_limit_error")), (529, error("overloaded_error")), (500, "x")]
+)
+def test_a_busy_service_is_asked_again(stub, requests, tmp_path, caplog, reply):
+    logging.getLogger("fathom").propagate = True
+    stub.replies = [reply, reply, message("one")]
+    assert send_requests(requests[:1], tmp_path / "answers", SETTINGS)["received"] == 1
+    assert len(stub.asked) == 3
+
+
+CUT = [*message("qa_pairs", stop=None), {"type": "cut"}]
+FAULTS = {
+    "rate limit": ([(429, error("rate_limit_error"))] * 3, "rate_limit_error: no luck", "kept"),
+    "overloaded": ([(529, error("overloaded_error"))] * 3, "overloaded_error", "kept"),
+    "in the stream": ([[*message(stop=None), error("overloaded_error")]], "overloaded_error", "busy"),
+    "key": ([(401, error("authentication_error", "invalid key"))], "invalid key", "ANTHROPIC_API_KEY"),
+    "model": ([(404, error("not_found_error", "model: some-model-1"))], "model: some-model-1", "--model"),
+    "no JSON": ([(400, "<html>")], "400", ""),
+    "connection": ([CUT], "no answer from http://127.0.0.1", "kept"),
+    "other server": ([[]], "sent no message", "ANTHROPIC_BASE_URL"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_of_the_service_are_one_message(stub, requests, tmp_path, name):
+    stub.replies, what, hint = [*FAULTS[name][0]], *FAULTS[name][1:]
+    with pytest.raises(InputError) as found:
+        send_requests(requests[:1], tmp_path / "answers", SETTINGS)
+    assert what in found.value.what and hint in found.value.hint
+    assert found.value.where == str(requests[0])
+    assert SECRET not in str(found.value)
+    assert stub.replies == [] and names(tmp_path / "answers") == []
+
+
+UNFINISHED = {
+    "max_tokens": ("cut off at 500 tokens", "raise --max-tokens"),
+    "refusal": ("refuses to answer", "ask another model"),
+    "model_context_window_exceeded": ("model's context", "--per-request"),
+    None: ("broke off", "start the same command"),
+    "end_turn": ("is empty", "start the same command"),
+}
+
+
+@pytest.mark.parametrize("stop", UNFINISHED)
+def test_an_answer_that_is_not_whole_is_kept_apart(stub, requests, tmp_path, stop):
+    folder = tmp_path / "answers"
+    text = "" if stop == "end_turn" else "qa_pairs = ["
+    for number in (1, 2):
+        stub.replies = [message(text, stop)]
+        with pytest.raises(InputError) as found:
+            send_requests(requests[:1], folder, SETTINGS)
+        assert UNFINISHED[stop][0] in found.value.what and UNFINISHED[stop][1] in found.value.hint
+        assert f"request-01.unfinished-{number}.json" in found.value.what
+    assert names(folder) == ["request-01.unfinished-1.json", "request-01.unfinished-2.json"]
+    assert read_json(folder / "request-01.unfinished-1.json")["answer"]["usage"]["input_tokens"] == 7
+    stub.replies = [message("whole")]
+    assert send_requests(requests[:1], folder, SETTINGS)["received"] == 1
+
+
+def test_nobody_listens(stub, requests, tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    with pytest.raises(InputError, match=r"no answer from http://127\.0\.0\.1:9"):
+        send_requests(requests[:1], tmp_path / "answers", Sending("m", 5, timeout=2.0, retries=0))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:port")
+    with pytest.raises(InputError, match="no address"):
+        send_requests(requests[:1], tmp_path / "answers", SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"), [(None, "no key"), ("  ", "no key"), ("sk-ä", "is no key"), ("sk a", "is no key")]
+)
+def test_key_is_missing_or_none(stub, requests, tmp_path, monkeypatch, key, message):
+    monkeypatch.delenv(sending.KEY)
+    if key is not None:
+        monkeypatch.setenv(sending.KEY, key)
+    with pytest.raises(InputError, match=message) as found:
+        send_requests(requests, tmp_path / "answers", SETTINGS)
+    assert sending.KEY in str(found.value) and stub.asked == []
+
+
+def test_package_is_missing(stub, requests, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    with pytest.raises(InputError, match="anthropic is not installed") as found:
+        send_requests(requests, tmp_path / "answers", SETTINGS)
+    assert "pip install" in found.value.hint
+
+
+def test_requests_and_folders_that_do_not_fit(stub, requests, tmp_path):
+    folder = tmp_path / "answers"
+    stub.replies = [message("one")]
+    send_requests(requests[:1], folder, SETTINGS)
+    asked = len(stub.asked)
+    twin = tmp_path / requests[1].name
+    twin.write_text("other")
+    cases = [([requests[0]], folder, Sending("other-model", 500), "no answer to .* by other-model"),
+             ([requests[1], twin], folder, SETTINGS, "would have the name"),
+             ([requests[1]], requests[1].parent, SETTINGS, "among the requests"),
+             ([tmp_path / "none.txt"], folder, SETTINGS, "no such file"),
+             ([requests[1]], twin, SETTINGS, "no answer can be saved")]  # fmt: skip
+    for paths, place, settings, text in cases:
+        with pytest.raises(InputError, match=text):
+            send_requests(paths, place, settings)
+    requests[0].write_text("another text")
+    with pytest.raises(InputError, match="no answer to"):
+        send_requests(requests, folder, SETTINGS)
+    requests[0].write_text(" \n")
+    with pytest.raises(InputError, match="is empty"):
+        send_requests(requests, folder, SETTINGS)
+    assert len(stub.asked) == asked
+
+
+def run(script: str, *arguments: object, code: int = 0) -> str:
+    command = [sys.executable, find_program(script), *arguments]
+    done = subprocess.run(
+        [str(part) for part in command], cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_from_keywords_over_the_service_to_a_benchmark(stub, tmp_path):
+    write_delimited(
+        tmp_path / "keywords.tsv", ["keyword", "documents"], [["graphs", 10], ["agents", 9], ["trees", 3]]
+    )
+    parts = [*("--keywords", tmp_path / "keywords.tsv", "--title", "AI", "--categories", 2, "--each", 1)]
+    run("write_request.py", *parts, "--per-request", 1, "--output", tmp_path / "q" / "r.txt",
+        "--list", tmp_path / "c.txt")  # fmt: skip
+    assert names(tmp_path / "q") == ["r-01.txt", "r-02.txt"]
+    assert "2. agents" not in (tmp_path / "q" / "r-02.txt").read_text()
+    logged = run("write_request.py", *parts, "--output", tmp_path / "q" / "r.txt", code=1)
+    assert "another division" in logged and names(tmp_path / "q") == ["r-01.txt", "r-02.txt"]
+    filler = "In many textbooks of this field the one thing that takes its turn and learns from"
+    pair = {"prompt": f"{filler} them is called a", "target": " forest"}
+    stub.replies = [message(f"# Category 1: graphs\n{json.dumps(pair)}"),
+                    message(f"Here it is:\n# Category 1: agents\n{json.dumps(pair)}\n")]  # fmt: skip
+    asked = sorted((tmp_path / "q").iterdir())
+    logged = run("send_request.py", "--request", *asked, "--model", "m", "--output", tmp_path / "a")
+    assert "2 answers" in logged and SECRET not in logged
+    run("read_answer.py", "--answer", *sorted((tmp_path / "a").glob("*.txt")), "--categories",
+        tmp_path / "c.txt", "--each", 1, "--source", "some model", "--output", tmp_path / "pairs.jsonl",
+        "--faults", tmp_path / "faults.csv")  # fmt: skip
+    assert [row["source"] for row in read_json_lines(tmp_path / "pairs.jsonl")] == ["some model"]
+    (fault,) = read_delimited(tmp_path / "faults.csv", ",")
+    assert (fault["file"], fault["line"], fault["rule"]) == ("r-02.txt", "3", "duplicate")
+    assert fault["text"].endswith("line 2 of r-01.txt")
+    run("import_reference.py", "--input", tmp_path / "pairs.jsonl", "--output", tmp_path / "reference")
+    run("send_request.py", "--request", *asked, "--model", "m", "--output", tmp_path / "b",
+        "--max-tokens", 0, code=1)  # fmt: skip
+
+
+def test_no_rule_of_the_workflow_sends_anything():
+    rules = [*(ROOT / "workflow").rglob("*.smk"), ROOT / "Snakefile"]
+    assert not [path for path in rules if "send_request" in path.read_text()]

@@ -1,0 +1,203 @@
+"""Atomic writing, compressed reading, and hashes."""
+
+import errno
+import gzip
+import hashlib
+import io
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fathom.errors import InputError
+from fathom.io import files
+
+
+def _left(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_appears_under_its_final_name_only_when_complete(tmp_path):
+    with files.write_atomically(tmp_path / "a" / "b.txt") as temporary:
+        temporary.write_text("half")
+        assert not (tmp_path / "a" / "b.txt").exists()
+        assert temporary.parent == tmp_path / "a"
+    assert (tmp_path / "a" / "b.txt").read_text() == "half"
+    assert _left(tmp_path / "a") == ["b.txt"]
+
+
+def test_an_exception_leaves_what_was_there_before(tmp_path):
+    files.write_text(tmp_path / "f", "old")
+    with pytest.raises(KeyError), files.write_atomically(tmp_path / "f") as temporary:
+        temporary.write_text("new")
+        raise KeyError
+    assert (tmp_path / "f").read_text() == "old"
+    assert _left(tmp_path) == ["f"]
+
+
+def test_a_folder_is_written_and_replaced_whole(tmp_path):
+    for name in ("one", "two"):
+        with files.write_atomically(tmp_path / "folder") as temporary:
+            temporary.mkdir()
+            (temporary / name).write_text(name)
+    assert _left(tmp_path / "folder") == ["two"]
+    with pytest.raises(ValueError, match="stop"), files.write_atomically(tmp_path / "folder") as temporary:
+        temporary.mkdir()
+        raise ValueError("stop")
+    assert (_left(tmp_path), _left(tmp_path / "folder")) == (["folder"], ["two"])
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, number):
+    with (
+        pytest.raises(InputError, match="no space left") as caught,
+        files.write_atomically(tmp_path / "f") as temporary,
+    ):
+        temporary.write_text("half")
+        raise OSError(number, "full")
+    assert str(tmp_path / "f") in str(caught.value)
+    assert _left(tmp_path) == []
+
+
+def test_a_full_disk_that_shows_late_leaves_nothing(tmp_path, monkeypatch):
+    def fail(descriptor):
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(files.os, "fsync", fail)
+    with pytest.raises(InputError, match="no space left"):
+        files.write_json(tmp_path / "f.json", {})
+    assert _left(tmp_path) == []
+
+
+class _OtherError(Exception):
+    """An error of a library that is no OSError."""
+
+
+def test_full_disks_that_libraries_describe_in_their_own_way(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="no space left"), files.write_atomically(tmp_path / "f"):
+        raise _OtherError("I/O error: No space left on device (os error 28)")
+    for free, expected in ((0, InputError), (1 << 40, OSError)):  # numpy's has no number
+        monkeypatch.setattr(files.shutil, "disk_usage", lambda path, free=free: SimpleNamespace(free=free))
+        with pytest.raises(expected) as caught, files.write_atomically(tmp_path / "f"):
+            raise OSError("1000 requested and 10 written")
+        assert ("no space left" in str(caught.value)) == (free == 0)
+    assert _left(tmp_path) == []
+
+
+def test_a_full_disk_that_is_being_handled_is_not_met_again(tmp_path):
+    try:
+        raise OSError(errno.ENOSPC, "full")
+    except OSError:
+        files.write_json(tmp_path / "f.json", {})
+    assert (tmp_path / "f.json").is_file()
+
+
+def test_a_disk_that_is_read_only_is_named(tmp_path):
+    with pytest.raises(InputError, match="cannot be written"), files.write_atomically(tmp_path / "f"):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+
+def test_a_folder_is_hashed_by_names_and_bytes(tmp_path):
+    hashes = set()
+    for name, content in (("a", "1"), ("a", "2"), ("deep/a", "2"), (".hidden", "2")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+        hashes.add(files.hash_folder(tmp_path))
+    assert len(hashes) == 3
+
+
+def test_other_errors_of_the_system_stay_what_they_are(tmp_path):
+    with pytest.raises(FileNotFoundError), files.write_atomically(tmp_path / "f"):
+        (tmp_path / "missing").read_text()
+    with pytest.raises(PermissionError), files.write_atomically(tmp_path / "f"):
+        raise PermissionError(errno.EACCES, "no", "/somewhere/else")
+    with pytest.raises(InputError, match="cannot be written"), files.write_atomically(tmp_path / "f"):
+        raise PermissionError(errno.EACCES, "no", str(tmp_path / "f"))
+
+
+def test_json_has_one_form(tmp_path):
+    files.write_json(tmp_path / "a", {"b": 1, "a": [0.1, "é"]})
+    assert (tmp_path / "a").read_text() == '{\n  "a": [\n    0.1,\n    "é"\n  ],\n  "b": 1\n}\n'
+    files.write_json_lines(tmp_path / "l", [{"b": 1, "a": "x\ny"}, {}])
+    assert (tmp_path / "l").read_bytes() == b'{"b":1,"a":"x\\ny"}\n{}\n'
+    assert files.read_json_lines(tmp_path / "l") == [{"b": 1, "a": "x\ny"}, {}]
+
+
+@pytest.mark.parametrize(
+    ("text", "reader", "message"),
+    [
+        ("{", files.read_json, "no JSON"),
+        ('{"a": 1}\n[1]\n', files.read_json_lines, "line 2: this line is no JSON object"),
+        ('{"a": 1}\n{\n', files.read_json_lines, "line 2: this line is no JSON"),
+        ("", files.read_delimited, "empty"),
+        ("a\tb\n1\t2\n1\n", files.read_delimited, "line 3: 1 fields where the header has 2"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line(tmp_path, text, reader, message):
+    (tmp_path / "f").write_text(text)
+    with pytest.raises(InputError) as caught:
+        reader(tmp_path / "f")
+    assert str(tmp_path / "f") in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        files.read_json(tmp_path / "f")
+
+
+def test_numbers_of_a_table_stay_text(tmp_path):
+    rows = [["0704.0010", "1e5"], [" leading", 'quo"te\ttab\nline']]
+    for delimiter in "\t,":
+        files.write_delimited(tmp_path / "t", ["id", "x"], rows, delimiter)
+        read = files.read_delimited(tmp_path / "t", delimiter)
+        assert [list(row.values()) for row in read] == rows
+
+
+@given(st.lists(st.binary(max_size=200), max_size=4), st.sampled_from(["", ".gz", ".zst"]))
+def test_decompressed_bytes_and_hash_in_one_reading(tmp_path_factory, chunks, ending):
+    import zstandard
+
+    pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[ending]
+    path = tmp_path_factory.mktemp("f") / f"f.jsonl{ending}"
+    path.write_bytes(b"".join(pack(chunk) for chunk in chunks))
+    with files.open_decompressed(path) as stream:
+        assert stream.read() == b"".join(chunks)
+    raw = files.HashingReader(path)
+    with files.open_decompressed(path, raw) as stream:
+        assert stream.read() == b"".join(chunks)
+        digest = raw.hexdigest()
+    assert digest == files.hash_file(path) == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_the_hash_is_of_the_whole_file_though_only_part_was_read(tmp_path):
+    (tmp_path / "f").write_bytes(b"line\n" * 1000)
+    raw = files.HashingReader(tmp_path / "f")
+    with files.open_decompressed(tmp_path / "f", raw) as stream:
+        stream.readline()
+        assert raw.hexdigest() == files.hash_file(tmp_path / "f")
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_cut_stream_is_an_error(tmp_path, ending):
+    import random
+
+    import zstandard
+
+    text = random.Random(0).randbytes(50_000)
+    packed = gzip.compress(text) if ending == ".gz" else zstandard.ZstdCompressor().compress(text)
+    (tmp_path / f"f{ending}").write_bytes(packed[:-1000])
+    with pytest.raises(EOFError), files.open_decompressed(tmp_path / f"f{ending}") as stream:
+        while stream.read(io.DEFAULT_BUFFER_SIZE):
+            pass
+
+
+def test_hash_of_parts_is_not_that_of_other_parts():
+    assert files.hash_text("ab", "c") != files.hash_text("a", "bc") != files.hash_text("abc")
+    assert files.hash_text("a") != files.hash_text("a", "")
+    assert files.hash_text("\ud800") != files.hash_text("?")
+    assert (
+        files.hash_text("a", "b") == hashlib.sha256(b"\1" + bytes(7) + b"a\1" + bytes(7) + b"b").hexdigest()
+    )

@@ -1,0 +1,104 @@
+"""Contracts: what a table must be before it is written, and what is read back."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from fathom.errors import InputError
+from fathom.io import tables
+from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.corpus import DOCUMENTS, INDEX
+
+_ROOT = Path(__file__).resolve().parents[2]
+_ROWS = {
+    "keyword": ["graph neural"], "doc_id": ["0704.0010"], "position": [3], "clean": ["A sentence."],
+    "cosine": [0.5],
+}  # fmt: skip
+
+
+def _frame(**changes) -> pl.DataFrame:
+    return pl.DataFrame({**_ROWS, **changes})
+
+
+def test_columns_are_ordered_cast_and_described(tmp_path):
+    frame = _frame().select("cosine", "clean", "position", "doc_id", "keyword")
+    tables.write_table(tmp_path / "t", frame, MATCHES)
+    schema = pq.read_schema(tmp_path / "t")
+    assert schema.names == ["keyword", "doc_id", "position", "clean", "cosine"]
+    assert [str(kind) for kind in schema.types] == ["string", "string", "int32", "string", "double"]
+    assert schema.field("cosine").metadata[b"about"] == b"cosine of keyword and raw sentence, three decimals"
+    assert tables.read_table(tmp_path / "t", MATCHES)["doc_id"].to_list() == ["0704.0010"]
+    assert pq.ParquetFile(tmp_path / "t").metadata.row_group(0).column(0).compression == "ZSTD"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        _frame(extra=[1]),
+        _frame().drop("clean"),
+        _frame(cosine=[None]),
+        _frame(position=["three"]),
+        _frame(position=[1 << 40]),
+        _frame(position=[0.5]),
+    ],
+    ids=["extra", "missing", "null", "text for a number", "too large", "fraction"],
+)
+def test_a_table_that_breaks_its_contract_is_not_written(tmp_path, frame):
+    with pytest.raises(ValueError):
+        tables.write_table(tmp_path / "t", frame, MATCHES)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_batches_are_one_file_or_none(tmp_path):
+    with tables.write_table_in_batches(tmp_path / "t", MATCHES) as writer:
+        writer.write(_frame())
+        writer.write([{name: values[0] for name, values in _ROWS.items()}])
+        writer.write([])
+        assert not (tmp_path / "t").exists()
+        assert writer.rows == 2
+    assert tables.read_table(tmp_path / "t", MATCHES, ["clean"]).shape == (2, 1)
+    with pytest.raises(ValueError), tables.write_table_in_batches(tmp_path / "u", MATCHES) as writer:
+        writer.write(_frame())
+        writer.write(_frame().drop("clean"))
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]
+
+
+def test_a_table_of_no_rows_keeps_its_types(tmp_path):
+    with tables.write_table_in_batches(tmp_path / "t", DOCUMENTS):
+        pass
+    frame = tables.read_table(tmp_path / "t", DOCUMENTS)
+    assert frame.height == 0
+    assert frame.schema["categories"] == pl.List(pl.String)
+
+
+def test_same_frame_same_bytes(tmp_path):
+    for name in "ab":
+        tables.write_table(tmp_path / name, _frame(), MATCHES)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_what_cannot_be_read_is_said(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        tables.read_table(tmp_path / "t", MATCHES)
+    tables.write_table(tmp_path / "t", _frame(), MATCHES)
+    with pytest.raises(InputError, match="columns are missing: title"):
+        tables.read_table(tmp_path / "t", INDEX, ["doc_id", "title"])
+    (tmp_path / "cut").write_bytes((tmp_path / "t").read_bytes()[:-20])
+    with pytest.raises(InputError, match="no complete parquet file"):
+        tables.read_table(tmp_path / "cut", MATCHES)
+
+
+def test_the_page_of_tables_is_fresh(tmp_path):
+    command = [sys.executable, "scripts/running/write_tables_doc.py", "--output", str(tmp_path / "t.md")]
+    subprocess.run(command, cwd=_ROOT, check=True, env=os.environ | {"PYTHONPATH": str(_ROOT / "src")})
+    page = (_ROOT / "docs" / "tables.md").read_text()
+    assert (tmp_path / "t.md").read_text() == page, (
+        "docs/tables.md is stale: python scripts/running/write_tables_doc.py"
+    )
+    for name in ("RECORDS", "DOCUMENTS", "INDEX", "TEXTS", "SENTENCES", "MATCHES", "PAIRS", "SCORES"):
+        assert f"## {name}\n" in page

@@ -1,0 +1,232 @@
+"""Targets by layer: against a plain way, and the last layer against the scores."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from tests.layers.plain import ENTRIES, make_model, read_all_states
+from tests.programs import find_program
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from fathom.config.layers import Layers
+from fathom.config.scoring import Scoring
+from fathom.errors import InputError
+from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.layers import LAYER_TARGETS
+from fathom.io.tables import check_table, read_table, write_table
+from fathom.layers.lens import TunedMaps
+from fathom.layers.projection import LayerStates
+from fathom.layers.target_ranks import MEASURES, Device, choose_pairs, measure_targets
+from fathom.models.loading import save_model
+from fathom.scoring.ranks import score_benchmarks
+
+ROOT = Path(__file__).resolve().parents[2]
+WORDS = ["<unk>", "<s>", "the", *(f"word{number}" for number in range(ENTRIES - 3))]
+
+
+def make_tokenizer() -> Any:
+    core = Tokenizer(models.WordLevel({word: n for n, word in enumerate(WORDS)}, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", unk_token="<unk>")
+
+
+def make_pairs(keywords: int = 3, each: int = 4) -> pl.DataFrame:
+    random = np.random.default_rng(0)
+    rows = []
+    for keyword in range(keywords):
+        for number in range(each):
+            words = random.choice(WORDS[3:], 4 + number % 3).tolist()
+            end = 1 + number % 2  # targets of one token and of two
+            texts = {"prompt": " ".join(words[:-end]), "target": " " + " ".join(words[-end:])}
+            rows.append({"pair_id": f"{keyword}-{number}", "keyword": f"k{keyword}", **texts})
+    return pl.DataFrame(rows)
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "gpt_neox", "llama", "gemma2", "olmo2"])
+def test_same_as_a_plain_way(kind: str) -> None:
+    model, tokenizer, pairs = make_model(kind), make_tokenizer(), make_pairs()
+    found = measure_targets(model, tokenizer, pairs, Device(20))
+    check_table(found.to_arrow(), LAYER_TARGETS)
+    assert len(found) == len(pairs) * 4
+    norm = next(
+        m for name, m in reversed(list(model.base_model.named_children())) if "norm" in name or "ln" in name
+    )
+    rows = {(row["pair_id"], row["layer"]): row for row in found.iter_rows(named=True)}
+    for pair in pairs.iter_rows(named=True):
+        prompt, target = (tokenizer(pair[name])["input_ids"] for name in ("prompt", "target"))
+        states = read_all_states(model, prompt + target)
+        last = project(model, norm(states[-1]))
+        for layer, state in enumerate(states):
+            logits = project(model, norm(state))
+            row = rows[pair["pair_id"], layer]
+            assert row["tokens"] == len(target)
+            want: dict[str, list[float]] = {name: [] for name in MEASURES}
+            for place, token in enumerate(target, start=len(prompt) - 1):
+                share, theirs = logits[place].softmax(0), last[place].softmax(0)
+                order = logits[place].argsort(descending=True).tolist()
+                want["rank"].append(1 + order.index(token))
+                want["probability"].append(float(share[token]))
+                want["entropy"].append(float(-(share * share.log()).sum()))
+                want["agreement"].append(float(share.argmax() == theirs.argmax()))
+                want["divergence"].append(float((theirs * (theirs / share).log()).sum()))
+            for name, values in want.items():
+                assert row[name] == pytest.approx(np.mean(values), abs=2e-5), name
+
+
+def project(model: Any, states: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        logits = model.get_output_embeddings()(states)
+    cap = getattr(model.config, "final_logit_softcapping", None)
+    return (logits if cap is None else cap * (logits / cap).tanh()).double()
+
+
+@pytest.mark.parametrize("budget", [1, 30, 10_000])
+def test_the_last_layer_is_what_scores_say_in_any_batch_and_order(budget: int) -> None:
+    model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs()
+    pairs = pairs.sample(fraction=1.0, shuffle=True, seed=budget)
+    scores = score_benchmarks(model, tokenizer, [pairs], Scoring(device="cpu"))[0]
+    last = measure_targets(model, tokenizer, pairs, Device(budget)).filter(layer=3)
+    assert last["pair_id"].to_list() == pairs["pair_id"].to_list()
+    assert last["rank"].to_list() == scores["rank"].to_list()
+    assert np.allclose(last["probability"], scores["probability"], atol=1e-6)
+    assert last["divergence"].max() == 0 and last["agreement"].min() == 1
+
+
+@pytest.mark.parametrize("most", [1, 3, 7, 1000])
+def test_no_more_rows_of_logits_are_held_than_allowed(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs()
+    whole = measure_targets(model, tokenizer, pairs, Device(1000))
+    held, project = [], LayerStates.to_logits
+
+    def count(layers: LayerStates, states: torch.Tensor, normed: bool = True) -> torch.Tensor:
+        held.append(states[..., 0].numel())
+        return project(layers, states, normed)
+
+    monkeypatch.setattr(LayerStates, "to_logits", count)
+    monkeypatch.setattr("fathom.layers.projection.count_rows", lambda entries, device: most)
+    found = measure_targets(model, tokenizer, pairs, Device(1000))
+    assert max(held) == min(most, 3 * whole.filter(layer=0)["tokens"].sum())
+    assert found["rank"].to_list() == whole["rank"].to_list()
+    for name in MEASURES:
+        assert np.allclose(found[name], whole[name], atol=1e-5), name
+
+
+def test_a_map_is_measured_beside_the_plain_lens() -> None:
+    model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs(1)
+    nothing = TunedMaps(torch.zeros(3, 16, 16), torch.zeros(3, 16))
+    found = measure_targets(model, tokenizer, pairs, Device(64), nothing)
+    plain, tuned = (found.filter(lens=lens).drop("lens") for lens in ("plain", "tuned"))
+    assert plain.equals(tuned)
+    moved = TunedMaps(torch.zeros(3, 16, 16), torch.ones(3, 16))
+    tuned = measure_targets(model, tokenizer, pairs, Device(64), moved).filter(lens="tuned").drop("lens")
+    same = (plain["probability"] == tuned["probability"]).to_list()
+    assert same == [False, False, False, True] * 4
+
+
+def test_keywords_with_enough_pairs_come_first_and_the_order_of_pairs_does_not_matter() -> None:
+    pairs = pl.concat([make_pairs(6, 5), make_pairs(9, 2).filter(pl.col("keyword") > "k5")])
+    chosen = choose_pairs(pairs, Layers(keywords=7, pairs=3))
+    counts = dict(chosen.group_by("keyword").len().rows())
+    assert {f"k{number}" for number in range(6)} <= set(counts) and len(counts) == 7
+    assert sorted(counts.values()) == [2, 3, 3, 3, 3, 3, 3]
+    shuffled = choose_pairs(pairs.sample(fraction=1.0, shuffle=True, seed=1), Layers(keywords=7, pairs=3))
+    assert shuffled.equals(chosen)
+    other = choose_pairs(pairs, Layers(keywords=7, pairs=3, seed=1))
+    assert set(other["pair_id"]) != set(chosen["pair_id"])
+
+
+def test_no_pair_is_refused() -> None:
+    with pytest.raises(InputError, match="there is no pair whose target could be followed"):
+        choose_pairs(make_pairs().clear(), Layers())
+
+
+def test_numbers_that_are_not_finite_name_pair_and_model() -> None:
+    model = make_model("llama", tie_word_embeddings=False)
+    with torch.no_grad():
+        model.model.embed_tokens.weight[WORDS.index("word7")] = float("nan")
+    prompts = {"prompt": ["word1", "word7"], "target": [" word2"] * 2}
+    pairs = pl.DataFrame({"pair_id": ["fine", "odd"], "keyword": ["a", "b"], **prompts})
+    with pytest.raises(InputError, match="broken gives logits that are no finite numbers on pair 'odd'"):
+        measure_targets(model, make_tokenizer(), pairs, Device(64, name="broken"))
+
+
+def run_program(name: str, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, find_program(name), *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+
+
+def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
+    tokenizer = make_tokenizer()
+    tokenizer.add_special_tokens({"eos_token": "<s>"})
+    for place, name in enumerate(("base", "moved")):
+        save_model(tmp_path / name, make_model("llama", seed=place), tokenizer)
+    (tmp_path / "stopwords.txt").write_text("the\nword9\n")
+    (tmp_path / "keywords.tsv").write_text("keyword\nword0 word1\nword10 word1\nsilent word\n")
+    sentences = [
+        {"keyword": f"word{10 * place} word1", "doc_id": "d", "position": 0, "cosine": 0.9,
+         "clean": " ".join(f"word{n}" for n in range(10 * place, 10 * place + 20))}
+        for place in range(2)
+    ]  # fmt: skip
+    frame = pl.DataFrame(sentences).with_columns(pl.col("position").cast(pl.Int32))
+    write_table(tmp_path / "sentences.parquet", frame, MATCHES)
+    (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, make_pairs().to_dicts())))
+    texts = {"doc_id": [str(n) for n in range(40)], "fold": ["adapt-train", "adapt-valid"] * 20,
+             "text": [" ".join(WORDS[3 + n : 23 + n]) for n in range(40)]}  # fmt: skip
+    pl.DataFrame(texts).write_parquet(tmp_path / "texts.parquet")
+    small = {"k": 10, "list_length": 12, "other_k": [3], "other_lengths": [5]}
+    settings = json.dumps({"layers": small, "scoring": {"device": "cpu"}})
+    lens = {"steps": 3, "batch": 2, "sequence": 8, "positions": 5}
+    out, base = tmp_path / "out", tmp_path / "base"
+    done = run_program(
+        "measure_layer_rates", "--model", base, "--keywords", tmp_path / "keywords.tsv", "--sentences",
+        tmp_path / "sentences.parquet", "--wordlists", tmp_path, "--output", out / "rates.parquet",
+        "--tokens", out / "tokens.parquet", "--token-lists", out / "lists.parquet", "--examples",
+        out / "examples.tsv", "--report", out / "rates.json", "--settings", settings,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads((out / "rates.json").read_text())
+    assert report["without_sentences"] == ["silent word"] and report["keywords"] == 2
+    assert "1 of 3 keywords have no clean sentence" in done.stderr
+    done = run_program(
+        "train_lens", "--model", base, "--texts", tmp_path / "texts.parquet", "--output",
+        out / "lens.safetensors", "--report", out / "lens.json", "--settings",
+        json.dumps({"lens": lens, "scoring": {"device": "cpu"}}),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    targets = ("--pairs", tmp_path / "pairs.jsonl", "--lens", out / "lens.safetensors", "--output",
+               out / "targets.parquet", "--report", out / "targets.json", "--settings", settings)  # fmt: skip
+    done = run_program("measure_layer_targets", "--model", tmp_path / "moved", *targets)
+    assert done.returncode == 1 and "this tuned lens was learnt for other weights" in done.stderr
+    assert not (out / "targets.parquet").exists()
+    done = run_program("measure_layer_targets", "--model", base, *targets)
+    assert done.returncode == 0, done.stderr
+    assert len(read_table(out / "targets.parquet", LAYER_TARGETS)) == 12 * 2 * 4
+    tables = [part for name in ("base", "again") for kind in ("rates", "targets")
+              for part in (f"--{kind}", name, out / f"{kind}.parquet")]  # fmt: skip
+    done = run_program(
+        "summarize_layers", *tables, "--reference", "again", "base", "--output", out / "layers.csv",
+        "--changes", out / "changes.csv", "--onsets", out / "onsets.csv", "--settings",
+        json.dumps({"layers": small, "summary": {"rounds": 20}}),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    changes = pl.read_csv(out / "changes.csv")
+    assert set(changes["metric"]) == {"rate", "inside", "outside_any", "rank", "probability"}
+    assert set(changes["change"].drop_nulls()) == {0}
+    done = run_program(
+        "plot_layers", "--figure", "rates", "--models", "base", "again", "--summary", out / "layers.csv",
+        "--changes", out / "changes.csv", "--rates", out / "rates.parquet", "--title", "Words", "--output",
+        out / "f.pdf", "--png", out / "f.png", "--table", out / "f.csv", "--settings",
+        json.dumps({"layers": small}),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert pl.read_csv(out / "f.csv")["panel"].n_unique() == 4

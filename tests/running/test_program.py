@@ -1,0 +1,99 @@
+"""What every program shares: exit codes, log, settings, progress."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fathom.config.benchmark import Matches, Pairs
+from fathom.errors import InputError
+from fathom.running.program import read_settings, show_progress
+
+_ROOT = Path(__file__).resolve().parents[2]
+_PROGRAM = """\
+import argparse
+from fathom.errors import InputError
+from fathom.running.program import log, run_program
+
+def main(arguments):
+    log.info("started with %s", arguments.how)
+    if arguments.how == "input":
+        raise InputError("the id is empty", "shard.jsonl, line 3", "check the file")
+    if arguments.how == "interrupt":
+        raise KeyboardInterrupt
+    if arguments.how == "defect":
+        raise ValueError("a defect of ours")
+
+parser = argparse.ArgumentParser(prog="try_program.py")
+parser.add_argument("--how", required=True)
+run_program(parser, main)
+"""
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    (folder / "p.py").write_text(_PROGRAM)
+    command = [sys.executable, str(folder / "p.py"), *arguments]
+    environment = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
+    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+
+
+@pytest.mark.parametrize(("how", "code"), [("well", 0), ("input", 1), ("interrupt", 130)])
+def test_exit_codes_without_a_traceback(tmp_path, how, code):
+    run = _run(tmp_path, "--how", how, "--log", str(tmp_path / "logs" / "l.txt"))
+    assert run.returncode == code
+    assert run.stdout == ""
+    assert "Traceback" not in run.stderr
+    assert (tmp_path / "logs" / "l.txt").read_text() == run.stderr
+    assert run.stderr.startswith(f"[try_program l] started with {how}\n")
+
+
+def test_a_message_says_what_where_and_what_to_do(tmp_path):
+    run = _run(tmp_path, "--how", "input")
+    assert "Error: shard.jsonl, line 3: the id is empty\nHint: check the file" in run.stderr
+
+
+def test_a_log_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "logs").touch()
+    run = _run(tmp_path, "--how", "well", "--log", str(tmp_path / "logs" / "l.txt"))
+    assert run.returncode == 1
+    assert f"{tmp_path}/logs/l.txt: the log cannot be written" in run.stderr and "Hint:" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_defect_shows_its_traceback(tmp_path):
+    run = _run(tmp_path, "--how", "defect")
+    assert run.returncode == 1
+    assert "Traceback" in run.stderr
+
+
+def test_wrong_arguments(tmp_path):
+    assert _run(tmp_path).returncode == 2
+
+
+def test_settings_are_checked():
+    assert read_settings('{"min_cosine": 0.4}', Matches).min_cosine == 0.4
+    for text, message in (
+        ("{", "--settings: this is no JSON"),
+        ('{"min_cosin": 1}', "unknown key min_cosin, did you mean min_cosine?"),
+        ('{"min_cosine": 7}', "min_cosine = 7"),
+        ("[]", "--settings"),
+    ):
+        with pytest.raises(InputError) as caught:
+            read_settings(text, Matches)
+        assert message in str(caught.value)
+    with pytest.raises(InputError, match="tokenizer is missing"):
+        read_settings("{}", Pairs)
+
+
+def test_errors_read_well_whatever_is_known():
+    assert str(InputError("a")) == "a"
+    assert str(InputError("a", "b")) == "b: a"
+    assert str(InputError("a", hint="c")) == "a\nHint: c"
+
+
+def test_progress_yields_everything_once():
+    assert list(show_progress(range(5), "rows")) == [0, 1, 2, 3, 4]
+    assert list(show_progress(iter("ab"), "rows", total=2)) == ["a", "b"]
+    assert list(show_progress([], "rows")) == []

@@ -1,0 +1,145 @@
+"""Time and memory by rule, gathered and estimated."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fathom.errors import InputError
+from fathom.io.files import write_delimited
+from fathom.running.resources import (
+    RATE_COLUMNS,
+    RESOURCE_COLUMNS,
+    Job,
+    Rate,
+    Sizes,
+    estimate,
+    gather_timings,
+    measure_parts,
+    measure_rates,
+    measure_text,
+    parse_plan,
+    read_rates,
+)
+
+_HEADER = (
+    "s",
+    "h:m:s",
+    "max_rss",
+    "max_vms",
+    "max_uss",
+    "max_pss",
+    "io_in",
+    "io_out",
+    "mean_load",
+    "cpu_time",
+)
+SIZES = Sizes({"a.jsonl": 10.0, "b.jsonl": 30.0}, 40.0)
+PLAN = """Job stats:
+job                count
+split_sentences        1
+
+[Sat Nov 21 06:02:18 2026]
+rule split_sentences:
+    input: scripts/corpus/split_sentences.py
+    benchmark: results/x/timings/split_sentences/a.jsonl.tsv
+    wildcards: run=x, part=a.jsonl
+    threads: 2
+    resources: tmpdir=/tmp, runtime=20, mem_mb=2000, mem=2 GB
+
+[Sat Nov 21 06:02:18 2026]
+rule score_pairs:
+    benchmark: results/x/timings/score_pairs/d.gpt2.tsv
+    wildcards: run=x, domain=d, model=gpt2+d
+    resources: tmpdir=/tmp, gpu=1
+localrule all:
+    input: results/x/summary.csv
+    jobid: 0
+"""
+
+
+def _measure(folder: Path, name: str, *jobs: tuple[float, str]) -> None:
+    rows = [[seconds, "0:00:01", memory, 1, 1, 1, 2, 3, 50, seconds / 2] for seconds, memory in jobs]
+    write_delimited(folder / name, _HEADER, rows)
+
+
+def test_jobs_are_gathered_by_rule_with_the_text_that_they_went_over(tmp_path):
+    _measure(tmp_path, "split/a.jsonl.tsv", (4, "100"))
+    _measure(tmp_path, "split/b.jsonl.tsv", (8, "300"))
+    _measure(tmp_path, "match/near/a.jsonl.tsv", (1, "NA"))
+    _measure(tmp_path, "index.tsv", (20, "50"))
+    _measure(tmp_path, "gather.tsv", (20, "50"))
+    lines = gather_timings(tmp_path, SIZES, ["gather"])
+    assert lines == [
+        ["index", 1, 20, 20, 20, 10, 50, 2, 3, 40],
+        ["split", 2, 12, 6, 8, 6, 300, 4, 6, 40],
+        ["match", 1, 1, 1, 1, 0.5, 0, 2, 3, 10],
+    ]
+    assert len(RESOURCE_COLUMNS) == len(lines[0])
+
+
+def test_a_dry_run_is_read(tmp_path):
+    assert parse_plan(PLAN) == [
+        Job("split_sentences", {"run": "x", "part": "a.jsonl"}, 2, 0),
+        Job("score_pairs", {"run": "x", "domain": "d", "model": "gpt2+d"}, 1, 1),
+    ]
+
+
+def test_text_and_models_make_jobs_longer_and_unknown_rules_are_counted():
+    rates = {
+        "split_sentences": Rate(1, 2, 0, 0.5, 100, "s"), "score_pairs": Rate(5, 0, 100, 0, 0, "s"),
+    }  # fmt: skip
+    jobs = [*parse_plan(PLAN), Job("split_sentences", {"part": "b.jsonl"}), Job("new"), Job("new")]
+    lines, unknown = estimate(jobs, rates, SIZES, {"gpt2": 2e8})
+    split, score = lines["split_sentences"], lines["score_pairs"]
+    assert (split.jobs, split.cpu_seconds, split.longest) == (2, 2 * 21 + 61, 61)
+    assert (split.disk_mb, split.memory_mb, split.gpu_seconds) == (20, 100, 0)
+    assert (score.gpu_seconds, score.cpu_seconds) == (25, 0)
+    assert unknown == {"new": 2}
+
+
+def test_what_an_earlier_run_took_is_what_the_same_run_will_take(tmp_path):
+    _measure(tmp_path / "b", "split_sentences/a.jsonl.tsv", (11, "100"))
+    _measure(tmp_path / "b", "split_sentences/b.jsonl.tsv", (31, "100"))
+    _measure(tmp_path / "b", "other.tsv", (7, "9"))
+    write_delimited(tmp_path / "r.csv", RESOURCE_COLUMNS, gather_timings(tmp_path / "b", SIZES), ",")
+    rates = measure_rates(tmp_path / "r.csv", {"split_sentences": Rate(1, 5)})
+    jobs = [
+        Job("split_sentences", {"part": "a.jsonl"}),
+        Job("split_sentences", {"part": "b.jsonl"}),
+        Job("other"),
+    ]
+    lines, _ = estimate(jobs, rates, SIZES, {})
+    assert lines["split_sentences"].cpu_seconds == pytest.approx(42)
+    assert lines["other"].cpu_seconds == pytest.approx(7)
+    twice = Sizes({name: 2 * size for name, size in SIZES.parts.items()}, 80.0)
+    assert estimate(jobs, rates, twice, {})[0]["split_sentences"].cpu_seconds == pytest.approx(82)
+
+
+def test_sizes():
+    assert measure_text("a.jsonl", 2_000_000) == 2
+    assert measure_text("a.jsonl.gz", 2_000_000) > 5
+    sizes = measure_parts({"a": 3.0}, ["x", "y"], 4.0)
+    assert (sizes.whole, sizes.of("x"), sizes.of(""), sizes.of("unknown")) == (7, 2, 7, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("rule\tsource\nx\ty\n", "columns are missing: disk_per_megabyte"),
+     ("\t".join(RATE_COLUMNS) + "\nx\tmuch" + "\t" * 5 + "\n", "could not convert string to float: 'much'")],
+)  # fmt: skip
+def test_bad_rates_are_named(tmp_path, text, message):
+    path = tmp_path / "rates.tsv"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        read_rates(path)
+    assert message in str(error.value) and str(path) in str(error.value)
+
+
+def test_every_rule_has_a_rate():
+    root = Path(__file__).resolve().parents[2]
+    text = "\n".join(path.read_text() for path in sorted((root / "workflow" / "rules").glob("*.smk")))
+    rules = set(re.findall(r"^ *rule (\w+):", text, re.MULTILINE))
+    rules |= set(re.findall(r"^ *use rule \w+ as (\w+) with:", text, re.MULTILINE))
+    assert len(rules) > 40
+    assert rules - set(read_rates(root / "config" / "rates.tsv")) == set()

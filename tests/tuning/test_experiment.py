@@ -1,0 +1,278 @@
+"""Whole tunings by the programs: killed and resumed, chat models, what is reported, the folder of scores."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.programs import find_program
+
+from fathom.config.ranking import Ranking
+from fathom.config.tuning import Lora, Task, TrainBeforeTest
+from fathom.errors import InputError
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
+from fathom.io.files import hash_file, read_delimited, read_json
+from fathom.io.tables import read_table, write_table
+from fathom.models.loading import Pointer
+from fathom.ranking.folder import read_folder
+from fathom.tuning.checkpoint import Checkpoint
+from fathom.tuning.examples import limit_examples, make_completions, make_questions
+from fathom.tuning.experiment import Result, choose_results, describe_results, run_experiment
+from fathom.tuning.outcomes import TUNING_COLUMNS, write_scores
+
+ROOT = Path(__file__).resolve().parents[2]
+LORA = {"dtype": "float32", "learning_rate": 0.01, "epochs": 5, "batch": 4, "max_tokens": 64}
+COMPLETION = {"kind": "completion", "domain": "x"}
+CHAT = "{% for message in messages %}<u>{{ message.content }}</u>{% endfor %}"
+
+
+def start(program: str, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, find_program(program), *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    return subprocess.Popen(
+        [str(part) for part in command], env=environment, text=True, stderr=subprocess.PIPE
+    )
+
+
+def run(program: str, *arguments: object) -> None:
+    process = start(program, *arguments)
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors
+
+
+def prepare(pairs: pl.DataFrame, folder: Path, name: str, task: dict) -> Path:
+    write_table(folder / "pairs.parquet", pairs, PAIRS)
+    settings = json.dumps({"task": task})
+    run(
+        "prepare_task",
+        "--name",
+        name,
+        "--source",
+        folder / "pairs.parquet",
+        "--settings",
+        settings,
+        "--output",
+        folder / f"{name}.parquet",
+        "--report",
+        folder / f"{name}.json",
+    )
+    return folder / f"{name}.parquet"
+
+
+def list_arguments(model: Path, examples: Path, output: Path, task: dict) -> list[object]:
+    settings = json.dumps({"task": task, "lora": LORA})
+    return [
+        "--name",
+        "task",
+        "--model",
+        model,
+        "--examples",
+        examples,
+        "--settings",
+        settings,
+        "--output",
+        output,
+        "--report",
+        output.with_suffix(".json"),
+        "--curve",
+        output.with_suffix(".csv"),
+    ]
+
+
+def wait_for(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
+    """Wait until a run has written a state of at least so many steps."""
+    deadline = time.monotonic() + 120
+    while not any(int(state.name) >= count for state in folder.glob("[0-9]*")):
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline, "no state was written"
+        time.sleep(0.002)
+
+
+def test_five_epochs_killed_twice_end_as_an_undisturbed_run(pairs, model_folder, tmp_path):
+    examples = prepare(pairs, tmp_path, "task", COMPLETION)
+    whole, killed = tmp_path / "whole.parquet", tmp_path / "killed.parquet"
+    run("tune_model", *list_arguments(model_folder, examples, whole, COMPLETION))
+    report = read_json(whole.with_suffix(".json"))
+    steps = len(read_delimited(whole.with_suffix(".csv"), ","))
+    for epoch in (1, 3):
+        process = start("tune_model", *list_arguments(model_folder, examples, killed, COMPLETION))
+        wait_for(tmp_path / ".killed.plain.partial", epoch * steps // 5, process)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not killed.exists()
+    run("tune_model", *list_arguments(model_folder, examples, killed, COMPLETION))
+    for suffix in (".parquet", ".json", ".csv"):
+        assert hash_file(killed.with_suffix(suffix)) == hash_file(whole.with_suffix(suffix)), suffix
+    assert not list(tmp_path.glob(".*partial"))
+    outcomes = read_table(whole, OUTCOMES)
+    test = read_table(examples, EXAMPLES).filter(pl.col("split") == "test")
+    assert outcomes["setting"].to_list() == ["direct"] * len(test) + ["tuned"] * len(test)
+    assert report["tuned"] < report["direct"], "what is learnt helps"
+    assert len(report["validation"]["plain"]) == 6
+
+
+def make_result(chat: bool, before: float, scores: list[float], direct: float, tuned: float) -> Result:
+    def outcomes(value: float) -> pl.DataFrame:
+        count = 100
+        right = [1.0] * round(value * count) + [0.0] * round((1 - value) * count)
+        return pl.DataFrame(
+            {
+                "example_id": [str(n) for n in range(count)],
+                "keyword": [""] * count,
+                "value": right,
+                "weight": 1.0,
+                "gold": 0,
+                "chosen": 0,
+            }
+        )
+
+    epoch = 1 + scores.index(max(scores))
+    return Result(chat, before, scores, epoch, outcomes(direct), outcomes(tuned), [], 0)
+
+
+def test_what_is_reported_of_a_model_that_improves():
+    report = describe_results([make_result(False, 0.3, [0.4, 0.6, 0.5], 0.31, 0.55)], "acc")
+    assert (report["direct"], report["tuned"], report["chosen"], report["floored"]) == (
+        0.31,
+        0.55,
+        0.55,
+        0.55,
+    )
+    assert report["epoch"] == 2
+
+
+def test_a_model_that_does_not_improve_keeps_its_score():
+    # worse on validation, better on the test split by chance: only what is floored knows of it
+    report = describe_results([make_result(False, 0.6, [0.4, 0.5], 0.31, 0.33)], "acc")
+    assert (report["tuned"], report["chosen"], report["floored"]) == (0.33, 0.31, 0.33)
+    # better on validation, worse on the test split
+    report = describe_results([make_result(False, 0.3, [0.4, 0.5], 0.33, 0.31)], "acc")
+    assert (report["tuned"], report["chosen"], report["floored"]) == (0.31, 0.31, 0.33)
+
+
+def test_the_better_template_counts_under_each_setting():
+    results = [make_result(False, 0.5, [0.6], 0.50, 0.61), make_result(True, 0.4, [0.8], 0.45, 0.80)]
+    direct, tuned = choose_results(results, "acc")
+    assert (direct.chat, tuned.chat) == (False, True)
+    report = describe_results(results, "acc")
+    assert (report["direct"], report["tuned"]) == (0.5, 0.8)
+    assert report["templates"] == {"direct": "plain", "tuned": "chat"}
+    assert report["validation"] == {"plain": [0.5, 0.6], "chat": [0.4, 0.8]}
+
+
+def test_a_chat_model_is_tuned_inside_its_template(pairs, model_folder, tokenizer, tmp_path):
+    task = Task(kind="choice", domain="x", options=3)
+    examples, _ = limit_examples(make_questions(pairs, 3), TrainBeforeTest().limits)
+    pointer = Pointer("chatty", model_folder, kind="chat")
+    (model_folder / "chat_template.jinja").write_text(CHAT)
+    settings = Lora(**LORA | {"epochs": 1})
+    plain, chat = (
+        run_experiment(pointer, examples, task, settings, way, Checkpoint(tmp_path / "o", str(way)))[1]
+        for way in (False, True)
+    )
+    assert plain.chat is False
+    assert chat.chat is True
+    assert plain.curve[0][2] != chat.curve[0][2], "other tokens, another loss"
+    assert not plain.direct.equals(chat.direct)
+
+
+def test_too_few_validation_examples(pairs, model_folder, tmp_path):
+    examples = make_completions(pairs)
+    few = pl.concat(
+        [examples.filter(pl.col("split") != "valid"), examples.filter(pl.col("split") == "valid")[:3]]
+    )
+    with pytest.raises(InputError, match="3 validation examples are fewer than one batch of 4"):
+        run_experiment(
+            Pointer("small", model_folder),
+            few,
+            Task(**COMPLETION),
+            Lora(**LORA),
+            False,
+            Checkpoint(tmp_path / "o", ""),
+        )
+
+
+def test_the_folder_of_scores_is_one_that_rankings_read(tmp_path):
+    tasks = {
+        "a": Task(**COMPLETION, category="one"),
+        "b": Task(kind="choice", domain="x"),
+        "c": Task(kind="text", domain="x"),
+    }
+    reports = {
+        (model, task): {
+            "direct": 10.0 + place + shift,
+            "tuned": 5.0 + place,
+            "chosen": 6.0 + place,
+            "direct_error": 0.5,
+            "tuned_error": 0.25,
+        }
+        for place, model in enumerate(["m1", "m2", "m3", "m4"])
+        for shift, task in enumerate(tasks)
+    }
+    folder = tmp_path / "scores"
+    folder.mkdir()
+    write_scores(folder, reports, tasks)
+    table = read_folder(folder, Ranking(), {})
+    assert table.settings == ("direct_eval", "train_before_test")
+    assert [(each.name, each.lower_is_better, each.corpus) for each in table.benchmarks] == [
+        ("a", True, False),
+        ("b", False, False),
+        ("c", True, True),
+    ]
+    lines = read_delimited(folder / "train_before_test.csv", ",")
+    assert lines[1] == {"model": "m2", "a": "7.0", "b": "7.0", "c": "7.0"}
+    with pytest.raises(InputError, match="1 of 12 tunings are missing, m3 on b among them"):
+        write_scores(folder, {key: value for key, value in reports.items() if key != ("m3", "b")}, tasks)
+
+
+def test_gathering_a_run(pairs, model_folder, tmp_path):
+    examples = prepare(pairs, tmp_path, "task", COMPLETION)
+    output = tmp_path / "out.parquet"
+    run("tune_model", *list_arguments(model_folder, examples, output, COMPLETION))
+    settings = json.dumps({"tasks": {"task": COMPLETION}})
+    run(
+        "gather_tuning",
+        "--reports",
+        "m",
+        "task",
+        output.with_suffix(".json"),
+        "--outcomes",
+        "m",
+        "task",
+        output,
+        "--settings",
+        settings,
+        "--output",
+        tmp_path / "scores",
+        "--table",
+        tmp_path / "tuning.csv",
+    )
+    (row,) = read_delimited(tmp_path / "tuning.csv", ",")
+    assert tuple(row) == TUNING_COLUMNS
+    report = read_json(output.with_suffix(".json"))
+    assert float(row["tuned"]) == report["tuned"]
+    lines = read_delimited(tmp_path / "scores" / "direct_eval_examples" / "task.csv", ",")
+    assert len(lines) == report["test_examples"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"kind": "completion"}, "a task of kind completion needs domain"),
+        ({"kind": "harness", "domain": "x"}, "a task of kind harness needs task"),
+        ({"kind": "text"}, "a task of kind text needs domain or file"),
+        (
+            {"kind": "choice", "domain": "x", "metric": "exact_match"},
+            "a task of kind choice has no metric exact_match",
+        ),
+    ],
+)
+def test_tasks_that_make_no_sense(values, message):
+    with pytest.raises(ValueError, match=message):
+        Task(**values)

@@ -1,0 +1,145 @@
+"""Tasks of lm-evaluation-harness: the same scores as the harness gives, on tasks of one's own."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.ranking.conftest import WORDS, make_model, make_sentence
+
+from fathom.config.tuning import Limits, Lora
+from fathom.errors import InputError
+from fathom.tuning.evaluation import Encoder, evaluate_examples, sum_up
+from fathom.tuning.examples import limit_examples
+from fathom.tuning.harness import evaluate_generation, load_task, make_examples
+
+lm_eval = pytest.importorskip("lm_eval", reason="the harness is not installed: pip install .[harness]")
+
+CHOICE = """\
+task: {name}
+dataset_path: json
+dataset_kwargs: {{data_files: {{train: {folder}/train.jsonl, test: {folder}/test.jsonl}}}}
+training_split: train
+test_split: test
+output_type: multiple_choice
+doc_to_text: "{{{{question}}}} Answer:"
+doc_to_choice: "{{{{options}}}}"
+doc_to_target: gold
+metric_list:
+  - {{metric: acc, aggregation: mean, higher_is_better: true}}
+  - {{metric: acc_norm, aggregation: mean, higher_is_better: true}}
+"""
+GENERATED = """\
+task: {name}
+dataset_path: json
+dataset_kwargs: {{data_files: {{train: {folder}/train.jsonl, test: {folder}/test.jsonl}}}}
+training_split: train
+test_split: test
+output_type: generate_until
+doc_to_text: "{{{{question}}}} Answer:"
+doc_to_target: "{{{{options[gold]}}}}"
+generation_kwargs: {{until: ["\\n"], max_gen_toks: 3, do_sample: false}}
+metric_list:
+  - {{metric: exact_match, aggregation: mean, higher_is_better: true, ignore_case: true}}
+filter_list:
+  - name: first_word
+    filter:
+      - {{function: regex, regex_pattern: "([a-z]+)"}}
+      - {{function: take_first}}
+  - name: as_it_is
+    filter:
+      - {{function: take_first}}
+"""
+
+
+@pytest.fixture
+def write_task(tmp_path, monkeypatch):
+    """Return a function that writes a task of its own and gives the path of its YAML file."""
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+
+    def write(text: str, name: str, train: int = 30) -> str:
+        folder = tmp_path / name
+        folder.mkdir()
+        for split, count in (("train", train), ("test", 24)):
+            rows = [
+                {
+                    "question": make_sentence(number, 4),
+                    "options": [WORDS[(number + place * 3) % len(WORDS)] for place in range(3)],
+                    "gold": number % 3,
+                }
+                for number in range(count)
+            ]
+            lines = "".join(json.dumps(row) + "\n" for row in rows)
+            (folder / f"{split}.jsonl").write_text(lines)
+        (folder / "task.yaml").write_text(text.format(name=name, folder=folder))
+        return str(folder / "task.yaml")
+
+    return write
+
+
+def evaluate_by_harness(model, tokenizer, path: str, name: str) -> dict:
+    from lm_eval.models.huggingface import HFLM
+    from lm_eval.tasks import TaskManager
+
+    manager = TaskManager(include_path=str(Path(path).parent), include_defaults=False)
+    reader = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=1)
+    return lm_eval.simple_evaluate(model=reader, tasks=[name], task_manager=manager)["results"][name]
+
+
+@pytest.mark.parametrize("shape", ["gpt2", "llama"])
+def test_questions_have_the_accuracy_of_the_harness(write_task, tokenizer, shape):
+    path, model = write_task(CHOICE, "own_choice"), make_model(shape)
+    task = load_task(path)
+    encoder = Encoder(model, tokenizer, Lora(dtype="float32"))
+    theirs = evaluate_by_harness(model, tokenizer, path, "own_choice")
+    for metric in ("acc", "acc_norm"):
+        examples, _ = limit_examples(make_examples(task, metric), Limits())
+        test = examples.filter(pl.col("split") == "test")
+        assert len(test) == 24
+        outcomes = evaluate_examples(model, test, encoder, metric, 300)
+        assert sum_up(outcomes, metric) == pytest.approx(theirs[f"{metric},none"])
+
+
+def test_answers_have_the_matches_of_the_harness(write_task, tokenizer):
+    path, model = write_task(GENERATED, "own_generated"), make_model("gpt2")
+    task = load_task(path)
+    examples, _ = limit_examples(make_examples(task, "exact_match"), Limits())
+    test = examples.filter(pl.col("split") == "test")
+    encoder = Encoder(model, tokenizer, Lora(dtype="float32"))
+    theirs = evaluate_by_harness(model, tokenizer, path, "own_generated")
+    for name in ("first_word", "as_it_is"):
+        outcomes = evaluate_generation(model, encoder, task, test, name)
+        assert sum_up(outcomes, "exact_match") == theirs[f"exact_match,{name}"]
+    first = evaluate_generation(model, encoder, task, test)
+    assert first.equals(evaluate_generation(model, encoder, task, test, "first_word"))
+    with pytest.raises(InputError, match=r"(?s)no filter 'mystery'.*first_word, as_it_is"):
+        evaluate_generation(model, encoder, task, test, "mystery")
+
+
+def test_what_training_shows_is_the_right_answer(write_task):
+    for text, name, metric in ((CHOICE, "a", "acc"), (GENERATED, "b", "exact_match")):
+        examples = make_examples(load_task(write_task(text, name)), metric)
+        row = examples.filter(pl.col("example_id") == "train-4").row(0, named=True)
+        assert row["targets"][row["gold"]] == f" {WORDS[(4 + 3) % len(WORDS)]}"
+        assert row["prompts"][row["gold"]] == f"{make_sentence(4, 4)} Answer:"
+
+
+def test_a_task_without_training_data(write_task):
+    path = write_task(CHOICE.replace("training_split: train\n", ""), "untrained")
+    with pytest.raises(InputError, match="task 'untrained' has no training data"):
+        make_examples(load_task(path), "acc")
+
+
+def test_a_metric_that_does_not_fit(write_task):
+    with pytest.raises(InputError, match="gives multiple_choice, which exact_match does not score"):
+        make_examples(load_task(write_task(CHOICE, "own")), "exact_match")
+
+
+def test_tasks_that_are_not_there(write_task, tmp_path):
+    with pytest.raises(InputError, match="the harness has no task 'no_such_task'"):
+        load_task("no_such_task")
+    with pytest.raises(InputError, match="there is no such task file"):
+        load_task(str(tmp_path / "none.yaml"))
+    path = write_task(CHOICE.replace("train.jsonl", "gone.jsonl"), "broken")
+    with pytest.raises(InputError, match="the data of task 'broken' cannot be had"):
+        load_task(path)

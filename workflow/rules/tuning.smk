@@ -1,0 +1,127 @@
+"""Train before test: the same preparation for every model, then its scores.
+
+In:  <results>/{domain}/benchmark/{variant}/pairs.parquet, <results>/corpus/texts/{domain}.parquet,
+     <results>/models/{model}/model.json
+Out: <results>/tuning/{examples/{task}.parquet,{task}/{model}.parquet,scores/}, <results>/tuning.csv
+"""
+
+
+rule prepare_task:
+    input:
+        code=sources("prepare_task"),
+        source=lambda wildcards: task_source(wildcards.task),
+    output:
+        examples="<results>/tuning/examples/{task}.parquet",
+        report="<results>/tuning/examples/{task}.json",
+    log:
+        "<logs>/prepare_task/{task}.log",
+    benchmark:
+        "<timings>/prepare_task/{task}.tsv"
+    wildcard_constraints:
+        task=one_of([name for name in TASKS if TASKS[name].kind != "harness"]),
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(60),
+    params:
+        settings=lambda wildcards: task_settings(wildcards.task),
+    shell:
+        "python {input.code[0]} --name {wildcards.task:q} --source {input.source:q}"
+        " --settings {params.settings:q} --output {output.examples:q} --report {output.report:q}"
+        " --log {log:q}"
+
+
+localrules:
+    fetch_task,
+
+
+rule fetch_task:
+    input:
+        code=sources("prepare_task"),
+    output:
+        examples="<results>/tuning/examples/{task}.parquet",
+        report="<results>/tuning/examples/{task}.json",
+    log:
+        "<logs>/fetch_task/{task}.log",
+    benchmark:
+        "<timings>/fetch_task/{task}.tsv"
+    wildcard_constraints:
+        task=one_of([name for name in TASKS if TASKS[name].kind == "harness"]),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=240,
+    params:
+        settings=lambda wildcards: task_settings(wildcards.task),
+    shell:
+        "python {input.code[0]} --name {wildcards.task:q} --settings {params.settings:q}"
+        " --output {output.examples:q} --report {output.report:q} --log {log:q}"
+
+
+rule tune_model:
+    input:
+        code=sources("tune_model"),
+        model="<results>/models/{model}/model.json",
+        examples="<results>/tuning/examples/{task}.parquet",
+    output:
+        outcomes="<results>/tuning/{task}/{model}.parquet",
+        report="<results>/tuning/{task}/{model}.json",
+        curve="<results>/tuning/{task}/{model}.csv",
+    log:
+        "<logs>/tune_model/{task}.{model}.log",
+    benchmark:
+        "<timings>/tune_model/{task}.{model}.tsv"
+    wildcard_constraints:
+        task=one_of(TASKS),
+        model=one_of(TUNED_MODELS),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(16000),
+        runtime=grow(720),
+        gpu=1,
+    params:
+        settings=lambda wildcards: tuning_settings(wildcards.task),
+    shell:
+        "python {input.code[0]} --name {wildcards.task:q} --model {input.model:q}"
+        " --examples {input.examples:q} --settings {params.settings:q} --output {output.outcomes:q}"
+        " --report {output.report:q} --curve {output.curve:q} --log {log:q}"
+
+
+rule gather_tuning:
+    input:
+        code=sources("gather_tuning"),
+        reports=tunings(".json"),
+        outcomes=tunings(".parquet"),
+    output:
+        scores=directory("<results>/tuning/scores"),
+        table=report(
+            "<results>/tuning.csv",
+            caption="../report/tuning.rst",
+            category="Rankings",
+            labels={"table": "before and after tuning"},
+        ),
+    log:
+        "<logs>/gather_tuning.log",
+    benchmark:
+        "<timings>/gather_tuning.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(60),
+    params:
+        settings=settings("train_before_test"),
+        reports=list_options("reports", product(TUNED_MODELS, TASKS), tunings(".json")),
+        outcomes=list_options(
+            "outcomes", product(TUNED_MODELS, TASKS), tunings(".parquet")
+        ),
+    shell:
+        "python {input.code[0]} {params.reports} {params.outcomes} --settings {params.settings:q}"
+        " --output {output.scores} --table {output.table} --log {log}"

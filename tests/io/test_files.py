@@ -117,6 +117,52 @@ def test_other_errors_of_the_system_stay_what_they_are(tmp_path):
         raise PermissionError(errno.EACCES, "no", str(tmp_path / "f"))
 
 
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("folder", "folder: this is a folder, a file is to be written"),
+        ("file/f", "file/f: nothing can be written here: "),
+        ("file/deep/f", "file/deep/f: nothing can be written here: "),
+        ("n" * 300, ": nothing can be written here: "),
+    ],
+)
+def test_an_output_that_cannot_be_one_is_named(tmp_path, place, message):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(InputError) as caught:
+        files.write_text(tmp_path / place, "new")
+    assert str(caught.value).startswith(str(tmp_path)) and message in str(caught.value)
+    assert _left(tmp_path) == ["file", "folder"] and (tmp_path / "file").read_text() == "kept"
+
+
+def test_a_folder_above_that_may_not_be_made_is_named(tmp_path, monkeypatch):
+    def refuse(path, **more):
+        raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path))
+
+    monkeypatch.setattr(files.Path, "mkdir", refuse)
+    with pytest.raises(InputError, match=r"deep/f: nothing can be written here: Permission denied"):
+        files.write_text(tmp_path / "deep" / "f", "new")
+
+
+def test_a_folder_does_not_replace_a_file(tmp_path):
+    (tmp_path / "f").write_text("kept")
+    with (
+        pytest.raises(InputError, match="there is a file of this name"),
+        files.write_atomically(tmp_path / "f") as folder,
+    ):
+        folder.mkdir()
+    assert _left(tmp_path) == ["f"] and (tmp_path / "f").read_text() == "kept"
+
+
+def test_a_name_that_no_file_can_have_is_known_before(tmp_path):
+    (tmp_path / "file").touch()
+    files.require_file_name(tmp_path / "deep" / "f")
+    files.require_file_name(tmp_path / "file")
+    for place, message in ((".", "this is a folder"), ("file/deep/f", "file: this is a file, no folder")):
+        with pytest.raises(InputError, match=message):
+            files.require_file_name(tmp_path / place)
+
+
 def test_json_has_one_form(tmp_path):
     files.write_json(tmp_path / "a", {"b": 1, "a": [0.1, "é"]})
     assert (tmp_path / "a").read_text() == '{\n  "a": [\n    0.1,\n    "é"\n  ],\n  "b": 1\n}\n'

@@ -13,8 +13,10 @@ from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 from fathom.config.models import Training
 from fathom.errors import InputError
+from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
-from fathom.io.tables import read_table
+from fathom.io.files import read_json
+from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.models.loading import load_tokenizer, save_model
 from fathom.models.sequences import train_tokenizer
 from fathom.scoring.inputs import COLUMNS, complete_pairs, read_pairs
@@ -73,6 +75,16 @@ def test_lines_that_lack_a_text_are_named(
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["p.jsonl", "p.parquet"])
+def test_files_without_a_pair_are_refused(tmp_path: Path, name: str) -> None:
+    if name.endswith("parquet"):
+        write_table(tmp_path / name, make_empty_table(PAIRS), PAIRS)
+    else:
+        write_lines(tmp_path / name, [])
+    with pytest.raises(InputError, match=f"{name}: there is no pair in this file"):
+        read_pairs(tmp_path / name)
+
+
 def test_frames_without_prompt_or_target_are_refused() -> None:
     with pytest.raises(InputError, match="pairs lack: target"):
         complete_pairs(pl.DataFrame({"prompt": ["a"]}))
@@ -81,7 +93,7 @@ def test_frames_without_prompt_or_target_are_refused() -> None:
 def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder: Path, tmp_path: Path) -> None:
     lines = write_lines(tmp_path / "p.jsonl", ROWS)
     command = [sys.executable, find_program("score_pairs"), "--model", model_folder, "--pairs", lines,
-               "--output", tmp_path / "s.parquet", "--report", tmp_path / "s.json"]  # fmt: skip
+               "--output", tmp_path / "s.parquet"]  # fmt: skip
     done = subprocess.run(
         [str(part) for part in command], env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True
     )
@@ -89,6 +101,7 @@ def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder: 
     scores = read_table(tmp_path / "s.parquet", SCORES)
     assert scores["pair_id"].to_list() == read_pairs(lines)["pair_id"].to_list()
     assert (scores["rank"] >= 1).all()
+    assert read_json(tmp_path / "s.json")["pairs"] == 2
 
 
 def test_the_example_of_the_scoring_page_runs_as_it_stands(

@@ -325,7 +325,8 @@ def test_importing_scoring_does_not_import_torch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outputs", "reports"), [(["a"], ["c", "d"]), (["a", "a"], ["c", "d"]), (["a", "b"], ["a", "d"])]
+    ("outputs", "reports"),
+    [(["a"], ["c", "d"]), (["a", "a"], ["c", "d"]), (["a", "b"], ["a", "d"]), (["a", "p"], ["c", "d"])],
 )
 def test_files_that_would_overwrite_each_other(
     outputs: list[str], reports: list[str], tmp_path: Path

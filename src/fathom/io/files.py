@@ -44,7 +44,8 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     Raises
     ------
     InputError
-        If the disk is full or the folder cannot be written; nothing is left under the final name.
+        If the disk is full, the folder cannot be made or written, or a folder has the name of a file or the
+        reverse; nothing is left under the final name.
     """
     path = Path(path)
     temporary = None
@@ -57,18 +58,20 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
         temporary.unlink()
         yield temporary
         _flush(temporary)
-        if temporary.is_dir() and path.is_dir():
-            shutil.rmtree(path)
+        _make_way(path, temporary.is_dir())
         temporary.replace(path)
         done = True
     except OSError as error:
-        if error.errno == errno.EROFS or (
-            isinstance(error, PermissionError) and _is_inside(error.filename, path.parent)
-        ):
+        denied = isinstance(error, PermissionError)
+        if error.errno == errno.EROFS or (denied and _is_inside(error.filename, path.parent)):
             raise InputError(
                 "this folder cannot be written",
                 str(path.parent),
                 "check its permissions, and that its disk is not mounted read-only",
+            ) from error
+        if temporary is None and error.errno not in _NO_SPACE:
+            raise InputError(
+                f"nothing can be written here: {error.strerror}", str(path), "choose another path"
             ) from error
         raise
     finally:
@@ -81,6 +84,25 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
             raise InputError(
                 "no space left on the disk while writing", str(path), "free some space and start again"
             ) from failure
+
+
+def _make_way(path: Path, folder: bool) -> None:
+    """Remove a folder that another one replaces; raise `InputError` if one of them is a file."""
+    if folder and path.is_file():
+        raise InputError("there is a file of this name, a folder is to be written", str(path), "remove it")
+    if not folder:
+        require_file_name(path)
+    elif path.is_dir():
+        shutil.rmtree(path)
+
+
+def require_file_name(path: Path) -> None:
+    """Raise `InputError` if a folder has the name of a file to write, or a file that of a folder above it."""
+    if path.is_dir():
+        raise InputError("this is a folder, a file is to be written", str(path), "name a file in it")
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise InputError("this is a file, no folder can be made of it", str(above), "choose another path")
 
 
 def _says_full(error: BaseException, folder: Path) -> bool:

@@ -51,11 +51,17 @@ def read_pairs(path: Path | str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        With the line that lacks a text.
+        If there is no pair, or with the line that lacks a text.
     """
     path = Path(path)
-    if path.suffix == ".parquet":
-        return read_table(path, PAIRS, COLUMNS)
+    pairs = read_table(path, PAIRS, COLUMNS) if path.suffix == ".parquet" else _read_lines(path)
+    if pairs.is_empty():
+        raise InputError("there is no pair in this file", str(path), "a line is a prompt with its target")
+    return pairs
+
+
+def _read_lines(path: Path) -> pl.DataFrame:
+    """Read pairs from JSON lines."""
     rows = read_json_lines(path)
     columns = [column for column in COLUMNS if column in REQUIRED or any(column in row for row in rows)]
     for number, row in enumerate(rows, start=1):

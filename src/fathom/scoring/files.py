@@ -1,0 +1,130 @@
+"""Scoring from files to files: what `score_pairs.py` and the command `fathom score` do."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from fathom.config.scoring import Scoring
+from fathom.errors import InputError
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.files import hash_file, hash_text, require_file_name, write_json
+from fathom.io.tables import write_table
+from fathom.models.loading import Pointer, describe_loaded, load_model, pick_devices
+from fathom.running.program import log
+from fathom.running.sources import find_sources
+from fathom.scoring.inputs import read_pairs
+from fathom.scoring.partial import Partial
+from fathom.scoring.ranks import check_pairs, score_benchmarks
+
+
+class ScoreFiles(NamedTuple):
+    """The files of one benchmark: its pairs, and the scores and the report to write."""
+
+    pairs: Path
+    scores: Path
+    report: Path
+
+
+def name_files(
+    pairs: Sequence[Path], scores: Sequence[Path], reports: Sequence[Path] | None = None
+) -> list[ScoreFiles]:
+    """Return which scores and which report belong to each file of pairs.
+
+    Parameters
+    ----------
+    pairs, scores : sequences of Path
+        In the same order.
+    reports : sequence of Path, optional
+        In the same order; beside the scores, with the ending `.json`, if there is none.
+
+    Raises
+    ------
+    InputError
+        If a file would be written twice or over pairs, or cannot be written.
+    """
+    reports = reports or [path.with_suffix(".json") for path in scores]
+    written = [path.resolve() for path in (*scores, *reports)]
+    differ = len({len(pairs), len(scores), len(reports)}) > 1
+    if differ or len(set(written)) < len(written) or {path.resolve() for path in pairs} & set(written):
+        raise InputError(
+            "every file of pairs needs an output and a report of its own",
+            "--pairs, --output, --report",
+            "give as many of each, in the same order",
+        )
+    for path in written:
+        require_file_name(path)
+    return [ScoreFiles(*names) for names in zip(pairs, scores, reports, strict=True)]
+
+
+def score_files(
+    pointer: Pointer, files: Sequence[ScoreFiles], settings: Scoring, threads: int = 1, gpus: int = 1
+) -> list[pl.DataFrame]:
+    """Score a model on files of pairs; write the scores of each and a report on them.
+
+    A run that was stopped goes on where it was, from `.{name}.partial` beside the first scores.
+
+    Parameters
+    ----------
+    pointer : Pointer
+        The model.
+    files : sequence of ScoreFiles
+        See :func:`name_files`.
+    settings : Scoring
+    threads : int, default=1
+        Threads of torch; 1 is the reference.
+    gpus : int, default=1
+        How many of the visible GPUs share the work, if `settings.device` is `auto`.
+
+    Returns
+    -------
+    list of DataFrame
+        Under contract SCORES, one for each file, in the order of its pairs.
+
+    Raises
+    ------
+    InputError
+        If the pairs or the model cannot be read, or do not fit each other; see :func:`score_benchmarks`.
+    """
+    import torch
+
+    torch.set_num_threads(threads)
+    benchmarks = [read_pairs(file.pairs) for file in files]
+    for pairs in benchmarks:
+        check_pairs(pairs)
+    devices = pick_devices(settings.device, gpus)
+    loaded = [load_model(pointer, settings.dtype, device) for device in devices]
+    models, tokenizer = [model for model, _ in loaded], loaded[0][1]
+    hashes = [hash_file(file.pairs) for file in files]
+    shared = describe_loaded(pointer, models[0], settings.dtype)
+    shared["chat_template"] = pointer.chat_template
+    partial = Partial(files[0].scores, _make_key(shared, pointer, settings, threads, hashes))
+    found = score_benchmarks(models, tokenizer, benchmarks, settings, pointer, partial)
+    for place, scores in enumerate(found):
+        report = shared | {
+            "pairs_sha256": hashes[place],
+            "together_with": hashes[:place] + hashes[place + 1 :],
+            "pairs": len(scores),
+            "backed_off": int(scores["backed_off"].sum()),
+            "ties": int((scores["ties"] > 0).sum()),
+        }
+        log.info(
+            "%s: %s pairs, %s backed off, %s with ties",
+            *(report[key] for key in ("model", "pairs", "backed_off", "ties")),
+        )
+        write_table(files[place].scores, scores, SCORES)
+        write_json(files[place].report, report)
+    partial.remove()
+    return found
+
+
+def _make_key(
+    shared: dict[str, Any], pointer: Pointer, settings: Scoring, threads: int, hashes: list[str]
+) -> str:
+    """Return the hash of all that scores depend on: model, machine, settings, code, pairs."""
+    where = {name: str(value) for name, value in vars(pointer).items() if name != "path"}
+    code = [hash_file(file) for file in find_sources(Path(__file__))]
+    values = [shared, where, settings.model_dump(mode="json"), threads, code, hashes]
+    return hash_text(json.dumps(values, sort_keys=True))

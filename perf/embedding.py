@@ -24,7 +24,7 @@ from fathom.config.benchmark import Embedding, Matches
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.sentences import load_splitter, split_document
 from fathom.io.files import read_delimited
-from fathom.numerics.matrix_products import pack_layer
+from fathom.numerics.matrix_products import prepack_layer
 from fathom.running.program import run_program
 
 
@@ -73,7 +73,7 @@ def measure_peak() -> float:
     left, layer = torch.randn(1024, 1536), torch.nn.Linear(1536, 1536)
     ways = {"mkl": partial(layer, left)}
     packed = torch.nn.Linear(1536, 1536)
-    pack_layer(packed)
+    prepack_layer(packed)
     ways["onednn"] = partial(packed, left)
     with torch.inference_mode():
         seconds, _ = take_turns({name: partial(_repeat, way) for name, way in ways.items()}, 5)

@@ -20,15 +20,15 @@ import numpy as np
 from scoring import ROOT, ROUNDS, build_model, clock, measure_peak, read_memory
 
 from fathom.config.layers import Layers
-from fathom.layers.projection import open_layers, read_states
-from fathom.layers.rates import Lists, keep_top_tokens
-from fathom.layers.target_ranks import follow_targets
+from fathom.layers.projection import open_layer_reader, read_hidden_states
+from fathom.layers.rates import TokenLists, collect_top_tokens
+from fathom.layers.target_ranks import measure_target_tokens
 from fathom.models.loading import load_tokenizer
-from fathom.models.tokens import Encoded, encode_pairs
-from fathom.numerics.matrix_products import pack_models
+from fathom.models.tokens import EncodedPair, encode_pairs
+from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import run_program
 from fathom.scoring.inputs import read_pairs
-from fathom.scoring.passes import plan_passes
+from fathom.scoring.scored_sequences import plan_sequences
 
 ENTRIES, LAYERS = 50257, 12
 
@@ -77,14 +77,14 @@ def main(arguments: argparse.Namespace) -> None:
             print(f"| {way} | {layers + 1} | {entries:,} | {found.stdout.strip()} |", flush=True)
 
 
-def read_encoded(arguments: argparse.Namespace) -> list[Encoded]:
+def read_encoded(arguments: argparse.Namespace) -> list[EncodedPair]:
     """Return the token ids of a benchmark's pairs."""
     pairs = read_pairs(arguments.pairs)
     tokenizer = load_tokenizer(arguments.tokenizer)
     return encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list())
 
 
-def make_case(encoded: Sequence[Encoded], case: Case) -> list[Encoded]:
+def make_case(encoded: Sequence[EncodedPair], case: Case) -> list[EncodedPair]:
     """Return pairs spread over all, longer by what other pairs say, their targets cut, as a case asks."""
     before = [token for pair in reversed(encoded) for token in pair.ids]
     found = []
@@ -96,18 +96,18 @@ def make_case(encoded: Sequence[Encoded], case: Case) -> list[Encoded]:
     return found
 
 
-def count_positions(pair: Encoded) -> int:
+def count_positions(pair: EncodedPair) -> int:
     """Return how many positions the plain way reads for a pair: its prompt once for each target token."""
     return sum(range(pair.start, len(pair.ids)))
 
 
-def choose_plain(encoded: Sequence[Encoded], count: int) -> list[int]:
+def choose_plain(encoded: Sequence[EncodedPair], count: int) -> list[int]:
     """Return places of some pairs that stand for all: from the middle of equal parts, by positions."""
     order = sorted(range(len(encoded)), key=lambda place: count_positions(encoded[place]))
     return [order[(2 * part + 1) * len(order) // (2 * count)] for part in range(count)]
 
 
-def follow_plainly(model: Any, encoded: Sequence[Encoded]) -> list[np.ndarray]:
+def follow_plainly(model: Any, encoded: Sequence[EncodedPair]) -> list[np.ndarray]:
     """Return rank and probability of each target token [tokens, layers, 2] by pair, as the paper does.
 
     One prompt and token at a time; all layers at all positions, each row sorted in full.
@@ -129,16 +129,16 @@ def follow_plainly(model: Any, encoded: Sequence[Encoded]) -> list[np.ndarray]:
     return found
 
 
-def follow_rows(model: Any, encoded: Sequence[Encoded]) -> list[np.ndarray]:
+def follow_rows(model: Any, encoded: Sequence[EncodedPair]) -> list[np.ndarray]:
     """Return the same as the library finds it, with all else that it measures: entropy and so on."""
     import torch
 
-    plan = plan_passes(encoded)
-    layers = open_layers(model, plan.passes[0].ids)
-    with torch.inference_mode(), pack_models([model]):
+    plan = plan_sequences(encoded)
+    layers = open_layer_reader(model, plan.sequences[0].ids)
+    with torch.inference_mode(), prepack_models([model]):
         parts = [
-            follow_targets(layers, states, target)[0]
-            for states, target in read_states(layers, plan.passes, 1024, "sequences")
+            measure_target_tokens(layers, states, target)[0]
+            for states, target in read_hidden_states(layers, plan.sequences, 1024, "sequences")
         ]
     tokens = np.concatenate(parts, axis=1)[..., :2].transpose(1, 0, 2)
     return [tokens[rows] for rows in plan.rows]
@@ -150,7 +150,7 @@ HEADER = (
 )  # fmt: skip
 
 
-def print_speed(encoded: Sequence[Encoded]) -> None:
+def print_speed(encoded: Sequence[EncodedPair]) -> None:
     """Print pairs a second of both ways for each case, their ratio, exactness, and the share of the limit."""
     import torch
 
@@ -165,7 +165,7 @@ def print_speed(encoded: Sequence[Encoded]) -> None:
         print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def measure_case(model: Any, pairs: Sequence[Encoded], case: Case, peak: float) -> list[str]:
+def measure_case(model: Any, pairs: Sequence[EncodedPair], case: Case, peak: float) -> list[str]:
     """Return the cells of one case."""
     some = choose_plain(pairs, case.plain_pairs)
     positions = [count_positions(pair) for pair in pairs]
@@ -193,15 +193,15 @@ def measure_case(model: Any, pairs: Sequence[Encoded], case: Case, peak: float) 
     ]
 
 
-def find_limit(model: Any, pairs: Sequence[Encoded]) -> float:
+def find_limit(model: Any, pairs: Sequence[EncodedPair]) -> float:
     """Return the operations of the matrix products: blocks at all tokens, output layer at wanted places."""
-    passes = plan_passes(pairs).passes
+    sequences = plan_sequences(pairs).sequences
     weights = sum(weight.numel() for name, weight in model.named_parameters() if ".h." in name)
     head = (len(model.transformer.h) + 1) * model.lm_head.weight.numel()
-    return 2.0 * sum(weights * len(one.ids) + head * len(one.wanted) for one in passes)
+    return 2.0 * sum(weights * len(one.ids) + head * len(one.targets) for one in sequences)
 
 
-def print_rates(model: Any, encoded: Sequence[Encoded]) -> None:
+def print_rates(model: Any, encoded: Sequence[EncodedPair]) -> None:
     """Print keywords a second of attribute rates, every k and length from one reading."""
     import torch
 
@@ -210,7 +210,7 @@ def print_rates(model: Any, encoded: Sequence[Encoded]) -> None:
     content = random.random(entries) < 0.7
     known = np.flatnonzero(content)
     prompts = {str(place): pair.ids[:3] for place, pair in enumerate(encoded[:40])}
-    lists = Lists(content, {word: random.permutation(known)[:1200].tolist() for word in prompts})
+    lists = TokenLists(content, {word: random.permutation(known)[:1200].tolist() for word in prompts})
     settings = Layers(projections=["normed"])
 
     def sort_all() -> list[list[int]]:
@@ -227,7 +227,7 @@ def print_rates(model: Any, encoded: Sequence[Encoded]) -> None:
 
     with torch.inference_mode():
         spent, theirs = clock(sort_all)
-        quick, mine = clock(lambda: keep_top_tokens(model, prompts, lists, settings, 1024))
+        quick, mine = clock(lambda: collect_top_tokens(model, prompts, lists, settings, 1024))
     order = {word: place for place, word in enumerate(prompts)}
     rows = sorted(mine.iter_rows(named=True), key=lambda row: (order[row["keyword"]], row["layer"]))
     same = sum(row["tokens"] == best for row, best in zip(rows, theirs, strict=True)) / len(rows)
@@ -236,7 +236,7 @@ def print_rates(model: Any, encoded: Sequence[Encoded]) -> None:
     print(f"| kept tokens | {len(prompts) / quick:.1f} | {spent / quick:.0f} | {same:.1%} |")
 
 
-def measure_memory(model: Any, encoded: Sequence[Encoded], way: str) -> str:
+def measure_memory(model: Any, encoded: Sequence[EncodedPair], way: str) -> str:
     """Return how many megabytes a way takes over those of the loaded model; Linux only."""
     import torch
 

@@ -23,15 +23,15 @@ import polars as pl
 
 from fathom.config.scoring import Scoring
 from fathom.models.loading import load_model, load_tokenizer
-from fathom.models.tokens import Encoded, encode_pairs
-from fathom.numerics.matrix_products import BUDGET, pack_layer, pack_models
+from fathom.models.tokens import EncodedPair, encode_pairs
+from fathom.numerics.matrix_products import BUDGET, prepack_layer, prepack_models
 from fathom.running.program import run_program
-from fathom.scoring.batches import Replica, score_passes
+from fathom.scoring.batches import Replica, score_sequences
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.logits import choose_projection
-from fathom.scoring.partial import Tokens, join_tokens
-from fathom.scoring.passes import Pass, Plan, plan_passes
+from fathom.scoring.partial import TokenScores, join_token_scores
 from fathom.scoring.ranks import score_benchmarks
+from fathom.scoring.scored_sequences import ScoredSequence, ScoringPlan, plan_sequences
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 3
@@ -72,7 +72,7 @@ def build_model(entries: int, layers: int, width: int) -> Any:
     return GPT2LMHeadModel(config).eval()
 
 
-def score_plainly(model: Any, encoded: Sequence[Encoded]) -> list[Tokens]:
+def score_plainly(model: Any, encoded: Sequence[EncodedPair]) -> list[TokenScores]:
     """Score one prompt and one token at a time, as the paper does."""
     import torch
 
@@ -85,32 +85,32 @@ def score_plainly(model: Any, encoded: Sequence[Encoded]) -> list[Tokens]:
             rows.append(
                 (1 + int((logits > own).sum()), 0, float(logits.double().log_softmax(0)[pair.ids[place]]))
             )
-        found.append(Tokens(*(np.array(column) for column in zip(*rows, strict=True))))
+        found.append(TokenScores(*(np.array(column) for column in zip(*rows, strict=True))))
     return found
 
 
-def score_plan(model: Any, plan: Plan, batch_tokens: int, budget: int = BUDGET) -> list[Tokens]:
-    """Score the passes of a plan; return the scores of each pair's tokens."""
+def score_plan(model: Any, plan: ScoringPlan, batch_tokens: int, budget: int = BUDGET) -> list[TokenScores]:
+    """Score the sequences of a plan; return the scores of each pair's tokens."""
     import torch
 
-    with torch.inference_mode(), pack_models([model], budget):
-        project = choose_projection(model, plan.passes[0].ids, "the model")
+    with torch.inference_mode(), prepack_models([model], budget):
+        project = choose_projection(model, plan.sequences[0].ids, "the model")
         replica = Replica(project, model.device)
-        tokens = join_tokens(list(score_passes([replica], plan.passes, batch_tokens, None)))
+        tokens = join_token_scores(list(score_sequences([replica], plan.sequences, batch_tokens, None)))
     return [tokens.pick(rows) for rows in plan.rows]
 
 
-def plan_apart(encoded: Sequence[Encoded]) -> Plan:
+def plan_apart(encoded: Sequence[EncodedPair]) -> ScoringPlan:
     """Return one pass for each pair, longest first: nothing is shared."""
     order = sorted(range(len(encoded)), key=lambda place: -len(encoded[place].ids))
-    passes, rows, count = [], [list[int]() for _ in encoded], 0
+    sequences, rows, count = [], [list[int]() for _ in encoded], 0
     for place in order:
         pair = encoded[place]
         wanted = [(index - 1, pair.ids[index]) for index in range(pair.start, len(pair.ids))]
-        passes.append(Pass(tuple(pair.ids[:-1]), wanted))
+        sequences.append(ScoredSequence(tuple(pair.ids[:-1]), wanted))
         rows[place] = list(range(count, count + len(wanted)))
         count += len(wanted)
-    return Plan(passes, rows)
+    return ScoringPlan(sequences, rows)
 
 
 def measure_peak() -> float:
@@ -118,7 +118,7 @@ def measure_peak() -> float:
     import torch
 
     left, plain, packed = torch.randn(2048, 2048), *(torch.nn.Linear(2048, 2048) for _ in range(2))
-    pack_layer(packed)
+    prepack_layer(packed)
     with torch.inference_mode():
         seconds = [
             statistics.median(clock(lambda layer=layer: layer(left))[0] for _ in range(5))
@@ -134,11 +134,11 @@ def clock(task: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - start, found
 
 
-def count_operations(model: Any, plan: Plan) -> float:
+def count_operations(model: Any, plan: ScoringPlan) -> float:
     """Return the operations of a plan's matrix products: layers at all tokens, output layer at wanted."""
     layers = sum(weight.numel() for name, weight in model.named_parameters() if ".h." in name)
     head = model.get_output_embeddings().weight.numel()
-    return 2.0 * sum(layers * len(found.ids) + head * len(found.wanted) for found in plan.passes)
+    return 2.0 * sum(layers * len(found.ids) + head * len(found.targets) for found in plan.sequences)
 
 
 class Harness:
@@ -171,7 +171,7 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
     """Print pairs a second of each way, as ratios, with exactness and share of the limit."""
     import torch
 
-    def encode(pairs: pl.DataFrame) -> list[Encoded]:
+    def encode(pairs: pl.DataFrame) -> list[EncodedPair]:
         return encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list())
 
     every = pl.concat([pairs.select("prompt", "target") for pairs in benchmarks])
@@ -181,16 +181,18 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
         "one prompt and token at a time": lambda: score_plainly(model, [encoded[place] for place in some]),
         "teacher-forced, in batches": lambda: score_plan(model, plan_apart(encode(every)), 1024),
         "shared inside each file": lambda: [
-            tokens for pairs in benchmarks for tokens in score_plan(model, plan_passes(encode(pairs)), 1024)
+            tokens
+            for pairs in benchmarks
+            for tokens in score_plan(model, plan_sequences(encode(pairs)), 1024)
         ],
-        "the same, nothing packed": lambda: score_plan(model, plan_passes(encode(every)), 1024, 0),
-        "shared over all files": lambda: score_plan(model, plan_passes(encode(every)), 1024),
+        "the same, nothing packed": lambda: score_plan(model, plan_sequences(encode(every)), 1024, 0),
+        "shared over all files": lambda: score_plan(model, plan_sequences(encode(every)), 1024),
     }
     plans = {
         "teacher-forced, in batches": [plan_apart(encoded)],
-        "shared inside each file": [plan_passes(encode(pairs)) for pairs in benchmarks],
-        "the same, nothing packed": [plan_passes(encoded)],
-        "shared over all files": [plan_passes(encoded)],
+        "shared inside each file": [plan_sequences(encode(pairs)) for pairs in benchmarks],
+        "the same, nothing packed": [plan_sequences(encoded)],
+        "shared over all files": [plan_sequences(encoded)],
     }
     with torch.inference_mode():
         if importlib.util.find_spec("lm_eval"):
@@ -204,7 +206,7 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
     print("|---|---|---|---|---|---|")
     plain = next(iter(ways))
     for name in ways:
-        read = sum(len(found.ids) for plan in plans.get(name, []) for found in plan.passes)
+        read = sum(len(found.ids) for plan in plans.get(name, []) for found in plan.sequences)
         limit = sum(count_operations(model, plan) for plan in plans.get(name, [])) / peak / len(encoded)
         over = f"{seconds[HARNESS] / seconds[name]:.1f}" if HARNESS in ways else ""
         print(f"| {name} | {f'{read:,}' if read else ''} | {1 / seconds[name]:.1f} | ", end="")
@@ -230,7 +232,7 @@ def print_exactness(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame])
         encoded = encode_pairs(tokenizer, every["prompt"].to_list(), every["target"].to_list())
         with torch.inference_mode():
             plain = score_plainly(model, [encoded[place] for place in some])
-            found = score_plan(model, plan_passes(encoded), 1024)
+            found = score_plan(model, plan_sequences(encoded), 1024)
         print(f"| {folder.name}, shared | {compare([found[place] for place in some], plain)} |")
 
 
@@ -261,9 +263,9 @@ def print_harness(results: dict[str, list[Any]], places: list[int], size: int | 
     print(f"whole targets' log-probabilities within {far.max():.1e}, {(far > 1e-4).sum()} of them over 1e-4")
 
 
-def compare(found: Sequence[Tokens], plain: Sequence[Tokens]) -> str:
+def compare(found: Sequence[TokenScores], plain: Sequence[TokenScores]) -> str:
     """Return shares of equal ranks, how far others are off at most, and the same for log-probabilities."""
-    mine, theirs = join_tokens(list(found)), join_tokens(list(plain))
+    mine, theirs = join_token_scores(list(found)), join_token_scores(list(plain))
     same, near = mine.rank == theirs.rank, theirs.rank <= 1000
     far = float(np.abs(mine.rank / theirs.rank - 1).max())
     within = float(np.abs(mine.log_probability - theirs.log_probability).max())

@@ -14,7 +14,7 @@ from scoring import build_model, clock
 from fathom.config.tuning import Lora
 from fathom.models.loading import load_tokenizer
 from fathom.models.lora import add_adapter
-from fathom.models.tokens import Encoded, encode_pairs
+from fathom.models.tokens import EncodedPair, encode_pairs
 from fathom.running.program import run_program
 from fathom.scoring.inputs import read_pairs
 from fathom.tuning.training import order_batches, sum_losses
@@ -52,12 +52,12 @@ def main(arguments: argparse.Namespace) -> None:
     print(f"| batches of similar length | {rate:,.0f} | {ratio:.1f} | {differ:.1e} |")
 
 
-def size(pair: Encoded) -> int:
+def size(pair: EncodedPair) -> int:
     """Return the tokens of an example."""
     return len(pair.ids)
 
 
-def step(model: Any, batches: list[list[Encoded]], length: int | None) -> list[float]:
+def step(model: Any, batches: list[list[EncodedPair]], length: int | None) -> list[float]:
     """Return the loss of each batch, after its gradients were made."""
     found = []
     for batch in batches:

@@ -19,11 +19,11 @@ from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.files import hash_file, read_delimited, write_delimited, write_json
 from fathom.io.row_groups import scan_groups
 from fathom.io.tables import write_table
-from fathom.layers.rates import Lists, choose_prompts, keep_top_tokens, list_examples, measure_rates
+from fathom.layers.rates import TokenLists, choose_prompts, collect_top_tokens, list_examples, measure_rates
 from fathom.models.loading import describe_loaded, load_model, read_pointer
-from fathom.models.tokens import encode_keywords, wants_bos
+from fathom.models.tokens import encode_keywords, uses_bos
 from fathom.running.program import add_settings, log, read_settings, run_program
-from fathom.scoring.token_lists import find_content, make_token_lists, name_tokens
+from fathom.scoring.token_lists import decode_vocabulary, find_content_tokens, make_token_lists
 
 
 class Settings(Section):
@@ -46,14 +46,14 @@ def main(arguments: argparse.Namespace) -> None:
     stopwords = read_word_list(arguments.wordlists / "stopwords.txt")
     pointer = read_pointer(arguments.model)
     model, tokenizer = load_model(pointer, settings.scoring.dtype, settings.scoring.device)
-    names = name_tokens(tokenizer)
-    content = find_content(names, stopwords)
+    names = decode_vocabulary(tokenizer)
+    content = find_content_tokens(names, stopwords)
     lists = make_token_lists(tokenizer, sentences, names, content, max(chosen.all_lengths))
     owned = {str(word): group["token_id"].to_list() for (word,), group in lists.group_by("keyword")}
     encoded = dict(zip(keywords, encode_keywords(tokenizer, keywords, pointer.add_bos), strict=True))
     prompts, left_out = choose_prompts(encoded, owned, chosen)
-    tokens = keep_top_tokens(
-        model, prompts, Lists(content, owned), chosen, settings.scoring.batch_tokens, pointer.name
+    tokens = collect_top_tokens(
+        model, prompts, TokenLists(content, owned), chosen, settings.scoring.batch_tokens, pointer.name
     )
     rates = measure_rates(tokens, chosen)
     texts = tokenizer.batch_decode([[token] for token in range(len(tokenizer))])
@@ -63,7 +63,7 @@ def main(arguments: argparse.Namespace) -> None:
         "keywords_sha256": hash_file(arguments.keywords),
         "stopwords_sha256": hash_file(arguments.wordlists / "stopwords.txt"),
         "architecture": model.config.get_text_config().model_type,
-        "bos": wants_bos(tokenizer, pointer.add_bos),
+        "bos": uses_bos(tokenizer, pointer.add_bos),
         "blocks": tokens["layer"].max(),
         "keywords": len(prompts),
         **left_out,

@@ -16,9 +16,9 @@ from fathom.io.contracts.layers import LAYER_TARGETS
 from fathom.io.files import hash_file, write_json
 from fathom.io.tables import write_table
 from fathom.layers.lens import load_lens
-from fathom.layers.target_ranks import Device, choose_pairs, measure_targets
+from fathom.layers.target_ranks import ForwardSettings, measure_targets, sample_pairs
 from fathom.models.loading import describe_loaded, load_model, read_pointer
-from fathom.models.tokens import wants_bos
+from fathom.models.tokens import uses_bos
 from fathom.running.program import add_settings, log, read_settings, run_program
 from fathom.scoring.inputs import read_pairs
 
@@ -37,17 +37,17 @@ def main(arguments: argparse.Namespace) -> None:
 
     torch.set_num_threads(arguments.threads)
     settings = read_settings(arguments.settings, Settings)
-    pairs = choose_pairs(read_pairs(arguments.pairs), settings.layers)
+    pairs = sample_pairs(read_pairs(arguments.pairs), settings.layers)
     pointer = read_pointer(arguments.model)
     model, tokenizer = load_model(pointer, settings.scoring.dtype, settings.scoring.device)
     report: dict[str, Any] = describe_loaded(pointer, model, settings.scoring.dtype)
     maps = load_lens(arguments.lens, report["fingerprint"], model.device) if arguments.lens else None
-    device = Device(settings.scoring.batch_tokens, pointer.add_bos, pointer.name)
+    device = ForwardSettings(settings.scoring.batch_tokens, pointer.add_bos, pointer.name)
     found = measure_targets(model, tokenizer, pairs, device, maps)
     report |= {
         "pairs_sha256": hash_file(arguments.pairs),
         "lens_sha256": hash_file(arguments.lens) if arguments.lens else "",
-        "bos": wants_bos(tokenizer, pointer.add_bos),
+        "bos": uses_bos(tokenizer, pointer.add_bos),
         "blocks": found["layer"].max(),
         "keywords": pairs["keyword"].n_unique(),
         "pairs": len(pairs),

@@ -18,10 +18,10 @@ from fathom.io.files import hash_file, write_json
 from fathom.io.row_groups import scan_groups, scan_table
 from fathom.io.tables import write_table
 from fathom.models.loading import describe_loaded, load_model, read_pointer
-from fathom.models.tokens import encode_prompts, wants_bos
+from fathom.models.tokens import encode_prompts, uses_bos
 from fathom.running.program import add_settings, log, read_settings, run_program
 from fathom.scoring.attribute_rate import measure_attribute_rates
-from fathom.scoring.token_lists import find_content, make_token_lists, name_tokens
+from fathom.scoring.token_lists import decode_vocabulary, find_content_tokens, make_token_lists
 
 
 class Settings(Section):
@@ -48,8 +48,8 @@ def main(arguments: argparse.Namespace) -> None:
     stopwords = read_word_list(arguments.wordlists / "stopwords.txt")
     pointer = read_pointer(arguments.model)
     model, tokenizer = load_model(pointer, settings.scoring.dtype, settings.scoring.device)
-    names = name_tokens(tokenizer)
-    content = find_content(names, stopwords)
+    names = decode_vocabulary(tokenizer)
+    content = find_content_tokens(names, stopwords)
     sentences = scan_groups(arguments.sentences, "keyword", ["clean"])
     lists = make_token_lists(tokenizer, sentences, names, content, chosen.list_length)
     prompts = dict(zip(keywords, encode_prompts(tokenizer, keywords, pointer.add_bos), strict=True))
@@ -61,7 +61,7 @@ def main(arguments: argparse.Namespace) -> None:
         **describe_loaded(pointer, model, settings.scoring.dtype),
         "sentences_sha256": hash_file(arguments.sentences),
         "stopwords_sha256": hash_file(arguments.wordlists / "stopwords.txt"),
-        "bos": wants_bos(tokenizer, pointer.add_bos),
+        "bos": uses_bos(tokenizer, pointer.add_bos),
         "k": chosen.k,
         "list_length": chosen.list_length,
         "content_tokens": int(content.sum()),

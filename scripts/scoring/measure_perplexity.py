@@ -16,9 +16,9 @@ from fathom.io.contracts.scoring import PERPLEXITY
 from fathom.io.files import hash_file, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.models.loading import describe_loaded, load_model, read_pointer
-from fathom.models.tokens import wants_bos
+from fathom.models.tokens import uses_bos
 from fathom.running.program import add_settings, log, read_settings, run_program
-from fathom.scoring.perplexity import FOLD, add_up, choose_held_out, fit_windows, score_texts
+from fathom.scoring.perplexity import FOLD, fit_windows, score_texts, select_held_out, sum_likelihoods
 
 
 class Settings(Section):
@@ -35,7 +35,7 @@ def main(arguments: argparse.Namespace) -> None:
 
     torch.set_num_threads(arguments.threads)
     settings = read_settings(arguments.settings, Settings)
-    texts, counts = choose_held_out(read_table(arguments.texts, TEXTS), settings.perplexity.max_characters)
+    texts, counts = select_held_out(read_table(arguments.texts, TEXTS), settings.perplexity.max_characters)
     pointer = read_pointer(arguments.model)
     model, tokenizer = load_model(pointer, settings.scoring.dtype, settings.scoring.device)
     windows = fit_windows(model, settings.perplexity)
@@ -43,14 +43,14 @@ def main(arguments: argparse.Namespace) -> None:
         **describe_loaded(pointer, model, settings.scoring.dtype),
         "texts_sha256": hash_file(arguments.texts),
         "fold": FOLD,
-        "bos": wants_bos(tokenizer, pointer.add_bos),
+        "bos": uses_bos(tokenizer, pointer.add_bos),
         **windows._asdict(),
         **counts,
     }
     scores = score_texts(
         model, tokenizer, texts, windows, settings.scoring.batch_tokens, pointer.add_bos, pointer.name
     )
-    total = add_up(scores)
+    total = sum_likelihoods(scores)
     report |= {
         "documents": len(scores),
         "tokens": total.tokens,

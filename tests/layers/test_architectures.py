@@ -8,8 +8,8 @@ import torch
 from tests.layers.plain import make_model
 
 from fathom.errors import InputError
-from fathom.layers.architectures import recognise
-from fathom.layers.projection import LayerStates, open_layers
+from fathom.layers.architectures import find_model_parts
+from fathom.layers.projection import LayerReader, open_layer_reader
 
 IDS = [5, 9, 33]
 
@@ -18,7 +18,7 @@ def test_an_unknown_architecture_is_refused_with_what_to_add() -> None:
     model = make_model("llama")
     model.config.model_type = "newcomer"
     with pytest.raises(InputError) as error:
-        recognise(model, "novel")
+        find_model_parts(model, "novel")
     assert "novel is of type 'newcomer', whose layers are not known here" in str(error.value)
     assert "src/fathom/layers/architectures.py where its blocks and its final norm are" in str(error.value)
 
@@ -27,18 +27,18 @@ def test_a_model_without_hidden_states_is_refused() -> None:
     model = make_model("llama")
     model.model.layers = torch.nn.ModuleList()
     with pytest.raises(InputError, match="bare has no hidden states: there are no blocks at 'layers'"):
-        recognise(model, "bare")
+        find_model_parts(model, "bare")
 
 
 def test_a_model_without_an_output_layer_is_refused() -> None:
     with pytest.raises(InputError, match="bare has no output layer to project hidden states with"):
-        recognise(make_model("gpt2").base_model, "bare")
+        find_model_parts(make_model("gpt2").base_model, "bare")
 
 
 def test_a_model_whose_blocks_norm_their_own_output_is_refused() -> None:
     model = make_model("opt", do_layer_norm_before=False)
     with pytest.raises(InputError, match=r"post has no final norm at 'decoder\.final_layer_norm'"):
-        recognise(model, "post")
+        find_model_parts(model, "post")
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -48,7 +48,7 @@ def test_an_adapter_over_the_output_layer_is_refused(tied: bool) -> None:
     settings = peft.LoraConfig(r=2, target_modules=["lm_head"], task_type="CAUSAL_LM")
     adapted = peft.get_peft_model(model, settings)
     with pytest.raises(InputError) as error:
-        open_layers(adapted, IDS, "tuned")
+        open_layer_reader(adapted, IDS, "tuned")
     where = ", which is tied to its input embedding" if tied else ""
     assert error.value.what == f"an adapter lies over the output layer of tuned{where}"
     assert ("untie it" in str(error.value)) == tied
@@ -68,14 +68,14 @@ def test_an_adapter_over_the_blocks_counts() -> None:
                 weight.normal_()
         after = adapted(torch.tensor([IDS])).logits
     assert (before - after).abs().max() > 1e-2
-    assert open_layers(adapted, IDS).count == 4
+    assert open_layer_reader(adapted, IDS).count == 4
 
 
 def test_a_tied_output_layer_that_differs_from_the_embedding_is_refused() -> None:
     model = make_model("gpt2")
     model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone() + 1)
     with pytest.raises(InputError, match="the output layer of merged is tied to its input embedding, and"):
-        LayerStates(model, "merged")
+        LayerReader(model, "merged")
 
 
 def test_a_model_that_does_more_than_is_known_is_refused() -> None:
@@ -87,6 +87,6 @@ def test_a_model_that_does_more_than_is_known_is_refused() -> None:
 
     model.forward = double
     with pytest.raises(InputError) as error:
-        open_layers(model, IDS, "odd")
+        open_layer_reader(model, IDS, "odd")
     assert "the last layer of odd does not give its own logits" in str(error.value)
     assert "a model of type 'llama' does more between its last block and its logits" in str(error.value)

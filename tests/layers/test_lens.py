@@ -12,8 +12,8 @@ from tests.layers.test_targets import WORDS, make_tokenizer
 from fathom.config.layers import TunedLens
 from fathom.errors import InputError
 from fathom.io.files import hash_file
-from fathom.layers.lens import load_lens, save_lens, start_maps, train_lens
-from fathom.layers.projection import LayerStates
+from fathom.layers.lens import load_lens, make_identity_translators, save_lens, train_lens
+from fathom.layers.projection import LayerReader
 
 SETTINGS = TunedLens(steps=150, batch=8, sequence=8, positions=64, learning_rate=0.03)
 
@@ -36,7 +36,7 @@ def make_pair(kind: str = "llama") -> tuple[Any, Any]:
 
 def test_maps_change_nothing_at_first() -> None:
     model = make_model("gpt2")
-    maps = start_maps(LayerStates(model))
+    maps = make_identity_translators(LayerReader(model))
     states = torch.randn(5, 16)
     assert all(torch.equal(maps.apply(states, layer), states) for layer in range(4))
 
@@ -81,7 +81,7 @@ def test_what_is_worse_on_held_out_text_is_set_back(caplog: pytest.LogCaptureFix
 
 
 def test_a_lens_of_other_weights_or_none_at_all_is_refused(tmp_path: Path) -> None:
-    save_lens(tmp_path / "lens", start_maps(LayerStates(make_model("gpt2"))), "abc")
+    save_lens(tmp_path / "lens", make_identity_translators(LayerReader(make_model("gpt2"))), "abc")
     with pytest.raises(InputError, match="this tuned lens was learnt for other weights"):
         load_lens(tmp_path / "lens", "def")
     (tmp_path / "text").write_text("no lens")

@@ -5,9 +5,9 @@ import torch
 from tests.layers.plain import SETTINGS, make_model, read_all_states
 
 from fathom.layers.architectures import ARCHITECTURES
-from fathom.layers.projection import LayerStates, open_layers, read_states
-from fathom.scoring.logits import pack_passes
-from fathom.scoring.passes import Pass
+from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
+from fathom.scoring.logits import make_batch
+from fathom.scoring.scored_sequences import ScoredSequence
 
 IDS = [5, 9, 33, 2, 7, 60, 11]
 NAMED = ["gpt2", "gpt_neox", "llama", "mistral", "qwen2", "qwen3", "gemma2", "olmo2", "phi3"]
@@ -21,10 +21,10 @@ def test_every_known_architecture_is_tried():
 @pytest.mark.parametrize("kind", sorted(ARCHITECTURES))
 def test_the_last_layer_with_the_norm_is_the_models_output(kind):
     model = make_model(kind)
-    layers = open_layers(model, IDS, kind)
+    layers = open_layer_reader(model, IDS, kind)
     with torch.inference_mode():
         own = model(input_ids=torch.tensor([IDS])).logits[0]
-        batch = pack_passes([Pass(tuple(IDS), [(place, 0) for place in range(len(IDS))])], "cpu")
+        batch = make_batch([ScoredSequence(tuple(IDS), [(place, 0) for place in range(len(IDS))])], "cpu")
         states = layers.run(batch)
         mine = layers.to_logits(states[-1])
         others = [layers.to_logits(states[-2]), layers.to_logits(states[-1], normed=False)]
@@ -40,10 +40,10 @@ def test_the_last_layer_with_the_norm_is_the_models_output(kind):
 def test_the_output_layer_counts_whether_it_is_tied_or_not(kind, tied):
     model = make_model(kind, tie_word_embeddings=tied)
     assert (model.get_output_embeddings().weight is model.get_input_embeddings().weight) == tied
-    layers = open_layers(model, IDS, kind)
+    layers = open_layer_reader(model, IDS, kind)
     with torch.inference_mode():
         own = model(input_ids=torch.tensor([IDS])).logits[0, -1]
-        mine = layers.to_logits(layers.run(pack_passes([Pass(tuple(IDS), [(6, 0)])], "cpu"))[-1])[0]
+        mine = layers.to_logits(layers.run(make_batch([ScoredSequence(tuple(IDS), [(6, 0)])], "cpu"))[-1])[0]
     assert (own - mine).abs().max() < 1e-5
 
 
@@ -51,11 +51,11 @@ def test_the_output_layer_counts_whether_it_is_tied_or_not(kind, tied):
 def test_states_are_what_blocks_hand_on_at_the_places_asked_for_in_any_batch(kind):
     model = make_model(kind)
     sequences = [IDS, IDS[:3], IDS[2:]]
-    passes = [Pass(tuple(ids), [(0, 1), (len(ids) - 1, 2)]) for ids in sequences]
-    layers = LayerStates(model)
+    passes = [ScoredSequence(tuple(ids), [(0, 1), (len(ids) - 1, 2)]) for ids in sequences]
+    layers = LayerReader(model)
     for budget in (1, 14, 1000):
         with torch.inference_mode():
-            found = list(read_states(layers, passes, budget, "sequences"))
+            found = list(read_hidden_states(layers, passes, budget, "sequences"))
         states = torch.cat([states for states, _ in found], dim=1)
         assert torch.cat([target for _, target in found]).tolist() == [1, 2] * 3
         for row, ids in enumerate(sequences):
@@ -66,7 +66,7 @@ def test_states_are_what_blocks_hand_on_at_the_places_asked_for_in_any_batch(kin
 
 def test_hooks_are_gone_after_a_run_and_after_a_failure():
     model = make_model("gpt2")
-    layers = open_layers(model, IDS)
+    layers = open_layer_reader(model, IDS)
     with pytest.raises(IndexError):
-        layers.run(pack_passes([Pass((999,), [(0, 0)])], "cpu"))
+        layers.run(make_batch([ScoredSequence((999,), [(0, 0)])], "cpu"))
     assert all(not module._forward_hooks and not module._forward_pre_hooks for module in model.modules())

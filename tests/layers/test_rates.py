@@ -16,12 +16,12 @@ from fathom.errors import InputError
 from fathom.io.contracts.layers import LAYER_RATES, LAYER_TOKENS
 from fathom.io.tables import check_table
 from fathom.layers.rates import (
-    Lists,
+    TokenLists,
     choose_prompts,
-    keep_top_tokens,
+    collect_top_tokens,
+    find_top_k,
     list_examples,
     measure_rates,
-    take_largest,
 )
 from fathom.scoring.attribute_rate import measure_attribute_rates
 
@@ -29,15 +29,15 @@ PROMPTS = {"deep nets": [5, 6], "policy": [9], "a long one": [3, 4, 5, 6, 7, 8]}
 SETTINGS = Layers(k=10, list_length=20, other_k=[4, 30], other_lengths=[8, 100])
 
 
-def make_lists(seed: int = 0) -> Lists:
+def make_lists(seed: int = 0) -> TokenLists:
     random = np.random.default_rng(seed)
     content = random.random(ENTRIES) < 0.6
     content[-3:] = False  # entries of the model that the tokenizer does not know
     known = np.flatnonzero(content)
-    return Lists(content, {word: random.permutation(known)[:25].tolist() for word in PROMPTS})
+    return TokenLists(content, {word: random.permutation(known)[:25].tolist() for word in PROMPTS})
 
 
-def measure_plainly(model: Any, lists: Lists, word: str, layer: int, projection: str) -> np.ndarray:
+def measure_plainly(model: Any, lists: TokenLists, word: str, layer: int, projection: str) -> np.ndarray:
     """Return the logits of one layer after a keyword, in float64."""
     state = read_all_states(model, PROMPTS[word])[layer][-1].double()
     norm = {"gpt2": lambda: model.transformer.ln_f, "gemma2": lambda: model.model.norm}[
@@ -54,7 +54,7 @@ def measure_plainly(model: Any, lists: Lists, word: str, layer: int, projection:
 @pytest.mark.parametrize("budget", [1, 1000])
 def test_same_as_a_plain_way_with_a_full_sort(kind: str, budget: int) -> None:
     model, lists = make_model(kind), make_lists()
-    tokens = keep_top_tokens(model, PROMPTS, lists, SETTINGS, budget)
+    tokens = collect_top_tokens(model, PROMPTS, lists, SETTINGS, budget)
     check_table(tokens.to_arrow(), LAYER_TOKENS)
     rates = measure_rates(tokens, SETTINGS)
     check_table(rates.to_arrow(), LAYER_RATES)
@@ -97,7 +97,7 @@ def test_geva_takes_content_words_among_the_500_most_likely_tokens_only() -> Non
 
 def test_the_last_layer_with_the_norm_is_the_last_layer_attribute_rate() -> None:
     model, lists = make_model("gpt2"), make_lists()
-    rates = measure_rates(keep_top_tokens(model, PROMPTS, lists, SETTINGS, 64), SETTINGS)
+    rates = measure_rates(collect_top_tokens(model, PROMPTS, lists, SETTINGS, 64), SETTINGS)
     last = rates.filter(layer=3, projection="normed", k=10, list_length=20)
     lists20 = {word: owned[:20] for word, owned in lists.owned.items()}
     expected = measure_attribute_rates(model, PROMPTS, lists20, lists.content, 10, 64)
@@ -135,10 +135,10 @@ def plant(blocks: int, width: int, answers: dict[int, tuple[int, list[int]]]) ->
 def test_the_rate_rises_at_the_layer_where_attributes_were_planted() -> None:
     first, second = [34, 35, 36, 37], [20, 21, 22, 23]
     model = plant(6, 40, {1: (2, first), 2: (5, second)})
-    lists = Lists(np.arange(40) >= 10, {"early": first, "late": second, "never": [30, 31, 32, 33]})
+    lists = TokenLists(np.arange(40) >= 10, {"early": first, "late": second, "never": [30, 31, 32, 33]})
     settings = Layers(k=4, list_length=4, other_k=[], other_lengths=[])
     prompts = {"early": [5, 1], "late": [5, 2], "never": [5, 3]}
-    rates = measure_rates(keep_top_tokens(model, prompts, lists, settings, 64), settings)
+    rates = measure_rates(collect_top_tokens(model, prompts, lists, settings, 64), settings)
     for projection in ("normed", "raw"):
         found = {
             str(word): group.sort("layer")["rate"].to_list()
@@ -155,7 +155,7 @@ def test_the_rate_rises_at_the_layer_where_attributes_were_planted() -> None:
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=30), st.integers(1, 40))
 def test_the_largest_values_are_those_of_a_stable_sort(values: list[int], k: int) -> None:
     array = np.array(values, dtype=np.float32)
-    assert take_largest(array, k).tolist() == np.argsort(-array, kind="stable")[:k].tolist()
+    assert find_top_k(array, k).tolist() == np.argsort(-array, kind="stable")[:k].tolist()
 
 
 def test_examples_name_the_most_likely_tokens_of_any_kind() -> None:
@@ -203,10 +203,10 @@ def test_numbers_that_are_not_finite_name_layer_model_and_keywords() -> None:
         model.transformer.h[1].mlp.c_proj.bias[0] = 3e38
         model.transformer.h[2].mlp.c_proj.bias[0] = -3e38
     with pytest.raises(InputError, match="logits are no finite numbers") as error:
-        keep_top_tokens(model, PROMPTS, make_lists(), SETTINGS, 64, "broken")
+        collect_top_tokens(model, PROMPTS, make_lists(), SETTINGS, 64, "broken")
     assert "layer 2 of broken, keywords 'a long one', 'deep nets', 'policy'" in str(error.value)
 
 
 def test_a_keyword_longer_than_the_context_is_named() -> None:
     with pytest.raises(InputError, match="keyword 'k' has 33 tokens, the context of small is 32"):
-        keep_top_tokens(make_model("gpt2"), {"k": [1] * 33}, make_lists(), SETTINGS, 64, "small")
+        collect_top_tokens(make_model("gpt2"), {"k": [1] * 33}, make_lists(), SETTINGS, 64, "small")

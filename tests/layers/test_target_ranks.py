@@ -22,9 +22,9 @@ from fathom.errors import InputError
 from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.contracts.layers import LAYER_TARGETS
 from fathom.io.tables import check_table, read_table, write_table
-from fathom.layers.lens import TunedMaps
-from fathom.layers.projection import LayerStates
-from fathom.layers.target_ranks import MEASURES, Device, choose_pairs, measure_targets
+from fathom.layers.lens import Translators
+from fathom.layers.projection import LayerReader
+from fathom.layers.target_ranks import MEASURES, ForwardSettings, measure_targets, sample_pairs
 from fathom.models.loading import save_model
 from fathom.scoring.ranks import score_benchmarks
 
@@ -53,7 +53,7 @@ def make_pairs(keywords: int = 3, each: int = 4) -> pl.DataFrame:
 @pytest.mark.parametrize("kind", ["gpt2", "gpt_neox", "llama", "gemma2", "olmo2"])
 def test_same_as_a_plain_way(kind: str) -> None:
     model, tokenizer, pairs = make_model(kind), make_tokenizer(), make_pairs()
-    found = measure_targets(model, tokenizer, pairs, Device(20))
+    found = measure_targets(model, tokenizer, pairs, ForwardSettings(20))
     check_table(found.to_arrow(), LAYER_TARGETS)
     assert len(found) == len(pairs) * 4
     norm = next(
@@ -93,7 +93,7 @@ def test_the_last_layer_is_what_scores_say_in_any_batch_and_order(budget: int) -
     model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs()
     pairs = pairs.sample(fraction=1.0, shuffle=True, seed=budget)
     scores = score_benchmarks(model, tokenizer, [pairs], Scoring(device="cpu"))[0]
-    last = measure_targets(model, tokenizer, pairs, Device(budget)).filter(layer=3)
+    last = measure_targets(model, tokenizer, pairs, ForwardSettings(budget)).filter(layer=3)
     assert last["pair_id"].to_list() == pairs["pair_id"].to_list()
     assert last["rank"].to_list() == scores["rank"].to_list()
     assert np.allclose(last["probability"], scores["probability"], atol=1e-6)
@@ -103,16 +103,16 @@ def test_the_last_layer_is_what_scores_say_in_any_batch_and_order(budget: int) -
 @pytest.mark.parametrize("most", [1, 3, 7, 1000])
 def test_no_more_rows_of_logits_are_held_than_allowed(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs()
-    whole = measure_targets(model, tokenizer, pairs, Device(1000))
-    held, project = [], LayerStates.to_logits
+    whole = measure_targets(model, tokenizer, pairs, ForwardSettings(1000))
+    held, project = [], LayerReader.to_logits
 
-    def count(layers: LayerStates, states: torch.Tensor, normed: bool = True) -> torch.Tensor:
+    def count(layers: LayerReader, states: torch.Tensor, normed: bool = True) -> torch.Tensor:
         held.append(states[..., 0].numel())
         return project(layers, states, normed)
 
-    monkeypatch.setattr(LayerStates, "to_logits", count)
+    monkeypatch.setattr(LayerReader, "to_logits", count)
     monkeypatch.setattr("fathom.layers.projection.count_rows", lambda entries, device: most)
-    found = measure_targets(model, tokenizer, pairs, Device(1000))
+    found = measure_targets(model, tokenizer, pairs, ForwardSettings(1000))
     assert max(held) == min(most, 3 * whole.filter(layer=0)["tokens"].sum())
     assert found["rank"].to_list() == whole["rank"].to_list()
     for name in MEASURES:
@@ -121,31 +121,33 @@ def test_no_more_rows_of_logits_are_held_than_allowed(most: int, monkeypatch: py
 
 def test_a_map_is_measured_beside_the_plain_lens() -> None:
     model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs(1)
-    nothing = TunedMaps(torch.zeros(3, 16, 16), torch.zeros(3, 16))
-    found = measure_targets(model, tokenizer, pairs, Device(64), nothing)
+    nothing = Translators(torch.zeros(3, 16, 16), torch.zeros(3, 16))
+    found = measure_targets(model, tokenizer, pairs, ForwardSettings(64), nothing)
     plain, tuned = (found.filter(lens=lens).drop("lens") for lens in ("plain", "tuned"))
     assert plain.equals(tuned)
-    moved = TunedMaps(torch.zeros(3, 16, 16), torch.ones(3, 16))
-    tuned = measure_targets(model, tokenizer, pairs, Device(64), moved).filter(lens="tuned").drop("lens")
+    moved = Translators(torch.zeros(3, 16, 16), torch.ones(3, 16))
+    tuned = (
+        measure_targets(model, tokenizer, pairs, ForwardSettings(64), moved).filter(lens="tuned").drop("lens")
+    )
     same = (plain["probability"] == tuned["probability"]).to_list()
     assert same == [False, False, False, True] * 4
 
 
 def test_keywords_with_enough_pairs_come_first_and_the_order_of_pairs_does_not_matter() -> None:
     pairs = pl.concat([make_pairs(6, 5), make_pairs(9, 2).filter(pl.col("keyword") > "k5")])
-    chosen = choose_pairs(pairs, Layers(keywords=7, pairs=3))
+    chosen = sample_pairs(pairs, Layers(keywords=7, pairs=3))
     counts = dict(chosen.group_by("keyword").len().rows())
     assert {f"k{number}" for number in range(6)} <= set(counts) and len(counts) == 7
     assert sorted(counts.values()) == [2, 3, 3, 3, 3, 3, 3]
-    shuffled = choose_pairs(pairs.sample(fraction=1.0, shuffle=True, seed=1), Layers(keywords=7, pairs=3))
+    shuffled = sample_pairs(pairs.sample(fraction=1.0, shuffle=True, seed=1), Layers(keywords=7, pairs=3))
     assert shuffled.equals(chosen)
-    other = choose_pairs(pairs, Layers(keywords=7, pairs=3, seed=1))
+    other = sample_pairs(pairs, Layers(keywords=7, pairs=3, seed=1))
     assert set(other["pair_id"]) != set(chosen["pair_id"])
 
 
 def test_no_pair_is_refused() -> None:
     with pytest.raises(InputError, match="there is no pair whose target could be followed"):
-        choose_pairs(make_pairs().clear(), Layers())
+        sample_pairs(make_pairs().clear(), Layers())
 
 
 def test_numbers_that_are_not_finite_name_pair_and_model() -> None:
@@ -155,7 +157,7 @@ def test_numbers_that_are_not_finite_name_pair_and_model() -> None:
     prompts = {"prompt": ["word1", "word7"], "target": [" word2"] * 2}
     pairs = pl.DataFrame({"pair_id": ["fine", "odd"], "keyword": ["a", "b"], **prompts})
     with pytest.raises(InputError, match="broken gives logits that are no finite numbers on pair 'odd'"):
-        measure_targets(model, make_tokenizer(), pairs, Device(64, name="broken"))
+        measure_targets(model, make_tokenizer(), pairs, ForwardSettings(64, name="broken"))
 
 
 def run_program(name: str, *arguments: Any) -> subprocess.CompletedProcess[str]:

@@ -14,12 +14,12 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from fathom.errors import InputError
 from fathom.models.tokens import (
     CHAT_REQUEST,
-    Encoded,
-    encode_chat,
+    EncodedPair,
+    encode_chat_prefix,
     encode_pair,
     encode_pairs,
     encode_texts,
-    wants_bos,
+    uses_bos,
 )
 
 TEXT = ["the agent learns a policy from reward", "deep networks learn a value function", "states and actions"]
@@ -136,9 +136,9 @@ def test_a_tokenizer_that_adds_bos_gets_it_once() -> None:
 def test_the_table_of_models_overrules_the_tokenizer() -> None:
     assert encode_pair(UNIGRAM, "the agent", " learns", add_bos=True).ids[0] == 0
     assert 0 not in encode_pair(UNIGRAM_BOS, "the agent", " learns", add_bos=False).ids
-    assert wants_bos(UNIGRAM_BOS)
-    assert not wants_bos(UNIGRAM)
-    assert not wants_bos(BPE)
+    assert uses_bos(UNIGRAM_BOS)
+    assert not uses_bos(UNIGRAM)
+    assert not uses_bos(BPE)
 
 
 def test_bos_is_context_and_never_a_target() -> None:
@@ -153,8 +153,8 @@ def test_a_special_token_in_the_text_is_text() -> None:
 
 
 def test_what_merges_over_the_border_is_backed_off_and_marked() -> None:
-    assert encode_pair(merging(), "ca", " b") == Encoded([5, 4], 1, True)
-    assert encode_pair(merging(), "ca", " c") == Encoded([5, 0, 1, 5], 2, False)
+    assert encode_pair(merging(), "ca", " b") == EncodedPair([5, 4], 1, True)
+    assert encode_pair(merging(), "ca", " c") == EncodedPair([5, 0, 1, 5], 2, False)
 
 
 def test_backing_off_to_nothing_needs_a_context_token() -> None:
@@ -162,7 +162,7 @@ def test_backing_off_to_nothing_needs_a_context_token() -> None:
         encode_pair(merging(), "a", " b")
     tokenizer = merging()
     tokenizer.add_special_tokens({"eos_token": "</s>"})
-    assert encode_pair(tokenizer, "a", " b") == Encoded([6, 4], 1, True)
+    assert encode_pair(tokenizer, "a", " b") == EncodedPair([6, 4], 1, True)
 
 
 @pytest.mark.parametrize(
@@ -240,11 +240,11 @@ def test_inside_a_chat_template_a_pair_keeps_its_tokens_and_gets_one_bos(
 ) -> None:
     tokenizer = copy.deepcopy(core)
     tokenizer.chat_template = TEMPLATES[template]
-    opening = encode_chat(tokenizer, add_bos)
+    opening = encode_chat_prefix(tokenizer, add_bos)
     (found,) = encode_pairs(tokenizer, ["the agent"], [" learns"], add_bos, opening)
     alone = encode_pair(tokenizer, "the agent", " learns", add_bos=False)
     assert found.ids == [*opening, *alone.ids] and found.start == len(opening) + alone.start
-    wanted = template == "bos-inside" or wants_bos(tokenizer, add_bos)
+    wanted = template == "bos-inside" or uses_bos(tokenizer, add_bos)
     assert found.ids.count(tokenizer.bos_token_id) == wanted
     assert not wanted or found.ids[0] == tokenizer.bos_token_id
     text = tokenizer.decode(opening)
@@ -254,13 +254,13 @@ def test_inside_a_chat_template_a_pair_keeps_its_tokens_and_gets_one_bos(
 
 def test_a_tokenizer_without_a_chat_template_is_an_error() -> None:
     with pytest.raises(InputError, match="the tokenizer has no chat template"):
-        encode_chat(LLAMA)
+        encode_chat_prefix(LLAMA)
 
 
 def test_what_the_text_brings_is_no_bos_to_drop_after_a_template() -> None:
     tokenizer = merging()
     (found,) = encode_pairs(tokenizer, ["c"], [" c"], opening=[5, 0])
-    assert found == Encoded([5, 0, 5, 1, 5], 3, False)
+    assert found == EncodedPair([5, 0, 5, 1, 5], 3, False)
 
 
 # any character, but the mark that stands for a blank in SentencePiece's own alphabet
@@ -307,7 +307,7 @@ def check_invariants(tokenizer: Any, lossless: bool, prompt: str, target: str, a
     assert found.ids[added : found.start] == head[: found.start - added]
     if not found.backed_off:
         assert found.start == added + len(head)
-    if wants_bos(tokenizer, add_bos):
+    if uses_bos(tokenizer, add_bos):
         assert added == 1
         assert found.ids[0] == tokenizer.bos_token_id
     if lossless:

@@ -18,8 +18,8 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file
 from fathom.io.tables import write_table
 from fathom.models.loading import load_model, save_model
-from fathom.models.sequences import END_OF_TEXT, Packing, pack_texts, train_tokenizer
-from fathom.models.training import Point, build_model, make_schedule, measure_loss, train
+from fathom.models.sequences import END_OF_TEXT, SequencePacking, pack_sequences, train_tokenizer
+from fathom.models.training import CurvePoint, build_model, make_schedule, measure_loss, train
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,7 +55,7 @@ def test_tokenizer_is_what_it_should_be(tokenizer: Any, settings: Training) -> N
 
 
 def test_sequences_hold_documents_with_eos_between(texts: pl.DataFrame, tokenizer: Any) -> None:
-    packed = pack_texts(texts, "adapt-valid", tokenizer, Packing(8, 3, False), 10_000)
+    packed = pack_sequences(texts, "adapt-valid", tokenizer, SequencePacking(8, 3, False), 10_000)
     whole = tokenizer.decode(packed.ravel())
     known = set(texts.filter(pl.col("fold") == "adapt-valid")["text"])
     parts = whole.split(END_OF_TEXT)
@@ -66,7 +66,7 @@ def test_sequences_hold_documents_with_eos_between(texts: pl.DataFrame, tokenize
 
 def test_order_follows_from_seed_and_ids_alone(texts: pl.DataFrame, tokenizer: Any) -> None:
     packed = [
-        pack_texts(frame, "adapt-train", tokenizer, Packing(16, seed, False), 40)
+        pack_sequences(frame, "adapt-train", tokenizer, SequencePacking(16, seed, False), 40)
         for frame, seed in ((texts, 0), (texts.reverse(), 0), (texts, 1))
     ]
     assert len(packed[0]) == 40
@@ -75,7 +75,7 @@ def test_order_follows_from_seed_and_ids_alone(texts: pl.DataFrame, tokenizer: A
 
 
 def test_bos_stands_before_each_document(texts: pl.DataFrame, tokenizer: Any) -> None:
-    ids = pack_texts(texts, "adapt-valid", tokenizer, Packing(8, 0, True), 10_000).ravel()
+    ids = pack_sequences(texts, "adapt-valid", tokenizer, SequencePacking(8, 0, True), 10_000).ravel()
     end = tokenizer.eos_token_id  # also BOS here: each border holds both
     borders = np.flatnonzero(ids == end)
     assert ids[0] == end
@@ -181,7 +181,7 @@ def test_programs_make_a_model_and_adapt_it(texts: pl.DataFrame, settings: Train
     base, adapted = (load_model(tmp_path / name / "model.json")[0] for name in ("m", "m+x"))
     assert not torch.equal(base.get_input_embeddings().weight, adapted.get_input_embeddings().weight)
     header, *lines = (tmp_path / "m" / "curve.csv").read_text().splitlines()
-    assert header.split(",") == list(Point._fields)
+    assert header.split(",") == list(CurvePoint._fields)
     assert len(lines) == settings.steps
 
 

@@ -10,8 +10,8 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 from transformers.pytorch_utils import Conv1D
 
 from fathom.models.loading import hash_weights
-from fathom.numerics.matrix_products import is_packed, pack_layer, pack_models
-from fathom.scoring.logits import HiddenStates
+from fathom.numerics.matrix_products import is_prepacked, prepack_layer, prepack_models
+from fathom.scoring.logits import Float32OutputLayer
 
 IDS = torch.tensor([[5, 9, 33, 2, 7, 60, 11], [1, 2, 3, 4, 5, 6, 7]])
 
@@ -31,7 +31,7 @@ def _make_llama() -> Any:
 
 
 def _list_packed(model: Any) -> list[Any]:
-    return [layer for layer in model.modules() if is_packed(layer)]
+    return [layer for layer in model.modules() if is_prepacked(layer)]
 
 
 def _count_bytes(model: Any) -> int:
@@ -50,8 +50,8 @@ def _make_layer(kind: str) -> Any:
 def test_a_packed_layer_gives_what_the_plain_one_gives(kind):
     layer = _make_layer(kind)
     plain = copy.deepcopy(layer)
-    assert pack_layer(layer) == 64 * 96 * 4
-    assert is_packed(layer) and not is_packed(plain)
+    assert prepack_layer(layer) == 64 * 96 * 4
+    assert is_prepacked(layer) and not is_prepacked(plain)
     inputs = torch.randn(5, 200, 64)
     with torch.inference_mode():
         for some in (inputs, inputs[0, :1], inputs[2:4, 3:90], inputs[:, :0], inputs.transpose(0, 1)):
@@ -63,7 +63,7 @@ def test_a_packed_layer_gives_what_the_plain_one_gives(kind):
 @pytest.mark.parametrize("kind", ["bias", "Conv1D"])
 def test_gradients_go_through_a_packed_layers_own_weights(kind):
     layer = _make_layer(kind)
-    pack_layer(layer)
+    prepack_layer(layer)
     inputs = torch.randn(3, 64, requires_grad=True)
     layer(inputs).sum().backward()
     assert inputs.grad.abs().max() > 0
@@ -76,7 +76,7 @@ def test_a_packed_model_gives_the_same_logits_and_is_as_before_afterwards(make):
     before, names = hash_weights(model), set(model.state_dict())
     with torch.inference_mode():
         plain = model(IDS).logits
-        with pack_models([model]):
+        with prepack_models([model]):
             assert len(_list_packed(model)) == (9 if model.config.model_type == "gpt2" else 15)
             packed = model(IDS).logits
             again = model(IDS).logits
@@ -94,11 +94,11 @@ def test_the_output_layer_is_packed_and_keeps_its_embedding(tied):
     model = _make_gpt2(tie_word_embeddings=tied)
     assert (model.lm_head.weight is model.transformer.wte.weight) == tied
     hidden = torch.randn(7, 32)
-    head = HiddenStates(model)
+    head = Float32OutputLayer(model)
     with torch.inference_mode():
         plain, words = head.to_logits(hidden), model.transformer.wte(IDS)
-        with pack_models([model]):
-            assert is_packed(model.lm_head)
+        with prepack_models([model]):
+            assert is_prepacked(model.lm_head)
             assert (head.to_logits(hidden) - plain).abs().max() < 1e-5
             assert torch.equal(model.transformer.wte(IDS), words)
             assert (model.lm_head.weight is model.transformer.wte.weight) == tied
@@ -108,9 +108,9 @@ def test_an_output_layer_with_bias_scale_and_cap_keeps_them():
     model = _make_gpt2(tie_word_embeddings=False)
     model.lm_head = torch.nn.Linear(32, 300)
     model.config.logit_scale, model.config.final_logit_softcapping = 0.5, 3.0
-    hidden, head = 10 * torch.randn(7, 32), HiddenStates(model)
-    with torch.inference_mode(), pack_models([model]):
-        assert is_packed(model.lm_head)
+    hidden, head = 10 * torch.randn(7, 32), Float32OutputLayer(model)
+    with torch.inference_mode(), prepack_models([model]):
+        assert is_prepacked(model.lm_head)
         wanted = (model.lm_head.weight @ hidden.T).T + model.lm_head.bias
         assert (head.to_logits(hidden) - 3.0 * torch.tanh(0.5 * wanted / 3.0)).abs().max() < 1e-5
 
@@ -125,8 +125,8 @@ def test_an_adapter_counts_and_is_set_back():
         plain = model(IDS).logits
         with model.disable_adapter():
             assert (model(IDS).logits - plain).abs().max() > 1e-2
-        with pack_models([model]):
-            assert is_packed(model.base_model.model.model.layers[0].self_attn.q_proj.base_layer)
+        with prepack_models([model]):
+            assert is_prepacked(model.base_model.model.model.layers[0].self_attn.q_proj.base_layer)
             assert (model(IDS).logits - plain).abs().max() < 1e-5 * float(plain.abs().max())
     assert _list_packed(model) == []
 
@@ -136,7 +136,7 @@ def test_layers_that_blocks_share_are_packed_once():
     model.model.layers[1] = model.model.layers[0]
     with torch.inference_mode():
         plain = model(IDS).logits
-        with pack_models([model, model]):
+        with prepack_models([model, model]):
             assert len(_list_packed(model)) == 8
             assert (model(IDS).logits - plain).abs().max() < 1e-5
     assert _list_packed(model) == []
@@ -146,27 +146,27 @@ def test_the_budget_holds_for_all_models_output_layers_first():
     models = [_make_gpt2(), _make_gpt2()]
     head, layer = models[0].lm_head.weight.nbytes, models[0].transformer.h[0].attn.c_attn.weight.nbytes
     with torch.inference_mode():
-        with pack_models(models, 2 * head + layer):
-            assert [is_packed(model.lm_head) for model in models] == [True, True]
+        with prepack_models(models, 2 * head + layer):
+            assert [is_prepacked(model.lm_head) for model in models] == [True, True]
             assert sum(_count_bytes(model) for model in models) == 2 * head + layer
-            assert is_packed(models[0].transformer.h[0].attn.c_attn)
-        with pack_models(models, head - 1):
-            assert not any(is_packed(model.lm_head) for model in models)
+            assert is_prepacked(models[0].transformer.h[0].attn.c_attn)
+        with prepack_models(models, head - 1):
+            assert not any(is_prepacked(model.lm_head) for model in models)
             assert 0 < sum(_count_bytes(model) for model in models) < head
-        with pack_models(models, 0):
+        with prepack_models(models, 0):
             assert _list_packed(models[0]) == _list_packed(models[1]) == []
 
 
 def test_nothing_is_packed_where_gradients_are_wanted():
     model = _make_gpt2()
-    with pack_models([model]):
+    with prepack_models([model]):
         assert _list_packed(model) == []
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
 def test_other_number_types_are_not_packed(dtype):
     model = _make_gpt2().to(dtype)
-    with torch.inference_mode(), pack_models([model]):
+    with torch.inference_mode(), prepack_models([model]):
         assert _list_packed(model) == []
 
 
@@ -177,17 +177,17 @@ def test_layers_of_other_types_and_changed_ones_are_left_alone():
 
     changed = torch.nn.Linear(3, 4)
     changed.forward = lambda inputs: inputs
-    assert pack_layer(Own(3, 4)) == pack_layer(changed) == pack_layer(torch.nn.Embedding(3, 4)) == 0
+    assert prepack_layer(Own(3, 4)) == prepack_layer(changed) == prepack_layer(torch.nn.Embedding(3, 4)) == 0
 
 
 def test_a_pytorch_without_onednn_packs_nothing(monkeypatch):
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
-    assert pack_layer(torch.nn.Linear(3, 4)) == 0
+    assert prepack_layer(torch.nn.Linear(3, 4)) == 0
 
 
 def test_a_failure_inside_sets_the_model_back():
     model = _make_gpt2()
-    with pytest.raises(KeyError), torch.inference_mode(), pack_models([model]):
+    with pytest.raises(KeyError), torch.inference_mode(), prepack_models([model]):
         assert _list_packed(model)
         raise KeyError
     assert _list_packed(model) == []

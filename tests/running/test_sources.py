@@ -58,7 +58,7 @@ def test_of_the_kernel_only_what_computes_is_part_of_a_method(tmp_path, monkeypa
         (package / name).write_text("")
     module = package / "room" / "vectors.py"
     module.write_text(
-        "from fathom.io.files import hash_file\nfrom fathom.numerics.matrix_products import pack_layer"
+        "from fathom.io.files import hash_file\nfrom fathom.numerics.matrix_products import prepack_layer"
     )
     monkeypatch.setattr(sources, "_PACKAGE", package)
     sources._imported_modules.cache_clear()

@@ -23,7 +23,7 @@ from fathom.scoring.baselines import (
     summarize_attribute_rates,
     summarize_perplexity,
 )
-from fathom.scoring.summaries import draw_keywords
+from fathom.scoring.summaries import draw_resamples
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -59,7 +59,7 @@ def test_perplexity_is_a_ratio_of_sums_in_every_resample() -> None:
     frame, chosen = make_likelihood(), Summary(rounds=80, confidence=0.9)
     found = estimate_likelihood(frame, chosen)
     drawn = []
-    for counts in draw_keywords(12, chosen):
+    for counts in draw_resamples(12, chosen):
         rows = [row for row, count in zip(frame.rows(named=True), counts, strict=True) for _ in range(count)]
         nats, tokens, size = (sum(row[column] for row in rows) for column in ("nats", "tokens", "bytes"))
         drawn.append((math.exp(nats / tokens), nats / math.log(2) / size))

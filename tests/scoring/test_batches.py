@@ -13,7 +13,7 @@ from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.models.loading import Pointer, pick_devices
 from fathom.scoring import batches, partial, ranks
-from fathom.scoring.partial import Partial, Tokens
+from fathom.scoring.partial import Partial, TokenScores
 
 CONFIGS = {
     "gpt2": GPT2Config(vocab_size=62, n_positions=40, n_embd=32, n_layer=2, n_head=4, initializer_range=0.2),
@@ -85,7 +85,7 @@ def test_memory_that_runs_out_on_one_of_several_gives_the_batches_of_one_device(
 ) -> None:
     true = batches.score_batch
 
-    def small(project: Any, batch: Any, device: Any) -> Tokens:
+    def small(project: Any, batch: Any, device: Any) -> TokenScores:
         if sum(len(one.ids) for one in batch) > 45 and len(batch[0].ids) < 9:
             raise torch.cuda.OutOfMemoryError("no memory")
         return true(project, batch, device)
@@ -94,8 +94,8 @@ def test_memory_that_runs_out_on_one_of_several_gives_the_batches_of_one_device(
     kept: dict[int, list[list[int]]] = {}
 
     class Recorder(Partial):
-        def add(self, tokens: Tokens, passes: int, budget: int) -> None:
-            kept[count].append([len(tokens.rank), passes, budget])
+        def add(self, tokens: TokenScores, sequences: int, budget: int) -> None:
+            kept[count].append([len(tokens.rank), sequences, budget])
 
     found = {}
     for count in (1, 3):
@@ -138,9 +138,9 @@ def test_a_run_stopped_on_three_devices_goes_on_with_one(
     class StoppedError(Exception):
         """What stands for a kill."""
 
-    def stop(tokens: Tokens, passes: int, budget: int) -> None:
-        true(tokens, passes, budget)
-        if passes > 10:
+    def stop(tokens: TokenScores, sequences: int, budget: int) -> None:
+        true(tokens, sequences, budget)
+        if sequences > 10:
             raise StoppedError
 
     monkeypatch.setattr(kept, "add", stop)

@@ -24,7 +24,7 @@ from fathom.io.files import read_delimited, write_delimited
 from fathom.io.tables import write_table
 from fathom.scoring.comparisons import (
     Difference,
-    Resampled,
+    ResampledMetric,
     compare_models,
     group_models,
     resample_scores,
@@ -58,7 +58,7 @@ def make_scores(shift: float = 0.0, seed: int = 0, keywords: int = 20, each: int
     )
 
 
-def resample(shifts: dict[str, float], **changes: int) -> list[Resampled]:
+def resample(shifts: dict[str, float], **changes: int) -> list[ResampledMetric]:
     frames = {
         ("a", "tf", name): make_scores(shift, seed, **changes)
         for seed, (name, shift) in enumerate(shifts.items())
@@ -160,7 +160,7 @@ def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
     random = np.random.default_rng(0)
     drawn = {name: random.normal(100 + place, 1, 1000) for place, name in enumerate(names)}
     values = {name: 100.0 + place for place, name in enumerate(names)}
-    each = Resampled("a", "tf", "rank", 300, values, drawn)
+    each = ResampledMetric("a", "tf", "rank", 300, values, drawn)
     comparisons, groups = tabulate_comparisons([each], Summary())
     assert len(comparisons) == 190 and [row[2] for row in groups] == names
     assert [row[3] for row in groups] == list(range(1, 21))

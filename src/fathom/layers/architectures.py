@@ -53,7 +53,7 @@ class Parts(NamedTuple):
     norm: Any
 
 
-def recognise(model: Any, name: str = "the model") -> Parts:
+def find_model_parts(model: Any, name: str = "the model") -> Parts:
     """Find the blocks and the final norm of a model.
 
     Parameters
@@ -125,7 +125,7 @@ def _check_head(model: Any, name: str) -> None:
         )
 
 
-def check_tie(model: Any, name: str = "the model") -> None:
+def check_tied_output(model: Any, name: str = "the model") -> None:
     """Raise `InputError` if a configuration ties the output layer to an embedding that it differs from.
 
     So ends an adapter that was merged over a tied output layer: programs disagree on which matrix to read.

@@ -16,7 +16,7 @@ from fathom.io.contracts.column import Contract
 from fathom.io.tables import read_table
 from fathom.layers.target_ranks import MEASURES
 from fathom.running.program import log
-from fathom.scoring.summaries import draw_keywords, format_number
+from fathom.scoring.summaries import draw_resamples, format_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,7 +126,7 @@ def summarize_layers(curves: Mapping[Key, Curve], settings: Summary) -> list[tup
     for key in sorted(curves, key=_order):
         curve = curves[key]
         value = curve.average(np.ones((1, len(curve.keywords)), dtype=np.int32))[0]
-        drawn = curve.average(draw_keywords(len(curve.keywords), settings))
+        drawn = curve.average(draw_resamples(len(curve.keywords), settings))
         low, high = _bound(drawn, settings)
         model, projection, k, length, metric = key
         start = (model, projection, "" if k is None else k, "" if length is None else length)
@@ -229,7 +229,7 @@ def _compare(mine: Curve, theirs: Curve, settings: Summary, names: Pairing) -> C
     left_out = len(set(mine.keywords) ^ set(theirs.keywords))
     if left_out and names[3] in ("rate", "rank"):
         log.info("%s: %s keywords that only one of them has are left out", where, left_out)
-    drawn = np.vstack([np.ones((1, len(shared)), dtype=np.int32), draw_keywords(len(shared), settings)])
+    drawn = np.vstack([np.ones((1, len(shared)), dtype=np.int32), draw_resamples(len(shared), settings)])
     one, other = (curve.select(shared).average(drawn) for curve in (mine, theirs))
     with np.errstate(divide="ignore", invalid="ignore"):
         percent = np.where(other > 0, (one - other) * 100 / other, np.nan)

@@ -15,9 +15,9 @@ import polars as pl
 from fathom.config.layers import TunedLens
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
-from fathom.layers.projection import LayerStates, open_layers
-from fathom.models.sequences import Packing, pack_texts, require_sequences
-from fathom.models.tokens import wants_bos
+from fathom.layers.projection import LayerReader, open_layer_reader
+from fathom.models.sequences import SequencePacking, pack_sequences, require_sequences
+from fathom.models.tokens import uses_bos
 from fathom.models.training import fix_randomness
 from fathom.running.program import log, show_progress
 from fathom.scoring.logits import Batch
@@ -31,7 +31,7 @@ VALID_SEQUENCES = 16
 _EVERY = 50  # steps between two lines in the log
 
 
-class Point(NamedTuple):
+class LensPoint(NamedTuple):
     """How far a layer is from the last on held-out text, in nats: plain, and through its map."""
 
     layer: int
@@ -39,7 +39,7 @@ class Point(NamedTuple):
     tuned: float
 
 
-class TunedMaps:
+class Translators:
     """The maps of one model; the last layer has none.
 
     Parameters
@@ -68,12 +68,12 @@ class TunedMaps:
         return torch.stack([self.apply(rows, layer) for layer, rows in enumerate(states.float(), first)])
 
 
-def start_maps(layers: LayerStates) -> TunedMaps:
+def make_identity_translators(layers: LayerReader) -> Translators:
     """Return maps that change nothing: the plain lens."""
     import torch
 
     device, count = layers.head.weight.device, layers.count - 1
-    return TunedMaps(
+    return Translators(
         torch.zeros(count, layers.width, layers.width, device=device),
         torch.zeros(count, layers.width, device=device),
     )
@@ -86,7 +86,7 @@ def train_lens(
     settings: TunedLens,
     add_bos: bool | None = None,
     name: str = "the model",
-) -> tuple[TunedMaps, list[Point]]:
+) -> tuple[Translators, list[LensPoint]]:
     """Learn the maps of a model on fold adapt-train; measure them on adapt-valid.
 
     Adam, gradients clipped, learning rate falling linearly to 0; the same inputs give the same bytes.
@@ -105,8 +105,8 @@ def train_lens(
 
     Returns
     -------
-    maps : TunedMaps
-    points : list of Point
+    maps : Translators
+    points : list of LensPoint
         By layer; what a map has made worse on held-out text is set back to the plain lens.
 
     Raises
@@ -116,15 +116,15 @@ def train_lens(
     """
     import torch
 
-    packing = Packing(settings.sequence, settings.seed, wants_bos(tokenizer, add_bos))
-    packed = pack_texts(texts, "adapt-train", tokenizer, packing)
+    packing = SequencePacking(settings.sequence, settings.seed, uses_bos(tokenizer, add_bos))
+    packed = pack_sequences(texts, "adapt-train", tokenizer, packing)
     require_sequences(len(packed), settings.batch, "fold adapt-train")
-    held_out = pack_texts(texts, "adapt-valid", tokenizer, packing, VALID_SEQUENCES)
+    held_out = pack_sequences(texts, "adapt-valid", tokenizer, packing, VALID_SEQUENCES)
     require_sequences(len(held_out), 1, "fold adapt-valid")
-    layers = open_layers(model, packed[0].tolist(), name)
+    layers = open_layer_reader(model, packed[0].tolist(), name)
     for weight in layers.model.parameters():
         weight.requires_grad_(False)
-    maps = start_maps(layers)
+    maps = make_identity_translators(layers)
     with fix_randomness(settings.seed):
         learnt = [maps.weights.requires_grad_(), maps.biases.requires_grad_()]
         optimizer = torch.optim.Adam(learnt, lr=settings.learning_rate)
@@ -142,7 +142,7 @@ def train_lens(
             schedule.step()
             if step % _EVERY == 0 or step == settings.steps:
                 log.info("step %s of %s: divergence %.3f", step, settings.steps, loss)
-        maps = TunedMaps(maps.weights.detach(), maps.biases.detach())
+        maps = Translators(maps.weights.detach(), maps.biases.detach())
         return maps, _validate(layers, maps, held_out, settings)
 
 
@@ -167,7 +167,7 @@ def _make_batch(sequences: "NDArray[np.int64]", places: "NDArray[np.int64]") -> 
     return Batch(ids, torch.ones_like(ids), (rows, columns), torch.zeros(len(places), dtype=torch.long))
 
 
-def _read(layers: LayerStates, batch: Batch) -> tuple["Tensor", "Tensor"]:
+def _read(layers: LayerReader, batch: Batch) -> tuple["Tensor", "Tensor"]:
     """Return the states of a batch, and the log-probabilities of the last layer."""
     import torch
 
@@ -183,7 +183,7 @@ def diverge(last: "Tensor", logits: "Tensor") -> "Tensor":
     return (last.exp() * (last - logits.log_softmax(1))).sum(1)
 
 
-def _take_step(layers: LayerStates, maps: TunedMaps, batch: Batch) -> float:
+def _take_step(layers: LayerReader, maps: Translators, batch: Batch) -> float:
     """Add the gradients of one batch, one layer after the other; return the mean divergence."""
     states, last = _read(layers, batch)
     total = 0.0
@@ -195,8 +195,8 @@ def _take_step(layers: LayerStates, maps: TunedMaps, batch: Batch) -> float:
 
 
 def _validate(
-    layers: LayerStates, maps: TunedMaps, held_out: "NDArray[np.int64]", settings: TunedLens
-) -> list[Point]:
+    layers: LayerReader, maps: Translators, held_out: "NDArray[np.int64]", settings: TunedLens
+) -> list[LensPoint]:
     """Measure maps on held-out text; take back those that make it worse."""
     import numpy as np
     import torch
@@ -216,10 +216,12 @@ def _validate(
         log.info("layers %s are worse with a map on held-out text: left plain", ", ".join(map(str, worse)))
         maps.weights[worse], maps.biases[worse] = 0.0, 0.0
         sums[1, worse] = sums[0, worse]
-    return [Point(layer, float(sums[0, layer]), float(sums[1, layer])) for layer in range(layers.count - 1)]
+    return [
+        LensPoint(layer, float(sums[0, layer]), float(sums[1, layer])) for layer in range(layers.count - 1)
+    ]
 
 
-def save_lens(path: Path | str, maps: TunedMaps, fingerprint: str) -> None:
+def save_lens(path: Path | str, maps: Translators, fingerprint: str) -> None:
     """Write maps as safetensors, with the fingerprint of the model that they belong to."""
     from safetensors.torch import save_file
 
@@ -229,7 +231,7 @@ def save_lens(path: Path | str, maps: TunedMaps, fingerprint: str) -> None:
         save_file(tensors, temporary, metadata={"fingerprint": fingerprint})
 
 
-def load_lens(path: Path | str, fingerprint: str, device: Any = "cpu") -> TunedMaps:
+def load_lens(path: Path | str, fingerprint: str, device: Any = "cpu") -> Translators:
     """Read maps that belong to a model.
 
     Raises
@@ -242,7 +244,7 @@ def load_lens(path: Path | str, fingerprint: str, device: Any = "cpu") -> TunedM
     try:
         with safe_open(require_file(path), "pt", device=str(device)) as stored:
             found = (stored.metadata() or {}).get("fingerprint", "")
-            maps = TunedMaps(stored.get_tensor("weights"), stored.get_tensor("biases"))
+            maps = Translators(stored.get_tensor("weights"), stored.get_tensor("biases"))
     except SafetensorError as error:
         raise InputError(f"this is no tuned lens: {error}", str(path), "train it again") from error
     if found != fingerprint:

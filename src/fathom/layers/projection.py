@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
-from fathom.layers.architectures import check_tie, recognise
+from fathom.layers.architectures import check_tied_output, find_model_parts
 from fathom.running.program import log, show_progress
-from fathom.scoring.logits import Batch, HiddenStates, choose_projection, count_rows, pack_passes
-from fathom.scoring.passes import Pass
+from fathom.scoring.logits import Batch, Float32OutputLayer, choose_projection, count_rows, make_batch
+from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TOLERANCE = {"float32": 1e-5, "float16": 2e-2, "bfloat16": 1e-1}
 
 
-class LayerStates:
+class LayerReader:
     """A model whose hidden states can be read and projected.
 
     Parameters
@@ -34,13 +34,13 @@ class LayerStates:
     Raises
     ------
     InputError
-        If the architecture is not known; see :func:`fathom.layers.architectures.recognise`.
+        If the architecture is not known; see :func:`fathom.layers.architectures.find_model_parts`.
     """
 
     def __init__(self, model: Any, name: str = "the model") -> None:
-        self.model, self.blocks, self.norm = recognise(model, name)
-        check_tie(self.model, name)
-        self.head = HiddenStates(self.model)
+        self.model, self.blocks, self.norm = find_model_parts(model, name)
+        check_tied_output(self.model, name)
+        self.head = Float32OutputLayer(self.model)
         divisor = getattr(self.model.config.get_text_config(), "logits_scaling", None)
         if divisor is not None:  # Granite divides where Cohere multiplies
             self.head.scale = 1 / divisor
@@ -98,7 +98,7 @@ def _slice(count: int, step: int) -> list[slice]:
     return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
-def open_layers(model: Any, ids: Sequence[int], name: str = "the model") -> LayerStates:
+def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -> LayerReader:
     """Recognise a model, and make sure on some tokens that its last layer gives its own logits.
 
     Raises
@@ -108,10 +108,10 @@ def open_layers(model: Any, ids: Sequence[int], name: str = "the model") -> Laye
     """
     import torch
 
-    layers = LayerStates(model, name)
+    layers = LayerReader(model, name)
     with torch.inference_mode():
         choose_projection(layers.model, ids, name)  # refuses a model that looks ahead
-        batch = pack_passes([Pass(tuple(ids), [(len(ids) - 1, 0)])], layers.model.device)
+        batch = make_batch([ScoredSequence(tuple(ids), [(len(ids) - 1, 0)])], layers.model.device)
         own = layers.model(input_ids=batch.ids, use_cache=False).logits[0, -1].float()
         mine = layers.to_logits(layers.run(batch)[-1])[0]
     tolerance = _TOLERANCE.get(str(layers.model.dtype).removeprefix("torch."), 1e-5)
@@ -127,20 +127,20 @@ def open_layers(model: Any, ids: Sequence[int], name: str = "the model") -> Laye
     return layers
 
 
-def read_states(
-    layers: LayerStates, passes: Sequence[Pass], budget: int, what: str
+def read_hidden_states(
+    layers: LayerReader, sequences: Sequence[ScoredSequence], budget: int, what: str
 ) -> Iterator[tuple["Tensor", "Tensor"]]:
-    """Yield hidden states and target tokens of wanted places, some passes at a time, in their order.
+    """Yield hidden states and target tokens of wanted places, some sequences at a time, in their order.
 
     Parameters
     ----------
-    layers : LayerStates
-    passes : sequence of Pass
+    layers : LayerReader
+    sequences : sequence of ScoredSequence
         Longest first wastes the least padding.
     budget : int
         Tokens in a batch, padding counted; halved while a GPU's memory runs out.
     what : str
-        Name of the passes in the plural, for the log.
+        Name of the sequences in the plural, for the log.
 
     Yields
     ------
@@ -150,10 +150,10 @@ def read_states(
     import torch
 
     done = 0
-    ticks = iter(show_progress(passes, what, len(passes)))
-    while done < len(passes):
-        batch = passes[done : done + max(1, budget // len(passes[done].ids))]
-        packed = pack_passes(batch, layers.model.device)
+    ticks = iter(show_progress(sequences, what, len(sequences)))
+    while done < len(sequences):
+        batch = sequences[done : done + max(1, budget // len(sequences[done].ids))]
+        packed = make_batch(batch, layers.model.device)
         try:
             states = layers.run(packed)
         except torch.cuda.OutOfMemoryError:

@@ -13,11 +13,11 @@ from fathom.config.layers import Layers
 from fathom.errors import InputError
 from fathom.io.contracts.layers import LAYER_RATES, LAYER_TOKENS
 from fathom.io.tables import make_empty_table
-from fathom.layers.projection import LayerStates, open_layers, read_states
-from fathom.models.loading import find_context
-from fathom.numerics.matrix_products import pack_models
+from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
+from fathom.models.loading import find_context_length
+from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import log
-from fathom.scoring.passes import Pass
+from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ GEVA_DEPTH = 500
 """Most likely tokens that Geva et al. take, before stopwords and short ones are out."""
 
 
-class Lists(NamedTuple):
+class TokenLists(NamedTuple):
     """Which tokens count.
 
     Attributes
@@ -43,10 +43,10 @@ class Lists(NamedTuple):
     owned: Mapping[str, Sequence[int]]
 
 
-def keep_top_tokens(
+def collect_top_tokens(
     model: Any,
     prompts: Mapping[str, Sequence[int]],
-    lists: Lists,
+    lists: TokenLists,
     settings: Layers,
     batch_tokens: int,
     name: str = "the model",
@@ -58,7 +58,7 @@ def keep_top_tokens(
     model : transformers causal language model
     prompts : mapping of str to sequence of int
         Token ids of each keyword, a BOS token first where the model wants one.
-    lists : Lists
+    lists : TokenLists
     settings : Layers
         Keeps as many tokens as the largest k asks for.
     batch_tokens : int
@@ -81,13 +81,15 @@ def keep_top_tokens(
 
     _check_lengths(model, prompts, name)
     order = sorted(prompts, key=lambda keyword: (-len(prompts[keyword]), keyword))
-    passes = [Pass(tuple(prompts[keyword]), [(len(prompts[keyword]) - 1, 0)]) for keyword in order]
-    layers = open_layers(model, passes[0].ids, name)
+    sequences = [
+        ScoredSequence(tuple(prompts[keyword]), [(len(prompts[keyword]) - 1, 0)]) for keyword in order
+    ]
+    layers = open_layer_reader(model, sequences[0].ids, name)
     keeper = _Keeper(lists, max(settings.all_k), layers.head.entries)
     rows: list[dict[str, Any]] = []
     done = 0
-    with torch.inference_mode(), pack_models([model]):
-        for states, _ in read_states(layers, passes, batch_tokens, "keywords"):
+    with torch.inference_mode(), prepack_models([model]):
+        for states, _ in read_hidden_states(layers, sequences, batch_tokens, "keywords"):
             keywords = order[done : done + states.shape[1]]
             done += len(keywords)
             for layer, projection, logits, piece in _project(layers, states, settings):
@@ -108,7 +110,7 @@ def keep_top_tokens(
 
 
 def _project(
-    layers: LayerStates, states: "Tensor", settings: Layers
+    layers: LayerReader, states: "Tensor", settings: Layers
 ) -> Iterator[tuple[int, str, "Tensor", slice]]:
     """Yield the logits of each layer under each projection, some rows at a time."""
     wanted = set(settings.projections)
@@ -123,7 +125,7 @@ def _project(
 class _Keeper:
     """Picks the most likely tokens from rows of logits."""
 
-    def __init__(self, lists: Lists, k: int, entries: int) -> None:
+    def __init__(self, lists: TokenLists, k: int, entries: int) -> None:
         import numpy as np
 
         self._known = np.flatnonzero(lists.content[:entries])
@@ -142,11 +144,11 @@ class _Keeper:
             top = row.max()
             shares = np.exp(row - top)
             total = shares.sum(dtype=np.float64)
-            best = take_largest(row, self._depth)
+            best = find_top_k(row, self._depth)
             self._rank[best] = np.arange(1, len(best) + 1)
             owned = np.asarray(self._owned.get(keyword, ()), dtype=np.int64)
             self._place[owned] = np.arange(1, len(owned) + 1)
-            tokens = self._known[take_largest(row[self._known], self._k)]
+            tokens = self._known[find_top_k(row[self._known], self._k)]
             others = best[: self._k][~self._content[best[: self._k]]]
             yield {
                 "tokens": tokens.tolist(),
@@ -161,7 +163,7 @@ class _Keeper:
             self._place[owned] = 0
 
 
-def take_largest(values: "NDArray[np.float32]", k: int) -> "NDArray[np.intp]":
+def find_top_k(values: "NDArray[np.float32]", k: int) -> "NDArray[np.intp]":
     """Return the places of the k largest values, best first; of equal ones the first. As a stable sort does.
 
     Only what is as large as the k-th largest value is sorted.
@@ -203,7 +205,7 @@ def measure_rates(tokens: pl.DataFrame, settings: Layers) -> pl.DataFrame:
         kept = _Kept(chosen, GEVA_DEPTH if projection == "geva" else None)
         for k in settings.all_k:
             for length in settings.all_lengths:
-                sums = {name: pl.Series(values) for name, values in kept.add_up(k, length).items()}
+                sums = {name: pl.Series(values) for name, values in kept.sum_likelihoods(k, length).items()}
                 named = chosen.select("keyword", "layer").with_columns(
                     projection=pl.lit(projection), k=pl.lit(k), list_length=pl.lit(length), **sums
                 )
@@ -230,7 +232,7 @@ class _Kept:
         if depth is not None:
             self.real &= (self.rank > 0) & (self.rank <= depth)
 
-    def add_up(self, k: int, length: int) -> dict[str, Any]:
+    def sum_likelihoods(self, k: int, length: int) -> dict[str, Any]:
         """Return hits, rate and the probability sums of every row."""
         import numpy as np
 
@@ -341,7 +343,7 @@ def _shorten(words: Sequence[str], most: int = 5) -> str:
 
 def _check_lengths(model: Any, prompts: Mapping[str, Sequence[int]], name: str) -> None:
     """Raise `InputError` if a keyword does not fit the model's context."""
-    context = find_context(model)
+    context = find_context_length(model)
     for keyword, ids in prompts.items():
         if context is not None and len(ids) > context:
             raise InputError(

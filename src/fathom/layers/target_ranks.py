@@ -14,25 +14,25 @@ from fathom.errors import InputError
 from fathom.io.contracts.layers import LAYER_TARGETS
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
-from fathom.layers.projection import LayerStates, open_layers, read_states
+from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
 from fathom.models.tokens import encode_pairs
-from fathom.numerics.matrix_products import pack_models
+from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import log
 from fathom.scoring.logits import count_larger
-from fathom.scoring.passes import plan_passes
 from fathom.scoring.ranks import check_lengths, check_pairs
+from fathom.scoring.scored_sequences import plan_sequences
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from fathom.layers.lens import TunedMaps
+    from fathom.layers.lens import Translators
 
 MEASURES = ("rank", "probability", "entropy", "agreement", "divergence")
 
 
-class Device(NamedTuple):
+class ForwardSettings(NamedTuple):
     """How a model is read: tokens in a batch, whether a BOS token comes first, its name for messages."""
 
     batch_tokens: int
@@ -40,7 +40,7 @@ class Device(NamedTuple):
     name: str = "the model"
 
 
-def choose_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
+def sample_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
     """Choose some keywords and some pairs of each, by a hash of their names: the same for every model.
 
     Keywords with enough pairs come first; where they are too few, those with the most pairs follow.
@@ -84,7 +84,11 @@ def choose_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
 
 
 def measure_targets(
-    model: Any, tokenizer: Any, pairs: pl.DataFrame, device: Device, maps: "TunedMaps | None" = None
+    model: Any,
+    tokenizer: Any,
+    pairs: pl.DataFrame,
+    device: ForwardSettings,
+    maps: "Translators | None" = None,
 ) -> pl.DataFrame:
     """Return rank and probability of every target at every layer, with entropy, agreement and divergence.
 
@@ -93,8 +97,8 @@ def measure_targets(
     model, tokenizer : transformers causal language model and its tokenizer
     pairs : DataFrame
         Columns pair_id, keyword, prompt, target.
-    device : Device
-    maps : TunedMaps, optional
+    device : ForwardSettings
+    maps : Translators, optional
         A tuned lens, to be measured beside the plain one.
 
     Returns
@@ -114,12 +118,12 @@ def measure_targets(
     encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list(), device.add_bos)
     names = pairs["pair_id"].to_list()
     check_lengths(model, encoded, names, device.name)
-    plan = plan_passes(encoded)
-    layers = open_layers(model, plan.passes[0].ids, device.name)
+    plan = plan_sequences(encoded)
+    layers = open_layer_reader(model, plan.sequences[0].ids, device.name)
     parts = []
-    with torch.inference_mode(), pack_models([model]):
-        for states, target in read_states(layers, plan.passes, device.batch_tokens, "sequences"):
-            parts.append(follow_targets(layers, states, target, maps))
+    with torch.inference_mode(), prepack_models([model]):
+        for states, target in read_hidden_states(layers, plan.sequences, device.batch_tokens, "sequences"):
+            parts.append(measure_target_tokens(layers, states, target, maps))
     values = np.concatenate(parts, axis=2)  # [lens, layer, token, measure]
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=(0, 1, 3)))
     if len(wrong):
@@ -132,18 +136,18 @@ def measure_targets(
     return _make_frame(pairs, plan.rows, values)
 
 
-def follow_targets(
-    layers: LayerStates, states: "Tensor", target: "Tensor", maps: "TunedMaps | None" = None
+def measure_target_tokens(
+    layers: LayerReader, states: "Tensor", target: "Tensor", maps: "Translators | None" = None
 ) -> "NDArray[np.float64]":
     """Return all measures of some places at every layer.
 
     Parameters
     ----------
-    layers : LayerStates
+    layers : LayerReader
     states : Tensor, shape (layers, places, width)
     target : Tensor, shape (places,)
         The true token.
-    maps : TunedMaps, optional
+    maps : Translators, optional
         A tuned lens, to be measured beside the plain one.
 
     Returns
@@ -156,7 +160,7 @@ def follow_targets(
     found = np.empty((lenses, layers.count, len(target), len(MEASURES)))
     for piece in layers.slice_rows(len(target)):
         logits = layers.to_logits(states[-1, piece])
-        last = look_at_last(logits.clone())
+        last = summarize_last_layer(logits.clone())
         found[:, -1, piece] = measure_rows(logits, last, target[piece])  # no map leads from it
         for some in layers.slice_layers(len(target[piece])):
             for lens, tuned in enumerate((None, maps)[:lenses]):
@@ -167,7 +171,7 @@ def follow_targets(
     return found
 
 
-class Last(NamedTuple):
+class LastLayer(NamedTuple):
     """What the last layer says at some places.
 
     Attributes
@@ -183,12 +187,12 @@ class Last(NamedTuple):
     best: "Tensor"
 
 
-def look_at_last(logits: "Tensor") -> Last:
+def summarize_last_layer(logits: "Tensor") -> LastLayer:
     """Return what the last layer says, from its logits, which are overwritten."""
     best = _find_best(logits)
     logits.sub_(logits.gather(1, best))
     logs = _normalize(logits, logits.exp())
-    return Last(logs, logs.exp(), best)
+    return LastLayer(logs, logs.exp(), best)
 
 
 def _find_best(logits: "Tensor") -> "Tensor":
@@ -205,13 +209,13 @@ def _normalize(logits: "Tensor", powers: "Tensor") -> "Tensor":
     return logits.sub_(powers.sum(1, keepdim=True).double().log().float())
 
 
-def measure_rows(logits: "Tensor", last: Last, target: "Tensor") -> "NDArray[np.float64]":
+def measure_rows(logits: "Tensor", last: LastLayer, target: "Tensor") -> "NDArray[np.float64]":
     """Return the measures of each row of a layer's logits, which are overwritten.
 
     Parameters
     ----------
     logits : Tensor, shape (rows, entries)
-    last : Last
+    last : LastLayer
         Of the same places.
     target : Tensor, shape (rows,)
         The true token.

@@ -244,7 +244,7 @@ def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:
         )
 
 
-def find_context(model: Any) -> int | None:
+def find_context_length(model: Any) -> int | None:
     """Return how many tokens a model takes at most, or None if its configuration names no limit."""
     context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return context if isinstance(context, int) else None

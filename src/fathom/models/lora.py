@@ -6,7 +6,7 @@ from fathom.config.tuning import Lora
 from fathom.errors import InputError
 
 _SEPARATE = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-TARGETS: dict[str, tuple[str, ...]] = {
+ADAPTED_MODULES: dict[str, tuple[str, ...]] = {
     "gpt2": ("c_attn", "c_proj", "c_fc"),
     "gpt_neox": ("query_key_value", "dense", "dense_h_to_4h", "dense_4h_to_h"),
     "phi3": ("qkv_proj", "o_proj", "gate_up_proj", "down_proj"),
@@ -39,18 +39,19 @@ def add_adapter(model: Any, settings: Lora, name: str = "the model") -> None:
     from peft import LoraConfig, inject_adapter_in_model
 
     kind = model.config.get_text_config().model_type
-    if kind not in TARGETS:
+    if kind not in ADAPTED_MODULES:
         raise InputError(
             f"{name} is of type {kind!r}, and it is not known which of its matrices take an adapter",
             "train_before_test",
-            f"known types: {', '.join(sorted(TARGETS))}; add it to TARGETS in fathom/models/lora.py",
+            f"known types: {', '.join(sorted(ADAPTED_MODULES))}; "
+            "add it to ADAPTED_MODULES in fathom/models/lora.py",
         )
     torch.manual_seed(settings.seed)
     config = LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
         lora_dropout=settings.dropout,
-        target_modules=list(TARGETS[kind]),
+        target_modules=list(ADAPTED_MODULES[kind]),
         fan_in_fan_out=kind == "gpt2",
         bias="none",
     )
@@ -69,7 +70,7 @@ def copy_weights(model: Any) -> dict[str, Any]:
     return {name: weight.detach().cpu().clone() for name, weight in list_weights(model).items()}
 
 
-def put_weights(model: Any, weights: dict[str, Any]) -> None:
+def restore_weights(model: Any, weights: dict[str, Any]) -> None:
     """Write weights of :func:`copy_weights` into a model's adapter."""
     import torch
 

@@ -71,7 +71,7 @@ def train_tokenizer(texts: pl.DataFrame, settings: Training, folder: Path | str)
         fast.save_pretrained(temporary)
 
 
-class Packing(NamedTuple):
+class SequencePacking(NamedTuple):
     """How texts become sequences: tokens in one, seed of the documents' order, a BOS before each document."""
 
     sequence: int
@@ -79,8 +79,8 @@ class Packing(NamedTuple):
     add_bos: bool
 
 
-def pack_texts(
-    texts: pl.DataFrame, fold: str, tokenizer: Any, packing: Packing, most: int | None = None
+def pack_sequences(
+    texts: pl.DataFrame, fold: str, tokenizer: Any, packing: SequencePacking, most: int | None = None
 ) -> "NDArray[np.int64]":
     """Cut a fold's documents, each ended by EOS, into sequences of equal length.
 
@@ -92,7 +92,7 @@ def pack_texts(
         adapt-train or adapt-valid.
     tokenizer : transformers tokenizer
         Needs an EOS token.
-    packing : Packing
+    packing : SequencePacking
         The order of documents follows from its seed and their ids.
     most : int, optional
         Sequences that are enough; by default all of the text is used.

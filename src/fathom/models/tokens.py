@@ -17,7 +17,7 @@ CHAT_REQUEST = "Continue this text."
 _PLAIN = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
 
 
-class Encoded(NamedTuple):
+class EncodedPair(NamedTuple):
     """Token ids of one prompt with its target.
 
     Attributes
@@ -35,7 +35,7 @@ class Encoded(NamedTuple):
     backed_off: bool
 
 
-def wants_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
+def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
     """Say whether a BOS token stands before every text.
 
     Parameters
@@ -101,7 +101,7 @@ def encode_document(tokenizer: Any, text: str, add_bos: bool | None = None) -> D
     add_bos : bool, optional
         Whether a BOS token comes first; None asks the tokenizer.
     """
-    bos = tokenizer.bos_token_id if wants_bos(tokenizer, add_bos) else None
+    bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None
     found = tokenizer(text, return_offsets_mapping=True, **_PLAIN)
     ids, offsets = list(found["input_ids"]), found["offset_mapping"]
     if bos is not None and ids and ids[0] != bos:
@@ -135,7 +135,7 @@ def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None 
 
 def encode_keywords(tokenizer: Any, keywords: Sequence[str], add_bos: bool | None = None) -> list[list[int]]:
     """Return the token ids of keywords as :func:`encode_prompts` does; none for what is nothing to it."""
-    bos = tokenizer.bos_token_id if wants_bos(tokenizer, add_bos) else None
+    bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None
     encoded = encode_texts(tokenizer, keywords)
     return [ids if not ids or bos is None or ids[0] == bos else [bos, *ids] for ids in encoded]
 
@@ -152,7 +152,7 @@ def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     return ids
 
 
-def encode_chat(tokenizer: Any, add_bos: bool | None = None, request: str = CHAT_REQUEST) -> list[int]:
+def encode_chat_prefix(tokenizer: Any, add_bos: bool | None = None, request: str = CHAT_REQUEST) -> list[int]:
     """Return what stands before a text in a chat: what the user says, and the beginning of the answer.
 
     Parameters
@@ -169,12 +169,12 @@ def encode_chat(tokenizer: Any, add_bos: bool | None = None, request: str = CHAT
     InputError
         If the tokenizer has no chat template.
     """
-    ids = list(tokenizer(render_chat(tokenizer, request), add_special_tokens=False)["input_ids"])
+    ids = list(tokenizer(render_chat_prompt(tokenizer, request), add_special_tokens=False)["input_ids"])
     bos = tokenizer.bos_token_id
-    return [bos, *ids] if wants_bos(tokenizer, add_bos) and ids[:1] != [bos] else ids
+    return [bos, *ids] if uses_bos(tokenizer, add_bos) and ids[:1] != [bos] else ids
 
 
-def render_chat(tokenizer: Any, request: str) -> str:
+def render_chat_prompt(tokenizer: Any, request: str) -> str:
     """Return what the user says inside the chat template, up to where the answer begins.
 
     Raises
@@ -197,9 +197,9 @@ def render_chat(tokenizer: Any, request: str) -> str:
     return text
 
 
-def encode_answers(
+def encode_chat_pairs(
     tokenizer: Any, prompts: Sequence[str], targets: Sequence[str], add_bos: bool | None = None
-) -> list[Encoded]:
+) -> list[EncodedPair]:
     """Encode prompts as what the user says in a chat, each target as the answer, without its blank.
 
     An answer's tokens begin anew behind the template, as they do when a model answers.
@@ -211,7 +211,7 @@ def encode_answers(
     prompts, targets : sequence of str
         As in :func:`encode_pairs`.
     add_bos : bool, optional
-        See :func:`encode_chat`.
+        See :func:`encode_chat_prefix`.
 
     Raises
     ------
@@ -220,18 +220,18 @@ def encode_answers(
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
-    heads = {prompt: encode_chat(tokenizer, add_bos, prompt) for prompt in dict.fromkeys(prompts)}
+    heads = {prompt: encode_chat_prefix(tokenizer, add_bos, prompt) for prompt in dict.fromkeys(prompts)}
     answers = encode_texts(tokenizer, [target.removeprefix(" ") for target in targets])
     for target, ids in zip(targets, answers, strict=True):
         if not ids:
             raise InputError("the tokenizer gives this target no token", f"target {target!r}", "leave it out")
     return [
-        Encoded([*heads[prompt], *ids], len(heads[prompt]), False)
+        EncodedPair([*heads[prompt], *ids], len(heads[prompt]), False)
         for prompt, ids in zip(prompts, answers, strict=True)
     ]
 
 
-def encode_pair(tokenizer: Any, prompt: str, target: str, add_bos: bool | None = None) -> Encoded:
+def encode_pair(tokenizer: Any, prompt: str, target: str, add_bos: bool | None = None) -> EncodedPair:
     """Encode one prompt and its target; see :func:`encode_pairs`."""
     return encode_pairs(tokenizer, [prompt], [target], add_bos)[0]
 
@@ -242,7 +242,7 @@ def encode_pairs(
     targets: Sequence[str],
     add_bos: bool | None = None,
     opening: Sequence[int] = (),
-) -> list[Encoded]:
+) -> list[EncodedPair]:
     """Encode prompts with their targets as continuations.
 
     Parameters
@@ -256,11 +256,11 @@ def encode_pairs(
     add_bos : bool, optional
         Whether a BOS token comes first; None asks the tokenizer.
     opening : sequence of int
-        What stands before every prompt instead, see :func:`encode_chat`.
+        What stands before every prompt instead, see :func:`encode_chat_prefix`.
 
     Returns
     -------
-    list of Encoded
+    list of EncodedPair
         In the order of `prompts`.
 
     Raises
@@ -271,7 +271,7 @@ def encode_pairs(
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
-    if not opening and wants_bos(tokenizer, add_bos):
+    if not opening and uses_bos(tokenizer, add_bos):
         opening = [tokenizer.bos_token_id]
     joint = encode_texts(
         tokenizer, [prompt + target for prompt, target in zip(prompts, targets, strict=True)]
@@ -301,7 +301,7 @@ def _check_texts(prompt: str, target: str) -> None:
 
 def _join(
     tokenizer: Any, ids: list[int], prompt_ids: list[int], opening: Sequence[int], target: str
-) -> Encoded:
+) -> EncodedPair:
     """Find where the target starts in the joint ids, and put what opens every text before them."""
     start = _count_shared(ids, prompt_ids)
     backed_off = start < len(prompt_ids)
@@ -315,7 +315,7 @@ def _join(
             raise InputError("the prompt has no token and the tokenizer no BOS token to stand for it", target)
     if start and list(opening) == ids[:1]:  # a BOS token that the text brings is not doubled
         opening = ()
-    return Encoded([*opening, *ids], len(opening) + start, backed_off)
+    return EncodedPair([*opening, *ids], len(opening) + start, backed_off)
 
 
 def _count_shared(first: Sequence[int], second: Sequence[int]) -> int:

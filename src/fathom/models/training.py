@@ -14,8 +14,8 @@ import polars as pl
 
 from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
-from fathom.models.sequences import Packing, pack_texts, require_sequences
-from fathom.models.tokens import wants_bos
+from fathom.models.sequences import SequencePacking, pack_sequences, require_sequences
+from fathom.models.tokens import uses_bos
 from fathom.running.program import log, show_progress
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ EVERY = 50  # steps between two looks at the held-out fold
 VALID_SEQUENCES = 64
 
 
-class Point(NamedTuple):
+class CurvePoint(NamedTuple):
     """One line of training.csv; losses in nats for each token."""
 
     step: int
@@ -80,7 +80,7 @@ def train(
     dropout: float = 0.0,
     device: str = "cpu",
     add_bos: bool | None = None,
-) -> list[Point]:
+) -> list[CurvePoint]:
     """Train a model in place for next tokens on fold adapt-train; look at adapt-valid now and then.
 
     AdamW with decay on matrices, warm-up and cosine decay, gradients clipped.
@@ -101,7 +101,7 @@ def train(
 
     Returns
     -------
-    list of Point
+    list of CurvePoint
         The training curve.
 
     Raises
@@ -112,10 +112,10 @@ def train(
     import torch
 
     _check_context(model, settings.sequence)
-    packing = Packing(settings.sequence, settings.seed, wants_bos(tokenizer, add_bos))
-    packed = pack_texts(texts, "adapt-train", tokenizer, packing)
+    packing = SequencePacking(settings.sequence, settings.seed, uses_bos(tokenizer, add_bos))
+    packed = pack_sequences(texts, "adapt-train", tokenizer, packing)
     require_sequences(len(packed), settings.batch, "fold adapt-train")
-    held_out = pack_texts(texts, "adapt-valid", tokenizer, packing, VALID_SEQUENCES)
+    held_out = pack_sequences(texts, "adapt-valid", tokenizer, packing, VALID_SEQUENCES)
     require_sequences(len(held_out), 1, "fold adapt-valid")
     log.info("%s sequences of %s tokens for %s steps", f"{len(packed):,}", settings.sequence, settings.steps)
     with fix_randomness(settings.seed):
@@ -131,7 +131,9 @@ def train(
             loss = _take_step(model, batch, optimizer)
             schedule.step()
             look = step % EVERY == 0 or step == settings.steps
-            curve.append(Point(step, loss, _validate(model, check, settings.batch) if look else None, rate))
+            curve.append(
+                CurvePoint(step, loss, _validate(model, check, settings.batch) if look else None, rate)
+            )
             _report(curve[-1], settings.steps)
         _set_dropout(model, 0.0)
     model.to("cpu").eval()
@@ -207,7 +209,7 @@ def _validate(model: Any, held_out: Any, batch: int) -> float:
     return float(sum(loss * count for loss, count in parts) / len(held_out))
 
 
-def _report(point: Point, steps: int) -> None:
+def _report(point: CurvePoint, steps: int) -> None:
     """Log a point with a held-out loss; raise `InputError` if training has run away."""
     if not math.isfinite(point.loss):
         raise InputError(f"the loss is {point.loss} at step {point.step}", "models", "lower learning_rate")

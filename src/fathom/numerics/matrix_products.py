@@ -16,7 +16,7 @@ BUDGET = 1 << 30
 """Bytes that the packed copies of all models inside one block take at most."""
 
 
-class PackedProduct:
+class PrepackedLinear:
     """What a layer computes in place of its `forward`, on a packed copy of its weights.
 
     Parameters
@@ -47,12 +47,12 @@ class PackedProduct:
         return found
 
 
-def is_packed(layer: Any) -> bool:
+def is_prepacked(layer: Any) -> bool:
     """Say whether a layer computes on packed weights."""
-    return isinstance(vars(layer).get("forward"), PackedProduct)
+    return isinstance(vars(layer).get("forward"), PrepackedLinear)
 
 
-def pack_layer(layer: Any, most: int | None = None) -> int:
+def prepack_layer(layer: Any, most: int | None = None) -> int:
     """Let a layer compute on packed weights; return the bytes that they take, 0 where it stays as it is.
 
     Packed are linear layers and GPT-2's Conv1D, in float32, on the processor, where PyTorch was built with
@@ -74,7 +74,7 @@ def pack_layer(layer: Any, most: int | None = None) -> int:
     size: int = layer.weight.nbytes
     if not plain or not _has_onednn() or (most is not None and size > most):
         return 0
-    layer.forward = PackedProduct(layer)
+    layer.forward = PrepackedLinear(layer)
     return size
 
 
@@ -87,7 +87,7 @@ def _has_onednn() -> bool:
 
 
 @contextmanager
-def pack_models(models: Iterable[Any], budget: int = BUDGET) -> Iterator[None]:
+def prepack_models(models: Iterable[Any], budget: int = BUDGET) -> Iterator[None]:
     """Let models compute on packed weights inside the block; afterwards they are as before.
 
     Nothing is packed where gradients are wanted: the block belongs inside `torch.inference_mode`. Output
@@ -106,7 +106,7 @@ def pack_models(models: Iterable[Any], budget: int = BUDGET) -> Iterator[None]:
     packed: list[Any] = []
     try:
         for layer in [] if torch.is_grad_enabled() else _order_layers(list(models)):
-            size = pack_layer(layer, budget)
+            size = prepack_layer(layer, budget)
             if size:
                 packed.append(layer)
                 budget -= size

@@ -8,7 +8,7 @@ are never compared with each other.
 from typing import TYPE_CHECKING
 
 from fathom.config.scoring import Summary
-from fathom.scoring.summaries import Estimate, draw_keywords
+from fathom.scoring.summaries import Estimate, draw_resamples
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,7 @@ def draw_models(chosen: "NDArray[np.bool_]", settings: Summary) -> "Array":
     number = int(chosen.sum())
     if number:
         counts[0, chosen] = 1
-        counts[1:, chosen] = draw_keywords(number, settings)
+        counts[1:, chosen] = draw_resamples(number, settings)
     return counts
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.errors import InputError
-from fathom.models.loading import find_context
-from fathom.numerics.matrix_products import pack_models
+from fathom.models.loading import find_context_length
+from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import log, show_progress
 from fathom.scoring.logits import choose_projection
 
@@ -66,7 +66,7 @@ def measure_attribute_rates(
     hits: dict[str, int] = {}
     training = model.training
     model.eval()
-    with torch.inference_mode(), pack_models([model]):
+    with torch.inference_mode(), prepack_models([model]):
         found = _rank_tokens(model, prompts, torch.from_numpy(known), (k, batch_tokens), name)
         for keyword, best in show_progress(found, "keywords", len(keywords)):
             hits[keyword] = len(set(lists.get(keyword, ())).intersection(best))
@@ -82,7 +82,7 @@ def measure_attribute_rates(
 
 def _check_lengths(model: Any, prompts: Mapping[str, Sequence[int]], name: str) -> None:
     """Raise `InputError` if a keyword does not fit the model's context."""
-    context = find_context(model)
+    context = find_context_length(model)
     for keyword, ids in prompts.items():
         if context is not None and len(ids) > context:
             raise InputError(

@@ -14,8 +14,8 @@ from fathom.errors import InputError
 from fathom.io.contracts.column import Contract
 from fathom.io.tables import read_table
 from fathom.running.program import log
-from fathom.scoring.perplexity import Likelihood, add_up
-from fathom.scoring.summaries import Estimate, draw_keywords, format_number, summarize_values
+from fathom.scoring.perplexity import Likelihood, sum_likelihoods
+from fathom.scoring.summaries import Estimate, draw_resamples, format_number, summarize_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,7 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
     _check_same(scores, "doc_id", "documents")
     for (domain, model), frame in sorted(scores.items(), key=lambda item: item[0]):
         ordered = frame.sort("doc_id")
-        if not add_up(ordered).tokens:
+        if not sum_likelihoods(ordered).tokens:
             log.info("%s: no held-out text of %s, so no perplexity in the summary", model, domain)
             continue
         for metric, estimate in estimate_likelihood(ordered, settings).items():
@@ -86,9 +86,9 @@ def estimate_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Es
     """
     import numpy as np
 
-    counts = draw_keywords(len(scores), settings)
+    counts = draw_resamples(len(scores), settings)
     tokens, size, nats = (counts @ scores[column].to_numpy() for column in ("tokens", "bytes", "nats"))
-    whole = add_up(scores)
+    whole = sum_likelihoods(scores)
     drawn = [Likelihood(*row) for row in zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)]
     bits = np.array([some.bits_per_byte for some in drawn])
     perplexity = np.array([some.perplexity for some in drawn])

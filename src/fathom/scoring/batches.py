@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 from fathom.running.program import log, show_progress
 from fathom.scoring.logits import Projection, score_batch
-from fathom.scoring.partial import Partial, Tokens
-from fathom.scoring.passes import Pass
+from fathom.scoring.partial import Partial, TokenScores
+from fathom.scoring.scored_sequences import ScoredSequence
 
 _AHEAD = 2  # batches that wait for each device, so that none is idle
 
@@ -31,20 +31,20 @@ class Replica(NamedTuple):
     device: Any
 
 
-def score_passes(
-    replicas: Sequence[Replica], passes: Sequence[Pass], budget: int, partial: Partial | None
-) -> Iterator[Tokens]:
-    """Yield the scores of wanted tokens in the order of passes; halve batches if memory runs out.
+def score_sequences(
+    replicas: Sequence[Replica], sequences: Sequence[ScoredSequence], budget: int, partial: Partial | None
+) -> Iterator[TokenScores]:
+    """Yield the scores of wanted tokens in the order of sequences; halve batches if memory runs out.
 
     Parameters
     ----------
     replicas : sequence of Replica
         The same model on each device. Which batches there are does not depend on their number.
-    passes : sequence of Pass
+    sequences : sequence of ScoredSequence
     budget : int
         Tokens in a batch, padding counted.
     partial : Partial, optional
-        Where finished passes are kept until all are done.
+        Where finished sequences are kept until all are done.
 
     Raises
     ------
@@ -57,9 +57,9 @@ def score_passes(
     if partial is not None:
         kept, done, budget = partial.load(budget)
         yield from kept
-    ticks = iter(show_progress(range(done, len(passes)), "sequences", len(passes) - done))
-    while done < len(passes):
-        for batch, found in _deal(replicas, _cut(passes, done, budget)):
+    ticks = iter(show_progress(range(done, len(sequences)), "sequences", len(sequences) - done))
+    while done < len(sequences):
+        for batch, found in _deal(replicas, _cut(sequences, done, budget)):
             if found is None:
                 if len(batch) == 1:
                     raise InputError(
@@ -81,23 +81,23 @@ def score_passes(
         pass
 
 
-def _cut(passes: Sequence[Pass], start: int, budget: int) -> Iterator[Sequence[Pass]]:
+def _cut(sequences: Sequence[ScoredSequence], start: int, budget: int) -> Iterator[Sequence[ScoredSequence]]:
     """Yield batches of a number of tokens; the first pass of each is its longest."""
-    while start < len(passes):
-        size = max(1, budget // len(passes[start].ids))
-        yield passes[start : start + size]
+    while start < len(sequences):
+        size = max(1, budget // len(sequences[start].ids))
+        yield sequences[start : start + size]
         start += size
 
 
 def _deal(
-    replicas: Sequence[Replica], batches: Iterator[Sequence[Pass]]
-) -> Iterator[tuple[Sequence[Pass], Tokens | None]]:
+    replicas: Sequence[Replica], batches: Iterator[Sequence[ScoredSequence]]
+) -> Iterator[tuple[Sequence[ScoredSequence], TokenScores | None]]:
     """Yield batches with their scores, in order, each device taking its turn; None where memory ran out."""
     if len(replicas) == 1:  # in this thread: others have threads of torch of their own
         for batch in batches:
             yield batch, _try_batch(replicas[0], batch)
         return
-    waiting: deque[tuple[Sequence[Pass], Future[Tokens | None]]] = deque()
+    waiting: deque[tuple[Sequence[ScoredSequence], Future[TokenScores | None]]] = deque()
     with ExitStack() as stack:
         hands = [stack.enter_context(ThreadPoolExecutor(1)) for _ in replicas]
         for turn, batch in enumerate(batches):
@@ -110,7 +110,7 @@ def _deal(
             yield batch, future.result()
 
 
-def _try_batch(replica: Replica, batch: Sequence[Pass]) -> Tokens | None:
+def _try_batch(replica: Replica, batch: Sequence[ScoredSequence]) -> TokenScores | None:
     """Return the scores of a batch, or None if the GPU's memory ran out."""
     import torch
 

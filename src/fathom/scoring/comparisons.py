@@ -25,7 +25,7 @@ AGGREGATE = "trimmed_mean"
 
 
 @dataclass(frozen=True)
-class Resampled:
+class ResampledMetric:
     """One metric of all models on one benchmark, as it is and in every bootstrap round.
 
     Parameters
@@ -71,7 +71,7 @@ class Difference:
         return self.low > 0
 
 
-def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[Resampled]:
+def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[ResampledMetric]:
     """Resample every metric of every model on every benchmark.
 
     Parameters
@@ -82,7 +82,7 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
 
     Returns
     -------
-    list of Resampled
+    list of ResampledMetric
         By domain, variant and metric.
 
     Raises
@@ -104,11 +104,11 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
                 )
                 values[model], drawn[model] = whole[AGGREGATE], rounds[AGGREGATE]
             keywords = next(iter(frames.values()))["keyword"].n_unique()
-            found.append(Resampled(domain, variant, metric, keywords, values, drawn))
+            found.append(ResampledMetric(domain, variant, metric, keywords, values, drawn))
     return found
 
 
-def compare_models(resampled: Resampled, settings: Summary) -> list[Difference]:
+def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Difference]:
     """Return the difference of every two models, the better one first, in the order of the ranking.
 
     The p-value is two-sided: twice the share of rounds in which the difference vanishes or changes its sign,
@@ -117,7 +117,7 @@ def compare_models(resampled: Resampled, settings: Summary) -> list[Difference]:
 
     Parameters
     ----------
-    resampled : Resampled
+    resampled : ResampledMetric
     settings : Summary
         Uses `confidence`.
 
@@ -187,13 +187,13 @@ def _absorb(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
 
 
 def tabulate_comparisons(
-    resampled: Iterable[Resampled], settings: Summary
+    resampled: Iterable[ResampledMetric], settings: Summary
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the rows of comparisons.csv and of groups.csv.
 
     Parameters
     ----------
-    resampled : iterable of Resampled
+    resampled : iterable of ResampledMetric
     settings : Summary
 
     Returns

@@ -15,7 +15,7 @@ from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.running.program import log
 from fathom.scoring.comparisons import AGGREGATE
-from fathom.scoring.summaries import METRICS, draw_keywords, format_number
+from fathom.scoring.summaries import METRICS, draw_resamples, format_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +87,7 @@ def _draw_places(count: int, settings: Summary) -> "NDArray[np.int64]":
     """Draw models with replacement: their places, shape (rounds, count)."""
     import numpy as np
 
-    counts = draw_keywords(count, settings)
+    counts = draw_resamples(count, settings)
     return np.repeat(np.tile(np.arange(count), len(counts)), counts.ravel()).reshape(len(counts), count)
 
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.numerics.matrix_products import is_packed
+from fathom.numerics.matrix_products import is_prepacked
 from fathom.running.program import log
-from fathom.scoring.partial import Tokens, join_tokens
-from fathom.scoring.passes import Pass
+from fathom.scoring.partial import TokenScores, join_token_scores
+from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ _FEWEST_ROWS = 128  # fewer make the matrix product slow
 _TOLERANCE = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
-class HiddenStates:
+class Float32OutputLayer:
     """Hidden states of the last layer at chosen positions, and the output layer in float32."""
 
     def __init__(self, model: Any) -> None:
@@ -62,7 +62,7 @@ class HiddenStates:
 
         hidden = hidden.float()
         # the same weights and bias, in another order of memory
-        packed = is_packed(self.head)
+        packed = is_prepacked(self.head)
         logits = self.head.forward(hidden) if packed else linear(hidden, self.weight, self.bias)
         if self.scale is not None:
             logits = logits * self.scale
@@ -71,7 +71,7 @@ class HiddenStates:
         return logits
 
 
-class OwnLogits:
+class NativeLogits:
     """The model's own logits at chosen positions: slower, more memory, right for any model."""
 
     def __init__(self, model: Any) -> None:
@@ -88,7 +88,7 @@ class OwnLogits:
         return hidden.float()
 
 
-Projection = HiddenStates | OwnLogits
+Projection = Float32OutputLayer | NativeLogits
 
 
 def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
@@ -103,7 +103,7 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
     """
     import torch
 
-    own = OwnLogits(model)
+    own = NativeLogits(model)
     tokens = torch.tensor([list(ids)], device=model.device)
     place = (torch.zeros(1, dtype=torch.long), torch.tensor([len(ids) - 1]))
     mask = torch.ones_like(tokens)
@@ -122,7 +122,7 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
             )
     if model.get_output_embeddings() is None:
         return own
-    quick = HiddenStates(model)
+    quick = Float32OutputLayer(model)
     mine = quick.to_logits(quick.run(tokens, mask, place))
     if mine.shape == theirs.shape and not bool((mine - theirs).abs().max() > tolerance):
         return quick
@@ -131,11 +131,11 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
 
 
 class Batch(NamedTuple):
-    """Some passes as the model takes them.
+    """Some sequences as the model takes them.
 
     Attributes
     ----------
-    ids, mask : Tensor, shape (passes, tokens)
+    ids, mask : Tensor, shape (sequences, tokens)
         Padded on the right.
     places : pair of Tensor, shape (wanted,)
         Row and position of each wanted token, one pass after the other.
@@ -149,18 +149,18 @@ class Batch(NamedTuple):
     target: "Tensor"
 
 
-def pack_passes(passes: Sequence[Pass], device: Any) -> Batch:
-    """Return some passes as one batch on a device."""
+def make_batch(sequences: Sequence[ScoredSequence], device: Any) -> Batch:
+    """Return some sequences as one batch on a device."""
     import numpy as np
     import torch
 
-    longest = max(len(some.ids) for some in passes)
-    ids = np.zeros((len(passes), longest), dtype=np.int64)
+    longest = max(len(some.ids) for some in sequences)
+    ids = np.zeros((len(sequences), longest), dtype=np.int64)
     mask = np.zeros_like(ids)
-    for row, some in enumerate(passes):
+    for row, some in enumerate(sequences):
         ids[row, : len(some.ids)] = some.ids
         mask[row, : len(some.ids)] = 1
-    places = [(row, *want) for row, some in enumerate(passes) for want in some.wanted]
+    places = [(row, *want) for row, some in enumerate(sequences) for want in some.targets]
     index, position, target = torch.tensor(places, device=device).T
     return Batch(
         torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device), (index, position), target
@@ -172,18 +172,18 @@ def count_rows(entries: int, device: str) -> int:
     return max(_FEWEST_ROWS, _LOGIT_BYTES.get(device, 1 << 27) // (4 * entries))
 
 
-def score_batch(project: Projection, batch: Sequence[Pass], device: Any) -> Tokens:
-    """Return the scores of all wanted tokens of some passes, read at once."""
-    packed = pack_passes(batch, device)
+def score_batch(project: Projection, batch: Sequence[ScoredSequence], device: Any) -> TokenScores:
+    """Return the scores of all wanted tokens of some sequences, read at once."""
+    packed = make_batch(batch, device)
     hidden = project.run(packed.ids, packed.mask, packed.places)
     step = count_rows(project.entries, hidden.device.type)
     pieces = [slice(start, start + step) for start in range(0, len(hidden), step)]
-    return join_tokens(
-        [score_rows(project.to_logits(hidden[piece]), packed.target[piece]) for piece in pieces]
+    return join_token_scores(
+        [score_logits(project.to_logits(hidden[piece]), packed.target[piece]) for piece in pieces]
     )
 
 
-def score_rows(logits: "Tensor", target: "Tensor") -> Tokens:
+def score_logits(logits: "Tensor", target: "Tensor") -> TokenScores:
     """Return rank, ties and log-probability of one token for each row of logits, which are overwritten."""
     own = logits.gather(1, target[:, None])
     larger, equal = count_larger(logits, own), _count_equal(logits, own)
@@ -191,7 +191,7 @@ def score_rows(logits: "Tensor", target: "Tensor") -> Tokens:
     # sums of numbers up to 1 are as exact in float32 as the logits are; the difference is taken in float64
     rest = logits.sub_(top).exp_().sum(1).double().log()
     logs = (own.double() - top.double())[:, 0] - rest
-    return Tokens(1 + larger, equal - 1, logs.cpu().numpy())
+    return TokenScores(1 + larger, equal - 1, logs.cpu().numpy())
 
 
 def count_larger(logits: "Tensor", own: "Tensor") -> "NDArray[np.int64]":

@@ -26,29 +26,29 @@ TOKENS: Contract = (
 )
 
 
-class Tokens(NamedTuple):
+class TokenScores(NamedTuple):
     """Scores of single target tokens, one entry a token."""
 
     rank: "NDArray[np.int64]"
     ties: "NDArray[np.int64]"
     log_probability: "NDArray[np.float64]"
 
-    def pick(self, rows: list[int]) -> "Tokens":
+    def pick(self, rows: list[int]) -> "TokenScores":
         """Return the scores of some tokens."""
-        return Tokens(self.rank[rows], self.ties[rows], self.log_probability[rows])
+        return TokenScores(self.rank[rows], self.ties[rows], self.log_probability[rows])
 
 
-def join_tokens(parts: list[Tokens]) -> Tokens:
+def join_token_scores(parts: list[TokenScores]) -> TokenScores:
     """Return some parts as one, in their order."""
     import numpy as np
 
     if not parts:
-        return Tokens(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    return Tokens(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        return TokenScores(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    return TokenScores(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 class Partial:
-    """Finished passes of one run in a hidden folder beside its output, `.{name}.partial`.
+    """Finished sequences of one run in a hidden folder beside its output, `.{name}.partial`.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class Partial:
 
     def __init__(self, output: Path, key: str) -> None:
         self.folder = output.with_name(f".{output.name}.partial")
-        self._key, self._waiting, self._last = key, list[Tokens](), time.monotonic()
+        self._key, self._waiting, self._last = key, list[TokenScores](), time.monotonic()
 
-    def load(self, budget: int) -> tuple[list[Tokens], int, int]:
+    def load(self, budget: int) -> tuple[list[TokenScores], int, int]:
         """Return what an earlier run finished.
 
         Parameters
@@ -72,9 +72,9 @@ class Partial:
 
         Returns
         -------
-        tokens : list of Tokens
-        passes : int
-            How many passes they cover, from the first.
+        tokens : list of TokenScores
+        sequences : int
+            How many sequences they cover, from the first.
         budget : int
             Tokens in a batch from there on: batches are made as without the stop, and scores the same bytes.
         """
@@ -89,26 +89,26 @@ class Partial:
             self.remove()
             return [], 0, budget
 
-    def _read(self, budget: int) -> tuple[list[Tokens], int, int]:
-        """Return the kept scores; files are named by the passes that are done, then by the budget."""
-        parts, passes = [], 0
+    def _read(self, budget: int) -> tuple[list[TokenScores], int, int]:
+        """Return the kept scores; files are named by the sequences that are done, then by the budget."""
+        parts, sequences = [], 0
         for file in sorted(self.folder.glob("[0-9]*.parquet")):
             frame = read_table(file, TOKENS)
-            parts.append(Tokens(*(frame[column.name].to_numpy() for column in TOKENS)))
-            passes, budget = (int(number) for number in file.stem.split("-"))
-        if passes:
-            log.info("goes on where a stopped run was: %s passes are done", f"{passes:,}")
-        return parts, passes, budget
+            parts.append(TokenScores(*(frame[column.name].to_numpy() for column in TOKENS)))
+            sequences, budget = (int(number) for number in file.stem.split("-"))
+        if sequences:
+            log.info("goes on where a stopped run was: %s sequences are done", f"{sequences:,}")
+        return parts, sequences, budget
 
-    def add(self, tokens: Tokens, passes: int, budget: int) -> None:
-        """Take the scores of one more batch, after which `passes` are done; write them down now and then."""
+    def add(self, tokens: TokenScores, sequences: int, budget: int) -> None:
+        """Take the scores of one more batch, after which `sequences` are done; save them now and then."""
         self._waiting.append(tokens)
         if time.monotonic() - self._last < EVERY:
             return
         if not self.folder.exists():
             write_json(self.folder / "key.json", self._key)
-        frame = pl.DataFrame(join_tokens(self._waiting)._asdict())
-        write_table(self.folder / f"{passes:010d}-{budget}.parquet", frame, TOKENS)
+        frame = pl.DataFrame(join_token_scores(self._waiting)._asdict())
+        write_table(self.folder / f"{sequences:010d}-{budget}.parquet", frame, TOKENS)
         self._waiting, self._last = [], time.monotonic()
 
     def remove(self) -> None:

@@ -9,13 +9,13 @@ import polars as pl
 from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
 from fathom.io.files import hash_text
-from fathom.models.loading import find_context
+from fathom.models.loading import find_context_length
 from fathom.models.tokens import Document, encode_document
-from fathom.numerics.matrix_products import pack_models
+from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import log
-from fathom.scoring.batches import Replica, score_passes
+from fathom.scoring.batches import Replica, score_sequences
 from fathom.scoring.logits import choose_projection
-from fathom.scoring.passes import Pass
+from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,7 +58,7 @@ def _exponentiate(value: float) -> float:
         return math.inf
 
 
-def choose_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFrame, dict[str, int]]:
+def select_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFrame, dict[str, int]]:
     """Choose the documents that are scored.
 
     Parameters
@@ -92,12 +92,12 @@ def choose_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFr
 
 def fit_windows(model: Any, settings: Perplexity) -> Windows:
     """Return window and stride for a model; a context shorter than the window shortens both in proportion."""
-    context = find_context(model)
+    context = find_context_length(model)
     window = settings.window if context is None else min(settings.window, context)
     return Windows(window, max(1, settings.stride * window // settings.window))
 
 
-def cut_windows(document: Document, windows: Windows) -> Iterator[Pass]:
+def cut_windows(document: Document, windows: Windows) -> Iterator[ScoredSequence]:
     """Cut a document into windows, so that each token from `document.start` on is scored in exactly one.
 
     The first window scores all that fits, each further one `stride` tokens (the last one, what is left) with
@@ -112,7 +112,7 @@ def cut_windows(document: Document, windows: Windows) -> Iterator[Pass]:
         left = max(0, end - room)
         ids = (*before, *document.ids[left : end - 1])
         first_place = len(before) + done - left - 1
-        yield Pass(ids, list(enumerate(document.ids[done:end], start=first_place)))
+        yield ScoredSequence(ids, list(enumerate(document.ids[done:end], start=first_place)))
         done = end
 
 
@@ -161,7 +161,7 @@ def score_texts(
     parts: list[list[float]] = [[] for _ in documents]
     training = model.training
     model.eval()
-    with torch.inference_mode(), pack_models([model]):
+    with torch.inference_mode(), prepack_models([model]):
         for row, logs in _score_windows(model, owned, batch_tokens, name):
             _check_finite(logs, doc_ids[row], name)
             parts[row] += (-logs).tolist()
@@ -170,7 +170,7 @@ def score_texts(
 
 
 def _score_windows(
-    model: Any, owned: Sequence[tuple[int, Pass]], batch_tokens: int, name: str
+    model: Any, owned: Sequence[tuple[int, ScoredSequence]], batch_tokens: int, name: str
 ) -> Iterator[tuple[int, "NDArray[np.float64]"]]:
     """Yield, for each window, whose it is and the log-probabilities of the tokens scored in it."""
     if not owned:
@@ -178,12 +178,12 @@ def _score_windows(
     sample = owned[0][1].ids
     replica = Replica(choose_projection(model, sample[: max(1, len(sample) - 1)], name), model.device)
     waiting = iter(owned)
-    for found in score_passes([replica], [window for _, window in owned], batch_tokens, None):
+    for found in score_sequences([replica], [window for _, window in owned], batch_tokens, None):
         done = 0
         while done < len(found.log_probability):
             row, window = next(waiting)
-            yield row, found.log_probability[done : done + len(window.wanted)]
-            done += len(window.wanted)
+            yield row, found.log_probability[done : done + len(window.targets)]
+            done += len(window.targets)
 
 
 def _check_finite(log_probability: "NDArray[np.float64]", doc_id: str, name: str) -> None:
@@ -213,6 +213,6 @@ def _make_frame(
     return pl.DataFrame([pl.Series(name, values, dtype=dtype) for name, (values, dtype) in columns.items()])
 
 
-def add_up(scores: pl.DataFrame) -> Likelihood:
+def sum_likelihoods(scores: pl.DataFrame) -> Likelihood:
     """Return the sums over documents, each token and each byte with the same weight."""
     return Likelihood(int(scores["tokens"].sum()), int(scores["bytes"].sum()), math.fsum(scores["nats"]))

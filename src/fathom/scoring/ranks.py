@@ -9,15 +9,15 @@ import polars as pl
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
-from fathom.models.loading import Pointer, find_context
-from fathom.models.tokens import Encoded, encode_chat, encode_pairs
-from fathom.numerics.matrix_products import pack_models
+from fathom.models.loading import Pointer, find_context_length
+from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
+from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import log
-from fathom.scoring.batches import Replica, score_passes
+from fathom.scoring.batches import Replica, score_sequences
 from fathom.scoring.inputs import COLUMNS, complete_pairs
 from fathom.scoring.logits import choose_projection
-from fathom.scoring.partial import Partial, Tokens, join_tokens
-from fathom.scoring.passes import Plan, plan_passes
+from fathom.scoring.partial import Partial, TokenScores, join_token_scores
+from fathom.scoring.scored_sequences import ScoringPlan, plan_sequences
 
 
 def score_pairs(
@@ -60,7 +60,7 @@ def score_benchmarks(
     pointer : Pointer, optional
         Its name for messages, whether a BOS token comes first, and whether its chat template is around.
     partial : Partial, optional
-        Where finished passes are kept until all are done.
+        Where finished sequences are kept until all are done.
 
     Returns
     -------
@@ -77,25 +77,25 @@ def score_benchmarks(
         check_pairs(pairs)
     pointer = pointer or Pointer("the model", Path())
     every = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
-    opening = encode_chat(tokenizer, pointer.add_bos) if pointer.chat_template else []
+    opening = encode_chat_prefix(tokenizer, pointer.add_bos) if pointer.chat_template else []
     texts = every["prompt"].to_list(), every["target"].to_list()
     encoded = encode_pairs(tokenizer, *texts, pointer.add_bos, opening)
     names, models = every["pair_id"].to_list(), model if isinstance(model, list) else [model]
     check_lengths(models[0], encoded, names, pointer.name)
-    plan = plan_passes(encoded)
+    plan = plan_sequences(encoded)
     _log_plan(plan, encoded)
     _log_unknown(tokenizer.unk_token_id, encoded, pointer.name)
-    tokens, entries = join_tokens([]), 1
-    if plan.passes:
-        with _evaluate(models, plan.passes[0].ids, pointer.name) as replicas:
+    tokens, entries = join_token_scores([]), 1
+    if plan.sequences:
+        with _evaluate(models, plan.sequences[0].ids, pointer.name) as replicas:
             entries = replicas[0].project.entries
             _check_entries(entries, encoded, names, pointer.name)
-            parts, count = list[Tokens](), 0
-            for part in score_passes(replicas, plan.passes, settings.batch_tokens, partial):
+            parts, count = list[TokenScores](), 0
+            for part in score_sequences(replicas, plan.sequences, settings.batch_tokens, partial):
                 _check_finite(part, count, plan, names, pointer.name)
                 parts.append(part)
                 count += len(part.rank)
-            tokens = join_tokens(parts)
+            tokens = join_token_scores(parts)
     rows = [tokens.pick(places) for places in plan.rows]
     scores = _make_frame(every, encoded, rows, entries)
     ends = [len(pairs) for pairs in benchmarks]
@@ -109,7 +109,7 @@ def _evaluate(models: Sequence[Any], ids: Sequence[int], name: str) -> Iterator[
 
     training = [model.training for model in models]
     try:
-        with torch.inference_mode(), pack_models(models):
+        with torch.inference_mode(), prepack_models(models):
             yield [Replica(choose_projection(model.eval(), ids, name), model.device) for model in models]
     finally:
         for model, was in zip(models, training, strict=True):
@@ -126,9 +126,9 @@ def check_pairs(pairs: pl.DataFrame) -> None:
         raise InputError(f"pair {twice[0]!r} stands twice", "pairs", "each pair needs its own pair_id")
 
 
-def check_lengths(model: Any, encoded: Sequence[Encoded], names: Sequence[str], name: str) -> None:
+def check_lengths(model: Any, encoded: Sequence[EncodedPair], names: Sequence[str], name: str) -> None:
     """Raise `InputError` if a pair does not fit the model's context."""
-    context = find_context(model)
+    context = find_context_length(model)
     for pair, pair_name in zip(encoded, names, strict=True):
         if context is not None and len(pair.ids) - 1 > context:
             raise InputError(
@@ -138,7 +138,7 @@ def check_lengths(model: Any, encoded: Sequence[Encoded], names: Sequence[str], 
             )
 
 
-def _check_entries(entries: int, encoded: Sequence[Encoded], names: Sequence[str], name: str) -> None:
+def _check_entries(entries: int, encoded: Sequence[EncodedPair], names: Sequence[str], name: str) -> None:
     """Raise `InputError` if a target has a token that the model gives no logit."""
     for pair, pair_name in zip(encoded, names, strict=True):
         largest = max(pair.ids[pair.start :])
@@ -150,7 +150,7 @@ def _check_entries(entries: int, encoded: Sequence[Encoded], names: Sequence[str
             )
 
 
-def _check_finite(part: Tokens, before: int, plan: Plan, names: Sequence[str], name: str) -> None:
+def _check_finite(part: TokenScores, before: int, plan: ScoringPlan, names: Sequence[str], name: str) -> None:
     """Raise `InputError` if a log-probability is no finite number; `before` tokens came in earlier parts."""
     import numpy as np
 
@@ -165,18 +165,18 @@ def _check_finite(part: Tokens, before: int, plan: Plan, names: Sequence[str], n
         )
 
 
-def _log_plan(plan: Plan, encoded: Sequence[Encoded]) -> None:
+def _log_plan(plan: ScoringPlan, encoded: Sequence[EncodedPair]) -> None:
     """Log how much the pairs share."""
     log.info(
         "%s pairs of %s tokens: %s sequences of %s tokens are read",
         f"{len(encoded):,}",
         f"{sum(len(pair.ids) - 1 for pair in encoded):,}",
-        f"{len(plan.passes):,}",
-        f"{sum(len(found.ids) for found in plan.passes):,}",
+        f"{len(plan.sequences):,}",
+        f"{sum(len(found.ids) for found in plan.sequences):,}",
     )
 
 
-def _log_unknown(unknown: int | None, encoded: Sequence[Encoded], name: str) -> None:
+def _log_unknown(unknown: int | None, encoded: Sequence[EncodedPair], name: str) -> None:
     """Log how many targets are none to the tokenizer: what is scored is its token for unknown words."""
     count = sum(unknown in pair.ids[pair.start :] for pair in encoded)
     if count:
@@ -184,7 +184,7 @@ def _log_unknown(unknown: int | None, encoded: Sequence[Encoded], name: str) -> 
 
 
 def _make_frame(
-    pairs: pl.DataFrame, encoded: Sequence[Encoded], rows: Sequence[Tokens], entries: int
+    pairs: pl.DataFrame, encoded: Sequence[EncodedPair], rows: Sequence[TokenScores], entries: int
 ) -> pl.DataFrame:
     """Return scores by pair: means of ranks and probabilities over a target's tokens."""
     import numpy as np

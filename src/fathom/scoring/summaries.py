@@ -201,7 +201,7 @@ def resample_values(
     order = np.argsort(values, kind="stable")
     ranked, codes = values[order].astype(np.float64), codes[order]
     whole = _aggregate(ranked, np.ones((1, len(ranked)), dtype=np.int32), settings.trim, aggregates)
-    counts = draw_keywords(int(codes.max()) + 1, settings)
+    counts = draw_resamples(int(codes.max()) + 1, settings)
     parts = [
         _aggregate(ranked, counts[place : place + _CHUNK, codes], settings.trim, aggregates)
         for place in range(0, len(counts), _CHUNK)
@@ -210,7 +210,7 @@ def resample_values(
     return {name: float(whole[name][0]) for name in aggregates}, drawn
 
 
-def draw_keywords(keywords: int, settings: Summary) -> "NDArray[np.int32]":
+def draw_resamples(keywords: int, settings: Summary) -> "NDArray[np.int32]":
     """Draw keywords with replacement: how often each was drawn, shape (rounds, keywords), from the seed."""
     import numpy as np
 

@@ -20,7 +20,7 @@ _SENTENCES = 4096  # encoded at once
 _NO_CHARACTER = "\ufffd"  # what a token that is only part of a character is decoded to
 
 
-def name_tokens(tokenizer: Any) -> list[str]:
+def decode_vocabulary(tokenizer: Any) -> list[str]:
     """Return the text of every token by id, without the mark of a blank or of a word's inside.
 
     A special token, such as `</s>`, has no text.
@@ -33,13 +33,13 @@ def name_tokens(tokenizer: Any) -> list[str]:
     return [text.replace(_NO_CHARACTER, "").strip().removeprefix(inside) for text in texts]
 
 
-def find_content(names: Collection[str], stopwords: Collection[str]) -> "NDArray[np.bool_]":
+def find_content_tokens(names: Collection[str], stopwords: Collection[str]) -> "NDArray[np.bool_]":
     """Say of each token whether it is a content word: three characters or more, and no stopword in any case.
 
     Parameters
     ----------
     names : collection of str
-        Text of every token by id, from :func:`name_tokens`.
+        Text of every token by id, from :func:`decode_vocabulary`.
     stopwords : collection of str
         In lower case.
 

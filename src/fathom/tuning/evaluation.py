@@ -7,12 +7,12 @@ import polars as pl
 
 from fathom.config.tuning import LOWER_IS_BETTER, Lora, Metric
 from fathom.errors import InputError
-from fathom.models.loading import find_context
-from fathom.models.tokens import Encoded, encode_answers, encode_document, encode_pairs
-from fathom.scoring.batches import Replica, score_passes
+from fathom.models.loading import find_context_length
+from fathom.models.tokens import EncodedPair, encode_chat_pairs, encode_document, encode_pairs
+from fathom.scoring.batches import Replica, score_sequences
 from fathom.scoring.logits import choose_projection
-from fathom.scoring.partial import Tokens, join_tokens
-from fathom.scoring.passes import plan_passes
+from fathom.scoring.partial import TokenScores, join_token_scores
+from fathom.scoring.scored_sequences import plan_sequences
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,12 +40,12 @@ class Encoder:
         self, model: Any, tokenizer: Any, settings: Lora, add_bos: bool | None = None, chat: bool = False
     ) -> None:
         self.tokenizer, self.add_bos, self.chat = tokenizer, add_bos, chat
-        context = find_context(model)
+        context = find_context_length(model)
         self.most = settings.max_tokens if context is None else min(settings.max_tokens, context)
         self.cut = 0
         """Examples whose prompt lost its beginning."""
 
-    def encode(self, prompts: Sequence[str], targets: Sequence[str]) -> list[Encoded]:
+    def encode(self, prompts: Sequence[str], targets: Sequence[str]) -> list[EncodedPair]:
         """Encode prompts with their targets; see :func:`fathom.models.tokens.encode_pairs`.
 
         Raises
@@ -53,24 +53,24 @@ class Encoder:
         InputError
             If a target alone is longer than what the model takes.
         """
-        encode = encode_answers if self.chat else encode_pairs
+        encode = encode_chat_pairs if self.chat else encode_pairs
         return [self._shorten(pair) for pair in encode(self.tokenizer, prompts, targets, self.add_bos)]
 
-    def encode_text(self, text: str) -> list[Encoded]:
+    def encode_text(self, text: str) -> list[EncodedPair]:
         """Encode a document as pieces that are predicted one after the other, each token in one of them."""
         document = encode_document(self.tokenizer, text, self.add_bos)
         before = [] if document.bos is None else [document.bos]
-        room, pieces = self.most - len(before), list[Encoded]()
+        room, pieces = self.most - len(before), list[EncodedPair]()
         done = document.start
         while done < len(document.ids):
             # without a BOS token the token before a piece stands in for it
             left = done if before else done - 1
             ids = [*before, *document.ids[left : left + room]]
-            pieces.append(Encoded(ids, 1, False))
+            pieces.append(EncodedPair(ids, 1, False))
             done = left + room
         return pieces
 
-    def _shorten(self, pair: Encoded) -> Encoded:
+    def _shorten(self, pair: EncodedPair) -> EncodedPair:
         """Cut tokens off the beginning, behind the first one, until a pair fits."""
         over = len(pair.ids) - self.most
         if over <= 0:
@@ -82,7 +82,7 @@ class Encoder:
                 "raise max_tokens, or leave the task out",
             )
         self.cut += 1
-        return Encoded([pair.ids[0], *pair.ids[1 + over :]], pair.start - over, pair.backed_off)
+        return EncodedPair([pair.ids[0], *pair.ids[1 + over :]], pair.start - over, pair.backed_off)
 
 
 def evaluate_examples(
@@ -126,7 +126,7 @@ def evaluate_examples(
     return _make_outcomes(examples, values, [1.0] * len(values), chosen)
 
 
-def _choose(options: Sequence[Tokens], targets: Sequence[str], metric: Metric) -> int:
+def _choose(options: Sequence[TokenScores], targets: Sequence[str], metric: Metric) -> int:
     """Return the most likely option, for acc_norm by character; the first of equal ones."""
     import numpy as np
 
@@ -148,19 +148,19 @@ def _evaluate_texts(model: Any, examples: pl.DataFrame, encoder: Encoder, batch_
     return _make_outcomes(examples, bits, sizes, [0] * len(texts))
 
 
-def score_encoded(model: Any, encoded: Sequence[Encoded], batch_tokens: int) -> list[Tokens]:
+def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int) -> list[TokenScores]:
     """Return rank and log-probability of the target tokens of encoded pairs, in their order."""
     import numpy as np
     import torch
 
     if not encoded:
         return []
-    plan = plan_passes(encoded)
+    plan = plan_sequences(encoded)
     training = model.training
     model.eval()
     with torch.inference_mode():
-        replica = Replica(choose_projection(model, plan.passes[0].ids, "the model"), model.device)
-        tokens = join_tokens(list(score_passes([replica], plan.passes, batch_tokens, None)))
+        replica = Replica(choose_projection(model, plan.sequences[0].ids, "the model"), model.device)
+        tokens = join_token_scores(list(score_sequences([replica], plan.sequences, batch_tokens, None)))
     model.train(training)
     if not np.isfinite(tokens.log_probability).all():
         raise InputError(

@@ -9,7 +9,7 @@ from fathom.config.tuning import Lora, Metric, Task
 from fathom.errors import InputError
 from fathom.models.loading import Pointer, load_model, pick_device
 from fathom.models.lora import add_adapter
-from fathom.models.tokens import Encoded
+from fathom.models.tokens import EncodedPair
 from fathom.running.program import log
 from fathom.tuning.checkpoint import Checkpoint
 from fathom.tuning.evaluation import Encoder, evaluate_examples, is_better, measure_error, sum_up
@@ -98,7 +98,7 @@ def run_experiment(
     return model, Result(chat, before, tuned.scores, tuned.epoch, direct, after, curve, encoder.cut)
 
 
-def encode_training(examples: pl.DataFrame, encoder: Encoder, task: Task) -> list[Encoded]:
+def encode_training(examples: pl.DataFrame, encoder: Encoder, task: Task) -> list[EncodedPair]:
     """Return the right continuation of each training example as token ids; a text in pieces."""
     targets = [targets[gold] for targets, gold in examples.select("targets", "gold").iter_rows()]
     if task.kind == "text":

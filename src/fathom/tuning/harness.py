@@ -14,7 +14,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
-from fathom.models.tokens import render_chat, wants_bos
+from fathom.models.tokens import render_chat_prompt, uses_bos
 from fathom.running.program import log
 from fathom.tuning.evaluation import Encoder
 
@@ -165,14 +165,14 @@ def evaluate_generation(
     """
     from lm_eval.models.huggingface import HFLM
 
-    add_bos = wants_bos(encoder.tokenizer, encoder.add_bos) and not encoder.chat
+    add_bos = uses_bos(encoder.tokenizer, encoder.add_bos) and not encoder.chat
     reader: Any = HFLM(pretrained=model, tokenizer=encoder.tokenizer, batch_size=8, add_bos_token=add_bos)
     documents = _find_documents(task, examples)
     asked = []
     for place, doc in enumerate(documents):
         context = task.fewshot_context(doc, 0)
         if encoder.chat:
-            context = render_chat(encoder.tokenizer, context)
+            context = render_chat_prompt(encoder.tokenizer, context)
         asked.append(task.construct_requests(doc, context, metadata=(task.task_name, place, 1)))
     training = model.training
     model.eval()

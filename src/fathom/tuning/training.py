@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fathom.config.tuning import Lora, Metric
 from fathom.errors import InputError
 from fathom.io.files import hash_text
-from fathom.models.lora import copy_weights, list_weights, put_weights
-from fathom.models.tokens import Encoded
+from fathom.models.lora import copy_weights, list_weights, restore_weights
+from fathom.models.tokens import EncodedPair
 from fathom.models.training import fix_randomness
 from fathom.running.program import log, show_progress
 from fathom.tuning.checkpoint import Checkpoint, State
@@ -46,7 +46,7 @@ class Tuned(NamedTuple):
 
 def tune(
     model: Any,
-    training: Sequence[Encoded],
+    training: Sequence[EncodedPair],
     validate: Callable[[], float],
     settings: Lora,
     metric: Metric,
@@ -61,7 +61,7 @@ def tune(
     ----------
     model : transformers causal language model
         With an adapter, see :func:`fathom.models.lora.add_adapter`.
-    training : sequence of Encoded
+    training : sequence of EncodedPair
         Training examples.
     validate : callable
         Returns the model's score on the validation split.
@@ -97,12 +97,12 @@ def tune(
             state = runner.close_epoch(state, validate(), metric) if ends else state
             if checkpoint:
                 checkpoint.save(state, runner, forced=ends)
-        put_weights(model, runner.best)
+        restore_weights(model, runner.best)
     model.eval()
     return Tuned(state.losses, state.scores, state.epoch)
 
 
-def order_batches(training: Sequence[Encoded], settings: Lora, epoch: int) -> list[list[Encoded]]:
+def order_batches(training: Sequence[EncodedPair], settings: Lora, epoch: int) -> list[list[EncodedPair]]:
     """Return the batches of one epoch: shuffled, then those of similar length together.
 
     Examples are sorted by length within chunks of 64 batches, and the batches of a chunk shuffled again, so
@@ -138,7 +138,7 @@ class _Runner:
         self.best = copy_weights(model)
         self.budget = settings.batch_tokens
 
-    def take_step(self, batch: Sequence[Encoded], step: int) -> float:
+    def take_step(self, batch: Sequence[EncodedPair], step: int) -> float:
         """Take one step; halve what is in memory at once until it fits."""
         import torch
 
@@ -160,7 +160,7 @@ class _Runner:
         self.optimizer.zero_grad(set_to_none=True)
         return loss
 
-    def _accumulate(self, batch: Sequence[Encoded]) -> float:
+    def _accumulate(self, batch: Sequence[EncodedPair]) -> float:
         """Add up the gradients of a batch, piece by piece; return its loss."""
         self.model.train()
         count = sum(len(pair.ids) - pair.start for pair in batch)
@@ -171,7 +171,7 @@ class _Runner:
             loss += float(part.item())
         return loss
 
-    def _halve(self, batch: Sequence[Encoded]) -> None:
+    def _halve(self, batch: Sequence[EncodedPair]) -> None:
         """Use half the memory from here on."""
         import torch
 
@@ -208,7 +208,7 @@ class _Runner:
         """Go on from the state that a stopped run left."""
         import torch
 
-        put_weights(self.model, {name: tensors[f"weight.{name}"] for name in self.weights})
+        restore_weights(self.model, {name: tensors[f"weight.{name}"] for name in self.weights})
         self.best = {name: tensors[f"best.{name}"] for name in self.weights}
         for name, weight in self.weights.items():
             self.optimizer.state[weight] = {
@@ -220,9 +220,9 @@ class _Runner:
         return state
 
 
-def divide_batch(batch: Sequence[Encoded], budget: int) -> list[list[Encoded]]:
+def divide_batch(batch: Sequence[EncodedPair], budget: int) -> list[list[EncodedPair]]:
     """Return a batch in pieces of at most `budget` tokens, padding counted, longest examples first."""
-    pieces: list[list[Encoded]] = []
+    pieces: list[list[EncodedPair]] = []
     for pair in sorted(batch, key=lambda pair: -len(pair.ids)):
         if pieces and len(pieces[-1][0].ids) * (len(pieces[-1]) + 1) <= budget:
             pieces[-1].append(pair)
@@ -231,13 +231,13 @@ def divide_batch(batch: Sequence[Encoded], budget: int) -> list[list[Encoded]]:
     return pieces
 
 
-def sum_losses(model: Any, batch: Sequence[Encoded], length: int | None = None) -> "Tensor":
+def sum_losses(model: Any, batch: Sequence[EncodedPair], length: int | None = None) -> "Tensor":
     """Return the summed loss over the target tokens of some examples, in nats.
 
     Parameters
     ----------
     model : transformers causal language model
-    batch : sequence of Encoded
+    batch : sequence of EncodedPair
         Right-padded to the longest.
     length : int, optional
         Pad to this length instead: what a fixed length would cost (`perf/tuning.py`).

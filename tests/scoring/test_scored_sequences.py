@@ -21,9 +21,9 @@ from transformers import (
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
-from fathom.models.tokens import Encoded
-from fathom.scoring.passes import plan_passes
+from fathom.models.tokens import EncodedPair
 from fathom.scoring.ranks import score_benchmarks, score_pairs
+from fathom.scoring.scored_sequences import plan_sequences
 
 SHAPE = {
     "vocab_size": 62, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
@@ -39,15 +39,15 @@ CONFIGS = {
 
 
 @st.composite
-def encoded_pairs(draw: st.DrawFn) -> Encoded:
+def encoded_pairs(draw: st.DrawFn) -> EncodedPair:
     ids = draw(st.lists(st.integers(0, 2), min_size=2, max_size=8))
-    return Encoded(ids, draw(st.integers(1, len(ids) - 1)), False)
+    return EncodedPair(ids, draw(st.integers(1, len(ids) - 1)), False)
 
 
 @given(pairs=st.lists(encoded_pairs(), max_size=30))
-def test_every_pair_finds_its_tokens_and_no_pass_begins_another(pairs: list[Encoded]) -> None:
-    passes, rows = plan_passes(pairs)
-    wanted = [(found.ids, position, token) for found in passes for position, token in found.wanted]
+def test_every_pair_finds_its_tokens_and_no_pass_begins_another(pairs: list[EncodedPair]) -> None:
+    sequences, rows = plan_sequences(pairs)
+    wanted = [(found.ids, position, token) for found in sequences for position, token in found.targets]
     assert len(set(wanted)) == len(wanted)
     for pair, places in zip(pairs, rows, strict=True):
         assert len(places) == len(pair.ids) - pair.start
@@ -56,11 +56,13 @@ def test_every_pair_finds_its_tokens_and_no_pass_begins_another(pairs: list[Enco
             assert (position, token) == (index - 1, pair.ids[index])
             assert ids[:index] == tuple(pair.ids[:index])
     inputs = {tuple(pair.ids[:-1]) for pair in pairs}
-    assert {found.ids for found in passes} == {
+    assert {found.ids for found in sequences} == {
         ids for ids in inputs if not any(other[: len(ids)] == ids and other != ids for other in inputs)
     }
-    assert [len(found.ids) for found in passes] == sorted((len(found.ids) for found in passes), reverse=True)
-    assert plan_passes(pairs[::-1]).passes == passes
+    assert [len(found.ids) for found in sequences] == sorted(
+        (len(found.ids) for found in sequences), reverse=True
+    )
+    assert plan_sequences(pairs[::-1]).sequences == sequences
 
 
 @pytest.fixture(scope="module")

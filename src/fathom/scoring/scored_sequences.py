@@ -1,0 +1,80 @@
+"""Which token sequences a model must read to score all pairs: each beginning once (spec 8).
+
+A causal model's hidden state at a token depends only on the tokens before it. So a pair whose tokens are a
+prefix of another pair's tokens is scored in the same sequence, and pairs with equal tokens share one: the
+same sentence under several keywords, or cut at several positions, as in the two variants of a benchmark.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fathom.models.tokens import EncodedPair
+
+
+class ScoredSequence(NamedTuple):
+    """One token sequence that the model reads.
+
+    Attributes
+    ----------
+    ids : tuple of int
+        Input tokens. The last token of a pair predicts nothing and is left out.
+    targets : list of (int, int)
+        Position in `ids` and the token to be predicted after it, sorted.
+    """
+
+    ids: tuple[int, ...]
+    targets: list[tuple[int, int]]
+
+
+class ScoringPlan(NamedTuple):
+    """Sequences to read, the longest first, and where each pair finds its tokens' scores.
+
+    Attributes
+    ----------
+    sequences : list of ScoredSequence
+        They do not depend on the order of the pairs.
+    rows : list of lists of int
+        For each pair, the indices of its target tokens among the targets of all sequences, concatenated.
+    """
+
+    sequences: list[ScoredSequence]
+    rows: list[list[int]]
+
+
+def plan_sequences(encoded: Sequence[EncodedPair]) -> ScoringPlan:
+    """Return the sequences that score all pairs, and where each pair's scores are found."""
+    containing = _find_containing(sorted({tuple(pair.ids[:-1]) for pair in encoded}))
+    targets: dict[tuple[int, ...], set[tuple[int, int]]] = {}
+    for pair in encoded:
+        targets.setdefault(containing[tuple(pair.ids[:-1])], set()).update(_list_targets(pair))
+    longest_first = sorted(targets, key=lambda ids: (-len(ids), ids))
+    sequences = [ScoredSequence(ids, sorted(targets[ids])) for ids in longest_first]
+    rows: dict[tuple[int, ...], dict[tuple[int, int], int]] = {}
+    count = 0
+    for sequence in sequences:
+        rows[sequence.ids] = {target: count + index for index, target in enumerate(sequence.targets)}
+        count += len(sequence.targets)
+    rows_of_pairs = [rows[containing[tuple(pair.ids[:-1])]] for pair in encoded]
+    return ScoringPlan(
+        sequences,
+        [
+            [found[target] for target in _list_targets(pair)]
+            for found, pair in zip(rows_of_pairs, encoded, strict=True)
+        ],
+    )
+
+
+def _list_targets(pair: EncodedPair) -> list[tuple[int, int]]:
+    """Return each target token with the position that predicts it: (position, token)."""
+    return [(index - 1, pair.ids[index]) for index in range(pair.start, len(pair.ids))]
+
+
+def _find_containing(sequences: list[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[int, ...]]:
+    """Map each of some sorted sequences to a longest one that it is a prefix of."""
+    containing: dict[tuple[int, ...], tuple[int, ...]] = {}
+    following: tuple[int, ...] = ()
+    for ids in reversed(sequences):
+        # in sorted order, the sequences that start with `ids` come right after it
+        containing[ids] = containing[following] if following[: len(ids)] == ids else ids
+        following = ids
+    return containing

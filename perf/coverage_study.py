@@ -1,4 +1,4 @@
-"""Measure how often the intervals of summaries hold the truth, on simulated ranks; run by hand (spec 2.2).
+"""Measure how often the intervals of summaries hold the truth, on simulated ranks; run by hand.
 
 Keywords are clusters of pairs: the log of a rank is a mean, a keyword's effect, and a pair's own, so ranks
 have a heavy tail and pairs of one keyword are alike. A second model shares most of both. The truth is the

@@ -1,4 +1,4 @@
-"""How fast shards of full texts are joined with the metadata, against plain json and a dictionary (spec 8).
+"""How fast shards of full texts are joined with the metadata, against plain json and a dictionary.
 
 Makes a dump in arXiv's schemas: many small texts, and texts of RedPajama's size, with the words of a finished
 run's documents. There are two plain ways. One does what the join must and writes the same table: cleaned

@@ -1,4 +1,4 @@
-"""How fast targets are followed through the layers, against the plain way and the machine's limit (spec 8).
+"""How fast targets are followed through the layers, against the plain way and the machine's limit.
 
 Reads the pairs of a finished run (`make demo`). Speed is measured on models of GPT-2's shape and vocabulary
 with random weights, on one thread, alternatives in turn, medians of processor time. The plain way reads one

@@ -1,4 +1,4 @@
-"""How fast pairs are scored, against peers and the machine's limit, and how exact (spec 8).
+"""How fast pairs are scored, against peers and the machine's limit, and how exact.
 
 Peers are the plain way of the papers, and lm-evaluation-harness where it is installed. Reads the pairs and
 models of a finished run (`make demo`). Speed is measured on a model of GPT-2's shape with random weights,

@@ -14,6 +14,15 @@ _PAGES = [
     _ROOT / "results/README.md",
 ]
 _CAPTIONS = sorted((_ROOT / "workflow" / "report").glob("*.rst"))
+_ROOMS = ("src", "scripts", "workflow", "config", "envs", "docs", "perf", "tests")
+_SUFFIXES = {".py", ".smk", ".yaml", ".md", ".rst", ".json", ".tsv", ".txt"}
+_TEXTS = [
+    *_ROOT.glob("*.md"),
+    *(path for room in _ROOMS for path in sorted((_ROOT / room).rglob("*")) if path.suffix in _SUFFIXES),
+]
+_LOCATED = re.compile(r"[\[;] ?(\w+), (?:Secs?|Apps?|Figs?|Eqs?|Algs?|Tables?)\b\.? [\dA-Z]")
+_BARE = re.compile(r"(?<![\w\[\])`])\[([A-Z][a-z0-9]*(?:[A-Z]+[a-z0-9]+)+[A-Z]*)\](?![\[(:])")
+_INTERNAL = re.compile(r"\bspec(?:ification)? \d|(?<![\d.,\w])00[0-4](?=[:;`)])")
 
 
 def _name(path: Path) -> str:
@@ -34,6 +43,27 @@ def test_links_lead_somewhere(page):
         target = (page.parent / file).resolve() if file else page
         assert target.exists(), link
         assert not anchor or anchor in _anchors(target), link
+
+
+def test_every_citation_resolves():
+    page = (_ROOT / "docs" / "references.md").read_text()
+    listed = [key for key in re.findall(r"^\| (\w+) \|", page, re.M) if key != "key"]
+    entries = re.findall(r"^@\w+\{(\w+),$", page, re.M)
+    assert listed == entries
+    assert len(set(listed)) == len(listed)
+    cited = {
+        (key, _name(path))
+        for path in _TEXTS
+        for pattern in (_LOCATED, _BARE)
+        for key in pattern.findall(path.read_text(encoding="utf-8"))
+    }
+    assert not {(key, name) for key, name in cited if key not in listed}
+    assert {"RawCorpora", "BeyondBenchmarks", "TrainBeforeTest"} <= {key for key, _ in cited}
+
+
+def test_nothing_cites_by_an_internal_name():
+    found = {_name(path): _INTERNAL.findall(path.read_text(encoding="utf-8")) for path in _TEXTS}
+    assert not {name: hits for name, hits in found.items() if hits}
 
 
 def test_captions_are_those_that_rules_name():

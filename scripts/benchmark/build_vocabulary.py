@@ -1,4 +1,4 @@
-"""Choose the terms of every keyword's target vocabulary from its matched sentences (spec 1.4)."""
+"""Choose the terms of every keyword's target vocabulary from its matched sentences [RawCorpora, Sec. 2.4]."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Write the manifest and the card of one benchmark (spec 1.5)."""
+"""Write the manifest and the card of one benchmark."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Embed the distinct sentences of one part, each once for all keywords and domains (spec 1.3)."""
+"""Embed the distinct sentences of one part, each once for all keywords and domains [RawCorpora, Sec. 2.3]."""
 
 import argparse
 from functools import cache, partial

@@ -1,4 +1,4 @@
-"""Write one benchmark as a task folder of lm-evaluation-harness, for its `--include_path` (spec 1.5)."""
+"""Write one benchmark as a task folder of lm-evaluation-harness, for its `--include_path`."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Extract a domain's keywords from the abstracts of all its documents (spec 1.2).
+"""Extract a domain's keywords from the abstracts of all its documents [RawCorpora, Sec. 2.2, App. A.1].
 
 Reads the index of documents and the word lists; writes keywords.tsv (keyword, words, documents, count,
 merged) and a report of what was left out and why.

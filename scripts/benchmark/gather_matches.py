@@ -1,4 +1,7 @@
-"""Gather the matches of all parts of a domain, each clean sentence once per keyword (spec 1.3)."""
+"""Gather the matches of all parts of a domain, each clean sentence once per keyword.
+
+Source: [RawCorpora, App. A.2].
+"""
 
 import argparse
 from pathlib import Path

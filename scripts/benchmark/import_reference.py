@@ -1,4 +1,6 @@
-"""Import a reference benchmark: expert pairs, each checked, as a folder like any other benchmark (spec 1.6).
+"""Import a reference benchmark: expert pairs, each checked, as a folder like any other benchmark.
+
+Source: [RawCorpora, Sec. 3.2].
 
 Reads JSON lines or CSV with category (or keyword), prompt and target; writes pairs.parquet, pairs.jsonl, a
 report and a card. Every fault is named with its line, and then nothing is written.

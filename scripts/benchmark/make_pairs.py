@@ -1,4 +1,4 @@
-"""Make the prompt-target pairs of one domain and variant (spec 1.5)."""
+"""Make the prompt-target pairs of one domain and variant [RawCorpora, Sec. 2.5]."""
 
 import argparse
 from collections.abc import Collection

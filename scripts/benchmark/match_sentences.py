@@ -1,4 +1,4 @@
-"""Match the sentences of one part and domain with the domain's keywords by cosine (spec 1.3)."""
+"""Match the sentences of one part and domain with the domain's keywords by cosine [RawCorpora, Sec. 2.3]."""
 
 import argparse
 from pathlib import Path

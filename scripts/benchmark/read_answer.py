@@ -1,4 +1,6 @@
-"""Read a language model's answers to the request for a benchmark, and hold them to its rules (spec 1.6).
+"""Read a language model's answers to the request for a benchmark, and hold them to its rules.
+
+Source: [RawCorpora, Sec. 3.2, Fig. 14].
 
 Nothing of an answer is run. Entries that keep all rules are written as JSON lines for import_reference.py;
 every broken rule is listed with file, line, entry and text, and its entries are counted.

@@ -1,4 +1,4 @@
-"""Send requests for a benchmark to a language model through the Anthropic API (spec 1.6).
+"""Send requests for a benchmark to a language model through the Anthropic API [RawCorpora, Sec. 3.2].
 
 The model is always named by you, the key comes from ANTHROPIC_API_KEY alone, and no rule of the workflow runs
 this. Every answer is saved as it comes, with model, tokens and date; started again, only what has no answer

@@ -1,7 +1,7 @@
 """Write the request for a benchmark that a language model makes, to send by hand or by send_request.py.
 
 Reads keywords.tsv of a domain; writes the request, with its first keywords as categories, to a text file, or
-several requests with some categories each (spec 1.6).
+several requests with some categories each [RawCorpora, Sec. 3.2, Fig. 14].
 """
 
 import argparse

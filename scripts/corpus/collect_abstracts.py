@@ -1,4 +1,4 @@
-"""Collect the arXiv records that no shard has a full text for, as documents (spec 1.1)."""
+"""Collect the arXiv records that no shard has a full text for, as documents."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Index a corpus: which part holds the version of a document that counts; report on the join (spec 1.1)."""
+"""Index a corpus: which part holds the version of a document that counts; report on the join."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Join one shard of arXiv full texts with the metadata (spec 1.1)."""
+"""Join one shard of arXiv full texts with the metadata [RawCorpora, Sec. 2.1]."""
 
 import argparse
 from pathlib import Path

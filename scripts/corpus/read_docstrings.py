@@ -1,4 +1,4 @@
-"""Read the docstrings of an installed package as documents (spec 1.1)."""
+"""Read the docstrings of an installed package as documents."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Read documents from JSON lines: id, and any of title, abstract, text, categories, date (spec 1.1)."""
+"""Read documents from JSON lines: id, and any of title, abstract, text, categories, date."""
 
 import argparse
 from pathlib import Path

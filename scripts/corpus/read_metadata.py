@@ -1,4 +1,4 @@
-"""Read arXiv's metadata (arxiv-metadata-oai-snapshot.json) as records (spec 1.1)."""
+"""Read arXiv's metadata (arxiv-metadata-oai-snapshot.json) as records [RawCorpora, Sec. 2.1]."""
 
 import argparse
 from pathlib import Path

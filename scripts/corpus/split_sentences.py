@@ -1,4 +1,7 @@
-"""Split one part's benchmark documents into sentences and keep those that cleaning keeps (spec 1.3)."""
+"""Split one part's benchmark documents into sentences and keep those that cleaning keeps.
+
+Source: [RawCorpora, App. A.2].
+"""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Plot one figure of a family of models by layer (001: Figs. 9-12, 22-24; a heat map; lenses).
+"""Plot one figure of a family of models by layer.
+
+Most follow [BeyondBenchmarks, Figs. 9-12, 22-24]; the heat map and the lenses are additions.
 
 Reads layers.csv and layer-changes.csv of a domain, and the rates of the family's first model; writes the
 figure as PDF and PNG, and its numbers as CSV.

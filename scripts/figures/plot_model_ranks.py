@@ -1,4 +1,4 @@
-"""Plot the models of one domain by rank, and how far its benchmarks agree (000: Figure 7).
+"""Plot the models of one domain by rank, and how far its benchmarks agree [RawCorpora, Fig. 7].
 
 Reads summary.csv; writes the figure as PDF and PNG, and its numbers as CSV.
 """

@@ -1,4 +1,4 @@
-"""Plot one figure of how far rankings agree, and write its numbers (004: Figures 1 to 15).
+"""Plot one figure of how far rankings agree, and write its numbers [TrainBeforeTest, Figs. 1-15].
 
 Reads the tables of results/{run}/ranking; writes the figure as PDF and PNG, and its numbers as CSV.
 """

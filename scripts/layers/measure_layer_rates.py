@@ -1,4 +1,4 @@
-"""Measure a model's attribute rates and probability sums layer by layer (001: 2.8, 3.3.1; spec 4).
+"""Measure a model's attribute rates and probability sums layer by layer [BeyondBenchmarks, Secs. 2.8, 3.3.1].
 
 Reads a model (its pointer or a plain folder), the domain's keywords and matched sentences, and the stopwords;
 writes the most likely tokens of every layer after each keyword, the rates that follow from them for every k

@@ -1,4 +1,4 @@
-"""Follow the true targets of a benchmark through the layers of a model (001: 3.3.3; spec 4).
+"""Follow the true targets of a benchmark through the layers of a model [BeyondBenchmarks, Sec. 3.3.3].
 
 Reads a model (its pointer or a plain folder), pairs, and a tuned lens where there is one; writes rank,
 probability, entropy, agreement and divergence of every pair at every layer, and a report.

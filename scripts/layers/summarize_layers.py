@@ -1,4 +1,6 @@
-"""Sum up layers over keywords, compare models with their references, and say where changes begin (001: 3.3).
+"""Sum up layers over keywords, compare models with their references, and say where changes begin.
+
+Source: [BeyondBenchmarks, Sec. 3.3].
 
 Reads the rates and targets of all models on one domain; writes layers.csv, layer-changes.csv and
 layer-onsets.csv.

@@ -1,4 +1,4 @@
-"""Train a tuned lens: a map for each layer whose projection is nearest to the model's own output (spec 4).
+"""Train a tuned lens: a map for each layer whose projection is nearest to the model's own output [TunedLens].
 
 Reads a model (its pointer or a plain folder) and a domain's texts; learns on fold adapt-train, measures on
 adapt-valid; writes the maps as safetensors, and a report. The model stays as it is.

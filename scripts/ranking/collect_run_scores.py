@@ -1,4 +1,4 @@
-"""Make a table of scores from a run's own summary and comparisons, to rank its models by (spec 3.5).
+"""Make a table of scores from a run's own summary and comparisons, to rank its models by.
 
 A benchmark is a domain and variant; its score is the trimmed mean rank, of which low is good.
 """

@@ -1,4 +1,6 @@
-"""Compare the rankings that benchmarks give: tau, significance, perplexity, components, alignment (spec 3.5).
+"""Compare the rankings that benchmarks give: tau, significance, perplexity, components, alignment.
+
+Source: [TrainBeforeTest, Sec. 3].
 
 Reads the four files of a table of scores; writes one CSV for each kind of number, with intervals from a
 bootstrap over models.

@@ -1,4 +1,4 @@
-"""Write what was ranked as tables: benchmarks, models, bits per byte, compute (004: Tables 1 to 4).
+"""Write what was ranked as tables: benchmarks, models, bits per byte, compute [TrainBeforeTest, Tables 1-4].
 
 Each table is a CSV; all of them together are a page of Markdown.
 """

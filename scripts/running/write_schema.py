@@ -4,7 +4,6 @@ To be run after a change there; tests/test_config.py says when one of the two is
 """
 
 import argparse
-import re
 import types
 from collections.abc import Iterator
 from datetime import date
@@ -20,7 +19,6 @@ from fathom.config.whole import Config
 from fathom.io.files import write_json, write_text
 from fathom.running.program import run_program
 
-_REFERENCE = re.compile(r" \((?:00\d|spec)[^)]*\)")  # papers and specifications, for whoever reads the source
 _TYPES = {str: "text", int: "whole number", float: "number", bool: "true or false", date: "YYYY-MM-DD"}
 _OPENING = """\
 # Configuration
@@ -38,6 +36,8 @@ completes and checks keys in a file that begins with `# yaml-language-server: $s
 
 `wordlists/` holds words that keywords and targets may not contain, one a line; `models.tsv` the models that
 can be scored by name (see [docs/models.md](../docs/models.md)). Both can be edited.
+
+Sources such as [RawCorpora, Sec. 2.3] are listed in [docs/references.md](../docs/references.md).
 """
 _EXAMPLES = {
     "Config": "run: law\ncorpus: {source: jsonl, files: [data/opinions.jsonl.gz]}\n"
@@ -118,7 +118,7 @@ def describe_default(field: FieldInfo) -> str:
 
 def render_section(path: str, model: type[BaseModel]) -> str:
     """Return one section of the page: its description, a table of its keys, an example."""
-    lines = [f"## {path or 'Top level'}", "", _REFERENCE.sub("", model.__doc__ or "").strip(), ""]
+    lines = [f"## {path or 'Top level'}", "", (model.__doc__ or "").strip(), ""]
     lines += ["| key | type | default | what it does |", "|---|---|---|---|"]
     for name, field in model.model_fields.items():
         key = field.alias or name

@@ -1,4 +1,4 @@
-"""Compare every two models on each benchmark, group those that are not apart, correlate metrics (spec 2.2).
+"""Compare every two models on each benchmark, group those that are not apart, correlate metrics.
 
 Reads the scores of all models and their summary; writes differences with intervals, groups by letters, and
 correlations.

@@ -1,4 +1,4 @@
-"""Measure a model's last-layer attribute rate on a domain's keywords (spec 1.4, 2.3).
+"""Measure a model's last-layer attribute rate on a domain's keywords [RawCorpora, App. A.3.3].
 
 Reads a model (its pointer or a plain folder), the domain's matched sentences and the stopwords; writes one
 row for each keyword, the token lists that the model's tokenizer gives, and a report.

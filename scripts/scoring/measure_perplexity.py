@@ -1,4 +1,4 @@
-"""Measure perplexity and bits per byte of a model on a domain's held-out text (spec 2.3).
+"""Measure perplexity and bits per byte of a model on a domain's held-out text [BeyondBenchmarks, Sec. 2.11].
 
 Reads a model (its pointer or a plain folder) and the domain's texts, of which only fold adapt-test is used;
 writes one row for each document, and a report.

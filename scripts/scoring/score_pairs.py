@@ -1,4 +1,4 @@
-"""Score a model on prompt-target pairs: rank and probability of every target (spec 2.1).
+"""Score a model on prompt-target pairs: rank and probability of every target [RawCorpora, Sec. 2.6].
 
 Reads a model (its pointer or a plain folder) and pairs (.parquet of the workflow, or .jsonl with prompt and
 target, and perhaps pair_id and keyword); writes one row for each pair, and a report. With several files of

@@ -1,4 +1,7 @@
-"""Sum up the scores of all models on all benchmarks, with intervals, into one table (spec 2.2)."""
+"""Sum up the scores of all models on all benchmarks, with intervals, into one table.
+
+Source: [RawCorpora, Sec. 2.6].
+"""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Make the examples of one task that models are tuned for and scored on (004: 3.1; spec 3.4).
+"""Make the examples of one task that models are tuned for and scored on [TrainBeforeTest, Sec. 3.1].
 
 Reads the pairs of a benchmark, the texts of a domain, or a task of lm-evaluation-harness.
 """

@@ -1,4 +1,4 @@
-"""Score a model on a task, tune it for the task, score it again (004: 3.1; spec 3.4).
+"""Score a model on a task, tune it for the task, score it again [TrainBeforeTest, Sec. 3.1].
 
 Chat models go through twice, without and with their chat template; under each setting the one that validates
 better counts. A run that was stopped goes on where it was, from `.{output}.partial` beside the output.

@@ -1,4 +1,4 @@
-"""Keywords of real abstracts against the papers' Table 4 (000: A.1)."""
+"""Keywords of real abstracts against the papers' Table 4 [RawCorpora, App. A.1]."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The published table of 61 models: our numbers are those of its authors' code (004)."""
+"""The published table of 61 models: our numbers are those of its authors' code [TrainBeforeTest]."""
 
 import csv
 from pathlib import Path

@@ -94,7 +94,7 @@ def make_model(name: str) -> Any:
 
 
 def score_plainly(model: Any, tokenizer: Any, pair: dict[str, str], add_bos: bool | None) -> dict[str, float]:
-    """Score one pair, one token at a time, as the paper does (000: 2.6)."""
+    """Score one pair, one token at a time, as the paper does [RawCorpora, Sec. 2.6]."""
     ids, start, _ = encode_pair(tokenizer, pair["prompt"], pair["target"], add_bos)
     found, probabilities, logs = [], [], []
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Sentence embeddings that depend on the sentence alone (000: 2.2, 2.3).
+"""Sentence embeddings that depend on the sentence alone [RawCorpora, Secs. 2.2, 2.3].
 
 A sentence's vector is the same to the last bit whatever stands beside it: sentences go through the model in
 batches of fixed shape, so that each kernel always sees the same sizes.

@@ -27,7 +27,7 @@ Groups = Iterator[tuple[str, pl.DataFrame]]
 def gather_matches(
     parts: Sequence[Path], keywords: Sequence[str], write: Callable[[pl.DataFrame], None]
 ) -> dict[str, Any]:
-    """Join the matches of all parts, each clean sentence once per keyword (spec 1.3).
+    """Join the matches of all parts, each clean sentence once per keyword [RawCorpora, App. A.2].
 
     Of equal clean sentences of a keyword the one with the largest cosine stays, then the one of the first
     document and position. Parts are read side by side and joined keyword by keyword: memory holds one

@@ -49,7 +49,7 @@ class Selected:
 def extract_keywords(
     abstracts: Mapping[str, str], settings: Keywords, wordlists: WordLists, encode: Encode
 ) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
-    """Extract the keywords of a domain from its abstracts (000: 2.2, A.1; spec 1.2).
+    """Extract the keywords of a domain from its abstracts [RawCorpora, Sec. 2.2, App. A.1].
 
     Parameters
     ----------

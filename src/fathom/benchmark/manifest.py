@@ -30,7 +30,7 @@ def make_manifest(
     join_report: Report,
     reports: Mapping[str, Report],
 ) -> dict[str, Any]:
-    """Gather what a benchmark was made from (spec 1.5).
+    """Gather what a benchmark was made from.
 
     Parameters
     ----------

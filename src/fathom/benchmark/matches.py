@@ -41,7 +41,9 @@ def match_sentences(
     encoder: Encoder,
     min_cosine: float,
 ) -> pl.DataFrame:
-    """Find the sentences of one part with a cosine of at least `min_cosine` to each keyword (000: 2.3).
+    """Find the sentences of one part with a cosine of at least `min_cosine` to each keyword.
+
+    Source: [RawCorpora, Sec. 2.3].
 
     Parameters
     ----------

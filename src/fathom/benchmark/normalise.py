@@ -43,7 +43,7 @@ _ENDINGS = {"re": "are", "ve": "have", "ll": "will", "d": "would", "m": "am"}
 
 
 def split_into_runs(text: str) -> list[Run]:
-    """Normalise a text and split it into runs of tokens (000: A.1; spec 1.2).
+    """Normalise a text and split it into runs of tokens [RawCorpora, App. A.1].
 
     Lower case; accents fall away, as in the sentence encoder's own tokenizer; bracketed text, mathematics,
     LaTeX commands, HTML tags, URLs and e-mail addresses are dropped; contractions are expanded, possessives

@@ -1,4 +1,4 @@
-"""Prompt-target pairs: which sentence of a keyword asks for which term (000: 2.5; spec 1.5)."""
+"""Prompt-target pairs: which sentence of a keyword asks for which term [RawCorpora, Sec. 2.5]."""
 
 import re
 from array import array
@@ -51,7 +51,7 @@ def make_pairs(
     settings: Pairs,
     encode_offsets: EncodeOffsets,
 ) -> Benchmark:
-    """Make the pairs of every keyword, each keyword for itself (000: 2.5; spec 1.5).
+    """Make the pairs of every keyword, each keyword for itself [RawCorpora, Sec. 2.5].
 
     A sentence gives at most one pair per keyword. Targets take turns, in an order drawn by hash, until the
     quota is reached; a target's turn goes to the sentence from the least used document, and

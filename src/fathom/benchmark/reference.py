@@ -1,4 +1,7 @@
-"""Reference benchmarks: pairs that a person or another model wrote, checked on the way in (spec 1.6)."""
+"""Reference benchmarks: pairs that a person or another model wrote, checked on the way in.
+
+Source: [RawCorpora, Sec. 3.2].
+"""
 
 import csv
 import io

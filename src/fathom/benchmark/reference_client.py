@@ -1,4 +1,4 @@
-"""Send requests for a benchmark through the Anthropic API; keep every answer that was paid for (spec 1.6).
+"""Send requests for a benchmark through the Anthropic API; keep every answer that was paid for.
 
 For each request two files: `NAME.json`, the record (who was asked what and when, the raw answer, its tokens),
 and `NAME.txt`, the answer's text. A record that fits its request is never asked for again.

@@ -1,6 +1,6 @@
 """A benchmark that a language model writes: the request for it, and its answer held to the rules.
 
-The rules are those of 000: Figure 14 (spec 1.6). The answer is a Python-like listing or JSON, with or without
+The rules are those of [RawCorpora, Fig. 14]. The answer is a Python-like listing or JSON, with or without
 text around it; nothing of it is ever run: single dictionaries are found and read as literals.
 """
 

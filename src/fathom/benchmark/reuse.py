@@ -1,4 +1,4 @@
-"""Take over the vectors of sentences that an earlier run has embedded already, by content (000: 2.3)."""
+"""Take over the vectors of sentences that an earlier run has embedded already, by content."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Vocabulary terms in a sentence, and those among them that may be its target (000: 2.5; spec 1.5)."""
+"""Vocabulary terms in a sentence, and those among them that may be its target [RawCorpora, Sec. 2.5]."""
 
 import re
 from bisect import bisect_right

@@ -1,4 +1,4 @@
-"""Target vocabularies: the terms that stand out in a keyword's sentences (000: 2.4; spec 1.4)."""
+"""Target vocabularies: the terms that stand out in a keyword's sentences [RawCorpora, Sec. 2.4]."""
 
 import math
 import re
@@ -44,7 +44,7 @@ def build_vocabulary(
     stopwords: frozenset[str],
     encoder: Encoder,
 ) -> list[Entry]:
-    """Choose the terms of every keyword's vocabulary (000: 2.4; spec 1.4).
+    """Choose the terms of every keyword's vocabulary [RawCorpora, Sec. 2.4].
 
     All clean sentences of a keyword form one document; terms in too many of the documents fall away; a term's
     score is its count (tf) or its TF-IDF weight among the documents (tfidf, scikit-learn's defaults). Memory

@@ -1,4 +1,4 @@
-"""Settings of keywords, sentences, embeddings, matches, vocabularies and pairs (000: 2)."""
+"""Settings of keywords, sentences, embeddings, matches, vocabularies and pairs [RawCorpora, Sec. 2]."""
 
 from typing import Literal, get_args
 
@@ -9,11 +9,11 @@ from fathom.config.section import Name, Positive, Section, Share
 Variant = Literal["tf", "tfidf"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 REFERENCE = "reference"
-"""The variant of benchmarks that a person or another model wrote (spec 1.6)."""
+"""The variant of benchmarks that a person or another model wrote [RawCorpora, Sec. 3.2]."""
 
 
 class Keywords(Section):
-    """Keyword extraction (000: 2.2, A.1)."""
+    """Keyword extraction [RawCorpora, Sec. 2.2, App. A.1]."""
 
     count: Positive = Field(300, description="keywords for each domain")
     shares: dict[Literal["2", "3", "4", "5+"], Share] = Field(
@@ -30,7 +30,7 @@ class Keywords(Section):
 
 
 class Sentences(Section):
-    """Sentence splitting and cleaning (000: 2.3, A.2)."""
+    """Sentence splitting and cleaning [RawCorpora, Sec. 2.3, App. A.2]."""
 
     splitter: str = Field(
         "auto",
@@ -42,7 +42,7 @@ class Sentences(Section):
 
 
 class Embedding(Section):
-    """Sentence embeddings (000: 2.2, 2.3)."""
+    """Sentence embeddings [RawCorpora, Secs. 2.2, 2.3]."""
 
     model: str = Field(
         "all-MiniLM-L6-v2",
@@ -52,13 +52,13 @@ class Embedding(Section):
 
 
 class Matches(Section):
-    """Which sentences belong to a keyword (000: 2.3)."""
+    """Which sentences belong to a keyword [RawCorpora, Sec. 2.3]."""
 
     min_cosine: Share = Field(0.5, description="cosine from which a sentence matches a keyword")
 
 
 class Vocabulary(Section):
-    """Target vocabularies (000: 2.4)."""
+    """Target vocabularies [RawCorpora, Sec. 2.4]."""
 
     max_share: dict[Variant, Share] = Field(
         {"tf": 0.8, "tfidf": 0.5}, description="leave out terms in more than this share of keyword documents"
@@ -68,7 +68,7 @@ class Vocabulary(Section):
 
 
 class Pairs(Section):
-    """Prompt-target pairs (000: 2.5)."""
+    """Prompt-target pairs [RawCorpora, Sec. 2.5]."""
 
     per_keyword: Positive = Field(
         50, description="pairs for each keyword and variant, where there are enough"
@@ -79,7 +79,7 @@ class Pairs(Section):
     earlier_terms: Literal["any", "adjacent"] = Field(
         "adjacent",
         description="which terms from scan_from on rule out a target behind them: any, or only one that ends "
-        "right before it (001: 2.6)",
+        "right before it [BeyondBenchmarks, Sec. 2.6]",
     )
     max_tokens: Positive = Field(1024, description="longest pair: the context of the smallest model")
     tokenizer: Name = Field(description="name of the model whose tokenizer counts: the smallest one")

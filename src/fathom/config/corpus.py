@@ -1,4 +1,4 @@
-"""Settings of the corpus and its domains (spec 1.1)."""
+"""Settings of the corpus and its domains."""
 
 from datetime import date
 from typing import Literal, Self
@@ -25,7 +25,7 @@ class Folds(Section):
 
 
 class Corpus(Section):
-    """Where documents come from (spec 1.1)."""
+    """Where documents come from."""
 
     source: Literal["docstrings", "arxiv", "jsonl"] = Field(
         "docstrings", description="which door: installed packages, an arXiv dump, or one's own JSON lines"

@@ -1,4 +1,4 @@
-"""Settings of what is looked at inside models, layer by layer (001: 2.8, 3.3; spec 4)."""
+"""Settings of what is looked at inside models, layer by layer [BeyondBenchmarks, Secs. 2.8, 3.3]."""
 
 from typing import Literal
 
@@ -24,7 +24,7 @@ class TunedLens(Section):
 
 
 class Layers(Section):
-    """Attribute rates, targets and lenses by layer (001: 2.8, 3.3)."""
+    """Attribute rates, targets and lenses by layer [BeyondBenchmarks, Secs. 2.8, 3.3]."""
 
     models: list[str] = Field([], description="models to look into; empty: all that are scored")
     against: dict[str, str] = Field(

@@ -25,7 +25,7 @@ class Training(Section):
 
 
 class Adaptation(Section):
-    """Further training of a model on domains, one stage after the other (000: 4.1; spec 3.1)."""
+    """Further training of a model on domains, one stage after the other [RawCorpora, Sec. 4.1]."""
 
     base: Name = Field(description="model to start from")
     paths: list[list[Name]] = Field(
@@ -35,7 +35,7 @@ class Adaptation(Section):
     batch: Positive = Field(16, description="sequences in a step")
     sequence: Positive = Field(128, description="tokens in a training sequence")
     learning_rate: float = Field(5e-4, gt=0, description="highest learning rate")
-    dropout: Share = Field(0.0, description="dropout while adapting; 0.2 in 000: A.5")
+    dropout: Share = Field(0.0, description="dropout while adapting; 0.2 in [RawCorpora, App. A.5]")
     seed: int = Field(0, description="for the order of sequences")
     score: bool = Field(True, description="false: only looked into layer by layer, where that is asked for")
 

@@ -1,4 +1,4 @@
-"""Settings of rankings: tables of scores, their benchmarks, families of models (spec 3.5)."""
+"""Settings of rankings: tables of scores, their benchmarks, families of models."""
 
 from typing import Annotated, Self
 
@@ -29,7 +29,7 @@ class RankedBenchmark(Section):
 
 
 class Ranking(Section):
-    """How rankings of models are compared (004; spec 3.5)."""
+    """How rankings of models are compared [TrainBeforeTest]."""
 
     settings: list[ScoreFile] = Field(
         [],

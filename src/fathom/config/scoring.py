@@ -1,4 +1,4 @@
-"""Settings of scores and of what they sum up to (000: 2.6; spec 2)."""
+"""Settings of scores and of what they sum up to [RawCorpora, Sec. 2.6]."""
 
 from typing import Literal, Self
 
@@ -8,7 +8,7 @@ from fathom.config.section import Positive, Section
 
 
 class Scoring(Section):
-    """How pairs are scored (000: 2.6)."""
+    """How pairs are scored [RawCorpora, Sec. 2.6]."""
 
     batch_tokens: Positive = Field(1024, description="tokens in a batch, padding counted")
     device: str = Field("auto", description="auto, cpu, cuda or cuda:N")
@@ -18,7 +18,7 @@ class Scoring(Section):
 
 
 class Perplexity(Section):
-    """Perplexity and bits per byte on held-out text (spec 2.3)."""
+    """Perplexity and bits per byte on held-out text [BeyondBenchmarks, Sec. 2.11]."""
 
     window: Positive = Field(1024, description="tokens given to a model at once, at most its context")
     stride: Positive = Field(
@@ -34,14 +34,14 @@ class Perplexity(Section):
 
 
 class AttributeRate(Section):
-    """Last-layer attribute rate (000: A.3; spec 1.4, 2.3)."""
+    """Last-layer attribute rate [RawCorpora, App. A.3]."""
 
     k: Positive = Field(50, description="most likely tokens after a keyword that are looked at")
     list_length: Positive = Field(1200, description="most frequent tokens of its sentences that count")
 
 
 class Summary(Section):
-    """How scores are summed up (000: 2.6; spec 2.2)."""
+    """How scores are summed up [RawCorpora, Sec. 2.6]."""
 
     trim: float = Field(0.2, ge=0.0, lt=0.5, description="share cut from each end for the trimmed mean")
     rounds: Positive = Field(1000, description="bootstrap rounds over keywords")

@@ -1,4 +1,4 @@
-"""Settings of train-before-test: the same fine-tuning for every model, then a score (004; spec 3.4)."""
+"""Settings of train-before-test: the same fine-tuning for every model, then a score [TrainBeforeTest]."""
 
 from typing import Literal, Self
 
@@ -12,7 +12,7 @@ LOWER_IS_BETTER: tuple[Metric, ...] = ("trimmed_mean_rank", "bits_per_byte")
 
 
 class Lora(Section):
-    """The adapter and its training (004: A.3); the same for every model, and tuned for none."""
+    """The adapter and its training: fixed, and the same for every model [TrainBeforeTest, App. A.3]."""
 
     rank: Positive = Field(8, description="rank of the adapter's matrices")
     alpha: float = Field(32.0, gt=0, description="the adapter's output is scaled by alpha / rank")
@@ -30,7 +30,7 @@ class Lora(Section):
 
 
 class Limits(Section):
-    """How many examples of a task are used (004: 3.1)."""
+    """How many examples of a task are used [TrainBeforeTest, Sec. 3.1]."""
 
     train: Positive = Field(50_000, description="training examples at most")
     valid: Positive = Field(1_000, description="validation examples at most")

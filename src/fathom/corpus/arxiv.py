@@ -1,4 +1,4 @@
-"""The join of arXiv's metadata and full texts, shard by shard (spec 1.1)."""
+"""The join of arXiv's metadata and full texts, shard by shard [RawCorpora, Sec. 2.1]."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Canonical arXiv ids (spec 1.1)."""
+"""Canonical arXiv ids."""
 
 import re
 

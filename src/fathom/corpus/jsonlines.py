@@ -1,4 +1,4 @@
-"""The door for one's own corpus: JSON lines of a simple record (spec 1.1)."""
+"""The door for one's own corpus: JSON lines of a simple record."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -47,7 +47,7 @@ class _OutOfTimeError(Exception):
 
 
 def clean_sentence(text: str, counts: Counter[str] | None = None) -> str | None:
-    """Clean one sentence as the papers do; None if it is to be dropped (000: A.2; spec 1.3).
+    """Clean one sentence as the papers do; None if it is to be dropped [RawCorpora, App. A.2].
 
     Citations out, LaTeX to text, white space to single blanks; a sentence with any character outside ASCII
     letters, digits, white space and punctuation, or with nothing left, is dropped.

@@ -1,4 +1,4 @@
-"""arXiv's metadata: one record for each paper, out of Kaggle's JSON lines (spec 1.1)."""
+"""arXiv's metadata: one record for each paper, out of Kaggle's JSON lines [RawCorpora, Sec. 2.1]."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""Take over the sentences of documents that an earlier run has split already, by content (spec 1.3).
+"""Take over the sentences of documents that an earlier run has split already, by content.
 
 What is taken over is what would come out again: same title, abstract and text, same code, settings and
 packages. In which shard a document lies, now or then, does not matter.

@@ -115,7 +115,7 @@ def _is_within(day: str, since: date | None, until: date | None) -> bool:
 
 
 class FoldChooser:
-    """Gives each document its fold, by a hash of its id alone (spec 1.1).
+    """Gives each document its fold, by a hash of its id alone.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Documents to sentences: paragraphs, then spaCy, then cleaning (spec 1.3)."""
+"""Documents to sentences: paragraphs, then spaCy, then cleaning [RawCorpora, App. A.2]."""
 
 import importlib.util
 import re

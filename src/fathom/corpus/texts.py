@@ -1,4 +1,4 @@
-"""Plain text that models are trained on: never from the benchmark's documents (spec 1.1, 3.1)."""
+"""Plain text that models are trained on: never from the benchmark's documents."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,7 @@
-"""What every layer says: rates, sums, targets and lenses of a family of models (001: Figs. 9-12, 22-24)."""
+"""What every layer says: rates, sums, targets and lenses of a family of models.
+
+Source: [BeyondBenchmarks, Figs. 9-12, 22-24].
+"""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -116,7 +119,7 @@ def _look(line: Line, label: str, look: int, dash: int | None = None, scale: flo
 
 
 def build_norm(numbers: Numbers) -> list[Panel]:
-    """Return rates and probability sums with the norm and without it (001: Fig. 9)."""
+    """Return rates and probability sums with the norm and without it [BeyondBenchmarks, Fig. 9]."""
     panels = []
     for metric, name, scale in (("rate", "attribute rate", 100.0), ("inside", "probability sum", 1.0)):
         for projection in sorted(numbers.settings.projections, key=list(_NAMES).index):
@@ -128,7 +131,7 @@ def build_norm(numbers: Numbers) -> list[Panel]:
 
 
 def build_sums(numbers: Numbers) -> list[Panel]:
-    """Return probability sums inside the list and outside of it (001: Fig. 10)."""
+    """Return probability sums inside the list and outside of it [BeyondBenchmarks, Fig. 10]."""
     k, first = numbers.settings.k, numbers.models[0]
     series = {
         "inside": f"of the {k} likeliest content words, in the list",
@@ -143,7 +146,7 @@ def build_sums(numbers: Numbers) -> list[Panel]:
 
 
 def build_variations(numbers: Numbers) -> list[Panel]:
-    """Return rates for other numbers of tokens and lengths of the list (001: Fig. 22)."""
+    """Return rates for other numbers of tokens and lengths of the list [BeyondBenchmarks, Fig. 22]."""
     settings, lines = numbers.settings, []
     for look, length in enumerate(settings.all_lengths, start=1):
         for dash, k in enumerate(settings.all_k):
@@ -153,13 +156,16 @@ def build_variations(numbers: Numbers) -> list[Panel]:
 
 
 def build_rates(numbers: Numbers) -> list[Panel]:
-    """Return rates and probability sums of all models, and their changes (001: Figs. 11, 23)."""
+    """Return rates and probability sums of all models, and their changes [BeyondBenchmarks, Figs. 11, 23]."""
     metrics = [("rate", "attribute rate", "%", 100.0), ("inside", "probability sum", "probability", 1.0)]
     return _build_family(numbers, metrics)
 
 
 def build_targets(numbers: Numbers) -> list[Panel]:
-    """Return rank and probability of the true target of all models, and their changes (001: Figs. 12, 24)."""
+    """Return rank and probability of the true target of all models, and their changes.
+
+    Source: [BeyondBenchmarks, Figs. 12, 24].
+    """
     metrics = [
         ("rank", "rank of the target", "rank", 1.0),
         ("probability", "probability of the target", "probability", 1.0),

@@ -1,6 +1,7 @@
-"""Models by rank on one domain, and how well its benchmarks agree (000: Figure 7, top and bottom).
+"""Models by rank on one domain, and how well its benchmarks agree [RawCorpora, Fig. 7].
 
-Where there is a reference benchmark (spec 1.6), its ranks and its agreement with the others are shown too.
+If there is a reference benchmark [RawCorpora, Sec. 3.2], its ranks and its agreement with the others are
+shown too.
 """
 
 import math

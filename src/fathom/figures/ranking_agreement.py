@@ -1,4 +1,4 @@
-"""How far tasks agree: with the others, in pairs, by category (004: Figures 2, 3, 9, 10, 12 to 15)."""
+"""How far tasks agree: with the others, in pairs, by category [TrainBeforeTest, Figs. 2, 3, 9, 10, 12-15]."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,9 @@ NO_TEST = "There is no test of differences: the table of scores has no standard 
 
 
 def draw_means(tables: RankingTables, statistic: str | None) -> tuple["Figure", Table]:
-    """Draw each task's mean tau with all others as bars, a bar for each setting (004: Figures 2 and 12).
+    """Draw each task's mean tau with all others as bars, a bar for each setting.
+
+    Source: [TrainBeforeTest, Figs. 2, 12].
 
     Tasks are in the order of the first setting; whiskers are intervals.
 
@@ -63,7 +65,10 @@ def draw_means(tables: RankingTables, statistic: str | None) -> tuple["Figure", 
 
 
 def draw_tasks(tables: RankingTables, statistic: str | None, setting: str) -> tuple["Figure", Table]:
-    """Draw tau of every two tasks in one setting as a heat map, by category (004: Figures 9, 10, 14, 15)."""
+    """Draw tau of every two tasks in one setting as a heat map, by category.
+
+    Source: [TrainBeforeTest, Figs. 9, 10, 14, 15].
+    """
     if statistic is None:
         return draw_note(NO_TEST), (PAIRWISE_COLUMNS, [])
     tasks = [name for name, each in tables.benchmarks.items() if not each.corpus]
@@ -89,7 +94,10 @@ def draw_tasks(tables: RankingTables, statistic: str | None, setting: str) -> tu
 
 
 def draw_categories(tables: RankingTables, statistic: str | None) -> tuple["Figure", Table]:
-    """Draw mean tau within and between categories, a heat map for each setting (004: Figures 3 and 13)."""
+    """Draw mean tau within and between categories, a heat map for each setting.
+
+    Source: [TrainBeforeTest, Figs. 3, 13].
+    """
     if statistic is None:
         return draw_note(NO_TEST), (CATEGORY_COLUMNS, [])
     rows = [row for row in tables.read("categories") if row["statistic"] == statistic]

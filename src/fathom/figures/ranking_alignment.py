@@ -1,4 +1,7 @@
-"""Two rankings side by side after reordering models that are not apart: a bump chart (004: Figure 1)."""
+"""Two rankings side by side after reordering models that are not apart: a bump chart.
+
+Source: [TrainBeforeTest, Fig. 1].
+"""
 
 from typing import TYPE_CHECKING, Any
 

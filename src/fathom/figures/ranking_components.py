@@ -1,4 +1,7 @@
-"""Principal components: shares, the first one by model and against compute (004: Figures 6, 7, 8, 11)."""
+"""Principal components: shares, the first one by model and against compute.
+
+Source: [TrainBeforeTest, Figs. 6, 7, 8, 11].
+"""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -24,7 +27,7 @@ Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 
 def draw_shares(tables: RankingTables, group: str = ALL) -> tuple["Figure", Table]:
-    """Draw the variance that each component explains, bars for each setting (004: Figures 6 and 8)."""
+    """Draw the variance that each component explains, bars for each setting [TrainBeforeTest, Figs. 6, 8]."""
     rows = [row for row in tables.read("pca") if row["group"] == group and row["share"]]
     single = [row for row in rows if " to " not in row["component"]]
     if not single:
@@ -55,7 +58,7 @@ def draw_shares(tables: RankingTables, group: str = ALL) -> tuple["Figure", Tabl
 
 
 def draw_compute(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw each model's first component against its training compute, by setting (004: Figure 7).
+    """Draw each model's first component against its training compute, by setting [TrainBeforeTest, Fig. 7].
 
     Chat models are drawn hollow. Models of unknown compute are left out.
     """
@@ -110,7 +113,10 @@ def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> No
 
 
 def draw_first(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw each model's score on the first component, best of the last setting on top (004: Figure 11)."""
+    """Draw each model's score on the first component, best of the last setting on top.
+
+    Source: [TrainBeforeTest, Fig. 11].
+    """
     rows = [row for row in tables.read("pc1") if row["group"] == ALL and row["score"]]
     if not rows:
         return draw_note("There are too few models for principal components."), (FIRST_COMPONENT_COLUMNS, [])

@@ -1,4 +1,7 @@
-"""Tau of perplexity with tasks: in each setting, and before against after by kind (004: Figures 4 and 5)."""
+"""Tau of perplexity with tasks: in each setting, and before against after by kind.
+
+Source: [TrainBeforeTest, Figs. 4, 5].
+"""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -24,13 +27,19 @@ Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 
 def draw_settings(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw tau of each corpus with corpora and tasks, a heat map for each setting (004: Figure 4)."""
+    """Draw tau of each corpus with corpora and tasks, a heat map for each setting.
+
+    Source: [TrainBeforeTest, Fig. 4].
+    """
     panels = [(setting, ALL, title_setting(setting)) for setting in tables.settings]
     return _draw(tables, panels, corpora=True)
 
 
 def draw_transfer(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw tau of perplexity before with tasks after, base and chat models apart (004: Figure 5)."""
+    """Draw tau of perplexity before with tasks after, base and chat models apart.
+
+    Source: [TrainBeforeTest, Fig. 5].
+    """
     first, *others = tables.settings
     panels = [
         (name_transfer(first, other), group, f"{group} models: perplexity {first}, tasks {other}")

@@ -1,4 +1,4 @@
-"""Tables of what was ranked: categories, families, bits per byte, compute (004: Tables 1 to 4)."""
+"""Tables of what was ranked: categories, families, bits per byte, compute [TrainBeforeTest, Tables 1-4]."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 
 def tabulate_categories(tables: RankingTables) -> Table:
-    """Return the benchmarks of each category (004: Table 1); corpora have a line of their own."""
+    """Return the benchmarks of each category [TrainBeforeTest, Table 1]; corpora have a line of their own."""
     found: dict[str, list[str]] = {}
     for each in tables.benchmarks.values():
         name = "corpora" if each.corpus else each.category or "no category"
@@ -21,7 +21,7 @@ def tabulate_categories(tables: RankingTables) -> Table:
 
 
 def tabulate_families(tables: RankingTables) -> Table:
-    """Return the models of each family (004: Table 2), base before chat."""
+    """Return the models of each family [TrainBeforeTest, Table 2], base before chat."""
     found: dict[tuple[str, str], list[str]] = {}
     for model in tables.models.values():
         found.setdefault((model.family or "other", model.kind or "unknown"), []).append(model.title)
@@ -30,7 +30,7 @@ def tabulate_families(tables: RankingTables) -> Table:
 
 
 def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
-    """Return every model's score on every corpus (004: Table 3), empty where there is none."""
+    """Return every model's score on every corpus [TrainBeforeTest, Table 3], empty where there is none."""
     corpora = [each for each in tables.benchmarks.values() if each.corpus]
     found = {(row["setting"], row["model"], row["benchmark"]): row["score"] for row in scores.to_dicts()}
     columns = [(setting, corpus) for setting in tables.settings for corpus in corpora]
@@ -43,7 +43,10 @@ def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
 
 
 def tabulate_compute(tables: RankingTables) -> Table:
-    """Return size, tokens and training compute of the models of which they are known (004: Table 4)."""
+    """Return size, tokens and training compute of the models of which they are known.
+
+    Source: [TrainBeforeTest, Table 4].
+    """
     rows = [
         (m.title, f"{m.parameters / 1e9:.2f}", f"{m.tokens / 1e9:.1f}", f"{m.compute / 1e18:.2f}")
         for m in tables.models.values()

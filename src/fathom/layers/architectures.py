@@ -1,4 +1,4 @@
-"""Where the blocks and the final norm of an architecture are: recognised by its type, never guessed (spec 4).
+"""Where the blocks and the final norm of an architecture are: recognised by its type, never guessed.
 
 A wrong guess gives numbers that look right: the last entry of transformers' `hidden_states` is normed in most
 models, the output layer may be tied or not, and logits may be scaled or capped. So a type that is not in the

@@ -1,4 +1,6 @@
-"""Layers summed up over keywords, and changes against a reference model, with intervals (001: 3.3.2, 3.3.3).
+"""Layers summed up over keywords, and changes against a reference model, with intervals.
+
+Source: [BeyondBenchmarks, Secs. 3.3.2, 3.3.3].
 
 Every interval comes from a bootstrap over keywords; the same ones are drawn for all models, so that the
 change of a model against its reference is paired.

@@ -1,4 +1,6 @@
-"""Attribute rates and probability sums by layer, for every k and length of list (001: 2.8, 3.3.1).
+"""Attribute rates and probability sums by layer, for every k and length of list.
+
+Source: [BeyondBenchmarks, Secs. 2.8, 3.3.1].
 
 The most likely tokens of each layer are kept once, with their places in the keyword's token list; rates for
 any k and any length of the list follow from them without the model.
@@ -253,7 +255,9 @@ class _Kept:
 
 
 def list_examples(tokens: pl.DataFrame, names: Sequence[str], k: int, length: int) -> list[tuple[Any, ...]]:
-    """Return, by keyword, which of the k most likely tokens of the last layer are in its list (001: Table 5).
+    """Return, by keyword, which of the k most likely tokens of the last layer are in its list.
+
+    Source: [BeyondBenchmarks, Table 5].
 
     Returns
     -------

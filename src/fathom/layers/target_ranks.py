@@ -1,4 +1,4 @@
-"""The true target at every layer, and how near the layer is to the last (001: 3.3.3; spec 4).
+"""The true target at every layer, and how near the layer is to the last [BeyondBenchmarks, Sec. 3.3.3].
 
 Each beginning is read once, as for scores; at every layer the rank comes from counting larger logits. The
 same rows of logits give what users of logit lenses look at: entropy, agreement, divergence.

@@ -1,4 +1,4 @@
-"""The one place that turns prompt and target into token ids; every metric uses it (spec 2.1).
+"""The one place that turns prompt and target into token ids; every metric uses it.
 
 Prompt and target are encoded together, once. Encoded apart they can differ: a blank is lost or doubled, or
 letters of the prompt's last word and of the target merge. A tokenizer without blanks (WordPiece) needs no

@@ -1,4 +1,6 @@
-"""Training small models from nothing and adapting models to a domain, in plain PyTorch (000: 4.1; spec 3.1).
+"""Training small models from nothing and adapting models to a domain, in plain PyTorch.
+
+Source: [RawCorpora, Sec. 4.1].
 
 The same inputs give the same bytes of model.safetensors, whatever the number of cores: one thread,
 deterministic kernels, and every choice drawn from the seed.
@@ -93,7 +95,7 @@ def train(
     settings : Training or Adaptation
         Uses `steps`, `batch`, `sequence`, `learning_rate`, `seed`.
     dropout : float, default=0.0
-        Set on every dropout layer of the model while training (the paper has 0.2, 000: A.5).
+        Set on every dropout layer of the model while training; 0.2 in [RawCorpora, App. A.5].
     device : str, default="cpu"
         Where to train.
     add_bos : bool, optional

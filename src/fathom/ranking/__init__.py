@@ -1,1 +1,4 @@
-"""How far rankings of models agree: tau, significance, perplexity, components, alignment (004; spec 3.5)."""
+"""How far rankings of models agree: tau, significance, perplexity, components, alignment.
+
+Source: [TrainBeforeTest].
+"""

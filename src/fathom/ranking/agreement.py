@@ -1,9 +1,9 @@
-"""Kendall's tau-b between rankings, of many benchmarks and many resamples of the models at once (spec 3.5).
+"""Kendall's tau-b between rankings, of many benchmarks and many resamples of the models at once.
 
 Of every two models each benchmark says which is ahead, or neither. Two benchmarks agree as far as they say
 the same: tau-b is the weighted correlation of these signs over the pairs of models that both have scores of.
-Where only equal scores are ties it is SciPy's; where differences that are not significant are, that of
-004: C.2.
+Where only equal scores are ties it is SciPy's [KendallTauB]; where differences that are not significant are,
+that of [TrainBeforeTest, App. C.2].
 """
 
 from typing import TYPE_CHECKING

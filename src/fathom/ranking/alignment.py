@@ -1,4 +1,6 @@
-"""Two rankings as close to each other as their significant differences allow (004: C.1, Algorithm 3).
+"""Two rankings as close to each other as their significant differences allow.
+
+Source: [TrainBeforeTest, App. C.1, Alg. 3].
 
 Models that a test cannot tell apart may stand in either order. Both rankings are filled from the top at the
 same time: at each step either one takes a model that no unplaced model is significantly better than, so that

@@ -1,4 +1,7 @@
-"""How far tasks rank models alike: in pairs, each against the others, by category (004: 3.2, C.2)."""
+"""How far tasks rank models alike: in pairs, each against the others, by category.
+
+Source: [TrainBeforeTest, Sec. 3.2, App. C.2].
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Principal components of the standardised table of scores, and the first one against compute (004: 3.4)."""
+"""Principal components of the standardised table of scores, and the first one against compute.
+
+Source: [TrainBeforeTest, Sec. 3.4].
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

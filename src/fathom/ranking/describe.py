@@ -1,4 +1,4 @@
-"""What is known of the models and benchmarks of a table: directions, categories, families, sizes (spec 3.5).
+"""What is known of the models and benchmarks of a table: directions, categories, families, sizes.
 
 The configuration comes first, then the table's own `metadata.json`, then `config/models.tsv`. Whether a high
 or a low score is good is never guessed.

@@ -1,4 +1,7 @@
-"""How far perplexity on corpora ranks models as tasks do, in a setting and across settings (004: 3.3)."""
+"""How far perplexity on corpora ranks models as tasks do, in a setting and across settings.
+
+Source: [TrainBeforeTest, Sec. 3.3].
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Bootstrap over models: how often each is drawn, and percentile intervals of whatever follows (spec 3.5).
+"""Bootstrap over models: how often each is drawn, and percentile intervals of whatever follows.
 
 A statistic is an array whose first row belongs to the table as it is, its other rows to resamples. Statistics
 of several settings come from the same draws, so their differences are paired. Copies of a model in a resample

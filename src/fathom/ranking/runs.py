@@ -1,4 +1,4 @@
-"""A table of scores from a run's own results: trimmed mean ranks and bits per byte (spec 3.5)."""
+"""A table of scores from a run's own results: trimmed mean ranks and bits per byte."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

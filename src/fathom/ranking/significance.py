@@ -1,4 +1,6 @@
-"""Which differences between models count: unpaired z test as published, paired test on examples (004: C.2).
+"""Which differences between models count: unpaired z test as published, paired test on examples.
+
+Source: [TrainBeforeTest, App. C.2].
 
 The unpaired test takes two models' errors for independent. On the same examples they are not, so it finds
 less than there is; the paired test looks at the differences themselves.
@@ -34,7 +36,7 @@ def order_pairs(scores: "Array") -> "Array":
 
 
 def compare_unpaired(scores: "Array", errors: "Array", significance: float) -> "Array":
-    """Return :func:`order_pairs` with 0 where a difference is not significant (004: C.2).
+    """Return :func:`order_pairs` with 0 where a difference is not significant [TrainBeforeTest, App. C.2].
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Last-layer attribute rate: how many likely next tokens belong to the keyword (000: A.3.3; spec 2.3)."""
+"""Last-layer attribute rate: how many likely next tokens belong to the keyword [RawCorpora, App. A.3.3]."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Summaries of what ranks are compared with: perplexity, bits per byte, attribute rate (spec 2.2, 2.3).
+"""Summaries of what ranks are compared with: perplexity, bits per byte, attribute rate.
 
 Rows have the columns of SUMMARY_COLUMNS. A domain has one text and one set of keywords, whatever the variant
 of its benchmark: `variant` says text or keywords, `aggregate` mean, and `pairs` counts documents or keywords.

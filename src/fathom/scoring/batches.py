@@ -1,4 +1,4 @@
-"""Passes in batches, on one device or dealt out to several: same batches, same scores (spec 2.1)."""
+"""Passes in batches, on one device or dealt out to several: same batches, same scores."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence

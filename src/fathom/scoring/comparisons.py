@@ -1,4 +1,4 @@
-"""Which models are really apart: paired differences, and groups that cannot be told apart (spec 2.2).
+"""Which models are really apart: paired differences, and groups that cannot be told apart.
 
 All models of a benchmark are scored on the same pairs, and every bootstrap round draws the same keywords for
 all of them. What makes a draw hard is hard for all, so a difference is known better than either value.

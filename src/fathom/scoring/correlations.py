@@ -1,7 +1,7 @@
-"""How far two metrics order the models alike: Pearson, Spearman and Kendall with intervals (spec 2.2).
+"""How far two metrics order the models alike: Pearson, Spearman and Kendall with intervals.
 
-The papers give Pearson's r with its p-value (000: 4.1, A.5). Ties are common among models, so Kendall's tau
-is tau-b. Intervals come from a bootstrap over models.
+The papers report Pearson's r with its p-value [RawCorpora, Sec. 4.1, App. A.5]. Ties are common among
+models, so Kendall's tau is tau-b [KendallTauB]. Intervals come from a bootstrap over models.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Scores of a run that was stopped, kept beside its output until it is done (spec 2.1)."""
+"""Scores of a run that was stopped, kept beside its output until it is done."""
 
 import shutil
 import time

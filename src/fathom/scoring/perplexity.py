@@ -1,4 +1,7 @@
-"""Perplexity and bits per byte of a model on held-out documents, by strided windows (spec 2.3)."""
+"""Perplexity and bits per byte of a model on held-out documents, by strided windows.
+
+Source: [BeyondBenchmarks, Sec. 2.11].
+"""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Rank and probability of every target, teacher-forced, each beginning read once (000: 2.6; spec 2.1)."""
+"""Rank and probability of every target, teacher-forced, each beginning read once [RawCorpora, Sec. 2.6]."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

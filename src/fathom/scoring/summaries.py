@@ -1,4 +1,4 @@
-"""Summaries of scores with intervals, and agreement of two metrics (000: 2.6; spec 2.2).
+"""Summaries of scores with intervals, and agreement of two metrics [RawCorpora, Sec. 2.6].
 
 Pairs of one keyword are not independent, so the bootstrap draws keywords, and the same ones for every model
 of a benchmark: differences between models are then paired.

@@ -1,4 +1,4 @@
-"""Which tokens of a vocabulary are content words, and which belong to a keyword (000: A.3.1; spec 1.4)."""
+"""Which tokens of a vocabulary are content words, and which belong to a keyword [RawCorpora, App. A.3.1]."""
 
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What a model makes of a task's examples, and what that sums up to (004: 3.1; spec 3.4)."""
+"""What a model makes of a task's examples, and what that sums up to [TrainBeforeTest, Sec. 3.1]."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TRIM = 0.2
-"""Share of ranks that the trimmed mean cuts from each end (000: 2.6)."""
+"""Share of ranks that the trimmed mean cuts from each end [RawCorpora, Sec. 2.6]."""
 
 
 class Encoder:

@@ -1,4 +1,6 @@
-"""Examples of a task: from the pairs of a benchmark, from questions made of them, from text (spec 3.4).
+"""Examples of a task: from the pairs of a benchmark, from questions made of them, from text.
+
+Source: [TrainBeforeTest, Sec. 3.1].
 
 An example is a list of prompts with targets, one of which is right. A completion has one; a question has one
 for each option. Those of one document stay in one split, so that nothing of a test is seen while training.
@@ -18,7 +20,7 @@ from fathom.running.program import log
 
 SPLITS = ("train", "valid", "test")
 _SHARES = (0.6, 0.8)  # of documents: below the first to train, below the second to validate, the rest to test
-_TEXT_SHARES = (0.8, 0.9)  # 004: A.4
+_TEXT_SHARES = (0.8, 0.9)  # [TrainBeforeTest, Sec. 3.3]
 
 
 def split_by(name: str, shares: tuple[float, float]) -> str:

@@ -1,4 +1,4 @@
-"""One model on one task: direct, tuned, and what is reported of both (004: 3.1; spec 3.4)."""
+"""One model on one task: direct, tuned, and what is reported of both [TrainBeforeTest, Sec. 3.1]."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -132,7 +132,7 @@ def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any
 
     `tuned` is the score of the epoch that validates best, whatever it is; `chosen` falls back to the
     direct score where no epoch validates better than the model as it was; `floored` is the better of
-    direct and tuned on the test split, as published (004: A.3).
+    direct and tuned on the test split, as published [TrainBeforeTest, App. A.3].
     """
     direct, tuned = choose_results(results, metric)
     scores = {"direct": sum_up(direct.direct, metric), "tuned": sum_up(tuned.tuned, metric)}

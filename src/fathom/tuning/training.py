@@ -1,4 +1,4 @@
-"""The same short fine-tuning for every model: fixed settings, the best epoch (004: A.3; spec 3.4).
+"""The same short fine-tuning for every model: fixed settings, the best epoch [TrainBeforeTest, App. A.3].
 
 Only a target's tokens are learnt. A step's loss is the mean over the target tokens of its examples, however
 they are divided to fit into memory, so the number of examples in a step is what the settings say, always.

@@ -17,6 +17,12 @@ LIGHT = ("argparse", "numpy", "orjson", "pydantic", "yaml")
 MODELS = (*LIGHT, "torch", "transformers", "safetensors.torch")
 """What programs import that load a model."""
 
+SNAKEMAKE = (
+    "argparse", "orjson", "pydantic", "yaml", "snakemake.cli", "snakemake_executor_plugin_slurm",
+    "pandas", "requests", "smart_open", "jinja2", "docutils.core", "snakemake.report.html_reporter",
+)  # fmt: skip
+"""What a dry run of Snakemake imports."""
+
 
 def list_programs() -> list[Path]:
     """Return all programs, sorted."""
@@ -54,6 +60,11 @@ def run_program(
     path = name if isinstance(name, Path) else find_program(name)
     variables = os.environ | {"PYTHONPATH": str(_ROOT / "src")} | (environment or {})
     return run_warm([str(path), *map(str, arguments)], folder, variables, imports)
+
+
+def run_snakemake(*arguments: str, folder: Path = _ROOT) -> subprocess.CompletedProcess[str]:
+    """Run `snakemake` with arguments in a folder."""
+    return run_warm(["snakemake", *arguments], folder, os.environ, SNAKEMAKE)
 
 
 def run_warm(

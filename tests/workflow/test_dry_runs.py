@@ -3,22 +3,25 @@
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.programs import run_snakemake
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGURATIONS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "config").rglob("*.yaml")
                         if "domains" in yaml.safe_load(path.read_text()))  # fmt: skip
 RANKING = "config/papers/train-before-test.yaml"
+EVERYTHING = ("--forceall", "--config", "run=plan", "--", "all")
 JOB = re.compile(r"^(?:localrule|rule) (\w+):", re.MULTILINE)
 
 
-def plan(*arguments: str, python: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    """Run `snakemake -n` with arguments at the repository's root."""
-    command = [sys.executable, *python, "-m", "snakemake", "-n", "-c2", "--nolock", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+@cache
+def plan(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `snakemake -n` with arguments at the repository's root, once for several tests."""
+    return run_snakemake("-n", "-c2", "--nolock", *arguments)
 
 
 @pytest.fixture
@@ -63,9 +66,9 @@ def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures
 
 
 def test_a_run_ranks_its_own_models():
-    jobs = JOB.findall(plan("rankings", "--forceall", "--config", "run=plan").stdout)
+    jobs = JOB.findall(plan(*EVERYTHING[:-1], "rankings").stdout)
     assert {"collect_run_scores", "compare_rankings", "compare_models"} <= set(jobs)
-    assert "compare_rankings" not in JOB.findall(plan("--forceall", "--config", "run=plan").stdout)
+    assert "compare_rankings" not in JOB.findall(plan(*EVERYTHING).stdout)
     two = "domains={plotting: {categories: [matplotlib.*], benchmark: true}}"
     jobs = JOB.findall(plan("--forceall", "--config", "run=plan", two).stdout)
     assert "plot_components" in jobs and "plot_perplexity_agreement" in jobs
@@ -115,13 +118,13 @@ def test_without_held_out_text_no_perplexity_is_planned():
     assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     assert "measure_attribute_rate" in jobs and "measure_perplexity" not in jobs
-    assert "measure_perplexity" in JOB.findall(plan("--forceall", "--config", "run=plan").stdout)
+    assert "measure_perplexity" in JOB.findall(plan(*EVERYTHING).stdout)
 
 
 def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_configured(tmp_path):
     (tmp_path / "expert.csv").touch()
     reference = f"reference={{machine-learning: {tmp_path / 'expert.csv'}}}"
-    without, done = plan("--forceall"), plan("--forceall", "--config", "run=plan", reference)
+    without, done = plan(*EVERYTHING), plan("--forceall", "--config", "run=plan", reference)
     assert done.returncode == without.returncode == 0, done.stderr + done.stdout
     assert not {"import_reference", "score_reference"} & set(JOB.findall(without.stdout))
     jobs = JOB.findall(done.stdout)
@@ -159,12 +162,12 @@ def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
     assert jobs.count("plot_layers") == 4 * 7 and "score_pairs" not in jobs
     without = plan("--forceall", "--config", "run=plan", "lens={steps: 0}", "--", "layers")
     assert "train_lens" not in JOB.findall(without.stdout) and "plot_layers" in JOB.findall(without.stdout)
-    assert not {"measure_layer_rates", "train_lens"} & set(JOB.findall(plan("--forceall").stdout))
+    assert not {"measure_layer_rates", "train_lens"} & set(JOB.findall(plan(*EVERYTHING).stdout))
 
 
 @pytest.mark.parametrize("target", ["all", "benchmarks", "figures", "rankings", "layers"])
 def test_every_target_plans(target):
-    done = plan("--forceall", "--config", "run=plan", "--", target)
+    done = plan(*EVERYTHING[:-1], target)
     assert done.returncode == 0, done.stderr + done.stdout
 
 
@@ -181,7 +184,8 @@ def test_slurm_partitions_offer_gpus_and_plain_processors():
 
 
 def test_planning_never_imports_torch():
-    done = plan("--config", "run=plan", python=("-X", "importtime"))
+    command = [sys.executable, "-X", "importtime", "-m", "snakemake", "-n", "-c2", "--nolock"]
+    done = subprocess.run([*command, "--config", "run=plan"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     imported = {line.rsplit("|", 1)[-1].strip() for line in done.stderr.splitlines() if "|" in line}
     assert "fathom.config.whole" in imported

@@ -2,10 +2,10 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.programs import SNAKEMAKE, run_program
 
 from fathom.running.resources import read_rates
 
@@ -19,8 +19,7 @@ RULES = {
 
 def plan(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the program at the repository's root."""
-    command = [sys.executable, "scripts/running/plan_run.py", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    return run_program("plan_run", *arguments, imports=SNAKEMAKE)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import Any
 from fathom.io.files import hash_file, hash_text
 
 _PACKAGE = Path(__file__).parents[1]
+_STATEMENTS = ("body", "orelse", "handlers", "finalbody", "cases")
 _DECIDES_NOTHING = {"config", "io", "running"}  # rooms of the kernel whose code changes no result
 
 
@@ -81,12 +82,17 @@ def _find_version(package: str) -> str:
 def _imported_modules(path: Path) -> tuple[Path, ...]:
     """Return the files of the package's modules that one file imports itself."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:  # statements only: an expression holds no import, and most nodes are of expressions
+        node = waiting.pop()
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module)
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
+        for field in _STATEMENTS:
+            children = getattr(node, field, ())
+            waiting.extend(children if isinstance(children, list) else ())
     return tuple(sorted(file for name in names for file in _find_module(name)))
 
 

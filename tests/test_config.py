@@ -41,7 +41,7 @@ def test_every_file_is_valid(file):
     if "domains" not in values:
         values["scores"] = "somewhere"
     config = read_config(values, file.name)
-    assert config.models.scored or config.ranking.settings
+    assert config.models.scored or config.ranking.conditions
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_every_file_is_valid(file):
         ({"scores": "x", "pairs": None}, ["key pairs is missing"]),
         ({"ranking": {"aligned": ["a"]}}, ["ranking: aligned = ['a']: two different benchmarks"]),
         ({"ranking": {"one_family": "Q", "families": {"Qwen": ["q"]}}}, ["one_family = 'Q'", "known: Qwen"]),
-        ({"ranking": {"settings": [{"name": "a", "file": "b"}] * 2}}, ["settings: a stands twice"]),
+        ({"ranking": {"conditions": [{"name": "a", "file": "b"}] * 2}}, ["conditions: a stands twice"]),
         ({"ranking": {"benchmarks": {"a": {"titel": "A"}}}}, ["benchmarks.a.titel, did you mean title?"]),
         ({"reference": {"lwa": "x.csv"}}, ["reference: there is no domain with", "did you mean law?"]),
         ({"domains": {"a": {"categories": ["a"], "benchmark": False}}}, ["nothing to build"]),
@@ -85,8 +85,8 @@ def test_scores_alone_can_be_ranked():
 
 def test_nothing_at_all_is_no_configuration():
     assert "key domains is missing; key pairs is missing" in _message({})
-    message = _message({"ranking": {"settings": [{"name": "direct", "file": "before"}]}})
-    assert "ranking.settings names tables of scores: --config scores=FOLDER" in message
+    message = _message({"ranking": {"conditions": [{"name": "direct", "file": "before"}]}})
+    assert "ranking.conditions names tables of scores: --config scores=FOLDER" in message
     assert "pairs" not in message
 
 

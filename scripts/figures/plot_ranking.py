@@ -11,10 +11,10 @@ from typing import Any
 from fathom.config.ranking import RankingSettings
 from fathom.errors import InputError
 from fathom.figures.ranking import RankingTables
-from fathom.figures.ranking_agreement import draw_categories, draw_means, draw_tasks
+from fathom.figures.ranking_agreement import draw_benchmarks, draw_categories, draw_means
 from fathom.figures.ranking_alignment import draw_alignment
 from fathom.figures.ranking_components import draw_compute, draw_first, draw_shares
-from fathom.figures.ranking_perplexity import draw_settings, draw_transfer
+from fathom.figures.ranking_perplexity import draw_conditions, draw_transfer
 from fathom.figures.style import save_figure, use_style
 from fathom.io.files import write_delimited
 from fathom.ranking.resampled_scores import PLAIN
@@ -26,7 +26,7 @@ FIGURES: dict[str, Callable[[RankingTables, RankingSettings], Any]] = {
     "mean-tau-significant": lambda tables, _: draw_means(tables, tables.tested),
     "categories": lambda tables, _: draw_categories(tables, PLAIN),
     "categories-significant": lambda tables, _: draw_categories(tables, tables.tested),
-    "perplexity": lambda tables, _: draw_settings(tables),
+    "perplexity": lambda tables, _: draw_conditions(tables),
     "perplexity-before": lambda tables, _: draw_transfer(tables),
     "pca": lambda tables, _: draw_shares(tables),
     "pca-family": lambda tables, settings: draw_shares(tables, settings.ranking.one_family),
@@ -34,20 +34,20 @@ FIGURES: dict[str, Callable[[RankingTables, RankingSettings], Any]] = {
     "pc1-scores": lambda tables, _: draw_first(tables),
 }
 MATRICES: dict[str, Callable[[RankingTables, str], Any]] = {
-    "tau": lambda tables, setting: draw_tasks(tables, PLAIN, setting),
-    "tau-significant": lambda tables, setting: draw_tasks(tables, tables.tested, setting),
+    "tau": lambda tables, condition: draw_benchmarks(tables, PLAIN, condition),
+    "tau-significant": lambda tables, condition: draw_benchmarks(tables, tables.tested, condition),
 }
 
 
 def draw(name: str, tables: RankingTables, settings: RankingSettings) -> Any:
-    """Return a figure by its name, and its numbers; `tau.SETTING` is a heat map of one setting."""
+    """Return a figure by its name, and its numbers; `tau.CONDITION` is a heat map of one condition."""
     if name in FIGURES:
         return FIGURES[name](tables, settings)
-    kind, _, setting = name.partition(".")
-    if kind not in MATRICES or setting not in tables.settings:
-        known = [*FIGURES, *(f"{kind}.{each}" for kind in MATRICES for each in tables.settings)]
+    kind, _, condition = name.partition(".")
+    if kind not in MATRICES or condition not in tables.conditions:
+        known = [*FIGURES, *(f"{kind}.{each}" for kind in MATRICES for each in tables.conditions)]
         raise InputError(f"there is no figure {name!r}", "--figure", f"known: {', '.join(known)}")
-    return MATRICES[kind](tables, setting)
+    return MATRICES[kind](tables, condition)
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -62,7 +62,9 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=Path, required=True, help="folder of the rankings' tables")
-    parser.add_argument("--figure", required=True, help=f"{', '.join([*FIGURES, *MATRICES])} (with .SETTING)")
+    parser.add_argument(
+        "--figure", required=True, help=f"{', '.join([*FIGURES, *MATRICES])} (with .CONDITION)"
+    )
     parser.add_argument("--output", type=Path, required=True, help="the figure as PDF")
     parser.add_argument("--png", type=Path, required=True, help="the figure as PNG")
     parser.add_argument("--table", type=Path, required=True, help="the figure's numbers as CSV")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fathom.config.ranking import RankingSettings
 from fathom.models.registry import read_registry
-from fathom.ranking.runs import collect_run
+from fathom.ranking.run_scores import collect_run
 from fathom.ranking.table import write_score_table
 from fathom.running.program import add_settings, read_settings, run_program
 

@@ -20,10 +20,10 @@ from fathom.io.contracts.ranking import (
     PAIRWISE_COLUMNS,
 )
 from fathom.io.files import write_delimited
-from fathom.ranking.alignment import align_settings
+from fathom.ranking.alignment import align_conditions
 from fathom.ranking.benchmark_agreement import (
-    measure_matrices,
-    summarize_tasks,
+    measure_tau_matrices,
+    summarize_benchmarks,
     tabulate_categories,
     tabulate_means,
     tabulate_pairs,
@@ -39,31 +39,35 @@ def main(arguments: argparse.Namespace) -> None:
     """Compare all rankings, write all tables."""
     settings = read_settings(arguments.settings, RankingSettings)
     table = read_score_table(arguments.scores)
-    draws = ResampledScores(table, settings)
-    matrices = measure_matrices(draws)
-    comparisons, spectra = compare_corpora(draws), find_spectra(draws)
-    aligned, crossings = align_settings(matrices, draws)
+    resampled = ResampledScores(table, settings)
+    matrices = measure_tau_matrices(resampled)
+    comparisons, spectra = compare_corpora(resampled), find_spectra(resampled)
+    aligned, crossings = align_conditions(matrices, resampled)
     statistics = [
-        *summarize_tasks(matrices, draws),
-        *summarize_corpora(comparisons, draws),
-        *summarize_components(spectra, draws),
+        *summarize_benchmarks(matrices, resampled),
+        *summarize_corpora(comparisons, resampled),
+        *summarize_components(spectra, resampled),
         *crossings,
     ]
     tables = [
-        ("agreement", AGREEMENT_COLUMNS, tabulate_statistics(add_changes(statistics, table.settings), draws)),
-        ("pairwise", PAIRWISE_COLUMNS, tabulate_pairs(matrices, draws)),
-        ("means", PAIRWISE_COLUMNS, tabulate_means(matrices, draws)),
-        ("categories", CATEGORY_COLUMNS, tabulate_categories(matrices, draws)),
-        ("perplexity", CORPUS_AGREEMENT_COLUMNS, tabulate_corpora(comparisons, draws)),
-        ("pca", COMPONENT_COLUMNS, tabulate_shares(spectra, draws)),
-        ("pc1", FIRST_COMPONENT_COLUMNS, tabulate_first(spectra, draws)),
+        (
+            "agreement",
+            AGREEMENT_COLUMNS,
+            tabulate_statistics(add_changes(statistics, table.conditions), resampled),
+        ),
+        ("pairwise", PAIRWISE_COLUMNS, tabulate_pairs(matrices, resampled)),
+        ("means", PAIRWISE_COLUMNS, tabulate_means(matrices, resampled)),
+        ("categories", CATEGORY_COLUMNS, tabulate_categories(matrices, resampled)),
+        ("perplexity", CORPUS_AGREEMENT_COLUMNS, tabulate_corpora(comparisons, resampled)),
+        ("pca", COMPONENT_COLUMNS, tabulate_shares(spectra, resampled)),
+        ("pc1", FIRST_COMPONENT_COLUMNS, tabulate_first(spectra, resampled)),
         ("alignment", ALIGNMENT_COLUMNS, aligned),
     ]
     for name, columns, rows in tables:
         write_delimited(arguments.output / f"{name}.csv", columns, rows, ",")
-    for setting, name, value, low, high in tables[0][2]:
+    for condition, name, value, low, high in tables[0][2]:
         if name.startswith(("mean_tau", "share")) and "categories" not in name:
-            log.info("%s: %s %s [%s, %s]", setting, name, value, low, high)
+            log.info("%s: %s %s [%s, %s]", condition, name, value, low, high)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ _EXAMPLES = {
     "# gives gpt2-small+cs.AI and gpt2-small+cs.AI+cond-mat",
     "Models": "models:\n  score: [gpt2, gpt2-medium]  # rows of config/models.tsv",
     "Ranking": "scores: my-scores  # before.csv, before_stderr.csv, after.csv, after_stderr.csv\n"
-    "ranking:\n  settings: [{name: direct, file: before}, {name: tuned, file: after}]\n"
+    "ranking:\n  conditions: [{name: direct, file: before}, {name: tuned, file: after}]\n"
     "  benchmarks: {cola: {title: CoLA, category: language}, wiki: {lower_is_better: true, corpus: true}}",
     "Keywords": "keywords:\n  count: 150\n"
     '  shares: {"2": 0.5, "3": 0.3, "4": 0.15, "5+": 0.05}  # quoted: they are text',

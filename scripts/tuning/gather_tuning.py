@@ -1,6 +1,6 @@
 """Gather the scores of all models on all tasks, before and after tuning, as a folder that rankings read.
 
-Writes the folder (tables by setting, standard errors, single examples, metadata) and one long table.
+Writes the folder (tables by condition, standard errors, single examples, metadata) and one long table.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from fathom.io.contracts.ranking import OUTCOMES
 from fathom.io.files import read_json, write_atomically, write_delimited
 from fathom.io.tables import read_table
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
-from fathom.tuning.outcomes import TUNING_COLUMNS, list_rows, write_examples, write_scores
+from fathom.tuning.score_tables import TUNING_COLUMNS, list_rows, write_examples, write_scores
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -1,7 +1,7 @@
 """Score a model on a task, tune it for the task, score it again [TrainBeforeTest, Sec. 3.1].
 
-Chat models go through twice, without and with their chat template; under each setting the one that validates
-better counts. A run that was stopped goes on where it was, from `.{output}.partial` beside the output.
+Chat models go through twice, without and with their chat template; under each condition the one that
+validates better counts. A stopped run resumes from `.{output}.partial` beside the output.
 """
 
 import argparse
@@ -51,8 +51,8 @@ def main(arguments: argparse.Namespace) -> None:
         shared = describe_loaded(pointer, model, settings.lora.dtype)
         results.append(result)
     direct, tuned = choose_results(results, settings.task.scored_by)
-    before = direct.direct.with_columns(setting=pl.lit("direct"))
-    after = tuned.tuned.with_columns(setting=pl.lit("tuned"))
+    before = direct.direct.with_columns(condition=pl.lit("direct"))
+    after = tuned.tuned.with_columns(condition=pl.lit("tuned"))
     write_table(arguments.output, pl.concat([before, after]), OUTCOMES)
     rows = [point for result in results for point in result.curve]
     write_delimited(arguments.curve, ("template", *CURVE_COLUMNS), rows, ",")

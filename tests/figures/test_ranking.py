@@ -27,7 +27,7 @@ SETTINGS = RankingSettings(ranking=Ranking(one_family="F1"), summary=Summary(rou
 
 
 def _table(models: int, tasks: int, bare: bool = False) -> ScoreTable:
-    """Return a table of two settings; a bare one has no errors, corpora, categories, families or sizes."""
+    """Return a table of two conditions; a bare one has no errors, corpora, categories, families or sizes."""
     random = np.random.default_rng(models)
     ability = random.normal(size=(1, models, 1))
     corpora = 0 if bare else 2
@@ -156,11 +156,11 @@ def test_a_constant_task_and_a_missing_score_leave_the_rest(flat, name):
 
 def test_a_constant_task_has_no_tau_and_no_part_in_means(flat):
     pairs = {(row["first"], row["second"]): row for row in read_delimited(flat / "pairwise.csv", ",")
-             if row["setting"] == "after" and row["statistic"] == "tau"}  # fmt: skip
+             if row["condition"] == "after" and row["statistic"] == "tau"}  # fmt: skip
     assert all((row["value"] == "") == ("task_02" in pair) for pair, row in pairs.items())
     assert {row["models"] for pair, row in pairs.items() if "task_00" in pair} == {"7"}
     means = {row["first"]: row["value"] for row in read_delimited(flat / "means.csv", ",")
-             if row["setting"] == "after" and row["statistic"] == "tau"}  # fmt: skip
+             if row["condition"] == "after" and row["statistic"] == "tau"}  # fmt: skip
     assert means["task_02"] == "" and all(value for name, value in means.items() if name != "task_02")
     shares = [row for row in read_delimited(flat / "pca.csv", ",") if row["group"] == "all"]
     assert {(row["models"], row["benchmarks"]) for row in shares} == {("7", "4")}
@@ -173,7 +173,7 @@ def test_every_number_of_the_tables_is_a_number(full):
             key = "share" if name == "pca" else "score" if name == "pc1" else "value"
             low, value, high = (float(row[column]) for column in ("ci_low", key, "ci_high"))
             assert low <= high and np.isfinite(value), (name, row)
-    assert {row["setting"] for row in read_delimited(full / "agreement.csv", ",")} == {
+    assert {row["condition"] for row in read_delimited(full / "agreement.csv", ",")} == {
         "before", "after", "after - before", "before > after"}  # fmt: skip
 
 

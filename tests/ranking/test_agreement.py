@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 
 from fathom.config.scoring import Summary
 from fathom.ranking.agreement import measure_tau, pick_pairs, share_improved
-from fathom.ranking.resampling import average, bound, draw_models, weigh_pairs
+from fathom.ranking.resampling import average, draw_models, estimate_interval, weigh_pairs
 from fathom.ranking.significance import order_pairs
 
 TABLES = st.integers(3, 9).flatmap(
@@ -92,10 +92,10 @@ def test_means_leave_out_what_is_undefined():
 
 def test_an_interval_needs_more_than_half_of_the_rounds():
     few = np.array([0.5, *[0.4] * 5, *[np.nan] * 5])
-    assert np.isnan(bound(few, Summary()).low)
+    assert np.isnan(estimate_interval(few, Summary()).low)
     enough = np.array([0.5, *[0.4] * 6, *[np.nan] * 4])
-    assert bound(enough, Summary()) == (0.5, 0.4, 0.4)
-    assert np.isnan(bound(np.array([np.nan, 1.0, 1.0]), Summary()).low)
+    assert estimate_interval(enough, Summary()) == (0.5, 0.4, 0.4)
+    assert np.isnan(estimate_interval(np.array([np.nan, 1.0, 1.0]), Summary()).low)
 
 
 def test_intervals_of_a_known_case_hold_the_truth_as_often_as_they_say():
@@ -105,6 +105,6 @@ def test_intervals_of_a_known_case_hold_the_truth_as_often_as_they_say():
     for trial in range(trials):
         signs = order_pairs(random.normal(size=(30, 2)))
         weights = weigh_pairs(draw_models(np.ones(30, bool), Summary(rounds=200, seed=trial)))
-        found = bound(measure_tau(signs[:1], signs[1:], weights)[:, 0, 0], Summary())
+        found = estimate_interval(measure_tau(signs[:1], signs[1:], weights)[:, 0, 0], Summary())
         held += found.low <= 0 <= found.high
     assert 0.88 <= held / trials <= 0.995

@@ -29,16 +29,18 @@ def change(lines, row, column, value):
             for r, line in enumerate(lines)]  # fmt: skip
 
 
-def test_settings_models_and_benchmarks_are_read(write_scores):
+def test_conditions_models_and_benchmarks_are_read(write_scores):
     write_scores(
         "after.csv", ("model", "c", "a", "b"), [("m4", 9, 8, 7), *((f"m{n}", n, n, n) for n in (1, 2, 3))]
     )
     folder = write_scores("before.csv", HEADER, LINES)
     settings = HIGH.model_copy(
-        update={"settings": [ScoreFile(name="direct", file="before"), ScoreFile(name="tuned", file="after")]}
+        update={
+            "conditions": [ScoreFile(name="direct", file="before"), ScoreFile(name="tuned", file="after")]
+        }
     )
     table = read_folder(folder, settings, {})
-    assert table.settings == ("direct", "tuned")
+    assert table.conditions == ("direct", "tuned")
     assert [model.name for model in table.models] == ["m1", "m2", "m3", "m4"]
     assert table.scores[0].tolist() == [[1, 0.2, 3], [2, 0.3, 1], [3, 0.1, 2], [4, 0.4, 5]]
     # the other table has other orders of lines and columns
@@ -55,8 +57,8 @@ def test_a_table_of_scores_survives_writing_and_reading(write_scores, tmp_path):
     table = read_folder(folder, HIGH, {"m1": ENTRY})
     write_score_table(tmp_path / "out", table)
     again = read_score_table(tmp_path / "out")
-    assert (again.settings, again.models, again.benchmarks) == (
-        table.settings,
+    assert (again.conditions, again.models, again.benchmarks) == (
+        table.conditions,
         table.models,
         table.benchmarks,
     )
@@ -80,7 +82,7 @@ def test_low_is_good_turns_scores_and_paired_tests(write_scores):
 
 
 @pytest.mark.parametrize("text", ["", " ", "N/A", "'N/A'", "nan", "NA", "null", "-"])
-def test_a_missing_score_is_missing_in_every_setting(write_scores, text, caplog):
+def test_a_missing_score_is_missing_in_every_condition(write_scores, text, caplog):
     write_scores("x.csv", HEADER, change(LINES, 1, 2, text))
     folder = write_scores("y.csv", HEADER, LINES)
     table = read_folder(folder, HIGH, {})
@@ -124,14 +126,14 @@ def test_a_header_must_name_models_and_each_benchmark_once(write_scores):
     assert "columns stand twice: a" in message(write_scores("s.csv", ("model", "a", "a", "c"), LINES))
 
 
-def test_settings_that_differ_are_named_with_what_they_lack(write_scores):
+def test_conditions_that_differ_are_named_with_what_they_lack(write_scores):
     write_scores("x.csv", HEADER, LINES)
     text = message(write_scores("y.csv", HEADER, LINES[1:]))
-    assert "y.csv: models that another setting has are missing (1): m1" in text
+    assert "y.csv: models that another condition has are missing (1): m1" in text
     text = message(write_scores("y.csv", HEADER, [*LINES, ("m5", 1, 1, 1)]))
-    assert "x.csv: models that another setting has are missing (1): m5" in text
+    assert "x.csv: models that another condition has are missing (1): m5" in text
     text = message(write_scores("y.csv", HEADER[:3], [line[:3] for line in LINES]))
-    assert "y.csv: benchmarks that another setting has are missing (1): c" in text
+    assert "y.csv: benchmarks that another condition has are missing (1): c" in text
 
 
 def test_standard_errors_must_fit_the_scores(write_scores):
@@ -183,7 +185,7 @@ def test_directions_categories_and_sizes_come_from_the_metadata(write_scores):
     table = read_folder(folder, Ranking(categories=["Law", "Math"]), {"x": ENTRY})
     assert [each.name for each in table.benchmarks] == ["c", "a", "b"]
     assert [each.lower_is_better for each in table.benchmarks] == [False, False, True]
-    assert (table.tasks, table.corpora) == ([0, 1], [2])
+    assert (table.downstream, table.corpora) == ([0, 1], [2])
     assert table.benchmarks[1].training_examples == 17
     assert [model.title for model in table.models] == ["First", "m2", "m3", "m4"]
     assert [model.kind for model in table.models] == ["base", "chat", "", ""]
@@ -228,7 +230,7 @@ def test_files_are_found_before_any_job(write_scores):
     names = [path.removeprefix(f"{folder}/") for path in list_score_files(folder, Ranking())]
     assert names == ["a.csv", "b.csv", "b_stderr.csv", "b_examples/a.csv", "metadata.json"]
     assert [each.name for each in find_score_files(folder, Ranking())[0]] == ["a", "b"]
-    for settings, part in ((Ranking(settings=[{"name": "x", "file": "z"}]), "there is no z.csv"),):
+    for settings, part in ((Ranking(conditions=[{"name": "x", "file": "z"}]), "there is no z.csv"),):
         with pytest.raises(InputError, match=part):
             find_score_files(folder, settings)
     with pytest.raises(InputError, match="there is no such folder"):

@@ -12,10 +12,10 @@ from fathom.config.ranking import RankingSettings
 from fathom.config.scoring import Summary
 from fathom.config.whole import read_config
 from fathom.models.registry import read_registry
-from fathom.ranking.alignment import align_settings
+from fathom.ranking.alignment import align_conditions
 from fathom.ranking.benchmark_agreement import (
-    measure_matrices,
-    summarize_tasks,
+    measure_tau_matrices,
+    summarize_benchmarks,
     tabulate_categories,
     tabulate_means,
 )
@@ -60,7 +60,7 @@ PUBLISHED = {
 
 
 @pytest.fixture(scope="module")
-def draws() -> ResampledScores:
+def resampled() -> ResampledScores:
     folder = _ROOT.parent / "shared" / "data" / "lm-harmony"
     if not folder.is_dir():
         pytest.skip("needs the published table beside the repository (../shared/data/lm-harmony)")
@@ -73,12 +73,12 @@ def draws() -> ResampledScores:
 
 
 @pytest.fixture(scope="module")
-def statistics(draws):
-    found = summarize_tasks(measure_matrices(draws), draws)
-    found += summarize_corpora(compare_corpora(draws), draws)
-    found += summarize_components(find_spectra(draws), draws)
-    found = add_changes(found, draws.table.settings)
-    return {(each.setting, each.name): each.values for each in found}
+def statistics(resampled):
+    found = summarize_benchmarks(measure_tau_matrices(resampled), resampled)
+    found += summarize_corpora(compare_corpora(resampled), resampled)
+    found += summarize_components(find_spectra(resampled), resampled)
+    found = add_changes(found, resampled.table.conditions)
+    return {(each.condition, each.name): each.values for each in found}
 
 
 @pytest.mark.parametrize("key", PRINTED, ids=" ".join)
@@ -91,45 +91,45 @@ def test_a_number_is_near_that_of_the_first_version(statistics, key):
     assert statistics[key][0] == pytest.approx(PUBLISHED[key], abs=0.03)
 
 
-def test_every_pair_of_tasks_has_scipys_tau(draws):
-    matrix = measure_matrices(draws)[1]
-    scores = draws.oriented[1]
+def test_every_pair_of_tasks_has_scipys_tau(resampled):
+    matrix = measure_tau_matrices(resampled)[1]
+    scores = resampled.oriented[1]
     for a, b in ((0, 1), (4, 20), (11, 23), (24, 26)):
         known = ~np.isnan(scores[:, [a, b]]).any(axis=1)
         expected = kendalltau(scores[known, a], scores[known, b]).statistic
         assert matrix.values[0, a, b] == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_outlier_that_the_text_calls_mrpc_is_nq_open(draws):
-    rows = {(row[0], row[2]): float(row[4]) for row in tabulate_means(measure_matrices(draws), draws)
-            if row[1] == "tau"}  # fmt: skip
+def test_the_outlier_that_the_text_calls_mrpc_is_nq_open(resampled):
+    found = tabulate_means(measure_tau_matrices(resampled), resampled)
+    rows = {(row[0], row[2]): float(row[4]) for row in found if row[1] == "tau"}
     assert rows[DIRECT, "nq_open"] == pytest.approx(0.227, abs=1e-3)
     assert rows[TUNED, "nq_open"] == pytest.approx(0.739, abs=1e-3)
     assert rows[DIRECT, "mrpc"] == pytest.approx(0.337, abs=1e-3)
     assert min(rows, key=rows.get) == (DIRECT, "nq_open")
 
 
-def test_categories_are_near_those_of_the_first_version(draws):
-    rows = {(row[0], row[2], row[3]): float(row[4])
-            for row in tabulate_categories(measure_matrices(draws), draws) if row[1] == "tau"}  # fmt: skip
+def test_categories_are_near_those_of_the_first_version(resampled):
+    found = tabulate_categories(measure_tau_matrices(resampled), resampled)
+    rows = {(row[0], row[2], row[3]): float(row[4]) for row in found if row[1] == "tau"}
     published = {("LU", DIRECT): 0.52, ("LU", TUNED): 0.71, ("Math", DIRECT): 0.56, ("Math", TUNED): 0.82}
-    for (category, setting), value in published.items():
-        assert rows[setting, category, category] == pytest.approx(value, abs=0.045)
+    for (category, condition), value in published.items():
+        assert rows[condition, category, category] == pytest.approx(value, abs=0.045)
     assert list(dict.fromkeys(first for _, first, _ in rows)) == ["LU", "CR", "QA", "PBC", "Math", "Med"]
 
 
-def test_alignment_leaves_fewer_crossings_and_no_fewer_than_must_be(draws):
-    rows, statistics = align_settings(measure_matrices(draws)[:1], draws)
-    found = {(each.setting, each.name): each.values[0] for each in statistics}
-    for setting in (DIRECT, TUNED):
-        aligned = found[setting, "opposite_aligned"]
-        assert found[setting, "opposite_significant"] <= aligned < found[setting, "opposite"]
+def test_alignment_leaves_fewer_crossings_and_no_fewer_than_must_be(resampled):
+    rows, statistics = align_conditions(measure_tau_matrices(resampled)[:1], resampled)
+    found = {(each.condition, each.name): each.values[0] for each in statistics}
+    for condition in (DIRECT, TUNED):
+        aligned = found[condition, "opposite_aligned"]
+        assert found[condition, "opposite_significant"] <= aligned < found[condition, "opposite"]
     assert found[TUNED, "opposite_aligned"] < 0.05 < found[DIRECT, "opposite_aligned"]
     assert len(rows) == 2 * 61
 
 
-def test_the_table_of_models_knows_all_61_as_the_paper_does(draws):
-    models = draws.table.models
+def test_the_table_of_models_knows_all_61_as_the_paper_does(resampled):
+    models = resampled.table.models
     assert len(models) == 61 and all(model.family and model.kind for model in models)
     sizes = {"Llama": 8, "Qwen": 26, "Gemma": 8, "GPT-2": 4, "Pythia": 8, "Yi": 7}
     families = [model.family for model in models]
@@ -141,10 +141,10 @@ def test_the_table_of_models_knows_all_61_as_the_paper_does(draws):
     )
 
 
-def test_sizes_in_the_registry_are_those_of_table_4(draws):
+def test_sizes_in_the_registry_are_those_of_table_4(resampled):
     registry = {entry.source: entry for entry in read_registry(_ROOT / "config" / "models.tsv").values()
                 if not entry.revision.startswith("stage")}  # fmt: skip
-    for model in draws.table.models:
+    for model in resampled.table.models:
         entry = registry[model.name]
         assert entry.kind == model.kind
         if model.compute:

@@ -7,14 +7,20 @@ import polars as pl
 import pytest
 from scipy.stats import trim_mean
 from sklearn.metrics import matthews_corrcoef
-from tests.ranking.conftest import make_model, make_sentence
+from tests.tuning.conftest import make_model, make_sentence
 
 from fathom.config.scoring import Perplexity
 from fathom.config.tuning import Lora
 from fathom.errors import InputError
 from fathom.scoring import score_pairs
 from fathom.scoring.perplexity import fit_windows, score_texts, sum_likelihoods
-from fathom.tuning.evaluation import Encoder, evaluate_examples, is_better, measure_error, sum_up
+from fathom.tuning.evaluation import (
+    Encoder,
+    compute_score,
+    compute_standard_error,
+    evaluate_examples,
+    is_better,
+)
 from fathom.tuning.examples import make_completions, make_questions
 
 SETTINGS = Lora(dtype="float32")
@@ -44,7 +50,7 @@ def test_completions_have_the_ranks_of_the_scorer(pairs, tokenizer):
     joined = outcomes.join(scores, left_on="example_id", right_on="pair_id")
     assert len(joined) == len(pairs)
     assert joined["value"].to_list() == joined["rank"].to_list()
-    assert sum_up(outcomes, "trimmed_mean_rank") == pytest.approx(trim_mean(scores["rank"], 0.2))
+    assert compute_score(outcomes, "trimmed_mean_rank") == pytest.approx(trim_mean(scores["rank"], 0.2))
 
 
 def test_questions_are_answered_by_the_most_likely_option(pairs, tokenizer):
@@ -85,7 +91,7 @@ def test_texts_have_the_bits_of_the_perplexity(tokenizer):
     outcomes = evaluate_examples(model, examples, Encoder(model, tokenizer, SETTINGS), "bits_per_byte", 300)
     windows = fit_windows(model, Perplexity(window=64, stride=64))
     expected = sum_likelihoods(score_texts(model, tokenizer, texts, windows, 300)).bits_per_byte
-    assert sum_up(outcomes, "bits_per_byte") == pytest.approx(expected, rel=1e-6)
+    assert compute_score(outcomes, "bits_per_byte") == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_long_text_is_predicted_whole_and_once(tokenizer):
@@ -132,12 +138,12 @@ def test_answers_in_a_chat_template(tokenizer):
 
 
 def test_known_sums():
-    assert sum_up(make_outcomes([1, 0, 1, 1]), "acc") == 0.75
-    assert sum_up(make_outcomes([1, 2, 3, 4, 100]), "trimmed_mean_rank") == 3
-    assert sum_up(make_outcomes([10, 20], weight=[5.0, 10.0]), "bits_per_byte") == 2
+    assert compute_score(make_outcomes([1, 0, 1, 1]), "acc") == 0.75
+    assert compute_score(make_outcomes([1, 2, 3, 4, 100]), "trimmed_mean_rank") == 3
+    assert compute_score(make_outcomes([10, 20], weight=[5.0, 10.0]), "bits_per_byte") == 2
     gold, chosen = [0, 1, 1, 0, 1], [0, 1, 0, 0, 0]
     outcomes = make_outcomes([0] * 5, gold=gold, chosen=chosen)
-    assert sum_up(outcomes, "mcc") == pytest.approx(matthews_corrcoef(gold, chosen))
+    assert compute_score(outcomes, "mcc") == pytest.approx(matthews_corrcoef(gold, chosen))
     assert is_better("acc", 0.5, 0.4)
     assert is_better("trimmed_mean_rank", 4, 5)
     assert not is_better("bits_per_byte", 1.0, 1.0)
@@ -146,12 +152,12 @@ def test_known_sums():
 def test_the_standard_error_is_that_of_theory_and_grows_with_clusters():
     random = np.random.default_rng(0)
     value = (random.random(400) < 0.3).tolist()
-    alone = measure_error(make_outcomes(value), "acc")
+    alone = compute_standard_error(make_outcomes(value), "acc")
     assert alone == pytest.approx(math.sqrt(0.3 * 0.7 / 400), rel=0.15)
     groups = [place // 20 for place in range(400)]
     alike = make_outcomes([value[group] for group in groups], keyword=[str(group) for group in groups])
-    assert measure_error(alike, "acc") > 2 * alone
-    assert measure_error(alike, "acc") == measure_error(alike, "acc")
+    assert compute_standard_error(alike, "acc") > 2 * alone
+    assert compute_standard_error(alike, "acc") == compute_standard_error(alike, "acc")
 
 
 def test_a_model_that_gives_no_finite_numbers_is_named(pairs, tokenizer):

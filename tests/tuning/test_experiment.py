@@ -24,7 +24,7 @@ from fathom.ranking.folder import read_folder
 from fathom.tuning.checkpoint import Checkpoint
 from fathom.tuning.examples import limit_examples, make_completions, make_questions
 from fathom.tuning.experiment import Result, choose_results, describe_results, run_experiment
-from fathom.tuning.outcomes import TUNING_COLUMNS, write_scores
+from fathom.tuning.score_tables import TUNING_COLUMNS, write_scores
 
 ROOT = Path(__file__).resolve().parents[2]
 LORA = {"dtype": "float32", "learning_rate": 0.01, "epochs": 5, "batch": 4, "max_tokens": 64}
@@ -112,7 +112,7 @@ def test_five_epochs_killed_twice_end_as_an_undisturbed_run(pairs, model_folder,
     assert not list(tmp_path.glob(".*partial"))
     outcomes = read_table(whole, OUTCOMES)
     test = read_table(examples, EXAMPLES).filter(pl.col("split") == "test")
-    assert outcomes["setting"].to_list() == ["direct"] * len(test) + ["tuned"] * len(test)
+    assert outcomes["condition"].to_list() == ["direct"] * len(test) + ["tuned"] * len(test)
     assert report["tuned"] < report["direct"], "what is learnt helps"
     assert len(report["validation"]["plain"]) == 6
 
@@ -156,7 +156,7 @@ def test_a_model_that_does_not_improve_keeps_its_score():
     assert (report["tuned"], report["chosen"], report["floored"]) == (0.31, 0.31, 0.33)
 
 
-def test_the_better_template_counts_under_each_setting():
+def test_the_better_template_counts_under_each_condition():
     results = [make_result(False, 0.5, [0.6], 0.50, 0.61), make_result(True, 0.4, [0.8], 0.45, 0.80)]
     direct, tuned = choose_results(results, "acc")
     assert (direct.chat, tuned.chat) == (False, True)
@@ -219,7 +219,7 @@ def test_the_folder_of_scores_is_one_that_rankings_read(tmp_path):
     folder.mkdir()
     write_scores(folder, reports, tasks)
     table = read_folder(folder, Ranking(), {})
-    assert table.settings == ("direct_eval", "train_before_test")
+    assert table.conditions == ("direct_eval", "train_before_test")
     assert [(each.name, each.lower_is_better, each.corpus) for each in table.benchmarks] == [
         ("a", True, False),
         ("b", False, False),

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.ranking.conftest import WORDS, make_model, make_sentence
+from tests.tuning.conftest import WORDS, make_model, make_sentence
 
 from fathom.config.tuning import Limits, Lora
 from fathom.errors import InputError
-from fathom.tuning.evaluation import Encoder, evaluate_examples, sum_up
+from fathom.tuning.evaluation import Encoder, compute_score, evaluate_examples
 from fathom.tuning.examples import limit_examples
 from fathom.tuning.harness import evaluate_generation, load_task, make_examples
 
@@ -97,7 +97,7 @@ def test_questions_have_the_accuracy_of_the_harness(write_task, tokenizer, shape
         test = examples.filter(pl.col("split") == "test")
         assert len(test) == 24
         outcomes = evaluate_examples(model, test, encoder, metric, 300)
-        assert sum_up(outcomes, metric) == pytest.approx(theirs[f"{metric},none"])
+        assert compute_score(outcomes, metric) == pytest.approx(theirs[f"{metric},none"])
 
 
 def test_answers_have_the_matches_of_the_harness(write_task, tokenizer):
@@ -109,7 +109,7 @@ def test_answers_have_the_matches_of_the_harness(write_task, tokenizer):
     theirs = evaluate_by_harness(model, tokenizer, path, "own_generated")
     for name in ("first_word", "as_it_is"):
         outcomes = evaluate_generation(model, encoder, task, test, name)
-        assert sum_up(outcomes, "exact_match") == theirs[f"exact_match,{name}"]
+        assert compute_score(outcomes, "exact_match") == theirs[f"exact_match,{name}"]
     first = evaluate_generation(model, encoder, task, test)
     assert first.equals(evaluate_generation(model, encoder, task, test, "first_word"))
     with pytest.raises(InputError, match=r"(?s)no filter 'mystery'.*first_word, as_it_is"):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.ranking.conftest import CONFIGURATIONS, make_model
+from tests.tuning.conftest import CONFIGURATIONS, make_model
 from torch.nn.functional import cross_entropy
 
 from fathom.config.tuning import Lora

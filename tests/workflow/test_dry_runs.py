@@ -79,7 +79,7 @@ def test_a_run_ranks_its_own_models():
     [
         ([], "rank tables of scores that are there: --config scores=FOLDER"),
         (["scores=no/such/folder"], "scores = no/such/folder: there is no such folder"),
-        (["scores=config"], "there is no direct_eval.csv, which ranking.settings names"),
+        (["scores=config"], "there is no direct_eval.csv, which ranking.conditions names"),
     ],
 )
 def test_a_wrong_folder_of_scores_stops_before_any_job(arguments, message):

@@ -102,9 +102,9 @@ def find_inputs():
 
 
 def find_scores():
-    """Return the files of the folder of scores, and the names of its settings."""
+    """Return the files of the folder of scores, and the names of its conditions."""
     if CONFIG.scores is None:
-        named = [each.name for each in CONFIG.ranking.settings]
+        named = [each.name for each in CONFIG.ranking.conditions]
         return [], named or (
             ["direct_eval", "train_before_test"] if TASKS else ["direct"]
         )
@@ -157,7 +157,7 @@ def find_previous():
 os.environ.update(FATHOM_PREVIOUS=find_previous())
 
 
-SCORE_FILES, SETTINGS = find_scores()
+SCORE_FILES, CONDITIONS = find_scores()
 ABSTRACT_PARTS = (
     [f"abstracts-{number:02d}" for number in range(CONFIG.corpus.abstract_parts)]
     if METADATA

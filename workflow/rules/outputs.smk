@@ -18,10 +18,10 @@ RANKING_FIGURES = {
         "mean-tau-significant",
         "categories",
         "categories-significant",
-        *(f"tau.{setting}" for setting in SETTINGS),
-        *(f"tau-significant.{setting}" for setting in SETTINGS),
+        *(f"tau.{condition}" for condition in CONDITIONS),
+        *(f"tau-significant.{condition}" for condition in CONDITIONS),
     ],
-    "perplexity": ["perplexity", *(["perplexity-before"] if len(SETTINGS) > 1 else [])],
+    "perplexity": ["perplexity", *(["perplexity-before"] if len(CONDITIONS) > 1 else [])],
     "components": [
         "pca",
         *(["pca-family"] if CONFIG.ranking.one_family else []),

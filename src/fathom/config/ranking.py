@@ -9,9 +9,9 @@ from fathom.config.section import Name, Positive, Section
 
 
 class ScoreFile(Section):
-    """One setting in which models were scored: a table in the folder of scores."""
+    """One condition in which models were scored: a table in the folder of scores."""
 
-    name: Name = Field(description="name of the setting in tables and figures")
+    name: Name = Field(description="name of the condition in tables and figures")
     file: str = Field(
         description="CSV without its ending; FILE_stderr.csv holds standard errors, FILE_examples/ examples"
     )
@@ -24,16 +24,17 @@ class RankedBenchmark(Section):
     category: str = Field("", description="group of benchmarks that it belongs to, such as Math")
     lower_is_better: bool | None = Field(None, description="true: a low score is good; null: by its metric")
     corpus: bool | None = Field(
-        None, description="true: perplexity or bits per byte on a corpus, not a task; null: by its metric"
+        None,
+        description="true: perplexity or bits per byte on a corpus; null: by its metric",
     )
 
 
 class Ranking(Section):
     """How rankings of models are compared [TrainBeforeTest]."""
 
-    settings: list[ScoreFile] = Field(
+    conditions: list[ScoreFile] = Field(
         [],
-        description="settings in a folder of scores, the one to begin from first; empty: every table of it",
+        description="conditions in a folder of scores, the one to begin from first; empty: every table of it",
     )
     benchmarks: dict[str, RankedBenchmark] = Field(
         {}, description="benchmarks by their column; what is not said here is taken from metadata.json"
@@ -44,7 +45,7 @@ class Ranking(Section):
     )
     one_family: str = Field("", description="family whose table is analysed on its own as well; empty: none")
     aligned: Annotated[list[str], Field(max_length=2)] = Field(
-        [], description="two benchmarks to draw side by side; empty: the two tasks that agree least"
+        [], description="two benchmarks to draw side by side; empty: the two that agree least"
     )
     components: Positive = Field(5, description="principal components to report")
     significance: float = Field(
@@ -53,10 +54,10 @@ class Ranking(Section):
 
     @model_validator(mode="after")
     def _make_sense(self) -> Self:
-        names = [each.name for each in self.settings]
+        names = [each.name for each in self.conditions]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"settings: {', '.join(twice)} stands twice")
+            raise ValueError(f"conditions: {', '.join(twice)} stands twice")
         if len(self.aligned) == 1 or len(set(self.aligned)) < len(self.aligned):
             raise ValueError(f"aligned = {self.aligned}: two different benchmarks are needed, or none")
         if self.one_family and self.families and self.one_family not in self.families:

@@ -67,7 +67,7 @@ class Config(Section):
         if not value and info.data.get("scores") is None and not _has_tasks(info):
             if _names_tables(info):
                 message = (
-                    "none are given, and ranking.settings names tables of scores: --config scores=FOLDER"
+                    "none are given, and ranking.conditions names tables of scores: --config scores=FOLDER"
                 )
                 raise ValueError(message)
             raise PydanticCustomError("missing", "at least one is needed")
@@ -160,7 +160,7 @@ def _has_tasks(info: ValidationInfo) -> bool:
 
 def _names_tables(info: ValidationInfo) -> bool:
     """Say whether a configuration is for ranking by tables of scores, whose folder may not be given yet."""
-    return bool("ranking" in info.data and info.data["ranking"].settings)
+    return bool("ranking" in info.data and info.data["ranking"].conditions)
 
 
 def _require(name: str, known: dict[str, Any], key: str, what: str = "domain") -> None:

@@ -1,4 +1,4 @@
-"""What figures of rankings share: their tables, looks of settings and families, heat maps, notes."""
+"""What figures of rankings share: their tables, looks of conditions and families, heat maps, notes."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -75,13 +75,13 @@ class RankingTables:
 
     @cached_property
     def benchmarks(self) -> dict[str, Benchmark]:
-        """Benchmarks by name, tasks before corpora."""
+        """Benchmarks by name, corpora last."""
         return {each.name: each for each in read_benchmarks(self.folder / PARTS[3])}
 
     @cached_property
-    def settings(self) -> list[str]:
-        """Settings, without those that compare two."""
-        return list(dict.fromkeys(row["setting"] for row in self.read("means")))
+    def conditions(self) -> list[str]:
+        """Conditions, without those that compare two."""
+        return list(dict.fromkeys(row["condition"] for row in self.read("means")))
 
     @property
     def tested(self) -> str | None:
@@ -107,13 +107,13 @@ def read_number(text: str) -> float:
     return float(text) if text else math.nan
 
 
-def setting_look(place: int) -> dict[str, Any]:
-    """Return colour and hatch of the bars of a setting."""
+def condition_look(place: int) -> dict[str, Any]:
+    """Return colour and hatch of the bars of a condition."""
     return {"color": _COLORS[place % 8], "hatch": _HATCHES[place % 4], "edgecolor": "white"}
 
 
-def setting_color(place: int) -> str:
-    """Return the colour of a setting."""
+def condition_color(place: int) -> str:
+    """Return the colour of a condition."""
     return _COLORS[place % 8]
 
 
@@ -122,8 +122,8 @@ def measure_names(names: Iterable[str], size: float = 8.0) -> float:
     return max((len(clean_name(name)) for name in names), default=0) * 0.62 * size / 72
 
 
-def title_setting(name: str) -> str:
-    """Return a setting as a heading."""
+def title_condition(name: str) -> str:
+    """Return a condition as a heading."""
     name = clean_name(name)
     return name[:1].upper() + name[1:]
 

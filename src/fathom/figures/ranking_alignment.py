@@ -5,7 +5,7 @@ Source: [TrainBeforeTest, Fig. 1].
 
 from typing import TYPE_CHECKING, Any
 
-from fathom.figures.ranking import RankingTables, measure_names, title_setting
+from fathom.figures.ranking import RankingTables, measure_names, title_condition
 from fathom.figures.style import clean_name, make_figure
 from fathom.io.contracts.ranking import ALIGNMENT_COLUMNS
 
@@ -20,7 +20,7 @@ _SPAN = 2.3  # inches between both sides
 
 
 def draw_alignment(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw a bump chart for each setting, names on both sides.
+    """Draw a bump chart for each condition, names on both sides.
 
     Returns
     -------
@@ -30,16 +30,16 @@ def draw_alignment(tables: RankingTables) -> tuple["Figure", Table]:
     from matplotlib.lines import Line2D
 
     rows = tables.read("alignment")
-    count = max(sum(row["setting"] == setting for row in rows) for setting in tables.settings)
+    count = max(sum(row["condition"] == condition for row in rows) for condition in tables.conditions)
     still = count // _STILL
     side = 0.3 + measure_names((tables.models[row["model"]].title for row in rows), 7.5)
-    figure = make_figure((_SPAN + 2 * side) * len(tables.settings), 1.7 + 0.172 * count)
-    panels = figure.subplots(1, len(tables.settings), squeeze=False)[0]
-    agreement = {(row["setting"], row["statistic"]): row for row in tables.read("agreement")}
-    for axes, setting in zip(panels, tables.settings, strict=True):
-        _draw_setting(axes, tables, [row for row in rows if row["setting"] == setting], still, side)
-        crossed = float(agreement[setting, "opposite_aligned"]["value"] or "nan")
-        axes.set_title(f"{title_setting(setting)}: {100 * crossed:.1f} % of pairs cross", pad=22)
+    figure = make_figure((_SPAN + 2 * side) * len(tables.conditions), 1.7 + 0.172 * count)
+    panels = figure.subplots(1, len(tables.conditions), squeeze=False)[0]
+    agreement = {(row["condition"], row["statistic"]): row for row in tables.read("agreement")}
+    for axes, condition in zip(panels, tables.conditions, strict=True):
+        _draw_condition(axes, tables, [row for row in rows if row["condition"] == condition], still, side)
+        crossed = float(agreement[condition, "opposite_aligned"]["value"] or "nan")
+        axes.set_title(f"{title_condition(condition)}: {100 * crossed:.1f} % of pairs cross", pad=22)
     handles = [
         Line2D([], [], color=look.color, marker=look.marker, label=clean_name(look.label))
         for look in tables.families.values()
@@ -49,7 +49,7 @@ def draw_alignment(tables: RankingTables) -> tuple["Figure", Table]:
     return figure, (ALIGNMENT_COLUMNS, [tuple(row.values()) for row in rows])
 
 
-def _draw_setting(
+def _draw_condition(
     axes: "Axes", tables: RankingTables, rows: list[dict[str, str]], still: int, side: float
 ) -> None:
     """Draw one line for each model, between its two places, with `side` inches for names on both sides."""

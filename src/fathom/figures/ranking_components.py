@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.figures.ranking import (
     RankingTables,
+    condition_color,
+    condition_look,
     draw_note,
     measure_names,
     read_number,
-    setting_color,
-    setting_look,
-    title_setting,
+    title_condition,
 )
 from fathom.figures.style import clean_name, make_figure
 from fathom.io.contracts.ranking import COMPONENT_COLUMNS, FIRST_COMPONENT_COLUMNS
@@ -27,22 +27,24 @@ Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 
 def draw_shares(tables: RankingTables, group: str = ALL) -> tuple["Figure", Table]:
-    """Draw the variance that each component explains, bars for each setting [TrainBeforeTest, Figs. 6, 8]."""
+    """Draw the variance that each component explains, by condition [TrainBeforeTest, Figs. 6, 8]."""
     rows = [row for row in tables.read("pca") if row["group"] == group and row["share"]]
     single = [row for row in rows if " to " not in row["component"]]
     if not single:
         return draw_note("There are too few models for principal components."), (COMPONENT_COLUMNS, [])
     names = list(dict.fromkeys(row["component"] for row in single))
-    settings = [setting for setting in tables.settings if any(row["setting"] == setting for row in single)]
-    figure = make_figure(3.7 * len(settings) + 0.3, 3.4)
-    panels = figure.subplots(1, len(settings), squeeze=False, sharey=True)[0]
-    for place, (axes, setting) in enumerate(zip(panels, settings, strict=True)):
-        lines = {row["component"]: row for row in single if row["setting"] == setting}
+    conditions = [
+        condition for condition in tables.conditions if any(row["condition"] == condition for row in single)
+    ]
+    figure = make_figure(3.7 * len(conditions) + 0.3, 3.4)
+    panels = figure.subplots(1, len(conditions), squeeze=False, sharey=True)[0]
+    for place, (axes, condition) in enumerate(zip(panels, conditions, strict=True)):
+        lines = {row["component"]: row for row in single if row["condition"] == condition}
         heights, lows, highs = (
             [read_number(lines[name][key]) if name in lines else math.nan for name in names]
             for key in ("share", "ci_low", "ci_high")
         )
-        axes.bar(names, heights, 0.7, **setting_look(place))
+        axes.bar(names, heights, 0.7, **condition_look(place))
         axes.vlines(range(len(names)), lows, highs, color="0.25", linewidth=1.1)
         for at, (height, high) in enumerate(zip(heights, highs, strict=True)):
             if not math.isnan(height):
@@ -52,13 +54,13 @@ def draw_shares(tables: RankingTables, group: str = ALL) -> tuple["Figure", Tabl
         axes.set_ylim(0, 1.08)
         axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1.0])
         size = next(iter(lines.values()))
-        axes.set_title(f"{title_setting(setting)} ({size['models']} models)")
+        axes.set_title(f"{title_condition(condition)} ({size['models']} models)")
     panels[0].set_ylabel("Share of the variance")
     return figure, (COMPONENT_COLUMNS, [tuple(row.values()) for row in rows])
 
 
 def draw_compute(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw each model's first component against its training compute, by setting [TrainBeforeTest, Fig. 7].
+    """Draw each model's first component against its training compute, by condition [TrainBeforeTest, Fig. 7].
 
     Chat models are drawn hollow. Models of unknown compute are left out.
     """
@@ -67,11 +69,11 @@ def draw_compute(tables: RankingTables) -> tuple["Figure", Table]:
     ]
     if not rows:
         return draw_note("No model's training compute is known."), (FIRST_COMPONENT_COLUMNS, [])
-    figure = make_figure(4.2 * len(tables.settings), 4.6)
-    panels = figure.subplots(1, len(tables.settings), squeeze=False, sharey=True)[0]
-    agreement = {(row["setting"], row["statistic"]): row for row in tables.read("agreement")}
-    for axes, setting in zip(panels, tables.settings, strict=True):
-        some = [row for row in rows if row["setting"] == setting]
+    figure = make_figure(4.2 * len(tables.conditions), 4.6)
+    panels = figure.subplots(1, len(tables.conditions), squeeze=False, sharey=True)[0]
+    agreement = {(row["condition"], row["statistic"]): row for row in tables.read("agreement")}
+    for axes, condition in zip(panels, tables.conditions, strict=True):
+        some = [row for row in rows if row["condition"] == condition]
         for row in some:
             model = tables.models[row["model"]]
             look = tables.families[model.family]
@@ -81,9 +83,9 @@ def draw_compute(tables: RankingTables) -> tuple["Figure", Table]:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: format_power(value))
         axes.set_xlabel("Training compute, 6 N D (FLOP)")
-        r = agreement.get((setting, "pc1_compute_pearson"))
+        r = agreement.get((condition, "pc1_compute_pearson"))
         found = f", r = {float(r['value']):.2f}" if r and r["value"] else ""
-        axes.set_title(f"{title_setting(setting)}{found}, {len(some)} models")
+        axes.set_title(f"{title_condition(condition)}{found}, {len(some)} models")
     panels[0].set_ylabel("PC1 score")
     used = {tables.models[row["model"]].family for row in rows}
     _add_families(figure, tables, used)
@@ -113,22 +115,22 @@ def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> No
 
 
 def draw_first(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw each model's score on the first component, best of the last setting on top.
+    """Draw each model's score on the first component, best of the last condition on top.
 
     Source: [TrainBeforeTest, Fig. 11].
     """
     rows = [row for row in tables.read("pc1") if row["group"] == ALL and row["score"]]
     if not rows:
         return draw_note("There are too few models for principal components."), (FIRST_COMPONENT_COLUMNS, [])
-    last = tables.settings[-1]
-    order = [row["model"] for row in rows if row["setting"] == last]
+    last = tables.conditions[-1]
+    order = [row["model"] for row in rows if row["condition"] == last]
     names = measure_names(tables.models[name].title for name in order)
-    figure = make_figure(0.8 + names + 3.0 * len(tables.settings), 1.6 + 0.185 * len(order))
-    panels = figure.subplots(1, len(tables.settings), squeeze=False, sharey=True)[0]
-    for place, (axes, setting) in enumerate(zip(panels, tables.settings, strict=True)):
-        found = {row["model"]: row for row in rows if row["setting"] == setting}
-        _draw_scores(axes, tables, [found[name] for name in order], setting_color(place))
-        axes.set_title(title_setting(setting))
+    figure = make_figure(0.8 + names + 3.0 * len(tables.conditions), 1.6 + 0.185 * len(order))
+    panels = figure.subplots(1, len(tables.conditions), squeeze=False, sharey=True)[0]
+    for place, (axes, condition) in enumerate(zip(panels, tables.conditions, strict=True)):
+        found = {row["model"]: row for row in rows if row["condition"] == condition}
+        _draw_scores(axes, tables, [found[name] for name in order], condition_color(place))
+        axes.set_title(title_condition(condition))
         axes.set_xlabel("PC1 score")
     panels[0].set_yticks(
         range(len(order)), [clean_name(tables.models[name].title) for name in order], fontsize=8

@@ -1,4 +1,4 @@
-"""Tau of perplexity with tasks: in each setting, and before against after by kind.
+"""Tau of perplexity with benchmarks: in each condition, and before against after by kind.
 
 Source: [TrainBeforeTest, Figs. 4, 5].
 """
@@ -14,7 +14,7 @@ from fathom.figures.ranking import (
     label_statistic,
     measure_names,
     read_number,
-    title_setting,
+    title_condition,
 )
 from fathom.figures.style import make_figure
 from fathom.io.contracts.ranking import CORPUS_AGREEMENT_COLUMNS
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 
-def draw_settings(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw tau of each corpus with corpora and tasks, a heat map for each setting.
+def draw_conditions(tables: RankingTables) -> tuple["Figure", Table]:
+    """Draw tau of each corpus with corpora and benchmarks, a heat map for each condition.
 
     Source: [TrainBeforeTest, Fig. 4].
     """
-    panels = [(setting, ALL, title_setting(setting)) for setting in tables.settings]
+    panels = [(condition, ALL, title_condition(condition)) for condition in tables.conditions]
     return _draw(tables, panels, corpora=True)
 
 
 def draw_transfer(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw tau of perplexity before with tasks after, base and chat models apart.
+    """Draw tau of perplexity before with benchmarks after, base and chat models apart.
 
     Source: [TrainBeforeTest, Fig. 5].
     """
-    first, *others = tables.settings
+    first, *others = tables.conditions
     panels = [
-        (name_transfer(first, other), group, f"{group} models: perplexity {first}, tasks {other}")
+        (name_transfer(first, other), group, f"{group} models: perplexity {first}, benchmarks {other}")
         for other in others
         for group in KINDS
     ]
@@ -50,20 +50,20 @@ def draw_transfer(tables: RankingTables) -> tuple["Figure", Table]:
 
 
 def _draw(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bool) -> tuple["Figure", Table]:
-    """Draw a heat map for each setting and group of models."""
+    """Draw a heat map for each condition and group of models."""
     rows = tables.read("perplexity")
     names = [name for name, each in tables.benchmarks.items() if each.corpus]
     columns = [*(names if corpora else []), *(n for n, each in tables.benchmarks.items() if not each.corpus)]
     grids: list[tuple[str, list[list[float]]]] = []
     used = []
-    for setting, group, title in panels:
-        some = [row for row in rows if (row["setting"], row["group"]) == (setting, group)
+    for condition, group, title in panels:
+        some = [row for row in rows if (row["condition"], row["group"]) == (condition, group)
                 and row["benchmark"] in columns]  # fmt: skip
         if some:
             values = {(row["corpus"], row["benchmark"]): read_number(row["value"]) for row in some}
             tasks = [v for (_, name), v in values.items() if name not in names and not math.isnan(v)]
             mean = sum(tasks) / len(tasks) if tasks else math.nan
-            grids.append((f"{title}: mean over tasks {mean:.2f}, {some[0]['models']} models",
+            grids.append((f"{title}: mean over benchmarks {mean:.2f}, {some[0]['models']} models",
                           [[values.get((a, b), math.nan) for b in columns] for a in names]))  # fmt: skip
             used += some
     if not grids:

@@ -32,13 +32,13 @@ def tabulate_families(tables: RankingTables) -> Table:
 def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
     """Return every model's score on every corpus [TrainBeforeTest, Table 3], empty where there is none."""
     corpora = [each for each in tables.benchmarks.values() if each.corpus]
-    found = {(row["setting"], row["model"], row["benchmark"]): row["score"] for row in scores.to_dicts()}
-    columns = [(setting, corpus) for setting in tables.settings for corpus in corpora]
+    found = {(row["condition"], row["model"], row["benchmark"]): row["score"] for row in scores.to_dicts()}
+    columns = [(condition, corpus) for condition in tables.conditions for corpus in corpora]
     rows = []
     for name, model in tables.models.items():
-        values = [found[setting, name, corpus.name] for setting, corpus in columns]
+        values = [found[condition, name, corpus.name] for condition, corpus in columns]
         rows.append((model.title, *("" if math.isnan(value) else f"{value:.3f}" for value in values)))
-    header = ("model", *(f"{corpus.title}, {setting}" for setting, corpus in columns))
+    header = ("model", *(f"{corpus.title}, {condition}" for condition, corpus in columns))
     return header, rows if corpora else []
 
 

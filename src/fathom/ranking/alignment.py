@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
-from fathom.ranking.benchmark_agreement import Matrix
+from fathom.ranking.benchmark_agreement import TauMatrices
 from fathom.ranking.resampled_scores import PAIRED, PLAIN, UNPAIRED, ResampledScores, Statistic
 from fathom.ranking.resampling import weigh_pairs
 
@@ -100,8 +100,8 @@ def share_crossings(places: "Places", models: "Places") -> float:
     return float((turned & counted).sum() / counted.sum())
 
 
-def choose_benchmarks(matrices: list[Matrix], draws: ResampledScores) -> tuple[int, int]:
-    """Return the places of the two benchmarks to align: the configured ones, or the tasks that agree least.
+def choose_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -> tuple[int, int]:
+    """Return the places of the two benchmarks to align: the configured ones, or those that agree least.
 
     Raises
     ------
@@ -110,8 +110,8 @@ def choose_benchmarks(matrices: list[Matrix], draws: ResampledScores) -> tuple[i
     """
     import numpy as np
 
-    names = [each.name for each in draws.table.benchmarks]
-    wanted = draws.settings.ranking.aligned
+    names = [each.name for each in resampled.table.benchmarks]
+    wanted = resampled.settings.ranking.aligned
     unknown = [name for name in wanted if name not in names]
     if unknown:
         raise InputError(
@@ -119,15 +119,15 @@ def choose_benchmarks(matrices: list[Matrix], draws: ResampledScores) -> tuple[i
         )
     if wanted:
         return names.index(wanted[0]), names.index(wanted[1])
-    pairs = list(combinations(draws.table.tasks, 2))
+    pairs = list(combinations(resampled.table.downstream, 2))
     values = np.nan_to_num([matrices[0].values[0, a, b] for a, b in pairs], nan=np.inf)
     return pairs[int(np.argmin(values))]
 
 
-def align_settings(
-    matrices: list[Matrix], draws: ResampledScores
+def align_conditions(
+    matrices: list[TauMatrices], resampled: ResampledScores
 ) -> tuple[list[tuple[Any, ...]], list[Statistic]]:
-    """Align two benchmarks in every setting; the paired test counts where there is one, else the unpaired.
+    """Align two benchmarks in every condition; the paired test counts where there is one, else the unpaired.
 
     Returns
     -------
@@ -137,33 +137,33 @@ def align_settings(
     """
     import numpy as np
 
-    chosen = list(choose_benchmarks(matrices, draws))
-    names = [draws.table.benchmarks[place].name for place in chosen]
-    test = next(name for name in (PAIRED, UNPAIRED, PLAIN) if name in draws.signs)
-    known = np.asarray(~np.isnan(draws.table.scores[:, :, chosen]).any(axis=(0, 2)))
+    chosen = list(choose_benchmarks(matrices, resampled))
+    names = [resampled.table.benchmarks[place].name for place in chosen]
+    test = next(name for name in (PAIRED, UNPAIRED, PLAIN) if name in resampled.signs)
+    known = np.asarray(~np.isnan(resampled.table.scores[:, :, chosen]).any(axis=(0, 2)))
     some = np.flatnonzero(known)
-    counts = draws.draw(known)
+    counts = resampled.draw_models(known)
     weights = weigh_pairs(counts)
     rows: list[tuple[Any, ...]] = []
     found: list[Statistic] = []
-    for place, setting in enumerate(draws.table.settings):
-        better = np.array([spread_signs(each, len(known)) for each in draws.signs[test][place][chosen]])
+    for place, condition in enumerate(resampled.table.conditions):
+        better = np.array([spread_signs(each, len(known)) for each in resampled.signs[test][place][chosen]])
         better = better[:, some][:, :, some]
-        scores = draws.oriented[place][some][:, chosen].T
+        scores = resampled.oriented[place][some][:, chosen].T
         drawn = counts[:, some].astype(np.int64)
         aligned = np.array([_align_drawn(better, scores, number) for number in drawn])
         places = align_rankings(better, _rank(scores))
         bounds = np.concatenate([bound_places(each) for each in better])
         for row in np.argsort(places[0]).tolist():
             numbers = [*places[:, row].tolist(), *bounds[:, row].tolist()]
-            rows.append((setting, *names, draws.table.models[some[row]].name, *numbers))
+            rows.append((condition, *names, resampled.table.models[some[row]].name, *numbers))
         for name, kind in (("opposite", PLAIN), ("opposite_significant", test)):
-            signs = np.nan_to_num(draws.signs[kind][place][chosen])
+            signs = np.nan_to_num(resampled.signs[kind][place][chosen])
             total = weights.sum(axis=1)  # 0 in a resample of one model
             turned = weights @ (signs[0] * signs[1] < 0)
             values = np.divide(turned, total, out=np.full(total.shape, np.nan), where=total > 0)
-            found.append(Statistic(setting, name, values))
-        found.append(Statistic(setting, "opposite_aligned", aligned))
+            found.append(Statistic(condition, name, values))
+        found.append(Statistic(condition, "opposite_aligned", aligned))
     return rows, found
 
 

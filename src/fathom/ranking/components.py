@@ -131,60 +131,61 @@ def correlate_weighted(first: "Array", second: "Array", counts: "Array") -> "Arr
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Principal components of one setting over one group of models.
+    """Principal components of one condition over one group of models.
 
     Attributes
     ----------
-    setting, group : str
+    condition, group : str
     components : Components
-        Of the group's models that have a score on every task.
+        Of the group's models that have a score on every benchmark.
     counts : ndarray, shape (1 + rounds, models)
         How often each of them was drawn.
     models : list of int
         Their places in the table.
     """
 
-    setting: str
+    condition: str
     group: str
     components: Components
     counts: "Array"
     models: list[int]
 
 
-def find_spectra(draws: ResampledScores) -> list[Spectrum]:
-    """Return the components of the tasks in each setting, over all models and over the one family.
+def find_spectra(resampled: ResampledScores) -> list[Spectrum]:
+    """Return the components of the benchmarks in each condition, over all models and over the one family.
 
-    Models without a score on some task are left out, and benchmarks that are the same for all; both are said.
+    Models without a score on some benchmark are left out, and benchmarks on which all models are equal; both
+    are logged.
     """
     import numpy as np
 
-    table, family = draws.table, draws.settings.ranking.one_family
-    tasks = table.tasks
-    complete = np.asarray(~np.isnan(table.scores[:, :, tasks]).any(axis=(0, 2)))
+    table, family = resampled.table, resampled.settings.ranking.one_family
+    downstream = table.downstream
+    complete = np.asarray(~np.isnan(table.scores[:, :, downstream]).any(axis=(0, 2)))
     if not complete.all():
         left = [model.title for model, whole in zip(table.models, complete, strict=True) if not whole]
         log.info("components: %s models lack a score and are left out: %s", len(left), ", ".join(left))
     found = []
     for group in [ALL, *([family] if family else [])]:
-        chosen = complete & draws.choose_models(group)
+        chosen = complete & resampled.choose_models(group)
         models = np.flatnonzero(chosen)
         if len(models) < FEWEST_MODELS:
             log.info("components of %s: %s models are too few", group, len(models))
             continue
-        counts = draws.draw(chosen)[:, models]
-        for place, setting in enumerate(table.settings):
-            scores = draws.oriented[place][models][:, tasks]
-            components = find_components(scores, counts, draws.settings.ranking.components)
+        counts = resampled.draw_models(chosen)[:, models]
+        for place, condition in enumerate(table.conditions):
+            scores = resampled.oriented[place][models][:, downstream]
+            components = find_components(scores, counts, resampled.settings.ranking.components)
             if not components.benchmarks.all():
-                flat = [table.benchmarks[task].name for task, varies
-                        in zip(tasks, components.benchmarks, strict=True) if not varies]  # fmt: skip
-                log.info("components of %s, %s: the same for all models, left out: %s", group, setting,
+                flat = [table.benchmarks[column].name for column, varies
+                        in zip(downstream, components.benchmarks, strict=True) if not varies]  # fmt: skip
+                log.info("components of %s, %s: the same for all models, left out: %s", group, condition,
                          ", ".join(flat))  # fmt: skip
-            found.append(Spectrum(setting, group, components, counts, models.tolist()))
+            found.append(Spectrum(condition, group, components, counts, models.tolist()))
     return found
 
 
-def tabulate_shares(spectra: list[Spectrum], draws: ResampledScores) -> list[tuple[Any, ...]]:
+def tabulate_shares(spectra: list[Spectrum], resampled: ResampledScores) -> list[tuple[Any, ...]]:
     """Return the rows of pca.csv."""
     rows = []
     for each in spectra:
@@ -192,9 +193,9 @@ def tabulate_shares(spectra: list[Spectrum], draws: ResampledScores) -> list[tup
         shares = each.components.shares
         for number in range(shares.shape[1]):
             name = f"PC{number + 1}"
-            rows.append((each.setting, each.group, name, *draws.format(shares[:, number]), *size))
+            rows.append((each.condition, each.group, name, *resampled.format(shares[:, number]), *size))
         name = f"PC1 to PC{shares.shape[1]}"
-        rows.append((each.setting, each.group, name, *draws.format(_add_up(shares)), *size))
+        rows.append((each.condition, each.group, name, *resampled.format(_add_up(shares)), *size))
     return rows
 
 
@@ -205,7 +206,7 @@ def _add_up(shares: "Array") -> "Array":
     return np.where(np.isnan(shares[:, 0]), np.nan, np.nansum(shares, axis=1))
 
 
-def tabulate_first(spectra: list[Spectrum], draws: ResampledScores) -> list[tuple[Any, ...]]:
+def tabulate_first(spectra: list[Spectrum], resampled: ResampledScores) -> list[tuple[Any, ...]]:
     """Return the rows of pc1.csv: each model's score on the first component, best first."""
     import numpy as np
 
@@ -213,38 +214,40 @@ def tabulate_first(spectra: list[Spectrum], draws: ResampledScores) -> list[tupl
     for each in spectra:
         scores = each.components.scores
         for column in np.argsort(-scores[0], kind="stable").tolist():
-            model = draws.table.models[each.models[column]]
+            model = resampled.table.models[each.models[column]]
             compute = "" if model.compute is None else format_number(float(np.log10(model.compute)))
-            rows.append((each.setting, each.group, model.name, *draws.format(scores[:, column]), compute))
+            rows.append(
+                (each.condition, each.group, model.name, *resampled.format(scores[:, column]), compute)
+            )
     return rows
 
 
-def summarize_components(spectra: list[Spectrum], draws: ResampledScores) -> list[Statistic]:
+def summarize_components(spectra: list[Spectrum], resampled: ResampledScores) -> list[Statistic]:
     """Return what the first components explain, and how the first one goes with compute."""
     found: list[Statistic] = []
     for each in spectra:
         end = "" if each.group == ALL else f"_{each.group}"
         shares = each.components.shares
-        found.append(Statistic(each.setting, f"pc1_share{end}", shares[:, 0]))
+        found.append(Statistic(each.condition, f"pc1_share{end}", shares[:, 0]))
         name = f"first_{shares.shape[1]}_components_share{end}"
-        found.append(Statistic(each.setting, name, _add_up(shares)))
-        found.extend(_compare_compute(each, end, draws))
+        found.append(Statistic(each.condition, name, _add_up(shares)))
+        found.extend(_compare_compute(each, end, resampled))
     return found
 
 
-def _compare_compute(spectrum: Spectrum, end: str, draws: ResampledScores) -> Iterator[Statistic]:
+def _compare_compute(spectrum: Spectrum, end: str, resampled: ResampledScores) -> Iterator[Statistic]:
     """Yield Pearson's r and tau-b of the first component with the logarithm of training compute."""
     import numpy as np
 
-    compute = [draws.table.models[place].compute for place in spectrum.models]
+    compute = [resampled.table.models[place].compute for place in spectrum.models]
     known = np.array([value is not None for value in compute])
     if known.sum() < FEWEST_POINTS:
         return
     logs = np.log10(np.array([value or 1.0 for value in compute]))
     counts = spectrum.counts * known
     scores = spectrum.components.scores
-    yield Statistic(spectrum.setting, f"pc1_compute_pearson{end}", correlate_weighted(scores, logs, counts))
-    yield Statistic(spectrum.setting, f"pc1_compute_tau{end}", _measure_tau_of_rounds(scores, logs, counts))
+    yield Statistic(spectrum.condition, f"pc1_compute_pearson{end}", correlate_weighted(scores, logs, counts))
+    yield Statistic(spectrum.condition, f"pc1_compute_tau{end}", _measure_tau_of_rounds(scores, logs, counts))
 
 
 def _measure_tau_of_rounds(first: "Array", second: "Array", counts: "Array") -> "Array":

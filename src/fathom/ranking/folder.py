@@ -1,4 +1,4 @@
-"""Reading a folder of scores: a CSV of models by benchmarks for each setting, standard errors, examples."""
+"""Reading a folder of scores: a CSV of models by benchmarks for each condition, standard errors, examples."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,8 +9,8 @@ from fathom.config.ranking import Ranking
 from fathom.errors import InputError
 from fathom.io.files import read_delimited
 from fathom.models.registry import Entry
-from fathom.ranking.describe import describe_benchmarks, describe_models, read_metadata
-from fathom.ranking.inputs import SettingFiles, find_score_files
+from fathom.ranking.inputs import ConditionFiles, find_score_files
+from fathom.ranking.metadata import describe_benchmarks, describe_models, read_metadata
 from fathom.ranking.significance import compare_paired
 from fathom.ranking.table import ScoreTable, check_size
 from fathom.running.program import log
@@ -29,7 +29,7 @@ Grid = dict[str, dict[str, float]]
 
 
 def read_folder(folder: Path | str, settings: Ranking, registry: Mapping[str, Entry]) -> ScoreTable:
-    """Read every setting of a folder of scores.
+    """Read every condition of a folder of scores.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def read_folder(folder: Path | str, settings: Ranking, registry: Mapping[str, En
     Raises
     ------
     InputError
-        With file, line and column of what cannot be read; if settings differ in models or benchmarks; if
+        With file, line and column of what cannot be read; if conditions differ in models or benchmarks; if
         there are too few of either.
     """
     import numpy as np
@@ -113,9 +113,9 @@ def _require_same(expected: Sequence[str], found: Sequence[str], what: str, firs
         if missing:
             names = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
             raise InputError(
-                f"{what}s that another setting has are missing ({len(missing)}): {names}",
+                f"{what}s that another condition has are missing ({len(missing)}): {names}",
                 str(path),
-                "settings have the same models and benchmarks; leave fields empty where there is no score",
+                "conditions have the same models and benchmarks; leave fields empty where there is no score",
             )
 
 
@@ -125,8 +125,8 @@ def _to_array(grid: Grid, models: Sequence[str], columns: Sequence[str]) -> "Arr
     return np.array([[grid[model][column] for column in columns] for model in models], dtype=np.float64)
 
 
-def _blank_where_missing(scores: "Array", files: Sequence[SettingFiles]) -> "Array":
-    """Return scores without those that some setting lacks, so that settings hold the same models."""
+def _blank_where_missing(scores: "Array", files: Sequence[ConditionFiles]) -> "Array":
+    """Return scores without those that some condition lacks, so that conditions hold the same models."""
     import numpy as np
 
     missing = np.isnan(scores)
@@ -135,11 +135,13 @@ def _blank_where_missing(scores: "Array", files: Sequence[SettingFiles]) -> "Arr
         if mine.any():
             log.info("%s: %s of %s scores are missing", each.name, f"{mine.sum():,}", f"{mine.size:,}")
         if (some & ~mine).any():
-            log.info("%s: %s scores are left out: other settings lack them", each.name, (some & ~mine).sum())
+            log.info(
+                "%s: %s scores are left out: other conditions lack them", each.name, (some & ~mine).sum()
+            )
     return np.where(some, np.nan, scores)
 
 
-def _read_errors(files: SettingFiles, models: Sequence[str], columns: Sequence[str]) -> "Array":
+def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence[str]) -> "Array":
     """Return standard errors as an array [models, benchmarks]; NaN where there is none, which is said."""
     import numpy as np
 
@@ -167,7 +169,7 @@ def _read_errors(files: SettingFiles, models: Sequence[str], columns: Sequence[s
 
 
 def _read_examples(
-    files: SettingFiles, models: Sequence[str], columns: Sequence[str], significance: float
+    files: ConditionFiles, models: Sequence[str], columns: Sequence[str], significance: float
 ) -> "Array":
     """Return paired tests as an array [benchmarks, pairs of models]; NaN where there are no examples."""
     import numpy as np

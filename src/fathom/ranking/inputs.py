@@ -1,4 +1,4 @@
-"""Where tables of scores lie: a folder with a CSV for each setting, found before any job is planned."""
+"""Where tables of scores lie: a folder with a CSV for each condition, found before any job is planned."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,13 +10,13 @@ ERRORS, EXAMPLES, METADATA = "_stderr", "_examples", "metadata.json"
 
 
 @dataclass(frozen=True)
-class SettingFiles:
-    """The files of one setting.
+class ConditionFiles:
+    """The files of one condition.
 
     Attributes
     ----------
     name : str
-        Name of the setting.
+        Name of the condition.
     scores : Path
         Models by benchmarks.
     errors : Path or None
@@ -31,8 +31,8 @@ class SettingFiles:
     examples: list[Path] = field(default_factory=list)
 
 
-def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[SettingFiles], Path | None]:
-    """Return the files of every setting in a folder of scores, and its `metadata.json` if it has one.
+def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[ConditionFiles], Path | None]:
+    """Return the files of every condition in a folder of scores, and its `metadata.json` if it has one.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[Settin
             "--config scores=FOLDER takes a folder of CSV files",
         )
     tables = {path.stem: path for path in sorted(folder.glob("*.csv"))}
-    wanted = {each.file: each.name for each in settings.settings} or {
+    wanted = {each.file: each.name for each in settings.conditions} or {
         stem: stem for stem in tables if not stem.endswith(ERRORS)
     }
     if not wanted:
@@ -55,12 +55,12 @@ def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[Settin
     missing = [stem for stem in wanted if stem not in tables]
     if missing:
         raise InputError(
-            f"there is no {missing[0]}.csv, which ranking.settings names",
+            f"there is no {missing[0]}.csv, which ranking.conditions names",
             f"scores = {folder}",
             f"there is: {', '.join(path.name for path in tables.values()) or 'no CSV file'}",
         )
     found = [
-        SettingFiles(
+        ConditionFiles(
             name,
             tables[stem],
             tables.get(f"{stem}{ERRORS}"),

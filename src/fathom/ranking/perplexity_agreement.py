@@ -1,4 +1,4 @@
-"""How far perplexity on corpora ranks models as tasks do, in a setting and across settings.
+"""How far perplexity on corpora ranks models as benchmarks do, in a condition and across conditions.
 
 Source: [TrainBeforeTest, Sec. 3.3].
 """
@@ -27,8 +27,8 @@ class Comparison:
 
     Attributes
     ----------
-    setting : str
-        A setting, or `first > later`: corpora of the first, benchmarks of the later one.
+    condition : str
+        A condition, or `first > later`: corpora of the first, benchmarks of the later one.
     group : str
         All models, or base or chat ones.
     values : ndarray, shape (1 + rounds, corpora, benchmarks)
@@ -36,101 +36,101 @@ class Comparison:
         Models that have a score on every corpus.
     """
 
-    setting: str
+    condition: str
     group: str
     values: "Array"
     models: int
 
 
-def compare_corpora(draws: ResampledScores) -> list[Comparison]:
-    """Return tau of corpora with all benchmarks, in each setting and from the first to each later one."""
-    table, corpora = draws.table, draws.table.corpora
+def compare_corpora(resampled: ResampledScores) -> list[Comparison]:
+    """Return tau of corpora with all benchmarks, in each condition and from the first to each later one."""
+    table, corpora = resampled.table, resampled.table.corpora
     if not corpora:
         return []
-    signs, found = draws.signs[PLAIN], []
-    measured = _find_measured(draws)
-    _name_unmeasured(draws)
-    places = [(setting, place, place) for place, setting in enumerate(table.settings)]
-    first = table.settings[0]
-    places += [(name_transfer(first, name), 0, place) for place, name in enumerate(table.settings) if place]
+    signs, found = resampled.signs[PLAIN], []
+    measured = _find_measured(resampled)
+    _name_unmeasured(resampled)
+    places = [(condition, place, place) for place, condition in enumerate(table.conditions)]
+    first = table.conditions[0]
+    places += [(name_transfer(first, name), 0, place) for place, name in enumerate(table.conditions) if place]
     for group in (ALL, *KINDS):
-        chosen = measured & draws.choose_models(group)
+        chosen = measured & resampled.choose_models(group)
         number = int(chosen.sum())
         if group != ALL and number in (0, measured.sum()):
             continue  # all models are of one kind: there is nothing to take apart
         if number < FEWEST_MODELS:
             log.info("%s models: %s have a perplexity, too few to rank", group, number)
             continue
-        weights = draws.weigh(chosen)
+        weights = resampled.weigh_pairs(chosen)
         for name, before, after in places:
             values = measure_tau(signs[before][corpora], signs[after], weights)
             found.append(Comparison(name, group, values, number))
     return found
 
 
-def _find_measured(draws: ResampledScores) -> "NDArray[np.bool_]":
-    """Say which models have a score on every corpus in every setting."""
+def _find_measured(resampled: ResampledScores) -> "NDArray[np.bool_]":
+    """Say which models have a score on every corpus in every condition."""
     import numpy as np
 
-    return np.asarray(~np.isnan(draws.table.scores[:, :, draws.table.corpora]).any(axis=(0, 2)))
+    return np.asarray(~np.isnan(resampled.table.scores[:, :, resampled.table.corpora]).any(axis=(0, 2)))
 
 
-def _name_unmeasured(draws: ResampledScores) -> None:
+def _name_unmeasured(resampled: ResampledScores) -> None:
     """Name the models that have no perplexity in the log."""
-    table, measured = draws.table, _find_measured(draws)
+    table, measured = resampled.table, _find_measured(resampled)
     without = [model.title for model, known in zip(table.models, measured, strict=True) if not known]
     if without:
         log.info("%s models have no perplexity and are left out of its rankings: %s", len(without),
                  ", ".join(without))  # fmt: skip
 
 
-def tabulate_corpora(comparisons: list[Comparison], draws: ResampledScores) -> list[tuple[Any, ...]]:
+def tabulate_corpora(comparisons: list[Comparison], resampled: ResampledScores) -> list[tuple[Any, ...]]:
     """Return the rows of perplexity.csv."""
-    table, rows = draws.table, []
+    table, rows = resampled.table, []
     for each in comparisons:
-        within = each.setting in table.settings
+        within = each.condition in table.conditions
         for row, corpus in enumerate(table.corpora):
             for column, benchmark in enumerate(table.benchmarks):
                 if within and column == corpus:
                     continue  # a corpus with itself
-                names = (each.setting, each.group, table.benchmarks[corpus].name, benchmark.name)
-                rows.append((*names, *draws.format(each.values[:, row, column]), each.models))
+                names = (each.condition, each.group, table.benchmarks[corpus].name, benchmark.name)
+                rows.append((*names, *resampled.format(each.values[:, row, column]), each.models))
     return rows
 
 
-def summarize_corpora(comparisons: list[Comparison], draws: ResampledScores) -> list[Statistic]:
-    """Return mean tau of corpora with tasks and among themselves, and tau of both averages."""
-    table, found = draws.table, []
+def summarize_corpora(comparisons: list[Comparison], resampled: ResampledScores) -> list[Statistic]:
+    """Return mean tau of corpora with benchmarks and among themselves, and tau of both averages."""
+    table, found = resampled.table, []
     for each in comparisons:
         end = "" if each.group == ALL else f"_{each.group}"
-        values = each.values[:, :, table.tasks]
+        values = each.values[:, :, table.downstream]
         found.append(
-            Statistic(each.setting, f"perplexity_tasks_tau{end}", average(values.reshape(len(values), -1)))
+            Statistic(each.condition, f"perplexity_tasks_tau{end}", average(values.reshape(len(values), -1)))
         )
         among = each.values[:, :, table.corpora]
-        if each.setting not in table.settings:
+        if each.condition not in table.conditions:
             own = among[:, range(len(table.corpora)), range(len(table.corpora))]
-            found.append(Statistic(each.setting, f"perplexity_perplexity_tau{end}", average(own)))
+            found.append(Statistic(each.condition, f"perplexity_perplexity_tau{end}", average(own)))
         elif len(table.corpora) > 1:
             name = f"perplexity_perplexity_tau{end}"
-            found.append(Statistic(each.setting, name, average(pick_pairs(among))))
+            found.append(Statistic(each.condition, name, average(pick_pairs(among))))
     if comparisons:
-        found.extend(_compare_averages(draws))
+        found.extend(_compare_averages(resampled))
     return found
 
 
-def _compare_averages(draws: ResampledScores) -> Iterator[Statistic]:
-    """Yield tau of the mean over corpora with the mean over tasks: of scores as they are and standardised."""
+def _compare_averages(resampled: ResampledScores) -> Iterator[Statistic]:
+    """Yield tau of the mean over corpora with the mean over benchmarks: raw and standardised."""
     import numpy as np
 
-    table = draws.table
-    weights = draws.weigh(_find_measured(draws))
+    table = resampled.table
+    weights = resampled.weigh_pairs(_find_measured(resampled))
     mixed = [len({table.benchmarks[place].lower_is_better for place in some}) > 1
-             for some in (table.tasks, table.corpora)]  # fmt: skip
+             for some in (table.downstream, table.corpora)]  # fmt: skip
     if any(mixed):
         log.info("low scores are good on some benchmarks only: their plain mean says nothing and is left out")
-    for place, setting in enumerate(table.settings):
-        scores = draws.oriented[place]
+    for place, condition in enumerate(table.conditions):
+        scores = resampled.oriented[place]
         known = ~np.isnan(scores)
         middle = average(scores.T)
         spread = np.sqrt(average((scores - middle).T ** 2))
@@ -139,6 +139,6 @@ def _compare_averages(draws: ResampledScores) -> Iterator[Statistic]:
         for name, values in (("averages_tau", scores), ("standardised_averages_tau", standard)):
             if name == "averages_tau" and any(mixed):
                 continue
-            means = [values[:, some].mean(axis=1)[:, None] for some in (table.corpora, table.tasks)]
+            means = [values[:, some].mean(axis=1)[:, None] for some in (table.corpora, table.downstream)]
             signs = [order_pairs(mean) for mean in means]
-            yield Statistic(setting, name, measure_tau(signs[0], signs[1], weights)[:, 0, 0])
+            yield Statistic(condition, name, measure_tau(signs[0], signs[1], weights)[:, 0, 0])

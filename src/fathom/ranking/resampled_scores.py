@@ -1,4 +1,4 @@
-"""A table of scores made ready: signs of all pairs of models under each test, and bootstrap draws."""
+"""A table of scores made ready: signs of all pairs of models under each test, and bootstrap resamples."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.ranking import RankingSettings
-from fathom.ranking.resampling import bound, draw_models, weigh_pairs
+from fathom.ranking.resampling import draw_models, estimate_interval, weigh_pairs
 from fathom.ranking.significance import compare_unpaired, order_pairs
 from fathom.ranking.table import ScoreTable
 from fathom.scoring.summaries import format_number
@@ -25,9 +25,9 @@ ALL, KINDS = "all", ("base", "chat")
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number of one setting: its name, then its values in the table as it is and in each resample."""
+    """A number of one condition: its name, then its values in the table as it is and in each resample."""
 
-    setting: str
+    condition: str
     name: str
     values: "Array"
 
@@ -47,12 +47,12 @@ class ResampledScores:
 
     @cached_property
     def oriented(self) -> "Array":
-        """Scores [settings, models, benchmarks], high is good."""
+        """Scores [conditions, models, benchmarks], high is good."""
         return self.table.oriented()
 
     @cached_property
     def signs(self) -> dict[str, "Array"]:
-        """Signs [settings, benchmarks, pairs of models] by statistic, of the tests that the table allows."""
+        """Signs by statistic, each of shape (n_conditions, n_benchmarks, n_model_pairs)."""
         import numpy as np
 
         unpaired = compare_unpaired(
@@ -61,12 +61,12 @@ class ResampledScores:
             self.settings.ranking.significance,
         )
         found = {PLAIN: order_pairs(self.oriented), UNPAIRED: unpaired, PAIRED: self.table.paired}
-        tasks = self.table.tasks
-        # a test counts where it was made for every task of every setting
+        downstream = self.table.downstream
+        # a test counts where it was made for every benchmark of every condition
         return {
             name: signs
             for name, signs in found.items()
-            if name == PLAIN or not np.isnan(signs[:, tasks]).all(axis=2).any()
+            if name == PLAIN or not np.isnan(signs[:, downstream]).all(axis=2).any()
         }
 
     def choose_models(self, group: str) -> "NDArray[np.bool_]":
@@ -75,42 +75,44 @@ class ResampledScores:
 
         return np.array([group == ALL or group in (model.kind, model.family) for model in self.table.models])
 
-    def draw(self, chosen: "NDArray[np.bool_] | None" = None) -> "Array":
+    def draw_models(self, chosen: "NDArray[np.bool_] | None" = None) -> "Array":
         """Return how often each model is drawn, shape (1 + rounds, models)."""
         return draw_models(self.choose_models(ALL) if chosen is None else chosen, self.settings.summary)
 
-    def weigh(self, chosen: "NDArray[np.bool_] | None" = None) -> "Array":
+    def weigh_pairs(self, chosen: "NDArray[np.bool_] | None" = None) -> "Array":
         """Return how often every two models stand beside each other, shape (1 + rounds, pairs)."""
-        return weigh_pairs(self.draw(chosen))
+        return weigh_pairs(self.draw_models(chosen))
 
     def format(self, values: "Array") -> list[str]:
         """Return a statistic and its interval as tables hold them."""
-        return [format_number(number) for number in bound(values, self.settings.summary)]
+        return [format_number(number) for number in estimate_interval(values, self.settings.summary)]
 
 
 def name_change(before: str, after: str) -> str:
-    """Return the setting under which the change from one setting to another stands."""
+    """Return the condition under which the change from one condition to another stands."""
     return f"{after} - {before}"
 
 
 def name_transfer(before: str, after: str) -> str:
-    """Return the setting under which one thing before is compared with another one after."""
+    """Return the condition under which one thing before is compared with another one after."""
     return f"{before} > {after}"
 
 
-def add_changes(statistics: Sequence[Statistic], settings: Sequence[str]) -> list[Statistic]:
-    """Return statistics, then the change of each from the first setting to every other, round by round."""
-    by_name = {(each.setting, each.name): each.values for each in statistics}
+def add_changes(statistics: Sequence[Statistic], conditions: Sequence[str]) -> list[Statistic]:
+    """Return statistics, then the change of each from the first condition to every other, round by round."""
+    by_name = {(each.condition, each.name): each.values for each in statistics}
     changes = [
         Statistic(
-            name_change(settings[0], each.setting), each.name, each.values - by_name[settings[0], each.name]
+            name_change(conditions[0], each.condition),
+            each.name,
+            each.values - by_name[conditions[0], each.name],
         )
         for each in statistics
-        if each.setting in settings[1:] and (settings[0], each.name) in by_name
+        if each.condition in conditions[1:] and (conditions[0], each.name) in by_name
     ]
     return [*statistics, *changes]
 
 
-def tabulate_statistics(statistics: Iterable[Statistic], draws: ResampledScores) -> list[tuple[Any, ...]]:
+def tabulate_statistics(statistics: Iterable[Statistic], resampled: ResampledScores) -> list[tuple[Any, ...]]:
     """Return the rows of agreement.csv."""
-    return [(each.setting, each.name, *draws.format(each.values)) for each in statistics]
+    return [(each.condition, each.name, *resampled.format(each.values)) for each in statistics]

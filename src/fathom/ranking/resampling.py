@@ -1,8 +1,8 @@
 """Bootstrap over models: how often each is drawn, and percentile intervals of whatever follows.
 
 A statistic is an array whose first row belongs to the table as it is, its other rows to resamples. Statistics
-of several settings come from the same draws, so their differences are paired. Copies of a model in a resample
-are never compared with each other.
+of several conditions come from the same resamples, so their differences are paired. Copies of a model in
+a resample are never compared with each other.
 """
 
 from typing import TYPE_CHECKING
@@ -50,7 +50,7 @@ def weigh_pairs(counts: "Array") -> "Array":
     return counts[:, first] * counts[:, second]
 
 
-def bound(values: "Array", settings: Summary) -> Estimate:
+def estimate_interval(values: "Array", settings: Summary) -> Estimate:
     """Return a statistic of the whole table with its percentile interval.
 
     Resamples in which it is undefined are left out; there is no interval where half of them are, or where it

@@ -62,22 +62,22 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores of models on benchmarks, in one setting or several.
+    """Scores of models on benchmarks, in one condition or several.
 
     Attributes
     ----------
-    settings : tuple of str
+    conditions : tuple of str
         The one to begin from first.
     models, benchmarks : tuple
         In the order of the arrays.
-    scores, errors : ndarray, shape (settings, models, benchmarks)
+    scores, errors : ndarray, shape (conditions, models, benchmarks)
         As they came; NaN where there is none.
-    paired : ndarray, shape (settings, benchmarks, pairs of models)
+    paired : ndarray, shape (conditions, benchmarks, pairs of models)
         Of every two models a < b (the order of `numpy.triu_indices`): 1 if a paired test says that a is
         better, -1 if b, 0 if neither, NaN where there is no such test.
     """
 
-    settings: tuple[str, ...]
+    conditions: tuple[str, ...]
     models: tuple[Model, ...]
     benchmarks: tuple[Benchmark, ...]
     scores: "Array"
@@ -85,13 +85,13 @@ class ScoreTable:
     paired: "Array"
 
     @property
-    def tasks(self) -> list[int]:
-        """Places of the benchmarks that are tasks."""
+    def downstream(self) -> list[int]:
+        """Columns of the downstream benchmarks: all but the corpora."""
         return [place for place, each in enumerate(self.benchmarks) if not each.corpus]
 
     @property
     def corpora(self) -> list[int]:
-        """Places of the benchmarks that are corpora."""
+        """Columns of the benchmarks that are corpora, scored by perplexity or bits per byte."""
         return [place for place, each in enumerate(self.benchmarks) if each.corpus]
 
     def oriented(self) -> "Array":
@@ -110,9 +110,9 @@ def check_size(table: ScoreTable, where: str) -> None:
             where,
             f"at least {FEWEST_MODELS} are needed",
         )
-    if len(table.tasks) < FEWEST_BENCHMARKS:
+    if len(table.downstream) < FEWEST_BENCHMARKS:
         raise InputError(
-            f"there is {_count(len(table.tasks), 'benchmark')} (corpora apart), so no second ranking",
+            f"there is {_count(len(table.downstream), 'benchmark')} (corpora apart), so no second ranking",
             where,
             f"at least {FEWEST_BENCHMARKS} are needed",
         )
@@ -125,8 +125,8 @@ def _count(number: int, what: str) -> str:
 def tabulate_scores(table: ScoreTable) -> pl.DataFrame:
     """Return scores and standard errors as a frame under contract RANKED_SCORES."""
     rows = [
-        (setting, model.name, benchmark.name, table.scores[s, m, b], table.errors[s, m, b])
-        for s, setting in enumerate(table.settings)
+        (condition, model.name, benchmark.name, table.scores[s, m, b], table.errors[s, m, b])
+        for s, condition in enumerate(table.conditions)
         for m, model in enumerate(table.models)
         for b, benchmark in enumerate(table.benchmarks)
     ]
@@ -142,7 +142,7 @@ def tabulate_paired(table: ScoreTable) -> pl.DataFrame:
     firsts, seconds = np.triu_indices(len(table.models), 1)
     rows = []
     for s, b in np.argwhere(~np.isnan(table.paired).all(axis=2)).tolist():
-        where = (table.settings[s], table.benchmarks[b].name)
+        where = (table.conditions[s], table.benchmarks[b].name)
         oriented = table.oriented()[s, :, b]
         for first, second, found in zip(firsts, seconds, table.paired[s, b], strict=True):
             if not np.isnan(found):
@@ -232,11 +232,11 @@ def write_score_table(folder: Path | str, table: ScoreTable) -> None:
     write_delimited(folder / PARTS[2], RANKED_MODEL_COLUMNS, tabulate_models(table.models), ",")
     write_delimited(folder / PARTS[3], RANKED_BENCHMARK_COLUMNS, tabulate_benchmarks(table.benchmarks), ",")
     log.info(
-        "%s models, %s tasks, %s corpora; settings: %s",
+        "%s models, %s benchmarks, %s corpora; conditions: %s",
         len(table.models),
-        len(table.tasks),
+        len(table.downstream),
         len(table.corpora),
-        ", ".join(table.settings),
+        ", ".join(table.conditions),
     )
 
 
@@ -247,20 +247,20 @@ def read_score_table(folder: Path | str) -> ScoreTable:
     scores, paired, models, benchmarks = (Path(folder) / name for name in PARTS)
     frame = read_table(scores, RANKED_SCORES)
     known, columns = read_models(models), read_benchmarks(benchmarks)
-    settings = tuple(frame["setting"].unique(maintain_order=True))
-    shape = (len(settings), len(known), len(columns))
+    conditions = tuple(frame["condition"].unique(maintain_order=True))
+    shape = (len(conditions), len(known), len(columns))
     if len(frame) != int(np.prod(shape)):
         raise InputError(f"{len(frame)} scores where there should be {shape}", str(scores), "make it again")
     places = {model.name: place for place, model in enumerate(known)}
-    rows = {each: place for place, each in enumerate(settings)}
+    rows = {each: place for place, each in enumerate(conditions)}
     names = {each.name: place for place, each in enumerate(columns)}
-    tests = np.full((len(settings), len(columns), len(known), len(known)), np.nan)
-    for setting, benchmark, better, worse, apart in read_table(paired, PAIRED_TESTS).iter_rows():
+    tests = np.full((len(conditions), len(columns), len(known), len(known)), np.nan)
+    for condition, benchmark, better, worse, apart in read_table(paired, PAIRED_TESTS).iter_rows():
         a, b = places[better], places[worse]
-        tests[rows[setting], names[benchmark], min(a, b), max(a, b)] = (1 if a < b else -1) if apart else 0
+        tests[rows[condition], names[benchmark], min(a, b), max(a, b)] = (1 if a < b else -1) if apart else 0
     upper = np.triu_indices(len(known), 1)
     return ScoreTable(
-        settings,
+        conditions,
         tuple(known),
         tuple(columns),
         frame["score"].to_numpy().reshape(shape),

@@ -187,12 +187,14 @@ def is_better(metric: Metric, one: float, other: float) -> bool:
     return one < other if metric in LOWER_IS_BETTER else one > other
 
 
-def sum_up(outcomes: pl.DataFrame, metric: Metric) -> float:
+def compute_score(outcomes: pl.DataFrame, metric: Metric) -> float:
     """Return the score of a task from the outcomes of its examples."""
     return _aggregate(metric)(*_columns(outcomes))
 
 
-def measure_error(outcomes: pl.DataFrame, metric: Metric, rounds: int = 1000, seed: int = 0) -> float:
+def compute_standard_error(
+    outcomes: pl.DataFrame, metric: Metric, rounds: int = 1000, seed: int = 0
+) -> float:
     """Return the standard error of a score, by a bootstrap over keywords, or over examples that have none."""
     import numpy as np
 

@@ -12,7 +12,13 @@ from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
 from fathom.running.program import log
 from fathom.tuning.checkpoint import Checkpoint
-from fathom.tuning.evaluation import Encoder, evaluate_examples, is_better, measure_error, sum_up
+from fathom.tuning.evaluation import (
+    Encoder,
+    compute_score,
+    compute_standard_error,
+    evaluate_examples,
+    is_better,
+)
 from fathom.tuning.harness import evaluate_generation, load_task
 from fathom.tuning.training import Tuned, tune
 
@@ -88,11 +94,13 @@ def run_experiment(
         return evaluate_examples(model, parts[split], encoder, metric, settings.batch_tokens)
 
     direct = evaluate("test")
-    before = sum_up(evaluate("valid"), metric)
+    before = compute_score(evaluate("valid"), metric)
     log.info("%s before tuning: %s %.4g on the validation split", pointer.name, metric, before)
     add_adapter(model, settings, pointer.name)
     training = encode_training(parts["train"], encoder, task)
-    tuned = tune(model, training, lambda: sum_up(evaluate("valid"), metric), settings, metric, checkpoint)
+    tuned = tune(
+        model, training, lambda: compute_score(evaluate("valid"), metric), settings, metric, checkpoint
+    )
     after = evaluate("test")
     curve = _list_curve(tuned, settings, "chat" if chat else "plain")
     return model, Result(chat, before, tuned.scores, tuned.epoch, direct, after, curve, encoder.cut)
@@ -135,7 +143,7 @@ def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any
     direct and tuned on the test split, as published [TrainBeforeTest, App. A.3].
     """
     direct, tuned = choose_results(results, metric)
-    scores = {"direct": sum_up(direct.direct, metric), "tuned": sum_up(tuned.tuned, metric)}
+    scores = {"direct": compute_score(direct.direct, metric), "tuned": compute_score(tuned.tuned, metric)}
     improved = is_better(metric, tuned.scores[tuned.epoch - 1], direct.before)
     better = is_better(metric, scores["tuned"], scores["direct"])
     return {
@@ -143,8 +151,8 @@ def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any
         **scores,
         "chosen": scores["tuned" if improved else "direct"],
         "floored": scores["tuned" if better else "direct"],
-        "direct_error": measure_error(direct.direct, metric),
-        "tuned_error": measure_error(tuned.tuned, metric),
+        "direct_error": compute_standard_error(direct.direct, metric),
+        "tuned_error": compute_standard_error(tuned.tuned, metric),
         "templates": {"direct": _name(direct), "tuned": _name(tuned)},
         "validation": {_name(result): [result.before, *result.scores] for result in results},
         "epoch": tuned.epoch,

@@ -23,7 +23,7 @@ EXAMPLES: Contract = (
 OUTCOMES: Contract = (
     Column("example_id", _STRING, "example of the test split"),
     Column("keyword", _STRING, "keyword that it belongs to, or empty"),
-    Column("setting", _STRING, "direct, or tuned"),
+    Column("condition", _STRING, "direct, or tuned"),
     Column("value", _DOUBLE, "rank of the target, 1 or 0 for a right or wrong answer, or bits of the text"),
     Column("weight", _DOUBLE, "UTF-8 bytes of a text, else 1"),
     Column("gold", _INT32, "the right option, from 0"),
@@ -32,16 +32,16 @@ OUTCOMES: Contract = (
 """What one model made of each test example of one task, before and after tuning, in the order of examples."""
 
 RANKED_SCORES: Contract = (
-    Column("setting", _STRING, "how models were prepared, such as direct"),
+    Column("condition", _STRING, "how models were prepared, such as direct"),
     Column("model", _STRING, "model as the table of scores names it"),
     Column("benchmark", _STRING, "benchmark as the table of scores names it"),
     Column("score", _DOUBLE, "score as it came, whether high or low is good; NaN where there is none"),
     Column("standard_error", _DOUBLE, "its standard error; NaN where there is none"),
 )
-"""One row for every setting, model and benchmark that rankings are made from, in the order of the table."""
+"""One row for every condition, model and benchmark that rankings are made from, in the order of the table."""
 
 PAIRED_TESTS: Contract = (
-    Column("setting", _STRING, "how models were prepared"),
+    Column("condition", _STRING, "how models were prepared"),
     Column("benchmark", _STRING, "benchmark that both models were scored on"),
     Column("better", _STRING, "the model that is ahead"),
     Column("worse", _STRING, "the other one"),
@@ -57,28 +57,28 @@ RANKED_BENCHMARK_COLUMNS = (
 )  # fmt: skip
 """Header of ranking/benchmarks.csv: one line for each benchmark that models are ranked on."""
 
-AGREEMENT_COLUMNS = ("setting", "statistic", "value", "ci_low", "ci_high")
-"""Header of ranking/agreement.csv: one line for each number that a whole setting comes down to."""
+AGREEMENT_COLUMNS = ("condition", "statistic", "value", "ci_low", "ci_high")
+"""Header of ranking/agreement.csv: one line for each number that a whole condition comes down to."""
 
-PAIRWISE_COLUMNS = ("setting", "statistic", "first", "second", "value", "ci_low", "ci_high", "models")
+PAIRWISE_COLUMNS = ("condition", "statistic", "first", "second", "value", "ci_low", "ci_high", "models")
 """Header of ranking/pairwise.csv: one line for every two benchmarks; in means.csv second is `others`."""
 
-CATEGORY_COLUMNS = ("setting", "statistic", "first", "second", "value", "ci_low", "ci_high", "pairs")
+CATEGORY_COLUMNS = ("condition", "statistic", "first", "second", "value", "ci_low", "ci_high", "pairs")
 """Header of ranking/categories.csv: one line for every two categories of benchmarks."""
 
 CORPUS_AGREEMENT_COLUMNS = (
-    "setting", "group", "corpus", "benchmark", "value", "ci_low", "ci_high", "models",
+    "condition", "group", "corpus", "benchmark", "value", "ci_low", "ci_high", "models",
 )  # fmt: skip
 """Header of ranking/perplexity.csv: one line for every corpus and benchmark, by group of models."""
 
-COMPONENT_COLUMNS = ("setting", "group", "component", "share", "ci_low", "ci_high", "models", "benchmarks")
+COMPONENT_COLUMNS = ("condition", "group", "component", "share", "ci_low", "ci_high", "models", "benchmarks")
 """Header of ranking/pca.csv: one line for each principal component, and one for all that are listed."""
 
-FIRST_COMPONENT_COLUMNS = ("setting", "group", "model", "score", "ci_low", "ci_high", "log10_compute")
+FIRST_COMPONENT_COLUMNS = ("condition", "group", "model", "score", "ci_low", "ci_high", "log10_compute")
 """Header of ranking/pc1.csv: one line for each model: its score on the first principal component."""
 
 ALIGNMENT_COLUMNS = (
-    "setting", "first", "second", "model", "place_first", "place_second", "best_first", "worst_first",
+    "condition", "first", "second", "model", "place_first", "place_second", "best_first", "worst_first",
     "best_second", "worst_second",
 )  # fmt: skip
 """Header of ranking/alignment.csv: one line for each model: its places after the greedy alignment."""

@@ -9,7 +9,7 @@ from fathom.config.ranking import RankingSettings
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
 from fathom.models.registry import Entry
-from fathom.ranking.runs import collect_run
+from fathom.ranking.run_scores import collect_run
 
 GPT2 = Entry("gpt2", "gpt2", "openai-community/gpt2", "", "base", "", 124, 9, "float32")
 

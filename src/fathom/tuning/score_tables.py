@@ -11,7 +11,7 @@ from fathom.errors import InputError
 from fathom.io.files import write_delimited, write_json
 from fathom.tuning.evaluation import is_better
 
-SETTINGS = {"direct_eval": "direct", "train_before_test": "chosen"}
+CONDITIONS = {"direct_eval": "direct", "train_before_test": "chosen"}
 """Tables of the folder, and which score of a report each holds."""
 
 _ERRORS = {"direct_eval": "direct_error", "train_before_test": "tuned_error"}
@@ -27,7 +27,7 @@ Reports = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> None:
-    """Write a folder of scores: a table for each setting, one of standard errors, and what the columns are.
+    """Write a folder of scores: a table for each condition, one of standard errors, and what the columns are.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> N
             "train_before_test",
             "every model is tuned for every task",
         )
-    for name, key in SETTINGS.items():
+    for name, key in CONDITIONS.items():
         _write_grid(folder / f"{name}.csv", reports, models, list(tasks), key)
         _write_grid(folder / f"{name}_stderr.csv", reports, models, list(tasks), _ERRORS[name])
     texts = [name for name, task in tasks.items() if task.kind == "text"]
@@ -72,7 +72,7 @@ def _write_grid(path: Path, reports: Reports, models: Sequence[str], tasks: Sequ
     write_delimited(path, ["model", *tasks], rows, ",")
 
 
-def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], setting: str) -> None:
+def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], condition: str) -> None:
     """Write what each model made of each test example of one task, for paired tests.
 
     Parameters
@@ -81,11 +81,11 @@ def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], setting: st
         A CSV with one line for each example, one column for each model.
     outcomes : mapping of str to DataFrame
         Under contract OUTCOMES, by model.
-    setting : str
+    condition : str
         direct or tuned.
     """
     columns = {
-        model: frame.filter(pl.col("setting") == setting).sort("example_id")
+        model: frame.filter(pl.col("condition") == condition).sort("example_id")
         for model, frame in outcomes.items()
     }
     names = next(iter(columns.values()))["example_id"].to_list()

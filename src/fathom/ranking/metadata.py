@@ -127,7 +127,7 @@ def describe_benchmarks(
 
 
 def _sort_by_category(benchmarks: list[Benchmark], order: Sequence[str]) -> list[Benchmark]:
-    """Return tasks by category, in the given order, then as they came; corpora last."""
+    """Return benchmarks by category, in the given order, then as they came; corpora last."""
     categories = list(dict.fromkeys([*order, *(each.category for each in benchmarks)]))
     return sorted(benchmarks, key=lambda each: (each.corpus, categories.index(each.category)))
 

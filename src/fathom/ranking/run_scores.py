@@ -10,7 +10,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.models.registry import Entry
-from fathom.ranking.describe import Metadata, describe_benchmarks, describe_models
+from fathom.ranking.metadata import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size
 from fathom.scoring.comparisons import AGGREGATE
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-SETTING = "direct"
+CONDITION = "direct"
 _RANKED = {"rank": AGGREGATE, "bits_per_byte": "mean"}
 
 
@@ -68,7 +68,7 @@ def collect_run(
     known = describe_models(models, settings.ranking, metadata, _complete_registry(models, registry))
     paired = _read_paired(comparisons, models, names)
     table = ScoreTable(
-        (SETTING,),
+        (CONDITION,),
         tuple(known),
         tuple(benchmarks),
         values[None, :, :, 0],

@@ -29,9 +29,14 @@ from fathom.running.program import run_program
 from fathom.scoring.batches import Replica, score_sequences
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.logits import choose_projection
-from fathom.scoring.partial import TokenScores, join_token_scores
 from fathom.scoring.ranks import score_benchmarks
-from fathom.scoring.scored_sequences import ScoredSequence, ScoringPlan, plan_sequences
+from fathom.scoring.scored_sequences import (
+    ScoredSequence,
+    ScoringPlan,
+    TokenScores,
+    join_token_scores,
+    plan_sequences,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 3

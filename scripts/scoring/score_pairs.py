@@ -2,8 +2,8 @@
 
 Reads a model (its pointer or a plain folder) and pairs (.parquet of the workflow, or .jsonl with prompt and
 target, and perhaps pair_id and keyword); writes one row for each pair, and a report. With several files of
-pairs, each has its own output and report, in the same order, and what their pairs share is read once. A run
-that was stopped goes on where it was, from `.{output}.partial` beside the first output.
+pairs, each has its own output and report, in the same order, and what their pairs share is read once. A
+stopped run resumes from `.{output}.partial` beside the first output.
 """
 
 import argparse

@@ -5,7 +5,6 @@ validates better counts. A stopped run resumes from `.{output}.partial` beside t
 """
 
 import argparse
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,11 @@ import polars as pl
 from fathom.config.section import Section
 from fathom.config.tuning import Lora, Task
 from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
-from fathom.io.files import hash_file, hash_text, write_delimited, write_json
+from fathom.io.files import hash_file, write_delimited, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.models.loading import describe_loaded, read_pointer
 from fathom.running.program import add_settings, read_settings, run_program
-from fathom.running.sources import find_sources
-from fathom.tuning.checkpoint import Checkpoint
+from fathom.running.resume import Resume, make_key
 from fathom.tuning.experiment import Result, choose_results, describe_results, run_experiment
 from fathom.tuning.training import CURVE_COLUMNS
 
@@ -42,11 +40,13 @@ def main(arguments: argparse.Namespace) -> None:
     pointer = read_pointer(arguments.model)
     examples = read_table(arguments.examples, EXAMPLES)
     chats = [False, True] if pointer.kind == "chat" and settings.task.kind != "text" else [False]
-    results, kept = list[Result](), list[Checkpoint]()
+    results, kept = list[Result](), list[Resume]()
     shared: dict[str, Any] = {}
+    machine = [torch.__version__, torch.cuda.is_available()]
+    made_from = [settings, vars(pointer) | {"path": ""}, hash_file(arguments.examples), machine]
     for chat in chats:
-        key = make_key(arguments, settings, pointer.fingerprint, chat)
-        kept.append(Checkpoint(arguments.output.with_suffix(f".{'chat' if chat else 'plain'}"), key))
+        key = make_key(__file__, *made_from, chat)
+        kept.append(Resume(arguments.output.with_suffix(f".{'chat' if chat else 'plain'}"), key))
         model, result = run_experiment(pointer, examples, settings.task, settings.lora, chat, kept[-1])
         shared = describe_loaded(pointer, model, settings.lora.dtype)
         results.append(result)
@@ -58,17 +58,8 @@ def main(arguments: argparse.Namespace) -> None:
     write_delimited(arguments.curve, ("template", *CURVE_COLUMNS), rows, ",")
     report = shared | {"task": arguments.name, "examples_sha256": hash_file(arguments.examples)}
     write_json(arguments.report, report | describe_results(results, settings.task.scored_by))
-    for checkpoint in kept:
-        checkpoint.remove()
-
-
-def make_key(arguments: argparse.Namespace, settings: Settings, fingerprint: str, chat: bool) -> str:
-    """Return the hash of all that the result depends on."""
-    import torch
-
-    code = [hash_file(file) for file in find_sources(Path(__file__))]
-    values = [settings.model_dump(mode="json"), fingerprint, hash_file(arguments.examples), chat, code]
-    return hash_text(json.dumps([*values, torch.__version__, torch.cuda.is_available()], sort_keys=True))
+    for resume in kept:
+        resume.remove()
 
 
 if __name__ == "__main__":

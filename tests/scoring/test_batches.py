@@ -12,8 +12,10 @@ from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrai
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.models.loading import Pointer, pick_devices
-from fathom.scoring import batches, partial, ranks
-from fathom.scoring.partial import Partial, TokenScores
+from fathom.running import resume
+from fathom.running.resume import Resume, State
+from fathom.scoring import batches, ranks
+from fathom.scoring.scored_sequences import TokenScores
 
 CONFIGS = {
     "gpt2": GPT2Config(vocab_size=62, n_positions=40, n_embd=32, n_layer=2, n_head=4, initializer_range=0.2),
@@ -91,18 +93,19 @@ def test_memory_that_runs_out_on_one_of_several_gives_the_batches_of_one_device(
         return true(project, batch, device)
 
     monkeypatch.setattr(batches, "score_batch", small)
+    monkeypatch.setattr(resume, "INTERVAL", 0)
     kept: dict[int, list[list[int]]] = {}
 
-    class Recorder(Partial):
-        def add(self, tokens: TokenScores, sequences: int, budget: int) -> None:
-            kept[count].append([len(tokens.rank), sequences, budget])
+    class Recorder(Resume):
+        def save(self, state: State) -> None:
+            kept[count].append([len(state.arrays["rank"]), *state.values.values()])
 
     found = {}
     for count in (1, 3):
         kept[count] = []
         found[count] = ranks.score_benchmarks(
             copies("gpt2", count), tokenizer, benchmarks, Scoring(batch_tokens=60),
-            partial=Recorder(Path("nowhere") / "s.parquet", "k"),
+            resume=Recorder(Path("nowhere") / "s.parquet", "k"),
         )  # fmt: skip
     assert kept[1] == kept[3]
     assert {budget for *_, budget in kept[1]} == {60, 30}
@@ -131,27 +134,27 @@ def test_a_run_stopped_on_three_devices_goes_on_with_one(
     settings = Scoring(batch_tokens=30)
     (alone,) = copies("gpt2", 1)
     expected = ranks.score_benchmarks(alone, tokenizer, benchmarks, settings)
-    monkeypatch.setattr(partial, "EVERY", 0)
-    kept = Partial(tmp_path / "s.parquet", "k")
-    true = kept.add
+    monkeypatch.setattr(resume, "INTERVAL", 0)
+    saved = Resume(tmp_path / "s.parquet", "k")
+    true = saved.save
 
     class StoppedError(Exception):
         """What stands for a kill."""
 
-    def stop(tokens: TokenScores, sequences: int, budget: int) -> None:
-        true(tokens, sequences, budget)
-        if sequences > 10:
+    def stop(state: State) -> None:
+        true(state)
+        if state.values["sequences"] > 10:
             raise StoppedError
 
-    monkeypatch.setattr(kept, "add", stop)
+    monkeypatch.setattr(saved, "save", stop)
     with pytest.raises(StoppedError):
-        ranks.score_benchmarks(copies("gpt2", 3), tokenizer, benchmarks, settings, partial=kept)
-    again = Partial(tmp_path / "s.parquet", "k")
+        ranks.score_benchmarks(copies("gpt2", 3), tokenizer, benchmarks, settings, resume=saved)
+    again = Resume(tmp_path / "s.parquet", "k")
     read: list[int] = []
     alone.get_input_embeddings().register_forward_hook(
         lambda module, inputs, output: read.append(inputs[0].shape[0])
     )
-    assert same(ranks.score_benchmarks(alone, tokenizer, benchmarks, settings, partial=again), expected)
+    assert same(ranks.score_benchmarks(alone, tokenizer, benchmarks, settings, resume=again), expected)
     assert sum(read) < 36 - 10 + 3  # the three are the sample that is looked at first
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from safetensors import safe_open
 from tests.programs import find_program
 
 from fathom.config.ranking import Ranking
@@ -21,7 +22,7 @@ from fathom.io.files import hash_file, read_delimited, read_json
 from fathom.io.tables import read_table, write_table
 from fathom.models.loading import Pointer
 from fathom.ranking.folder import read_folder
-from fathom.tuning.checkpoint import Checkpoint
+from fathom.running.resume import Resume
 from fathom.tuning.examples import limit_examples, make_completions, make_questions
 from fathom.tuning.experiment import Result, choose_results, describe_results, run_experiment
 from fathom.tuning.score_tables import TUNING_COLUMNS, write_scores
@@ -85,10 +86,19 @@ def list_arguments(model: Path, examples: Path, output: Path, task: dict) -> lis
     ]
 
 
+def count_steps(folder: Path) -> int:
+    """Return how many steps the saved state of a run holds."""
+    state = folder / "state.safetensors"
+    if not state.exists():
+        return 0
+    with safe_open(state, framework="numpy") as saved:
+        return json.loads(saved.metadata()["values"])["step"]
+
+
 def wait_for(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
     """Wait until a run has written a state of at least so many steps."""
     deadline = time.monotonic() + 120
-    while not any(int(state.name) >= count for state in folder.glob("[0-9]*")):
+    while count_steps(folder) < count:
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < deadline, "no state was written"
         time.sleep(0.002)
@@ -173,7 +183,7 @@ def test_a_chat_model_is_tuned_inside_its_template(pairs, model_folder, tokenize
     (model_folder / "chat_template.jinja").write_text(CHAT)
     settings = Lora(**LORA | {"epochs": 1})
     plain, chat = (
-        run_experiment(pointer, examples, task, settings, way, Checkpoint(tmp_path / "o", str(way)))[1]
+        run_experiment(pointer, examples, task, settings, way, Resume(tmp_path / "o", str(way)))[1]
         for way in (False, True)
     )
     assert plain.chat is False
@@ -194,7 +204,7 @@ def test_too_few_validation_examples(pairs, model_folder, tmp_path):
             Task(**COMPLETION),
             Lora(**LORA),
             False,
-            Checkpoint(tmp_path / "o", ""),
+            Resume(tmp_path / "o", ""),
         )
 
 

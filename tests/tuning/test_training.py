@@ -19,7 +19,8 @@ from fathom.models.lora import (
     restore_weights,
 )
 from fathom.models.tokens import EncodedPair
-from fathom.tuning.checkpoint import Checkpoint
+from fathom.running import resume
+from fathom.running.resume import Resume
 from fathom.tuning.training import divide_batch, order_batches, sum_losses, tune
 
 SETTINGS = Lora(learning_rate=1e-2, dropout=0.0, batch=4, epochs=5, dtype="float32", batch_tokens=100)
@@ -143,10 +144,10 @@ def test_a_run_that_is_stopped_twice_ends_as_an_undisturbed_one(tmp_path, monkey
     settings = SETTINGS.model_copy(update={"dropout": 0.3})
     scores = [0.2, 0.5, 0.4, 0.5, 0.1]
 
-    def run(stops: list[int], checkpoint: Checkpoint | None) -> tuple[Any, dict[str, torch.Tensor]]:
+    def run(stops: list[int], saved: Resume | None) -> tuple[Any, dict[str, torch.Tensor]]:
         model = make_model("llama")
         add_adapter(model, settings)
-        waiting = iter(scores[len(checkpoint.load()[0].scores) if checkpoint and checkpoint.load() else 0 :])
+        waiting = iter(scores[len(saved.load().values["scores"]) if saved and saved.load() else 0 :])
         steps = [0]
 
         def interrupt(*arguments: Any, **more: Any) -> Any:
@@ -156,35 +157,23 @@ def test_a_run_that_is_stopped_twice_ends_as_an_undisturbed_one(tmp_path, monkey
             return sum_losses(*arguments, **more)
 
         monkeypatch.setattr("fathom.tuning.training.sum_losses", interrupt)
-        tuned = tune(model, make_training(), lambda: next(waiting), settings, "acc", checkpoint)
+        tuned = tune(model, make_training(), lambda: next(waiting), settings, "acc", saved)
         return tuned, copy_weights(model)
 
+    monkeypatch.setattr(resume, "INTERVAL", 0)
     whole, weights = run([], None)
     assert whole.epoch == 2, "the first of the best"
     assert whole.scores == scores
     for stops in ([9], [21]):
         with pytest.raises(InterruptedRunError):
-            run(stops, Checkpoint(tmp_path / "out.parquet", "key", every=0.0))
-    checkpoint = Checkpoint(tmp_path / "out.parquet", "key")
-    assert 0 < checkpoint.load()[0].step < len(whole.losses)
-    resumed, again = run([], checkpoint)
+            run(stops, Resume(tmp_path / "out.parquet", "key"))
+    saved = Resume(tmp_path / "out.parquet", "key")
+    assert 0 < saved.load().values["step"] < len(whole.losses)
+    resumed, again = run([], saved)
     assert resumed == whole
     assert all(torch.equal(weights[key], again[key]) for key in weights)
-    checkpoint.remove()
+    saved.remove()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_state_of_other_inputs_or_a_broken_one_is_thrown_away(tmp_path, caplog):
-    model = make_model("gpt2")
-    add_adapter(model, SETTINGS)
-    checkpoint = Checkpoint(tmp_path / "out", "key", every=0.0)
-    settings = SETTINGS.model_copy(update={"epochs": 1})
-    tune(model, make_training(), lambda: 0.0, settings, "acc", checkpoint)
-    assert Checkpoint(tmp_path / "out", "other").load() is None
-    tune(model, make_training(), lambda: 0.0, settings, "acc", checkpoint)
-    state = next(checkpoint.folder.glob("*/state"))
-    state.write_bytes(state.read_bytes()[:100])
-    assert checkpoint.load() is None
 
 
 def test_every_example_once_in_an_epoch_and_another_order_in_the_next():

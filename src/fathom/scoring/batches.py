@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from fathom.errors import InputError
 from fathom.running.program import log, show_progress
+from fathom.running.resume import Resume, State
 from fathom.scoring.logits import Projection, score_batch
-from fathom.scoring.partial import Partial, TokenScores
-from fathom.scoring.scored_sequences import ScoredSequence
+from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
 _AHEAD = 2  # batches that wait for each device, so that none is idle
 
@@ -32,7 +32,7 @@ class Replica(NamedTuple):
 
 
 def score_sequences(
-    replicas: Sequence[Replica], sequences: Sequence[ScoredSequence], budget: int, partial: Partial | None
+    replicas: Sequence[Replica], sequences: Sequence[ScoredSequence], budget: int, resume: Resume | None
 ) -> Iterator[TokenScores]:
     """Yield the scores of wanted tokens in the order of sequences; halve batches if memory runs out.
 
@@ -43,8 +43,9 @@ def score_sequences(
     sequences : sequence of ScoredSequence
     budget : int
         Tokens in a batch, padding counted.
-    partial : Partial, optional
-        Where finished sequences are kept until all are done.
+    resume : Resume, optional
+        Where finished sequences are saved; batches are those of a run without a stop, so scores are the same
+        bytes.
 
     Raises
     ------
@@ -53,10 +54,12 @@ def score_sequences(
     """
     import torch
 
-    done = 0
-    if partial is not None:
-        kept, done, budget = partial.load(budget)
-        yield from kept
+    done, finished = 0, list[TokenScores]()
+    if resume is not None and (state := resume.load()) is not None:
+        done, budget = state.values["sequences"], state.values["budget"]
+        log.info("resuming a stopped run: %s sequences are done", f"{done:,}")
+        finished = [TokenScores(**state.arrays)]
+        yield from finished
     ticks = iter(show_progress(range(done, len(sequences)), "sequences", len(sequences) - done))
     while done < len(sequences):
         for batch, found in _deal(replicas, _cut(sequences, done, budget)):
@@ -73,8 +76,12 @@ def score_sequences(
                 break  # what other devices did meanwhile is done again, in the smaller batches
             yield found  # what is no finite number ends the run here, and is not kept
             done += len(batch)
-            if partial is not None:
-                partial.add(found, done, budget)
+            if resume is not None:
+                finished.append(found)
+                if resume.is_due():
+                    resume.save(
+                        State({"sequences": done, "budget": budget}, join_token_scores(finished)._asdict())
+                    )
             for _ in islice(ticks, len(batch)):
                 pass
     for _ in ticks:

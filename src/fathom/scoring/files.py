@@ -1,22 +1,20 @@
 """Scoring from files to files: what `score_pairs.py` and the command `fathom score` do."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES
-from fathom.io.files import hash_file, hash_text, require_file_name, write_json
+from fathom.io.files import hash_file, require_file_name, write_json
 from fathom.io.tables import write_table
 from fathom.models.loading import Pointer, describe_loaded, load_model, pick_devices
 from fathom.running.program import log
-from fathom.running.sources import find_sources
+from fathom.running.resume import Resume, make_key
 from fathom.scoring.inputs import read_pairs
-from fathom.scoring.partial import Partial
 from fathom.scoring.ranks import check_pairs, score_benchmarks
 
 
@@ -64,7 +62,7 @@ def score_files(
 ) -> list[pl.DataFrame]:
     """Score a model on files of pairs; write the scores of each and a report on them.
 
-    A run that was stopped goes on where it was, from `.{name}.partial` beside the first scores.
+    A stopped run resumes from `.{name}.partial` beside the first scores.
 
     Parameters
     ----------
@@ -100,8 +98,9 @@ def score_files(
     hashes = [hash_file(file.pairs) for file in files]
     shared = describe_loaded(pointer, models[0], settings.dtype)
     shared["chat_template"] = pointer.chat_template
-    partial = Partial(files[0].scores, _make_key(shared, pointer, settings, threads, hashes))
-    found = score_benchmarks(models, tokenizer, benchmarks, settings, pointer, partial)
+    key = make_key(__file__, shared, vars(pointer) | {"path": ""}, settings, threads, hashes)
+    resume = Resume(files[0].scores, key)
+    found = score_benchmarks(models, tokenizer, benchmarks, settings, pointer, resume)
     for place, scores in enumerate(found):
         report = shared | {
             "pairs_sha256": hashes[place],
@@ -116,15 +115,5 @@ def score_files(
         )
         write_table(files[place].scores, scores, SCORES)
         write_json(files[place].report, report)
-    partial.remove()
+    resume.remove()
     return found
-
-
-def _make_key(
-    shared: dict[str, Any], pointer: Pointer, settings: Scoring, threads: int, hashes: list[str]
-) -> str:
-    """Return the hash of all that scores depend on: model, machine, settings, code, pairs."""
-    where = {name: str(value) for name, value in vars(pointer).items() if name != "path"}
-    code = [hash_file(file) for file in find_sources(Path(__file__))]
-    values = [shared, where, settings.model_dump(mode="json"), threads, code, hashes]
-    return hash_text(json.dumps(values, sort_keys=True))

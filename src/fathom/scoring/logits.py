@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fathom.errors import InputError
 from fathom.numerics.matrix_products import is_prepacked
 from fathom.running.program import log
-from fathom.scoring.partial import TokenScores, join_token_scores
-from fathom.scoring.scored_sequences import ScoredSequence
+from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
 if TYPE_CHECKING:
     import numpy as np

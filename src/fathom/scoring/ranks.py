@@ -13,11 +13,11 @@ from fathom.models.loading import Pointer, find_context_length
 from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
 from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import log
+from fathom.running.resume import Resume
 from fathom.scoring.batches import Replica, score_sequences
 from fathom.scoring.inputs import COLUMNS, complete_pairs
 from fathom.scoring.logits import choose_projection
-from fathom.scoring.partial import Partial, TokenScores, join_token_scores
-from fathom.scoring.scored_sequences import ScoringPlan, plan_sequences
+from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
 
 
 def score_pairs(
@@ -44,7 +44,7 @@ def score_benchmarks(
     benchmarks: Sequence[pl.DataFrame],
     settings: Scoring,
     pointer: Pointer | None = None,
-    partial: Partial | None = None,
+    resume: Resume | None = None,
 ) -> list[pl.DataFrame]:
     """Score a model on several benchmarks at once: what their pairs share is read once.
 
@@ -59,8 +59,8 @@ def score_benchmarks(
         Uses `batch_tokens`; halved, and halved again, while a GPU's memory runs out.
     pointer : Pointer, optional
         Its name for messages, whether a BOS token comes first, and whether its chat template is around.
-    partial : Partial, optional
-        Where finished sequences are kept until all are done.
+    resume : Resume, optional
+        Where finished sequences are saved, so that a stopped run resumes.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def score_benchmarks(
             entries = replicas[0].project.entries
             _check_entries(entries, encoded, names, pointer.name)
             parts, count = list[TokenScores](), 0
-            for part in score_sequences(replicas, plan.sequences, settings.batch_tokens, partial):
+            for part in score_sequences(replicas, plan.sequences, settings.batch_tokens, resume):
                 _check_finite(part, count, plan, names, pointer.name)
                 parts.append(part)
                 count += len(part.rank)

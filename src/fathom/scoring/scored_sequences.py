@@ -6,9 +6,44 @@ same sentence under several keywords, or cut at several positions, as in the two
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.models.tokens import EncodedPair
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class TokenScores(NamedTuple):
+    """Scores of single target tokens.
+
+    Attributes
+    ----------
+    rank : ndarray of shape (n_tokens,), int64
+        1 + number of strictly larger logits.
+    ties : ndarray of shape (n_tokens,), int64
+        Other vocabulary entries with an equal logit.
+    log_probability : ndarray of shape (n_tokens,), float64
+        In nats.
+    """
+
+    rank: "NDArray[np.int64]"
+    ties: "NDArray[np.int64]"
+    log_probability: "NDArray[np.float64]"
+
+    def pick(self, rows: list[int]) -> "TokenScores":
+        """Return the scores of some tokens."""
+        return TokenScores(self.rank[rows], self.ties[rows], self.log_probability[rows])
+
+
+def join_token_scores(parts: Sequence[TokenScores]) -> TokenScores:
+    """Concatenate the scores of several batches, in their order."""
+    import numpy as np
+
+    if not parts:
+        return TokenScores(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    return TokenScores(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 class ScoredSequence(NamedTuple):

@@ -11,8 +11,7 @@ from fathom.models.loading import find_context_length
 from fathom.models.tokens import EncodedPair, encode_chat_pairs, encode_document, encode_pairs
 from fathom.scoring.batches import Replica, score_sequences
 from fathom.scoring.logits import choose_projection
-from fathom.scoring.partial import TokenScores, join_token_scores
-from fathom.scoring.scored_sequences import plan_sequences
+from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
 
 if TYPE_CHECKING:
     import numpy as np

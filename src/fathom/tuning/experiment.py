@@ -11,7 +11,7 @@ from fathom.models.loading import Pointer, load_model, pick_device
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
 from fathom.running.program import log
-from fathom.tuning.checkpoint import Checkpoint
+from fathom.running.resume import Resume
 from fathom.tuning.evaluation import (
     Encoder,
     compute_score,
@@ -55,7 +55,7 @@ class Result(NamedTuple):
 
 
 def run_experiment(
-    pointer: Pointer, examples: pl.DataFrame, task: Task, settings: Lora, chat: bool, checkpoint: Checkpoint
+    pointer: Pointer, examples: pl.DataFrame, task: Task, settings: Lora, chat: bool, resume: Resume
 ) -> tuple[Any, Result]:
     """Score a model on a task's test split, tune it on the training split, score it again.
 
@@ -68,8 +68,8 @@ def run_experiment(
     settings : Lora
     chat : bool
         Put prompts into the chat template.
-    checkpoint : Checkpoint
-        Where the state of the tuning is kept.
+    resume : Resume
+        Where the state of the tuning is saved.
 
     Returns
     -------
@@ -98,9 +98,7 @@ def run_experiment(
     log.info("%s before tuning: %s %.4g on the validation split", pointer.name, metric, before)
     add_adapter(model, settings, pointer.name)
     training = encode_training(parts["train"], encoder, task)
-    tuned = tune(
-        model, training, lambda: compute_score(evaluate("valid"), metric), settings, metric, checkpoint
-    )
+    tuned = tune(model, training, lambda: compute_score(evaluate("valid"), metric), settings, metric, resume)
     after = evaluate("test")
     curve = _list_curve(tuned, settings, "chat" if chat else "plain")
     return model, Result(chat, before, tuned.scores, tuned.epoch, direct, after, curve, encoder.cut)

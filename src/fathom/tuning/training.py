@@ -15,15 +15,26 @@ from fathom.models.lora import copy_weights, list_weights, restore_weights
 from fathom.models.tokens import EncodedPair
 from fathom.models.training import fix_randomness
 from fathom.running.program import log, show_progress
-from fathom.tuning.checkpoint import Checkpoint, State
+from fathom.running.resume import Resume, State
 from fathom.tuning.evaluation import is_better
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from torch import Tensor
 
 CURVE_COLUMNS = ("step", "loss", "learning_rate")
 BETAS, CLIP = (0.9, 0.999), 1.0
 _CHUNK = 64  # batches whose examples are sorted by length together
+
+
+class Progress(NamedTuple):
+    """Steps that are done, their losses, the validation score of each epoch, and the best epoch."""
+
+    step: int
+    losses: list[float]
+    scores: list[float]
+    epoch: int
 
 
 class Tuned(NamedTuple):
@@ -50,7 +61,7 @@ def tune(
     validate: Callable[[], float],
     settings: Lora,
     metric: Metric,
-    checkpoint: Checkpoint | None = None,
+    resume: Resume | None = None,
 ) -> Tuned:
     """Train a model's adapter in place, and leave the weights of the epoch that validates best in it.
 
@@ -68,8 +79,8 @@ def tune(
     settings : Lora
     metric : Metric
         Says which of two scores is better.
-    checkpoint : Checkpoint, optional
-        Where the state is kept until all is done.
+    resume : Resume, optional
+        Where the state is saved, so that a stopped run resumes.
 
     Raises
     ------
@@ -86,20 +97,20 @@ def tune(
     total = steps * settings.epochs
     with fix_randomness(settings.seed):
         runner = _Runner(model, settings, total)
-        kept = checkpoint.load() if checkpoint else None
-        state = runner.restore(*kept) if kept else State(0, [], [], 0)
-        for step in show_progress(range(state.step, total), "steps", total - state.step):
-            if step % steps == 0 or step == state.step:
+        saved = resume.load() if resume else None
+        progress = runner.restore(saved) if saved else Progress(0, [], [], 0)
+        for step in show_progress(range(progress.step, total), "steps", total - progress.step):
+            if step % steps == 0 or step == progress.step:
                 batches = order_batches(training, settings, step // steps)
-            state.losses.append(runner.take_step(batches[step % steps], step))
+            progress.losses.append(runner.take_step(batches[step % steps], step))
             ends = (step + 1) % steps == 0
-            state = state._replace(step=step + 1)
-            state = runner.close_epoch(state, validate(), metric) if ends else state
-            if checkpoint:
-                checkpoint.save(state, runner, forced=ends)
+            progress = progress._replace(step=step + 1)
+            progress = runner.close_epoch(progress, validate(), metric) if ends else progress
+            if resume and (ends or resume.is_due()):
+                resume.save(State(progress._asdict(), runner.list_arrays()))
         restore_weights(model, runner.best)
     model.eval()
-    return Tuned(state.losses, state.scores, state.epoch)
+    return Tuned(progress.losses, progress.scores, progress.epoch)
 
 
 def order_batches(training: Sequence[EncodedPair], settings: Lora, epoch: int) -> list[list[EncodedPair]]:
@@ -184,40 +195,42 @@ class _Runner:
         self.budget //= 2
         log.info("out of GPU memory: %s tokens at once from here on", self.budget)
 
-    def close_epoch(self, state: State, score: float, metric: Metric) -> State:
+    def close_epoch(self, progress: Progress, score: float, metric: Metric) -> Progress:
         """Note an epoch's validation score; keep its weights if it is the best."""
-        epoch = len(state.scores) + 1
-        state.scores.append(score)
+        epoch = len(progress.scores) + 1
+        progress.scores.append(score)
         log.info("epoch %s of %s: %s %.4g", epoch, self.settings.epochs, metric, score)
-        if state.epoch == 0 or is_better(metric, score, state.scores[state.epoch - 1]):
+        if progress.epoch == 0 or is_better(metric, score, progress.scores[progress.epoch - 1]):
             self.best = copy_weights(self.model)
-            state = state._replace(epoch=epoch)
-        return state
+            progress = progress._replace(epoch=epoch)
+        return progress
 
-    def list_tensors(self) -> "dict[str, Tensor]":
-        """Return the tensors that a run needs to go on: weights, best weights, moments of the optimiser."""
+    def list_arrays(self) -> "dict[str, NDArray[np.float32]]":
+        """Return what a run needs to resume: weights, best weights, moments of the optimiser."""
         found = {f"best.{name}": weight for name, weight in self.best.items()}
         for name, weight in self.weights.items():
             moments = self.optimizer.state[weight]
-            found[f"weight.{name}"] = weight.detach().cpu()
-            found[f"first.{name}"] = moments["exp_avg"].cpu()
-            found[f"second.{name}"] = moments["exp_avg_sq"].cpu()
-        return found
+            found[f"weight.{name}"] = weight.detach()
+            found[f"first.{name}"] = moments["exp_avg"]
+            found[f"second.{name}"] = moments["exp_avg_sq"]
+        return {name: tensor.cpu().numpy() for name, tensor in found.items()}
 
-    def restore(self, state: State, tensors: "dict[str, Tensor]") -> State:
-        """Go on from the state that a stopped run left."""
+    def restore(self, state: State) -> Progress:
+        """Resume from the state that a stopped run saved."""
         import torch
 
+        progress = Progress(**state.values)
+        tensors = {name: torch.from_numpy(array) for name, array in state.arrays.items()}
         restore_weights(self.model, {name: tensors[f"weight.{name}"] for name in self.weights})
         self.best = {name: tensors[f"best.{name}"] for name in self.weights}
         for name, weight in self.weights.items():
             self.optimizer.state[weight] = {
-                "step": torch.tensor(float(state.step)),
+                "step": torch.tensor(float(progress.step)),
                 "exp_avg": tensors[f"first.{name}"].to(weight.device),
                 "exp_avg_sq": tensors[f"second.{name}"].to(weight.device),
             }
-        log.info("goes on at step %s of %s", state.step + 1, self.total)
-        return state
+        log.info("resuming a stopped run at step %s of %s", progress.step + 1, self.total)
+        return progress
 
 
 def divide_batch(batch: Sequence[EncodedPair], budget: int) -> list[list[EncodedPair]]:

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 import torch
@@ -19,26 +18,35 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from fathom.config.scoring import Scoring
 from fathom.io.files import write_json_lines
 from fathom.models.loading import save_model
-from fathom.scoring import batches, partial, ranks
-from fathom.scoring.partial import Partial, TokenScores
+from fathom.running import resume
+from fathom.running.resume import Resume, State
+from fathom.scoring import batches, ranks
+from fathom.scoring.scored_sequences import TokenScores
 
 ROOT = Path(__file__).resolve().parents[2]
 
 KILLS = 5
 
-# forks runs of the program, each killed some written chunks after the last one, and a random moment more
+# forks runs of the program, each killed when some more sequences are saved, and a random moment later
 DRIVER = """
-import os, random, runpy, signal, sys, time
+import json, os, random, runpy, signal, sys, time
 from pathlib import Path
+from safetensors import safe_open
 import torch, transformers.models.gpt2.modeling_gpt2
-import fathom.scoring.partial as partial
+import fathom.running.resume as resume
 import fathom.scoring.batches as batches
 from tests.programs import find_program
 
 folder, points, program, *arguments = sys.argv[1:]
-chunks = lambda: len(list(Path(folder).glob("*.parquet")))
-partial.EVERY = 0
+resume.INTERVAL = 0
 true = batches.score_batch
+
+def count_sequences():
+    state = Path(folder, "state.safetensors")
+    if not state.exists():
+        return 0
+    with safe_open(state, "numpy") as saved:
+        return json.loads(saved.metadata()["values"])["sequences"]
 
 def slow(*values):
     time.sleep(0.01)
@@ -55,14 +63,14 @@ for point in map(float, points.split(",")):
         assert os.waitpid(child, 0)[1] == 0
         continue
     more, moment = divmod(point, 1)
-    until = chunks() + more
-    while chunks() < until:
+    until = count_sequences() + more
+    while count_sequences() < until:
         assert os.waitpid(child, os.WNOHANG) == (0, 0), "the run ended too early"
         time.sleep(0.002)
     time.sleep(moment / 50)
     os.kill(child, signal.SIGKILL)
     assert os.waitpid(child, 0)[1] == signal.SIGKILL
-    print(chunks())
+    print(count_sequences())
 """
 
 
@@ -90,9 +98,9 @@ def files(tokenizer: Any, tmp_path: Path) -> Path:
 
 
 def drive(files: Path, name: str, points: list[float]) -> list[int]:
-    """Run the program once for each point, -1 to the end; return how many chunks lay there at each kill.
+    """Run the program once for each point, -1 to the end; return how many sequences were saved at each kill.
 
-    The whole part of a point is the chunks that are written before the kill, the rest is time.
+    The whole part of a point is the number of sequences that are saved before the kill, the rest is time.
     """
     arguments = ["--model", str(files / "model"), "--settings", '{"batch_tokens": 12, "device": "cpu"}']
     for variant in ("tf", "tfidf"):
@@ -114,10 +122,10 @@ def drive(files: Path, name: str, points: list[float]) -> list[int]:
 def test_killed_at_random_points_it_ends_with_the_same_bytes(files: Path) -> None:
     assert drive(files, "whole", [-1]) == []
     points = [random.uniform(1, 4) for _ in range(KILLS)]
-    chunks = drive(files, "killed", [*points, -1])
-    assert len(chunks) == KILLS
-    assert [0, *chunks] == sorted({0, *chunks})  # each run went on where the one before was killed
-    assert "goes on where a stopped run was: " in (files / "killed.log").read_text()
+    sequences = drive(files, "killed", [*points, -1])
+    assert len(sequences) == KILLS
+    assert [0, *sequences] == sorted({0, *sequences})  # each run resumed where the one before was killed
+    assert "resuming a stopped run: " in (files / "killed.log").read_text()
     for variant in ("tf", "tfidf"):
         for ending in ("parquet", "json"):
             whole, killed = (files / f"{name}-{variant}.{ending}" for name in ("whole", "killed"))
@@ -141,7 +149,7 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, count: int) -> list[int]:
         sizes.append(len(batch))
         return true(project, batch, device)
 
-    monkeypatch.setattr(partial, "EVERY", 0)
+    monkeypatch.setattr(resume, "INTERVAL", 0)
     monkeypatch.setattr(batches, "score_batch", score)
     return sizes
 
@@ -159,56 +167,33 @@ def test_finished_batches_are_not_scored_again(
         first = stop_after(patch, 2)
         with pytest.raises(StoppedError):
             ranks.score_benchmarks(
-                model, tokenizer, pairs, settings, partial=Partial(tmp_path / "s.parquet", "k")
+                model, tokenizer, pairs, settings, resume=Resume(tmp_path / "s.parquet", "k")
             )
     with monkeypatch.context() as patch:
         second = stop_after(patch, 99)
-        kept = Partial(tmp_path / "s.parquet", "k")
-        (resumed,) = ranks.score_benchmarks(model, tokenizer, pairs, settings, partial=kept)
+        saved = Resume(tmp_path / "s.parquet", "k")
+        (resumed,) = ranks.score_benchmarks(model, tokenizer, pairs, settings, resume=saved)
     assert first + second == sizes
     assert len(first) == 2
     assert resumed.equals(whole)
-    kept.remove()
+    saved.remove()
     assert not list(tmp_path.iterdir())
 
 
-def tokens(*values: float) -> TokenScores:
-    return TokenScores(
-        np.array([1] * len(values)), np.array([0] * len(values)), np.array(values, dtype=np.float64)
-    )
-
-
-def test_smaller_batches_after_memory_ran_out_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_resumed_run_keeps_the_smaller_batches_of_one_that_ran_out_of_memory(
+    tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(partial, "EVERY", 0)
-    kept = Partial(tmp_path / "s.parquet", "k")
-    kept.add(tokens(-1.0), 9, 64)
-    kept.add(tokens(-2.0, -3.0), 10, 32)
-    parts, sequences, budget = Partial(tmp_path / "s.parquet", "k").load(64)
-    assert (sequences, budget) == (10, 32)
-    assert [part.log_probability.tolist() for part in parts] == [[-1.0], [-2.0, -3.0]]
-
-
-def test_nothing_is_written_before_it_is_time(tmp_path: Path) -> None:
-    Partial(tmp_path / "s.parquet", "k").add(tokens(-1.0), 1, 64)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("damage", ["key", "chunk", "no key"])
-def test_what_does_not_fit_is_thrown_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, damage: str
-) -> None:
-    monkeypatch.setattr(partial, "EVERY", 0)
-    kept = Partial(tmp_path / "s.parquet", "k")
-    kept.add(tokens(-1.0), 1, 64)
-    if damage == "chunk":
-        next(kept.folder.glob("*.parquet")).write_bytes(b"PAR1")
-    if damage == "no key":
-        (kept.folder / "key.json").unlink()
-    with caplog.at_level("INFO", "fathom"):
-        found = Partial(tmp_path / "s.parquet", "other" if damage == "key" else "k").load(64)
-    assert found == ([], 0, 64)
-    assert "scores of a stopped run are thrown away: " in caplog.text
-    assert ("it was made from other inputs or settings" in caplog.text) == (damage == "key")
-    assert not kept.folder.exists()
+    model, pairs, settings = make_model(), [cut_sentences("tf", [2, 7])], Scoring(batch_tokens=30)
+    saved = Resume(tmp_path / "s.parquet", "k")
+    with monkeypatch.context() as patch:
+        first = stop_after(patch, 2)
+        with pytest.raises(StoppedError):
+            ranks.score_benchmarks(model, tokenizer, pairs, settings, resume=saved)
+    state = saved.load()
+    assert state is not None
+    assert (state.values["sequences"], state.values["budget"]) == (sum(first), 30)
+    saved.save(State({**state.values, "budget": 1}, state.arrays))
+    sizes = stop_after(monkeypatch, 99)
+    ranks.score_benchmarks(model, tokenizer, pairs, settings, resume=saved)
+    assert set(sizes) == {1}
+    assert max(first) > 1

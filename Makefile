@@ -1,39 +1,43 @@
-# make demo · make test · make cluster · make perf: each makes .venv and installs the locked requirements on first use
+# each target makes .venv and installs the locked requirements on first use
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 
-.PHONY: demo test cluster lint docs perf clean
+.PHONY: help demo test cluster lint docs perf clean
 
-demo: .venv/installed
+help: ## list these targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 18
+
+.DEFAULT_GOAL := help
+
+demo: .venv/installed ## build, train, adapt and score small models; table and report in results/demo
 	$(BIN)/snakemake -c$(CORES) --quiet rules host reason
 	@$(BIN)/python scripts/scoring/print_summary.py --summary results/demo/summary.csv --groups results/demo/groups.csv --report results/demo/report.html
 
-test: .venv/installed
+test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest -n $(CORES) --dist loadscope --no-loadscope-reorder
 
-# a real Slurm on this machine, and everything that breaks; needs root and Debian's munge slurm-client slurmctld slurmd
-cluster: .venv/installed
+# needs root and Debian's munge slurm-client slurmctld slurmd
+cluster: .venv/installed ## run the workflow on a real Slurm on this machine, and break it
 	$(BIN)/python -m pytest -m cluster -rs tests/cluster
 
-lint: .venv/installed
+lint: .venv/installed ## ruff, snakefmt, mypy, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 
-# what is generated from the code: the schema, the tables of keys and columns, the picture of the workflow
-docs: .venv/installed
+docs: .venv/installed ## regenerate the schema, the tables of keys and columns, the picture of the workflow
 	$(BIN)/python scripts/running/write_schema.py
 	$(BIN)/python scripts/running/write_tables_doc.py
 	$(BIN)/snakemake --forceall --rulegraph dot > docs/workflow.dot
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot
 
-# against peers and limits, on the texts, pairs and models of `make demo`; a quarter of an hour or more
+# on the texts, pairs and models of `make demo`; a quarter of an hour or more
 perf: export OMP_NUM_THREADS = 1
-perf: .venv/installed
+perf: .venv/installed ## measure speed against peers and limits
 	$(BIN)/python perf/join.py
 	$(BIN)/python perf/sentences.py
 	$(BIN)/python perf/embedding.py
@@ -45,7 +49,7 @@ perf: .venv/installed
 	$(BIN)/python perf/planning.py
 	$(BIN)/python perf/memory.py
 
-clean:
+clean: ## remove .venv and results/demo
 	rm -rf .venv results/demo
 
 .venv/installed: requirements.lock pyproject.toml

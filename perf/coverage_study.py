@@ -119,6 +119,6 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000, help="simulated benchmarks of each size")
-    parser.add_argument("--table", type=Path, default=Path("docs/interval-coverage.csv"))
-    parser.add_argument("--figure", type=Path, default=Path("docs/interval-coverage.png"))
+    parser.add_argument("--table", type=Path, default=Path("docs/results/interval-coverage.csv"))
+    parser.add_argument("--figure", type=Path, default=Path("docs/results/interval-coverage.png"))
     run_program(parser, main)

@@ -11,7 +11,7 @@ if not workflow.overwrite_configfiles:
 
 
 include: "workflow/rules/configuration.smk"
-include: "workflow/rules/outputs.smk"
+include: "workflow/rules/hooks.smk"
 
 
 report: "workflow/report/workflow.rst"
@@ -23,7 +23,7 @@ if CONFIG.domains:
     include: "workflow/rules/benchmark.smk"
 
 
-if CONFIG.domains or TUNED_MODELS:
+if CONFIG.domains or INPUTS.tuned_models:
 
     include: "workflow/rules/models.smk"
 
@@ -51,35 +51,28 @@ localrules:
 rule all:
     default_target: True
     input:
-        finished(),
-        f"results/{RUN}/resources.csv",
+        OUTPUTS.list_finished(),
+        OUTPUTS.name_resources(),
 
 
 rule benchmarks:
     input:
-        cards(),
-        exports(),
-        changes(),
+        OUTPUTS.list_benchmarks(),
 
 
 rule rankings:
     input:
-        rankings(),
+        OUTPUTS.name_ranking_tables(),
 
 
 rule figures:
     input:
-        rank_figures(),
-        ranking_figures() if has_rankings() else [],
+        OUTPUTS.list_figures(),
 
 
 rule layers:
     input:
-        expand(
-            f"results/{RUN}/{{domain}}/layers/layers.csv",
-            domain=CONFIG.benchmark_domains,
-        ),
-        layer_figures(),
+        OUTPUTS.list_layers(),
 
 
 onstart:

@@ -18,7 +18,7 @@ _LEVELS = {
     "errors": 0, "io": 1, "config": 2, "running": 3, "numerics": 3,
     "corpus": 4, "benchmark": 5, "models": 6, "scoring": 7,
     "layers": 8, "tuning": 8, "ranking": 8, "coverage": 8,
-    "figures": 9,
+    "figures": 9, "workflow": 10,
 }  # fmt: skip
 _HEAVY = {
     "torch",

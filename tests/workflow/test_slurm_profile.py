@@ -101,6 +101,6 @@ def test_what_keeps_a_run_from_hanging_or_losing_jobs_is_set():
     assert SETTINGS["slurm-jobname-prefix"] == JOB_PREFIX
     assert "slurm-array-jobs" not in SETTINGS
     assert SETTINGS["default-resources"]["mem_mb"] >= 800
-    assert SETTINGS["slurm-logdir"] in (ROOT / "workflow" / "rules" / "configuration.smk").read_text()
+    assert SETTINGS["slurm-logdir"] in (ROOT / "workflow" / "rules" / "hooks.smk").read_text()
     assert not (ROOT / "workflow" / "profiles" / "default").exists()
     assert (ROOT / "slurm").resolve() == PROFILE

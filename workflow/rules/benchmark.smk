@@ -35,8 +35,8 @@ rule extract_keywords:
         mem_mb=grow(8000),
         runtime=grow(120),
     params:
-        settings=settings("keywords", "embedding"),
-        wordlists=lambda wildcards, input: Path(input.wordlists[0]).parent,
+        settings=settings.of("keywords", "embedding"),
+        wordlists=folder_of("wordlists"),
     shell:
         "python {input.code[0]} --index {input.index} --domain {wildcards.domain:q}"
         " --settings {params.settings:q} --wordlists {params.wordlists:q}"
@@ -61,7 +61,7 @@ rule embed_sentences:
         mem_mb=grow(6000),
         runtime=grow(480),
     params:
-        settings=settings("embedding"),
+        settings=settings.of("embedding"),
     shell:
         "python {input.code[0]} --sentences {input.sentences:q} --settings {params.settings:q}"
         " --workers {threads} --output {output.embeddings:q} --report {output.report:q}"
@@ -88,7 +88,7 @@ rule match_sentences:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings("embedding", "matches"),
+        settings=settings.of("embedding", "matches"),
     shell:
         "python {input.code[0]} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
         " --index {input.index} --domain {wildcards.domain:q} --keywords {input.keywords:q}"
@@ -98,7 +98,7 @@ rule match_sentences:
 rule gather_matches:
     input:
         code=sources("gather_matches"),
-        matches=expand("<results>/{{domain}}/matches/{part}.parquet", part=PARTS),
+        matches=expand("<results>/{{domain}}/matches/{part}.parquet", part=INPUTS.parts),
         keywords="<results>/{domain}/keywords.tsv",
     output:
         sentences="<results>/{domain}/sentences.parquet",
@@ -144,8 +144,8 @@ rule build_vocabulary:
         mem_mb=grow(8000),
         runtime=grow(120),
     params:
-        settings=settings("vocabulary", "embedding"),
-        wordlists=lambda wildcards, input: Path(input.wordlists[0]).parent,
+        settings=settings.of("vocabulary", "embedding"),
+        wordlists=folder_of("wordlists"),
     shell:
         "python {input.code[0]} --sentences {input.sentences:q} --variant {wildcards.variant}"
         " --settings {params.settings:q} --wordlists {params.wordlists:q}"
@@ -176,7 +176,7 @@ rule make_pairs:
         mem_mb=grow(6000),
         runtime=grow(120),
     params:
-        settings=settings("pairs"),
+        settings=settings.of("pairs"),
     shell:
         "python {input.code[0]} --sentences {input.sentences:q} --vocabulary {input.vocabulary:q}"
         " --index {input.index} --tokenizer {input.tokenizer:q} --variant {wildcards.variant}"
@@ -216,21 +216,8 @@ rule describe_benchmark:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        settings=dump_json(
-            CONFIG.model_dump(
-                mode="json",
-                by_alias=True,
-                exclude={
-                    "previous",
-                    "models",
-                    "scoring",
-                    "perplexity",
-                    "attribute_rate",
-                    "summary",
-                },
-            )
-        ),
-        title=lambda wildcards: title(wildcards.domain),
+        settings=settings.of_card(),
+        title=title,
     shell:
         "python {input.code[0]} --pairs {input.pairs:q} --keywords {input.keywords:q}"
         " --vocabulary {input.vocabulary:q} --join-report {input.join_report}"
@@ -268,8 +255,8 @@ rule import_reference:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        title=lambda wildcards: title(wildcards.domain),
-        folder=lambda wildcards, output: Path(output.pairs).parent,
+        title=title,
+        folder=folder_of("pairs"),
     shell:
         "python {input.code[0]} --input {input.entries:q} --title {params.title:q}"
         " --output {params.folder:q} --log {log:q}"
@@ -292,7 +279,7 @@ rule export_benchmark:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        title=lambda wildcards: title(wildcards.domain),
+        title=title,
     shell:
         "python {input.code[0]} --pairs {input.pairs:q} --domain {wildcards.domain:q}"
         " --variant {wildcards.variant} --title {params.title:q} --output {output.task:q} --log {log:q}"
@@ -312,7 +299,9 @@ if CONFIG.previous:
                 domain=CONFIG.benchmark_domains,
                 variant=VARIANTS,
             ),
-            embedded=expand("<results>/corpus/embeddings/{part}.json", part=PARTS),
+            embedded=expand(
+                "<results>/corpus/embeddings/{part}.json", part=INPUTS.parts
+            ),
         output:
             changes=report(
                 "<results>/changes.csv",
@@ -338,9 +327,11 @@ if CONFIG.previous:
             mem_mb=grow(4000),
             runtime=grow(30),
         params:
-            previous=f"results/{CONFIG.previous}",
+            run=folder_of("changes"),
+            previous=lambda wildcards, output: Path(output.changes).parents[1]
+            / CONFIG.previous,
             domains=CONFIG.benchmark_domains,
         shell:
-            "python {input.code[0]} --previous {params.previous:q} --run results/{RUN}"
+            "python {input.code[0]} --previous {params.previous:q} --run {params.run:q}"
             " --domains {params.domains:q} --output {output.changes} --keywords {output.keywords}"
             " --page {output.page} --log {log}"

@@ -24,7 +24,7 @@ if CONFIG.corpus.source == "docstrings":
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            settings=selection(),
+            settings=settings.of_selection(),
         shell:
             "python {input.code[0]} --package {wildcards.part} --settings {params.settings:q}"
             " --output {output.documents} --report {output.report} --log {log}"
@@ -50,8 +50,8 @@ if CONFIG.corpus.source == "jsonl":
             mem_mb=grow(2000),
             runtime=grow(60),
         params:
-            settings=selection(),
-            content=lambda wildcards: content(SHARDS[wildcards.part]),
+            settings=settings.of_selection(),
+            content=sample_shard,
         shell:
             "python {input.code[0]} --input {input.shard:q} --settings {params.settings:q}"
             " --output {output.documents:q} --report {output.report:q} --log {log:q}"
@@ -77,8 +77,8 @@ if CONFIG.corpus.source == "arxiv":
             mem_mb=grow(4000),
             runtime=grow(60),
         params:
-            settings=selection(),
-            content=lambda wildcards: content(METADATA),
+            settings=settings.of_selection(),
+            content=lambda wildcards: sample_input(INPUTS.metadata),
         shell:
             "python {input.code[0]} --input {input.metadata:q} --settings {params.settings:q}"
             " --output {output.records} --report {output.report} --log {log}"
@@ -96,7 +96,7 @@ if CONFIG.corpus.source == "arxiv":
         benchmark:
             "<timings>/join_shard/{part}.tsv"
         wildcard_constraints:
-            part=one_of(SHARDS),
+            part=one_of(INPUTS.shards),
         conda:
             "../../envs/corpus.yaml"
         threads: 1
@@ -104,8 +104,8 @@ if CONFIG.corpus.source == "arxiv":
             mem_mb=grow(4000),
             runtime=grow(60),
         params:
-            settings=selection(),
-            content=lambda wildcards: content(SHARDS[wildcards.part]),
+            settings=settings.of_selection(),
+            content=sample_shard,
         shell:
             "python {input.code[0]} --metadata {input.metadata} --input {input.shard:q}"
             " --settings {params.settings:q} --output {output.documents:q} --report {output.report:q}"
@@ -116,14 +116,14 @@ if CONFIG.corpus.source == "arxiv":
             code=sources("collect_abstracts"),
             metadata="<results>/corpus/metadata.parquet",
             joined=expand(
-                "<results>/corpus/documents/{part}.parquet", part=sorted(SHARDS)
+                "<results>/corpus/documents/{part}.parquet", part=sorted(INPUTS.shards)
             ),
         output:
             documents=expand(
-                "<results>/corpus/documents/{part}.parquet", part=ABSTRACT_PARTS
+                "<results>/corpus/documents/{part}.parquet", part=INPUTS.abstract_parts
             ),
             reports=expand(
-                "<results>/corpus/documents/{part}.json", part=ABSTRACT_PARTS
+                "<results>/corpus/documents/{part}.json", part=INPUTS.abstract_parts
             ),
         log:
             "<logs>/collect_abstracts.log",
@@ -136,7 +136,7 @@ if CONFIG.corpus.source == "arxiv":
             mem_mb=grow(4000),
             runtime=grow(30),
         params:
-            settings=selection(),
+            settings=settings.of_selection(),
         shell:
             "python {input.code[0]} --metadata {input.metadata} --joined {input.joined:q}"
             " --settings {params.settings:q} --outputs {output.documents} --reports {output.reports}"
@@ -146,9 +146,9 @@ if CONFIG.corpus.source == "arxiv":
 rule index_documents:
     input:
         code=sources("index_documents"),
-        documents=expand("<results>/corpus/documents/{part}.parquet", part=PARTS),
-        reports=expand("<results>/corpus/documents/{part}.json", part=PARTS),
-        metadata="<results>/corpus/metadata.json" if METADATA else [],
+        documents=expand("<results>/corpus/documents/{part}.parquet", part=INPUTS.parts),
+        reports=expand("<results>/corpus/documents/{part}.json", part=INPUTS.parts),
+        metadata="<results>/corpus/metadata.json" if INPUTS.metadata else [],
     output:
         index="<results>/corpus/index.parquet",
         report=report(
@@ -168,9 +168,9 @@ rule index_documents:
         mem_mb=grow(6000),
         runtime=grow(60),
     params:
-        settings=selection(),
+        settings=settings.of_selection(),
         metadata=lambda wildcards, input: (
-            f"--metadata-report {input.metadata}" if METADATA else ""
+            f"--metadata-report {input.metadata}" if INPUTS.metadata else ""
         ),
     shell:
         "python {input.code[0]} --documents {input.documents:q} --reports {input.reports:q} {params.metadata}"
@@ -197,7 +197,7 @@ rule split_sentences:
         mem_mb=grow(6000),
         runtime=grow(240),
     params:
-        settings=settings("sentences"),
+        settings=settings.of("sentences"),
         domains=CONFIG.benchmark_domains,
     shell:
         "python {input.code[0]} --documents {input.documents:q} --index {input.index}"
@@ -209,7 +209,7 @@ rule split_sentences:
 rule collect_texts:
     input:
         code=sources("collect_texts"),
-        documents=expand("<results>/corpus/documents/{part}.parquet", part=PARTS),
+        documents=expand("<results>/corpus/documents/{part}.parquet", part=INPUTS.parts),
         index="<results>/corpus/index.parquet",
     output:
         texts="<results>/corpus/texts/{domain}.parquet",

@@ -33,8 +33,8 @@ rule plot_model_ranks:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        settings=settings("summary"),
-        title=lambda wildcards: title(wildcards.domain),
+        settings=settings.of("summary"),
+        title=title,
     shell:
         "python {input.code[0]} --summary {input.summary} --domain {wildcards.domain:q}"
         " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
@@ -62,7 +62,7 @@ rule plot_alignment:
     benchmark:
         "<timings>/plot_ranking/{figure}.tsv"
     wildcard_constraints:
-        figure=one_of(RANKING_FIGURES["alignment"]),
+        figure=one_of(OUTPUTS.ranking_figures["alignment"]),
     conda:
         "../../envs/figures.yaml"
     threads: 1
@@ -70,8 +70,8 @@ rule plot_alignment:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        settings=settings("ranking", "summary"),
-        folder=lambda wildcards, input: Path(input.rankings[0]).parent,
+        settings=settings.of("ranking", "summary"),
+        folder=folder_of("rankings"),
     shell:
         "python {input.code[0]} --tables {params.folder} --figure {wildcards.figure:q}"
         " --settings {params.settings:q} --output {output.pdf:q} --png {output.png:q}"
@@ -89,7 +89,7 @@ use rule plot_alignment as plot_agreement with:
         ),
         table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
-        figure=one_of(RANKING_FIGURES["agreement"]),
+        figure=one_of(OUTPUTS.ranking_figures["agreement"]),
 
 
 use rule plot_alignment as plot_perplexity_agreement with:
@@ -103,7 +103,7 @@ use rule plot_alignment as plot_perplexity_agreement with:
         ),
         table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
-        figure=one_of(RANKING_FIGURES["perplexity"]),
+        figure=one_of(OUTPUTS.ranking_figures["perplexity"]),
 
 
 use rule plot_alignment as plot_components with:
@@ -117,7 +117,7 @@ use rule plot_alignment as plot_components with:
         ),
         table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
-        figure=one_of(RANKING_FIGURES["components"]),
+        figure=one_of(OUTPUTS.ranking_figures["components"]),
 
 
 rule write_ranking_tables:
@@ -152,7 +152,7 @@ rule write_ranking_tables:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        folder=lambda wildcards, output: Path(output.page).parent,
+        folder=folder_of("page"),
     shell:
         "python {input.code[0]} --tables {params.folder} --output {output.page}"
         " --categories {output.categories} --families {output.families} --corpora {output.corpora}"
@@ -193,8 +193,8 @@ rule plot_layers:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        settings=layer_settings(),
-        title=lambda wildcards: title(wildcards.domain),
+        settings=settings.of_layers(),
+        title=title,
         models=lambda wildcards: " ".join(CONFIG.layer_families[wildcards.model]),
     shell:
         "python {input.code[0]} --figure {wildcards.figure} --models {params.models}"

@@ -7,11 +7,6 @@ Out: <results>/{domain}/layers/{model}.{tokens,rates,token-lists,targets}.parque
 """
 
 LAYER_MODELS = CONFIG.layer_models
-# a lens learns on one fold and is looked at on another
-TUNED = (
-    CONFIG.lens.steps > 0
-    and min(CONFIG.corpus.folds.adapt_train, CONFIG.corpus.folds.adapt_valid) > 0
-)
 
 
 rule measure_layer_rates:
@@ -41,8 +36,8 @@ rule measure_layer_rates:
         runtime=grow(240),
         gpu=1,
     params:
-        settings=layer_settings("scoring"),
-        wordlists=lambda wildcards, input: Path(input.wordlists[0]).parent,
+        settings=settings.of_layers("scoring"),
+        wordlists=folder_of("wordlists"),
     shell:
         "python {input.code[0]} --model {input.model:q} --keywords {input.keywords:q}"
         " --sentences {input.sentences:q} --wordlists {params.wordlists:q}"
@@ -73,7 +68,7 @@ rule train_lens:
         runtime=grow(240),
         gpu=1,
     params:
-        settings=settings("scoring", "lens"),
+        settings=settings.of("scoring", "lens"),
     shell:
         "python {input.code[0]} --model {input.model:q} --texts {input.texts:q}"
         " --settings {params.settings:q} --output {output.lens:q} --report {output.report:q} --log {log:q}"
@@ -84,7 +79,11 @@ rule measure_layer_targets:
         code=sources("measure_layer_targets"),
         model="<results>/models/{model}/model.json",
         pairs=f"<results>/{{domain}}/benchmark/{CONFIG.layers.variant}/pairs.parquet",
-        lens=["<results>/{domain}/layers/{model}.lens.safetensors"] if TUNED else [],
+        lens=(
+            ["<results>/{domain}/layers/{model}.lens.safetensors"]
+            if OUTPUTS.trains_lenses
+            else []
+        ),
     output:
         targets="<results>/{domain}/layers/{model}.targets.parquet",
         report="<results>/{domain}/layers/{model}.targets.json",
@@ -102,7 +101,7 @@ rule measure_layer_targets:
         runtime=grow(240),
         gpu=1,
     params:
-        settings=layer_settings("scoring"),
+        settings=settings.of_layers("scoring"),
         lens=lambda wildcards, input: f"--lens {input.lens}" if input.lens else "",
     shell:
         "python {input.code[0]} --model {input.model:q} --pairs {input.pairs:q} {params.lens}"
@@ -140,13 +139,9 @@ rule summarize_layers:
         mem_mb=grow(8000),
         runtime=grow(60),
     params:
-        settings=layer_settings("summary"),
-        rates=lambda wildcards, input: list_options(
-            "rates", [[model] for model in LAYER_MODELS], input.rates
-        ),
-        targets=lambda wildcards, input: list_options(
-            "targets", [[model] for model in LAYER_MODELS], input.targets
-        ),
+        settings=settings.of_layers("summary"),
+        rates=options("rates", [[model] for model in LAYER_MODELS], "rates"),
+        targets=options("targets", [[model] for model in LAYER_MODELS], "targets"),
         references=" ".join(
             f"--reference {model} {other}" for model, other in CONFIG.layer_references
         ),

@@ -5,22 +5,12 @@ Out: <results>/models/{model}/model.json; tokenizer/, weights/, training.csv of 
 """
 
 TRAINED, ADAPTED = CONFIG.models.train, CONFIG.models.adapted
-FETCHED = [
-    name for name in CONFIG.models.scored if name not in TRAINED and name not in ADAPTED
-]
-FETCHED += [
-    path.base
-    for path in CONFIG.models.adapt
-    if path.base not in [*TRAINED, *ADAPTED, *FETCHED]
-]
-# the model whose tokenizer counts the tokens of pairs, where it is not made here
-COUNTING = {CONFIG.pairs.tokenizer} - set(TRAINED) if CONFIG.pairs else set()
 
 
 rule train_tokenizer:
     input:
         code=sources("train_tokenizer"),
-        texts=lambda wildcards: f"results/{RUN}/corpus/texts/{TRAINED[wildcards.model].domain}.parquet",
+        texts=lambda wildcards: OUTPUTS.find_text(wildcards.model),
     output:
         tokenizer=directory("<results>/models/{model}/tokenizer"),
     log:
@@ -36,9 +26,7 @@ rule train_tokenizer:
         mem_mb=grow(4000),
         runtime=grow(30),
     params:
-        settings=lambda wildcards: TRAINED[wildcards.model].model_dump_json(
-            include={"vocabulary", "domain", "context"}
-        ),
+        settings=lambda wildcards: settings.of_tokenizer(wildcards.model),
     shell:
         "python {input.code[0]} --texts {input.texts:q} --settings {params.settings:q}"
         " --output {output.tokenizer:q} --log {log:q}"
@@ -47,7 +35,7 @@ rule train_tokenizer:
 rule train_model:
     input:
         code=sources("train_model"),
-        texts=lambda wildcards: f"results/{RUN}/corpus/texts/{TRAINED[wildcards.model].domain}.parquet",
+        texts=lambda wildcards: OUTPUTS.find_text(wildcards.model),
         tokenizer="<results>/models/{model}/tokenizer",
     output:
         weights=directory("<results>/models/{model}/weights"),
@@ -67,7 +55,7 @@ rule train_model:
         runtime=grow(240),
         gpu=1,
     params:
-        settings=lambda wildcards: TRAINED[wildcards.model].model_dump_json(),
+        settings=lambda wildcards: settings.of_training(wildcards.model),
     shell:
         "python {input.code[0]} --texts {input.texts:q} --tokenizer {input.tokenizer:q}"
         " --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
@@ -77,8 +65,8 @@ rule train_model:
 rule adapt_model:
     input:
         code=sources("adapt_model"),
-        model=lambda wildcards: f"results/{RUN}/models/{ADAPTED[wildcards.model][0]}/model.json",
-        texts=lambda wildcards: f"results/{RUN}/corpus/texts/{ADAPTED[wildcards.model][1]}.parquet",
+        model=lambda wildcards: f"<results>/models/{ADAPTED[wildcards.model][0]}/model.json",
+        texts=lambda wildcards: OUTPUTS.find_text(wildcards.model),
     output:
         weights=directory("<results>/models/{model}/weights"),
         pointer="<results>/models/{model}/model.json",
@@ -97,7 +85,7 @@ rule adapt_model:
         runtime=grow(480),
         gpu=1,
     params:
-        settings=lambda wildcards: adaptation_settings(wildcards.model),
+        settings=lambda wildcards: settings.of_adaptation(wildcards.model),
     shell:
         "python {input.code[0]} --model {input.model:q} --texts {input.texts:q}"
         " --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
@@ -120,7 +108,7 @@ rule fetch_model:
     benchmark:
         "<timings>/fetch_model/{model}.tsv"
     wildcard_constraints:
-        model=one_of(FETCHED),
+        model=one_of(OUTPUTS.fetched_models),
     conda:
         "../../envs/gpu.yaml"
     threads: 1
@@ -143,7 +131,7 @@ rule fetch_tokenizer:
     benchmark:
         "<timings>/fetch_tokenizer/{model}.tsv"
     wildcard_constraints:
-        model=one_of(COUNTING),
+        model=one_of(OUTPUTS.fetched_tokenizers),
     conda:
         "../../envs/gpu.yaml"
     threads: 1

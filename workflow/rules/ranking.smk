@@ -14,12 +14,12 @@ SCORE_TABLE = multiext(
 )
 
 
-if CONFIG.scores is not None or TASKS:
+if CONFIG.scores is not None or INPUTS.tasks:
 
     rule read_score_folder:
         input:
             code=sources("read_score_folder"),
-            scores=SCORE_FILES or rules.gather_tuning.output.scores,
+            scores=INPUTS.score_files or rules.gather_tuning.output.scores,
             registry=CONFIG.models.registry,
         output:
             table=SCORE_TABLE,
@@ -34,9 +34,9 @@ if CONFIG.scores is not None or TASKS:
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            settings=settings("ranking"),
-            scores=CONFIG.scores or f"results/{RUN}/tuning/scores",
-            folder=lambda wildcards, output: Path(output.table[0]).parent,
+            settings=settings.of("ranking"),
+            scores=lambda wildcards, input: CONFIG.scores or input.scores,
+            folder=folder_of("table"),
         shell:
             "python {input.code[0]} --scores {params.scores:q} --registry {input.registry:q}"
             " --settings {params.settings:q} --output {params.folder} --log {log}"
@@ -62,8 +62,8 @@ else:
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            settings=settings("ranking", "summary"),
-            folder=lambda wildcards, output: Path(output.table[0]).parent,
+            settings=settings.of("ranking", "summary"),
+            folder=folder_of("table"),
         shell:
             "python {input.code[0]} --summary {input.summary} --comparisons {input.comparisons}"
             " --registry {input.registry:q} --settings {params.settings:q} --output {params.folder}"
@@ -97,8 +97,8 @@ rule compare_rankings:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings("ranking", "summary"),
-        folder=lambda wildcards, output: Path(output.agreement).parent,
+        settings=settings.of("ranking", "summary"),
+        folder=folder_of("agreement"),
     shell:
         "python {input.code[0]} --scores {params.folder} --settings {params.settings:q}"
         " --output {params.folder} --log {log}"

@@ -8,7 +8,7 @@ Out: <results>/resources.csv
 rule gather_timings:
     input:
         code=sources("gather_timings"),
-        finished=finished(),
+        finished=OUTPUTS.list_finished(),
     output:
         table=report(
             "<results>/resources.csv",
@@ -26,5 +26,7 @@ rule gather_timings:
     resources:
         mem_mb=grow(1000),
         runtime=grow(20),
+    params:
+        run=folder_of("table"),
     shell:
-        "python {input.code[0]} --run results/{RUN} --output {output.table} --log {log}"
+        "python {input.code[0]} --run {params.run:q} --output {output.table} --log {log}"

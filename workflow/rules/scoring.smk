@@ -6,42 +6,6 @@ Out: <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parqu
      <results>/{summary,comparisons,groups,correlations}.csv
 """
 
-BENCHMARKS = [
-    (domain, variant, model)
-    for domain in CONFIG.benchmark_domains
-    for variant in variants(domain)
-    for model in CONFIG.models.scored
-]
-SCORES = [
-    f"results/{RUN}/{domain}/scores/{variant}/{model}.parquet"
-    for domain, variant, model in BENCHMARKS
-]
-
-WRITTEN = [
-    (domain, variant)
-    for domain in CONFIG.benchmark_domains
-    for variant in variants(domain)
-]
-PAIRS = [
-    f"results/{RUN}/{domain}/benchmark/{variant}/pairs.parquet"
-    for domain, variant in WRITTEN
-]
-MEASURED = [
-    (domain, model)
-    for domain in CONFIG.benchmark_domains
-    for model in without_chat_template()
-]
-# where no document is held out, there is no text to measure perplexity on
-PERPLEXITIES = [
-    f"results/{RUN}/{domain}/scores/perplexity/{model}.parquet"
-    for domain, model in MEASURED
-    if CONFIG.corpus.folds.adapt_test > 0
-]
-ATTRIBUTE_RATES = [
-    f"results/{RUN}/{domain}/scores/attribute-rate/{model}.parquet"
-    for domain, model in MEASURED
-]
-
 
 rule score_pairs:
     input:
@@ -65,7 +29,7 @@ rule score_pairs:
         runtime=grow(240),
         gpu=1,
     params:
-        settings=settings("scoring"),
+        settings=settings.of("scoring"),
     shell:
         "python {input.code[0]} --model {input.model:q} --pairs {input.pairs:q}"
         " --settings {params.settings:q} --gpus {resources.gpu} --output {output.scores:q}"
@@ -99,7 +63,7 @@ rule measure_perplexity:
     benchmark:
         "<timings>/measure_perplexity/{domain}.{model}.tsv"
     wildcard_constraints:
-        model=one_of(without_chat_template()),
+        model=one_of(OUTPUTS.plain_models),
     conda:
         "../../envs/gpu.yaml"
     threads: 1
@@ -108,7 +72,7 @@ rule measure_perplexity:
         runtime=grow(240),
         gpu=1,
     params:
-        settings=settings("scoring", "perplexity"),
+        settings=settings.of("scoring", "perplexity"),
     shell:
         "python {input.code[0]} --model {input.model:q} --texts {input.texts:q}"
         " --settings {params.settings:q} --output {output.scores:q} --report {output.report:q} --log {log:q}"
@@ -129,7 +93,7 @@ rule measure_attribute_rate:
     benchmark:
         "<timings>/measure_attribute_rate/{domain}.{model}.tsv"
     wildcard_constraints:
-        model=one_of(without_chat_template()),
+        model=one_of(OUTPUTS.plain_models),
     conda:
         "../../envs/gpu.yaml"
     threads: 1
@@ -138,8 +102,8 @@ rule measure_attribute_rate:
         runtime=grow(240),
         gpu=1,
     params:
-        settings=settings("scoring", "attribute_rate"),
-        wordlists=lambda wildcards, input: Path(input.wordlists[0]).parent,
+        settings=settings.of("scoring", "attribute_rate"),
+        wordlists=folder_of("wordlists"),
     shell:
         "python {input.code[0]} --model {input.model:q} --sentences {input.sentences:q}"
         " --wordlists {params.wordlists:q} --settings {params.settings:q} --output {output.rates:q}"
@@ -149,10 +113,10 @@ rule measure_attribute_rate:
 rule summarize_scores:
     input:
         code=sources("summarize_scores"),
-        scores=SCORES,
-        pairs=PAIRS,
-        perplexity=PERPLEXITIES,
-        attribute_rates=ATTRIBUTE_RATES,
+        scores=OUTPUTS.name_scores(),
+        pairs=OUTPUTS.name_pairs(),
+        perplexity=OUTPUTS.name_perplexities(),
+        attribute_rates=OUTPUTS.name_attribute_rates(),
     output:
         summary=report(
             "<results>/summary.csv",
@@ -171,11 +135,11 @@ rule summarize_scores:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings("summary"),
-        scores=list_options("scores", BENCHMARKS, SCORES),
-        pairs=list_options("pairs", WRITTEN, PAIRS),
-        perplexity=list_options("perplexity", MEASURED, PERPLEXITIES),
-        attribute_rates=list_options("attribute-rates", MEASURED, ATTRIBUTE_RATES),
+        settings=settings.of("summary"),
+        scores=options("scores", OUTPUTS.scored, "scores"),
+        pairs=options("pairs", OUTPUTS.benchmarks, "pairs"),
+        perplexity=options("perplexity", OUTPUTS.held_out, "perplexity"),
+        attribute_rates=options("attribute-rates", OUTPUTS.measured, "attribute_rates"),
     shell:
         "python {input.code[0]} {params.scores} {params.pairs} {params.perplexity}"
         " {params.attribute_rates} --settings {params.settings:q} --output {output.summary} --log {log}"
@@ -184,7 +148,7 @@ rule summarize_scores:
 rule compare_models:
     input:
         code=sources("compare_models"),
-        scores=SCORES,
+        scores=OUTPUTS.name_scores(),
         summary="<results>/summary.csv",
     output:
         comparisons=report(
@@ -216,8 +180,8 @@ rule compare_models:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings("summary"),
-        scores=list_options("scores", BENCHMARKS, SCORES),
+        settings=settings.of("summary"),
+        scores=options("scores", OUTPUTS.scored, "scores"),
     shell:
         "python {input.code[0]} {params.scores} --summary {input.summary} --settings {params.settings:q}"
         " --output {output.comparisons} --groups {output.groups}"

@@ -9,7 +9,7 @@ Out: <results>/tuning/{examples/{task}.parquet,{task}/{model}.parquet,scores/}, 
 rule prepare_task:
     input:
         code=sources("prepare_task"),
-        source=lambda wildcards: task_source(wildcards.task),
+        source=lambda wildcards: OUTPUTS.find_task_source(wildcards.task),
     output:
         examples="<results>/tuning/examples/{task}.parquet",
         report="<results>/tuning/examples/{task}.json",
@@ -18,7 +18,9 @@ rule prepare_task:
     benchmark:
         "<timings>/prepare_task/{task}.tsv"
     wildcard_constraints:
-        task=one_of([name for name in TASKS if TASKS[name].kind != "harness"]),
+        task=one_of(
+            [name for name, task in INPUTS.tasks.items() if task.kind != "harness"]
+        ),
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -26,7 +28,7 @@ rule prepare_task:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=lambda wildcards: task_settings(wildcards.task),
+        settings=lambda wildcards: settings.of_task(wildcards.task),
     shell:
         "python {input.code[0]} --name {wildcards.task:q} --source {input.source:q}"
         " --settings {params.settings:q} --output {output.examples:q} --report {output.report:q}"
@@ -48,7 +50,9 @@ rule fetch_task:
     benchmark:
         "<timings>/fetch_task/{task}.tsv"
     wildcard_constraints:
-        task=one_of([name for name in TASKS if TASKS[name].kind == "harness"]),
+        task=one_of(
+            [name for name, task in INPUTS.tasks.items() if task.kind == "harness"]
+        ),
     conda:
         "../../envs/gpu.yaml"
     threads: 1
@@ -56,7 +60,7 @@ rule fetch_task:
         mem_mb=4000,
         runtime=240,
     params:
-        settings=lambda wildcards: task_settings(wildcards.task),
+        settings=lambda wildcards: settings.of_task(wildcards.task),
     shell:
         "python {input.code[0]} --name {wildcards.task:q} --settings {params.settings:q}"
         " --output {output.examples:q} --report {output.report:q} --log {log:q}"
@@ -76,8 +80,8 @@ rule tune_model:
     benchmark:
         "<timings>/tune_model/{task}.{model}.tsv"
     wildcard_constraints:
-        task=one_of(TASKS),
-        model=one_of(TUNED_MODELS),
+        task=one_of(INPUTS.tasks),
+        model=one_of(INPUTS.tuned_models),
     conda:
         "../../envs/gpu.yaml"
     threads: 1
@@ -86,7 +90,7 @@ rule tune_model:
         runtime=grow(720),
         gpu=1,
     params:
-        settings=lambda wildcards: tuning_settings(wildcards.task),
+        settings=lambda wildcards: settings.of_tuning(wildcards.task),
     shell:
         "python {input.code[0]} --name {wildcards.task:q} --model {input.model:q}"
         " --examples {input.examples:q} --settings {params.settings:q} --output {output.outcomes:q}"
@@ -96,8 +100,8 @@ rule tune_model:
 rule gather_tuning:
     input:
         code=sources("gather_tuning"),
-        reports=tunings(".json"),
-        outcomes=tunings(".parquet"),
+        reports=OUTPUTS.name_tuned(".json"),
+        outcomes=OUTPUTS.name_tuned(".parquet"),
     output:
         scores=directory("<results>/tuning/scores"),
         table=report(
@@ -117,11 +121,9 @@ rule gather_tuning:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings("train_before_test"),
-        reports=list_options("reports", product(TUNED_MODELS, TASKS), tunings(".json")),
-        outcomes=list_options(
-            "outcomes", product(TUNED_MODELS, TASKS), tunings(".parquet")
-        ),
+        settings=settings.of("train_before_test"),
+        reports=options("reports", OUTPUTS.tuned, "reports"),
+        outcomes=options("outcomes", OUTPUTS.tuned, "outcomes"),
     shell:
         "python {input.code[0]} {params.reports} {params.outcomes} --settings {params.settings:q}"
         " --output {output.scores} --table {output.table} --log {log}"

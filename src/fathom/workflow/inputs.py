@@ -1,0 +1,178 @@
+"""What a run reads from outside: files of the corpus, tables of scores, tasks, an earlier run, programs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fathom.config.tuning import Task
+from fathom.config.whole import Config
+from fathom.errors import InputError
+from fathom.running.changed_inputs import is_unchanged, sample_content
+from fathom.running.sources import find_sources
+
+DIRECT = ["direct"]
+TUNED = ["direct_eval", "train_before_test"]
+"""Names of the conditions that a run compares when it tunes models."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a run reads from outside.
+
+    Attributes
+    ----------
+    shards : mapping of str to Path or None
+        Files of the corpus by part; no file for an installed package.
+    metadata : Path or None
+        Metadata file of an arXiv dump.
+    abstract_parts : sequence of str
+        Parts for the documents of a dump that have no full text.
+    score_files : sequence of str
+        Files of the folder of scores.
+    conditions : sequence of str
+        Conditions under which models are ranked.
+    tasks : mapping of str to Task
+        Tasks that models are tuned for.
+    tuned_models : sequence of str
+        Models that are tuned for them.
+    previous : str
+        Folder `corpus` of the earlier run whose work is reused; empty without one.
+    """
+
+    shards: Mapping[str, Path | None]
+    metadata: Path | None
+    abstract_parts: Sequence[str]
+    score_files: Sequence[str]
+    conditions: Sequence[str]
+    tasks: Mapping[str, Task]
+    tuned_models: Sequence[str]
+    previous: str
+
+    @property
+    def parts(self) -> list[str]:
+        """All parts of the corpus: shards first, then abstracts."""
+        return [*sorted(self.shards), *self.abstract_parts]
+
+
+def find_inputs(config: Config, results: Path | str) -> Inputs:
+    """Find everything that a configured run reads; nothing is opened.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    results : Path or str
+        Folder of the run's results; those of the earlier run lie beside it.
+
+    Raises
+    ------
+    InputError
+        If a file or folder that the configuration names is missing.
+    """
+    tasks, tuned = find_tuned(config)
+    shards, metadata = find_corpus(config)
+    score_files, conditions = find_scores(config)
+    return Inputs(
+        shards=shards,
+        metadata=metadata,
+        abstract_parts=_name_abstracts(config) if metadata else [],
+        score_files=score_files,
+        conditions=conditions,
+        tasks=tasks,
+        tuned_models=tuned,
+        previous=find_previous(config, results),
+    )
+
+
+def find_corpus(config: Config) -> tuple[Mapping[str, Path | None], Path | None]:
+    """Return the files of the corpus by part, and the metadata file of a dump; nothing without domains."""
+    if not config.domains:
+        return {}, None
+    from fathom.corpus.inputs import find_dump, find_json_lines
+
+    if config.corpus.source == "arxiv":
+        return find_dump(Path(config.dump or ""))
+    if config.corpus.source == "jsonl":
+        return find_json_lines(config.corpus.files), None
+    return dict.fromkeys(config.corpus.packages), None
+
+
+def _name_abstracts(config: Config) -> list[str]:
+    """Return the names of the parts for documents without full text."""
+    return [f"abstracts-{number:02d}" for number in range(config.corpus.abstract_parts)]
+
+
+def find_scores(config: Config) -> tuple[list[str], list[str]]:
+    """Return the files of the folder of scores, and the names of the conditions that are compared."""
+    if config.scores is None:
+        named = [each.name for each in config.ranking.conditions]
+        return [], named or (TUNED if config.train_before_test.tasks else DIRECT)
+    from fathom.ranking.inputs import find_score_files, list_score_files
+
+    files, _ = find_score_files(config.scores, config.ranking)
+    return list_score_files(config.scores, config.ranking), [each.name for each in files]
+
+
+def find_tuned(config: Config) -> tuple[Mapping[str, Task], list[str]]:
+    """Return the tasks by name and the models that are tuned for them; nothing where scores are given."""
+    section = config.train_before_test
+    if config.scores is not None or not section.tasks:
+        return {}, []
+    models = section.models or config.models.scored
+    if not models:
+        raise InputError(
+            "there is no model to tune", "train_before_test.tasks", "list models under models.score"
+        )
+    for name, task in section.tasks.items():
+        if task.file is not None and not Path(task.file).is_file():
+            raise InputError(
+                "there is no such file",
+                f"train_before_test.tasks.{name}.file = {task.file}",
+                "put JSON lines with `text` there; or rank tables of scores that are there:"
+                " --config scores=FOLDER",
+            )
+    return section.tasks, models
+
+
+def find_previous(config: Config, results: Path | str) -> str:
+    """Return the folder `corpus` of the earlier run that is named; nothing without one."""
+    if config.previous is None:
+        return ""
+    from fathom.corpus.previous import require_index
+
+    return str(require_index(Path(results).parent / config.previous / "corpus").parent)
+
+
+def find_code(root: Path, program: str) -> list[Path]:
+    """Return the file of a program, then every module of the library that it uses.
+
+    Parameters
+    ----------
+    root : Path
+        Folder of the workflow.
+    program : str
+        Name of the program, without `.py`.
+    """
+    (path,) = (root / "scripts").glob(f"*/{program}.py")
+    return find_sources(path)
+
+
+def is_unchanged_input(path: Path | str, results: Path | str, report: str) -> bool:
+    """Say whether an input file that has a newer date holds the same bytes as when the run read it.
+
+    Parameters
+    ----------
+    path : Path or str
+        The input file.
+    results : Path or str
+        Folder of the run's results.
+    report : str
+        The report on that file, under `corpus` there.
+    """
+    memory = Path(results, "corpus", "dates", f"{Path(path).name}.json")
+    return is_unchanged(Path(path), Path(results, "corpus", report), memory)
+
+
+def sample_input(path: Path | str | None) -> str:
+    """Return a sample of an input file's content: a file that was replaced under an old date is noticed."""
+    return sample_content(path) if path and Path(path).is_file() else ""

@@ -1,0 +1,28 @@
+"""What a run is warned of before it starts, more clearly than Snakemake would say it later."""
+
+import os
+from pathlib import Path
+
+from fathom.errors import InputError
+
+
+def find_obstacles(results: Path | str) -> list[InputError]:
+    """Return a message for each obstacle to a run in the working folder; plans and reports can still be made.
+
+    Parameters
+    ----------
+    results : Path or str
+        Folder of the run's results; it need not exist yet.
+    """
+    folder = Path(results)
+    while not folder.exists():
+        folder = folder.parent
+    found = []
+    if not os.access(folder, os.W_OK):
+        hint = "check its permissions, and that its disk is not mounted read-only"
+        found.append(InputError("this folder cannot be written", str(folder), hint))
+    if any(Path(".snakemake", "locks").glob("*")):
+        what = "this folder is locked: another Snakemake is at work in it, or one was killed"
+        hint = "wait for its end; if there is none, the same command with --unlock, and then without"
+        found.append(InputError(what, str(Path.cwd()), hint))
+    return found

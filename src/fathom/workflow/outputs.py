@@ -1,0 +1,236 @@
+"""The files of a run by what the configuration names, and what each target asks for."""
+
+from itertools import product
+from pathlib import Path
+
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.layers import FIGURES as LAYER_FIGURES
+from fathom.config.whole import Config
+from fathom.models.registry import CHAT
+from fathom.workflow.inputs import Inputs
+
+RANKING_TABLES = ("agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment")
+
+
+class Outputs:
+    """Names of the files that a run makes.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    inputs : Inputs
+        What the run reads.
+    results : str
+        Folder of the run's results.
+    """
+
+    def __init__(self, config: Config, inputs: Inputs, results: str) -> None:
+        self._config, self._inputs, self._results = config, inputs, results
+
+    # what there is of each kind
+
+    def list_variants(self, domain: str) -> list[str]:
+        """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
+        written = [REFERENCE] if domain in self._config.reference else []
+        return [*VARIANTS, *written]
+
+    @property
+    def benchmarks(self) -> list[tuple[str, str]]:
+        """Domain and variant of every benchmark."""
+        return [
+            (domain, variant)
+            for domain in self._config.benchmark_domains
+            for variant in self.list_variants(domain)
+        ]
+
+    @property
+    def scored(self) -> list[tuple[str, str, str]]:
+        """Domain, variant and model of every table of scores."""
+        return [(*benchmark, model) for benchmark in self.benchmarks for model in self._config.models.scored]
+
+    @property
+    def plain_models(self) -> list[str]:
+        """Scored models that read running text and keywords too: not inside a chat template."""
+        return [name for name in self._config.models.scored if not name.endswith(CHAT)]
+
+    @property
+    def measured(self) -> list[tuple[str, str]]:
+        """Domain and model of every attribute rate."""
+        return list(product(self._config.benchmark_domains, self.plain_models))
+
+    @property
+    def held_out(self) -> list[tuple[str, str]]:
+        """Domain and model of every perplexity; none where no document is held out."""
+        return self.measured if self._config.corpus.folds.adapt_test > 0 else []
+
+    @property
+    def tuned(self) -> list[tuple[str, str]]:
+        """Model and task of every tuning."""
+        return list(product(self._inputs.tuned_models, self._inputs.tasks))
+
+    @property
+    def fetched_models(self) -> list[str]:
+        """Models that come from the hub or a local folder: scored, or a base of adapted ones."""
+        models = self._config.models
+        bases = [adaptation.base for adaptation in models.adapt]
+        made = {*models.train, *models.adapted}
+        return [name for name in dict.fromkeys([*models.scored, *bases]) if name not in made]
+
+    @property
+    def fetched_tokenizers(self) -> list[str]:
+        """The model whose tokenizer counts the tokens of pairs, where it is not trained here."""
+        pairs = self._config.pairs
+        return [pairs.tokenizer] if pairs and pairs.tokenizer not in self._config.models.train else []
+
+    @property
+    def trains_lenses(self) -> bool:
+        """Whether tuned lenses are trained: on one fold, to be looked at on another."""
+        folds = self._config.corpus.folds
+        return self._config.lens.steps > 0 and min(folds.adapt_train, folds.adapt_valid) > 0
+
+    @property
+    def ranking_figures(self) -> dict[str, list[str]]:
+        """Figures of rankings by the rule that draws them; a figure without its data holds a note."""
+        conditions = self._inputs.conditions
+        return {
+            "alignment": ["alignment"],
+            "agreement": [
+                *("mean-tau", "mean-tau-significant", "categories", "categories-significant"),
+                *(f"tau.{condition}" for condition in conditions),
+                *(f"tau-significant.{condition}" for condition in conditions),
+            ],
+            "perplexity": ["perplexity", *(["perplexity-before"] if len(conditions) > 1 else [])],
+            "components": [
+                "pca",
+                *(["pca-family"] if self._config.ranking.one_family else []),
+                *("pc1-compute", "pc1-scores"),
+            ],
+        }
+
+    def has_rankings(self) -> bool:
+        """Say whether there is enough to rank by: a folder of scores, or two benchmarks and three models."""
+        if self._inputs.tasks:
+            return len(self._inputs.tasks) > 1 and len(self._inputs.tuned_models) > 2
+        return self._config.scores is not None or (
+            len(self._config.benchmark_domains) > 1 and len(self._config.models.scored) > 2
+        )
+
+    # files of one kind
+
+    def name_pairs(self) -> list[str]:
+        """Return the pairs of every benchmark, in the order of `benchmarks`."""
+        return [
+            self._path(domain, "benchmark", variant, "pairs.parquet") for domain, variant in self.benchmarks
+        ]
+
+    def name_scores(self) -> list[str]:
+        """Return every table of scores, in the order of `scored`."""
+        return [
+            self._path(domain, "scores", variant, f"{model}.parquet")
+            for domain, variant, model in self.scored
+        ]
+
+    def name_perplexities(self) -> list[str]:
+        """Return perplexities in the order of `held_out`."""
+        return [
+            self._path(domain, "scores", "perplexity", f"{model}.parquet") for domain, model in self.held_out
+        ]
+
+    def name_attribute_rates(self) -> list[str]:
+        """Return attribute rates in the order of `measured`."""
+        return [
+            self._path(domain, "scores", "attribute-rate", f"{model}.parquet")
+            for domain, model in self.measured
+        ]
+
+    def name_tuned(self, ending: str) -> list[str]:
+        """Return a file of every tuning, in the order of `tuned`."""
+        return [self._path("tuning", task, f"{model}{ending}") for model, task in self.tuned]
+
+    def find_text(self, model: str) -> str:
+        """Return the text that a model is trained on, or adapted to."""
+        models = self._config.models
+        domain = models.train[model].domain if model in models.train else models.adapted[model][1]
+        return self._path("corpus", "texts", f"{domain}.parquet")
+
+    def find_task_source(self, name: str) -> str | list[str]:
+        """Return the file that the examples of a task are made from; nothing for a task of the harness."""
+        task = self._inputs.tasks[name]
+        if task.kind == "harness":
+            return []
+        if task.kind == "text":
+            return task.file or self._path("corpus", "texts", f"{task.domain}.parquet")
+        return self._path(str(task.domain), "benchmark", task.variant, "pairs.parquet")
+
+    def name_cards(self) -> list[str]:
+        """Return the cards of all benchmarks."""
+        return [self._path(domain, "benchmark", variant, "README.md") for domain, variant in self.benchmarks]
+
+    def name_rank_figures(self) -> list[str]:
+        """Return the figures of models by rank, one for each domain with a benchmark."""
+        return [
+            self._path("figures", f"{domain}.model-ranks.png") for domain in self._config.benchmark_domains
+        ]
+
+    def name_ranking_tables(self) -> list[str]:
+        """Return the tables that say how far rankings agree."""
+        return [self._path("ranking", f"{name}.csv") for name in RANKING_TABLES]
+
+    def name_ranking_figures(self) -> list[str]:
+        """Return the figures of rankings, and the page of tables."""
+        figures = [figure for some in self.ranking_figures.values() for figure in some]
+        return [
+            *(self._path("figures", f"ranking.{figure}.png") for figure in figures),
+            self._path("ranking", "tables.md"),
+        ]
+
+    # what targets ask for
+
+    def list_benchmarks(self) -> list[str]:
+        """Return the cards and task folders of all benchmarks, and what changed since the earlier run."""
+        cards = self.name_cards()
+        tasks = [str(Path(card).parent / "lm-eval") for card in cards]
+        changes = [self._path("changes.csv")] if self._config.previous and self._config.domains else []
+        return [*cards, *tasks, *changes]
+
+    def list_figures(self) -> list[str]:
+        """Return all figures but those by layer."""
+        return [*self.name_rank_figures(), *(self.name_ranking_figures() if self.has_rankings() else [])]
+
+    def list_layers(self) -> list[str]:
+        """Return the summaries by layer and their figures, for each domain and family of models."""
+        domains = self._config.benchmark_domains
+        return [
+            *(self._path(domain, "layers", "layers.csv") for domain in domains),
+            *(
+                self._path("figures", f"{domain}.layers.{model}.{figure}.png")
+                for domain, model, figure in product(domains, self._config.layer_families, LAYER_FIGURES)
+            ),
+        ]
+
+    def list_finished(self) -> list[str]:
+        """Return what a whole run makes, but for the table of its time and memory."""
+        return [
+            *self._name_summaries(),
+            *self.list_benchmarks(),
+            *(self.name_ranking_tables() if self.has_rankings() else []),
+            *self.list_figures(),
+        ]
+
+    def list_reported(self) -> list[str]:
+        """Return files that together say that a whole run is finished, and can be reported."""
+        return [*self._name_summaries(), *self.name_cards(), *self.list_figures(), self.name_resources()]
+
+    def name_resources(self) -> str:
+        """Return the table of the run's time and memory."""
+        return self._path("resources.csv")
+
+    def _name_summaries(self) -> list[str]:
+        """Return what a run says of its models beside figures; nothing without domains."""
+        names = ("corpus/join_report.json", "summary.csv", "comparisons.csv")
+        return [self._path(name) for name in names if self._config.domains]
+
+    def _path(self, *parts: str) -> str:
+        """Return the path of a file of the run."""
+        return "/".join([self._results, *parts])

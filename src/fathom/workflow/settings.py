@@ -1,0 +1,83 @@
+"""The part of the configuration that each program gets as JSON: whatever is not in it re-runs nothing."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fathom.config.whole import Config
+
+
+def dump_json(values: Any) -> str:
+    """Return values as JSON with sorted keys, so that equal settings are equal text."""
+    return json.dumps(values, sort_keys=True)
+
+
+class Settings:
+    """Settings of the programs of a run, as JSON.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    def of(self, *sections: str) -> str:
+        """Return sections of the configuration: one bare, several by name."""
+        values = {name: self._dump(name) for name in sections}
+        return dump_json(values[sections[0]] if len(sections) == 1 else values)
+
+    def of_selection(self) -> str:
+        """Return what decides which documents enter; titles do not."""
+        domains = {
+            name: domain.model_dump(mode="json", exclude={"title", "benchmark"})
+            for name, domain in self._config.domains.items()
+        }
+        corpus = self._config.corpus.model_dump(mode="json", by_alias=True, exclude={"files", "packages"})
+        return dump_json({"corpus": corpus, "domains": domains})
+
+    def of_card(self) -> str:
+        """Return what a benchmark's card and manifest record; models and their scores are no part of it."""
+        others = {"previous", "models", "scoring", "perplexity", "attribute_rate", "summary"}
+        return dump_json(self._config.model_dump(mode="json", by_alias=True, exclude=others))
+
+    def of_tokenizer(self, model: str) -> str:
+        """Return what the tokenizer of a trained model depends on."""
+        return self._config.models.train[model].model_dump_json(include={"vocabulary", "domain", "context"})
+
+    def of_training(self, model: str) -> str:
+        """Return what a trained model depends on."""
+        return self._config.models.train[model].model_dump_json()
+
+    def of_adaptation(self, model: str) -> str:
+        """Return what an adapted model depends on; other models of the same entry do not concern it."""
+        _, domain, adaptation = self._config.models.adapted[model]
+        alone = adaptation.model_copy(update={"paths": [[domain]]})
+        return alone.model_dump_json(exclude={"score"})
+
+    def of_layers(self, *sections: str) -> str:
+        """Return what programs that look into a model need; which other models there are does not matter."""
+        layers = self._config.layers.model_dump(mode="json", exclude={"models", "against"})
+        others = {name: getattr(self._config, name).model_dump(mode="json") for name in sections}
+        return dump_json({"layers": layers} | others)
+
+    def of_task(self, name: str) -> str:
+        """Return what the examples of a task depend on."""
+        limits = self._config.train_before_test.limits.model_dump(mode="json")
+        return dump_json({"task": self._dump_task(name), "limits": limits})
+
+    def of_tuning(self, name: str) -> str:
+        """Return what the tuning for a task depends on."""
+        lora = self._config.train_before_test.lora.model_dump(mode="json")
+        return dump_json({"task": self._dump_task(name), "lora": lora})
+
+    def _dump(self, section: str) -> Mapping[str, Any]:
+        """Return a section under the keys of the configuration."""
+        values: Mapping[str, Any] = getattr(self._config, section).model_dump(mode="json", by_alias=True)
+        return values
+
+    def _dump_task(self, name: str) -> Mapping[str, Any]:
+        """Return a task without its category, which changes no score."""
+        return self._config.train_before_test.tasks[name].model_dump(mode="json", exclude={"category"})

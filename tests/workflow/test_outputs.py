@@ -1,0 +1,124 @@
+"""The names of a run's files, and what each target asks for."""
+
+import pytest
+
+from fathom.config.whole import read_config
+from fathom.workflow.inputs import Inputs
+from fathom.workflow.outputs import Outputs
+
+VALUES = {
+    "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
+    "pairs": {"tokenizer": "tiny"},
+    "models": {
+        "train": {"tiny": {"domain": "far"}},
+        "adapt": [{"base": "gpt2", "paths": [["near"]]}],
+        "score": ["qwen@chat", "pythia"],
+    },
+}
+
+
+def outputs(tasks=None, tuned=(), conditions=("direct",), **changes):
+    config = read_config(VALUES | changes, "test")
+    inputs = Inputs({}, None, [], [], list(conditions), tasks or {}, list(tuned), "")
+    return Outputs(config, inputs, "results/demo")
+
+
+def test_there_are_scores_of_every_model_on_every_benchmark():
+    found = outputs()
+    assert found.benchmarks == [("near", "tf"), ("near", "tfidf")]
+    models = ["tiny", "gpt2+near", "qwen@chat", "pythia"]
+    assert found.scored == [("near", variant, model) for variant in ("tf", "tfidf") for model in models]
+    assert found.name_scores()[1] == "results/demo/near/scores/tf/gpt2+near.parquet"
+    assert len(found.name_scores()) == len(found.scored)
+
+
+def test_a_reference_is_one_more_benchmark():
+    found = outputs(reference={"near": "mine.csv"})
+    assert found.benchmarks[-1] == ("near", "reference")
+    assert found.name_pairs()[-1] == "results/demo/near/benchmark/reference/pairs.parquet"
+
+
+def test_a_model_inside_its_chat_template_reads_no_running_text():
+    found = outputs()
+    assert [model for _, model in found.measured] == ["tiny", "gpt2+near", "pythia"]
+    assert len(found.name_perplexities()) == len(found.name_attribute_rates()) == 3
+    folds = {"benchmark": 0.6, "adapt-train": 0.3, "adapt-valid": 0.1, "adapt-test": 0}
+    without = outputs(corpus={"folds": folds})
+    assert without.name_perplexities() == without.held_out == [] and len(without.measured) == 3
+
+
+def test_what_is_not_made_here_is_fetched():
+    assert outputs().fetched_models == ["qwen@chat", "pythia", "gpt2"]
+    assert outputs().fetched_tokenizers == []
+    assert outputs(pairs={"tokenizer": "gpt2"}).fetched_tokenizers == ["gpt2"]
+
+
+def test_a_model_is_trained_on_its_domain_and_adapted_to_the_last_of_its_path():
+    found = outputs()
+    assert found.find_text("tiny") == "results/demo/corpus/texts/far.parquet"
+    assert found.find_text("gpt2+near") == "results/demo/corpus/texts/near.parquet"
+
+
+def test_a_lens_is_trained_where_there_is_text_for_it():
+    assert outputs().trains_lenses
+    assert not outputs(lens={"steps": 0}).trains_lenses
+    folds = {"benchmark": 0.6, "adapt-train": 0.35, "adapt-valid": 0, "adapt-test": 0.05}
+    assert not outputs(corpus={"folds": folds}).trains_lenses
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, False),
+        ({"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"]}}}, True),
+        ({"scores": "scores"}, True),
+        ({"tasks": {"one": None, "two": None}, "tuned": ["a", "b", "c"]}, True),
+        ({"tasks": {"one": None}, "tuned": ["a", "b", "c"]}, False),
+    ],
+)
+def test_rankings_need_two_benchmarks_and_three_models_or_given_scores(changes, expected):
+    found = outputs(**changes)
+    assert found.has_rankings() is expected
+    assert ("results/demo/ranking/agreement.csv" in found.list_finished()) is expected
+    assert ("results/demo/ranking/tables.md" in found.list_figures()) is expected
+
+
+def test_figures_of_rankings_follow_conditions():
+    one, two = outputs().ranking_figures, outputs(conditions=("before", "after")).ranking_figures
+    assert one["perplexity"] == ["perplexity"] and two["perplexity"] == ["perplexity", "perplexity-before"]
+    assert {"tau.before", "tau-significant.after"} <= set(two["agreement"])
+    assert len(two["agreement"]) == len(one["agreement"]) + 2
+
+
+def test_a_task_is_made_from_pairs_text_or_nothing():
+    tasks = {
+        "choice": {"kind": "choice", "domain": "near", "variant": "tfidf"},
+        "text": {"kind": "text", "domain": "far"},
+        "file": {"kind": "text", "file": "mine.jsonl"},
+        "arc": {"kind": "harness", "task": "arc_easy"},
+    }
+    config = read_config(VALUES | {"train_before_test": {"tasks": tasks}}, "test")
+    found = outputs(config.train_before_test.tasks, ["tiny"])
+    assert found.find_task_source("choice") == "results/demo/near/benchmark/tfidf/pairs.parquet"
+    assert found.find_task_source("text") == "results/demo/corpus/texts/far.parquet"
+    assert found.find_task_source("file") == "mine.jsonl"
+    assert found.find_task_source("arc") == []
+    assert found.name_tuned(".csv")[0] == "results/demo/tuning/choice/tiny.csv"
+    assert len(found.tuned) == 4
+
+
+def test_a_whole_run_ends_with_its_resources():
+    found = outputs(previous="older")
+    assert "results/demo/changes.csv" in found.list_benchmarks()
+    assert "results/demo/near/benchmark/tf/lm-eval" in found.list_benchmarks()
+    assert set(found.list_benchmarks()) <= set(found.list_finished())
+    assert "results/demo/summary.csv" in found.list_finished()
+    assert set(found.list_reported()) - set(found.list_finished()) == {"results/demo/resources.csv"}
+
+
+def test_layers_have_a_table_for_each_domain_and_figures_for_each_family():
+    table, *figures = outputs().list_layers()
+    assert table == "results/demo/near/layers/layers.csv"
+    families = {figure.split(".layers.")[1].rsplit(".", 2)[0] for figure in figures}
+    assert families == {"tiny", "gpt2", "qwen@chat", "pythia"} or families
+    assert len(figures) == 7 * len(families)

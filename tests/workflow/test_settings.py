@@ -1,0 +1,92 @@
+"""A program gets as settings what its results depend on, and nothing else: the rest re-runs nothing."""
+
+import json
+import re
+
+import pytest
+
+from fathom.config.whole import read_config
+from fathom.workflow.options import grow, list_options, one_of
+from fathom.workflow.settings import Settings
+
+VALUES = {
+    "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
+    "pairs": {"tokenizer": "tiny"},
+    "models": {
+        "train": {"tiny": {"domain": "far"}},
+        "adapt": [{"base": "tiny", "paths": [["near"]]}],
+    },
+    "train_before_test": {"tasks": {"choice": {"kind": "choice", "domain": "near"}}},
+}
+
+
+def settings(**changes):
+    return Settings(read_config(VALUES | changes, "test"))
+
+
+def test_one_section_is_bare_and_several_have_names():
+    assert json.loads(settings().of("matches"))["min_cosine"] > 0
+    assert set(json.loads(settings().of("matches", "embedding"))) == {"matches", "embedding"}
+
+
+def test_equal_settings_are_equal_text():
+    assert settings().of("keywords", "embedding") == settings().of("embedding", "keywords")
+
+
+def test_titles_and_files_decide_nothing_about_documents():
+    titled = {"near": {"categories": ["near"], "title": "Near"}, "far": {"categories": ["far"]}}
+    assert settings(domains=titled).of_selection() == settings().of_selection()
+    other = {"near": {"categories": ["near", "more"]}, "far": {"categories": ["far"]}}
+    assert settings(domains=other).of_selection() != settings().of_selection()
+
+
+def test_the_card_records_nothing_of_models():
+    more = VALUES["models"] | {"score": ["gpt2"]}
+    assert settings(models=more).of_card() == settings().of_card()
+    assert "adapt-train" in settings().of_card()
+
+
+def test_another_adapted_model_changes_nothing_for_this_one():
+    adapt = [{"base": "tiny", "paths": [["near"], ["near", "far"]], "score": False}]
+    wider = settings(models=VALUES["models"] | {"adapt": adapt})
+    assert wider.of_adaptation("tiny+near") == settings().of_adaptation("tiny+near")
+    assert wider.of_adaptation("tiny+near+far") != wider.of_adaptation("tiny+near")
+
+
+def test_a_tokenizer_does_not_depend_on_training_steps():
+    longer = settings(models={"train": {"tiny": {"domain": "far", "steps": 5}}})
+    assert longer.of_tokenizer("tiny") == settings().of_tokenizer("tiny")
+    assert longer.of_training("tiny") != settings().of_training("tiny")
+
+
+def test_layers_do_not_depend_on_which_models_are_compared():
+    assert settings(layers={"models": ["tiny"]}).of_layers("scoring") == settings().of_layers("scoring")
+    assert settings(layers={"k": 7}).of_layers() != settings().of_layers()
+    assert set(json.loads(settings().of_layers("scoring"))) == {"layers", "scoring"}
+
+
+def test_a_category_changes_neither_examples_nor_tuning():
+    tasks = {"tasks": {"choice": {"kind": "choice", "domain": "near", "category": "science"}}}
+    named = settings(train_before_test=tasks)
+    assert named.of_task("choice") == settings().of_task("choice")
+    assert named.of_tuning("choice") == settings().of_tuning("choice")
+    limited = settings(train_before_test=VALUES["train_before_test"] | {"limits": {"train": 9}})
+    assert limited.of_task("choice") != settings().of_task("choice")
+    assert limited.of_tuning("choice") == settings().of_tuning("choice")
+
+
+def test_a_wildcard_matches_exactly_its_names():
+    pattern = re.compile(one_of(["cs.AI", "gpt2+near"]))
+    assert [bool(pattern.fullmatch(name)) for name in ("cs.AI", "csXAI", "gpt2+near", "")] == [1, 0, 1, 0]
+    assert not re.search(one_of([]), "anything")
+
+
+def test_a_resource_doubles_with_each_attempt():
+    assert [grow(1000)(None, attempt) for attempt in (1, 2, 3)] == [1000, 2000, 4000]
+
+
+def test_tables_are_options_with_what_they_belong_to():
+    text = list_options("scores", [("near", "tf"), ("near", "tfidf")], ["a.parquet", "b.parquet"])
+    assert text == "--scores near tf a.parquet --scores near tfidf b.parquet"
+    with pytest.raises(ValueError, match="zip"):
+        list_options("scores", [("near", "tf")], [])

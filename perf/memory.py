@@ -23,7 +23,7 @@ from make_dump import FIELDS, choose_words, write_sentences
 
 from fathom.benchmark.gathering import GROUP, gather_matches
 from fathom.corpus.index import build_index
-from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
 from fathom.io.files import hash_text
 from fathom.io.row_groups import scan_groups
@@ -94,7 +94,7 @@ def run_task(task: str, folder: Path) -> None:
         gather_plainly(parts, output)
     elif task == "gather":
         with write_table_in_batches(output, MATCHES) as writer:
-            gather_matches(parts, [], writer.write)
+            gather_matches(parts, [], lambda _, rows: rows.drop("uncertain"), writer.write)
     elif task == "vocabulary":
         make_vocabulary(folder)
     elif task == "pairs":
@@ -130,9 +130,10 @@ def make_matches(folder: Path, size: int) -> None:
                 # halves of two sentences, so that few are equal
                 "clean": [f"{pool[a][:70]} {pool[b][-70:]}" for a, b in zip(first, second, strict=True)],
                 "cosine": np.round(0.5 + 0.4 * rng.random(count), 3),
+                "uncertain": "",
             }
         )
-        write_table(folder / f"part-{part:02d}.parquet", frame.sort(COLUMNS[:3]), MATCHES, GROUP)
+        write_table(folder / f"part-{part:02d}.parquet", frame.sort(COLUMNS[:3]), CANDIDATES, GROUP)
 
 
 def make_documents(folder: Path, size: int) -> None:
@@ -174,7 +175,7 @@ def index_plainly(parts: list[Path], output: Path) -> None:
 
 def gather_plainly(parts: list[Path], output: Path) -> None:
     """Gather with everything in memory."""
-    every = pl.concat([read_table(path, MATCHES) for path in parts])
+    every = pl.concat([read_table(path, CANDIDATES, COLUMNS) for path in parts])
     falling = [False, False, True, False, False]
     best = every.sort("keyword", "clean", "cosine", "doc_id", "position", descending=falling)
     kept = best.unique(["keyword", "clean"], keep="first", maintain_order=True)

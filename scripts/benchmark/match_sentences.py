@@ -1,13 +1,12 @@
-"""Match the sentences of one part and domain with the domain's keywords by cosine [RawCorpora, Sec. 2.3]."""
+"""Match the sentences of one part and domain with the domain's keywords by cosine; loads no model."""
 
 import argparse
 from pathlib import Path
 
 import polars as pl
 
-from fathom.config.benchmark import Embedding, Matches
-from fathom.config.section import Section
-from fathom.io.contracts.benchmark import MATCHES
+from fathom.config.benchmark import Matches
+from fathom.io.contracts.benchmark import CANDIDATES
 from fathom.io.contracts.corpus import SENTENCES
 from fathom.io.files import read_delimited
 from fathom.io.row_groups import select_rows
@@ -15,20 +14,17 @@ from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.running.program import add_settings, log, read_settings, run_program
 
 
-class Settings(Section):
-    """What matching obeys."""
-
-    embedding: Embedding = Embedding()
-    matches: Matches = Matches()
-
-
 def main(arguments: argparse.Namespace) -> None:
-    """Read sentences, embeddings and keywords, write the matches."""
-    from fathom.benchmark.embedding import SentenceEncoder
+    """Read sentences, embeddings and keywords; write the candidates."""
     from fathom.benchmark.gathering import GROUP
-    from fathom.benchmark.matches import check_embeddings, load_embeddings, match_sentences
+    from fathom.benchmark.matches import (
+        check_embeddings,
+        load_embeddings,
+        load_keyword_vectors,
+        match_sentences,
+    )
 
-    settings = read_settings(arguments.settings, Settings)
+    settings = read_settings(arguments.settings, Matches)
     sentences = read_table(arguments.sentences, SENTENCES)
     embeddings = load_embeddings(arguments.embeddings)
     check_embeddings(sentences, embeddings, str(arguments.embeddings))
@@ -36,16 +32,20 @@ def main(arguments: argparse.Namespace) -> None:
     inside = pl.col("domains").list.contains(arguments.domain)
     wanted = select_rows(arguments.index, ["doc_id"], here & inside)
     keywords = [row["keyword"] for row in read_delimited(arguments.keywords)]
+    vectors = load_keyword_vectors(arguments.vectors, keywords)
     domain = sentences.join(wanted, on="doc_id", how="semi")
     if domain.is_empty():
-        matches = make_empty_table(MATCHES)
+        found = make_empty_table(CANDIDATES)
     else:
-        encoder = SentenceEncoder(settings.embedding)
-        matches = match_sentences(domain, embeddings, keywords, encoder, settings.matches.min_cosine)
+        found = match_sentences(domain, embeddings, keywords, vectors, settings.min_cosine)
     log.info(
-        "%s matches of %s sentences and %s keywords", f"{len(matches):,}", f"{len(domain):,}", len(keywords)
+        "%s matches of %s sentences and %s keywords; %s lie on a border",
+        f"{len(found):,}",
+        f"{len(domain):,}",
+        len(keywords),
+        f"{(found['uncertain'] != '').sum():,}",
     )
-    write_table(arguments.output, matches, MATCHES, GROUP)
+    write_table(arguments.output, found, CANDIDATES, GROUP)
 
 
 if __name__ == "__main__":
@@ -55,6 +55,7 @@ if __name__ == "__main__":
     parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
     parser.add_argument("--domain", required=True, help="name of the domain")
     parser.add_argument("--keywords", type=Path, required=True, help="the domain's keywords.tsv")
-    add_settings(parser, Settings)
-    parser.add_argument("--output", type=Path, required=True, help="table of matches")
+    parser.add_argument("--vectors", type=Path, required=True, help="keywords.npy, written with keywords.tsv")
+    add_settings(parser, Matches)
+    parser.add_argument("--output", type=Path, required=True, help="table of candidates")
     run_program(parser, main)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
@@ -11,24 +12,33 @@ from hypothesis import strategies as st
 
 from fathom.benchmark import gathering as module
 from fathom.benchmark.gathering import divide_by_keyword, gather_matches
+from fathom.benchmark.matches import decide_matches
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.row_groups import scan_groups
 from fathom.io.tables import make_empty_table, read_table, write_table, write_table_in_batches
 
 Row = tuple[str, str, int, str, float]
 
 
+def _make_candidates(rows: list[Row]) -> pl.DataFrame:
+    frame = pl.DataFrame(rows, schema=make_empty_table(MATCHES).schema, orient="row")
+    return frame.with_columns(uncertain=pl.lit(""))
+
+
+def _take_all(keyword: str, candidates: pl.DataFrame) -> pl.DataFrame:
+    return candidates.drop("uncertain")
+
+
 def _gather(folder: Path, parts: list[list[Row]], keywords: tuple[str, ...] = ()) -> tuple[pl.DataFrame, Any]:
     """Write parts with a few rows in a row group, gather them, and read the result."""
-    schema = make_empty_table(MATCHES).schema
     paths = []
     for number, rows in enumerate(parts):
-        frame = pl.DataFrame(rows, schema=schema, orient="row").sort("keyword", "doc_id", "position")
+        frame = _make_candidates(rows).sort("keyword", "doc_id", "position")
         paths.append(folder / f"{number}.parquet")
-        write_table(paths[-1], frame, MATCHES, group=2)
+        write_table(paths[-1], frame, CANDIDATES, group=2)
     with write_table_in_batches(folder / "all.parquet", MATCHES) as writer:
-        report = gather_matches(paths, keywords, writer.write)
+        report = gather_matches(paths, keywords, _take_all, writer.write)
     return read_table(folder / "all.parquet", MATCHES), report
 
 
@@ -106,6 +116,27 @@ def test_memory_holds_a_row_group_of_each_part_and_one_keyword(
     ]
     assert found == [5] * 60
     assert largest == 5
+
+
+def test_uncertain_rows_are_decided_before_duplicates_are_dropped(tmp_path: Path) -> None:
+    one = [("k", "a", 0, "same", 0.7), ("l", "a", 0, "same", 0.5)]
+    two = [("k", "b", 0, "same", 0.7000001), ("l", "b", 0, "other", 0.5)]
+    for number, rows in enumerate((one, two)):
+        frame = _make_candidates(rows).with_columns(uncertain=pl.col("doc_id"))
+        write_table(tmp_path / f"{number}.parquet", frame, CANDIDATES)
+    written: list[pl.DataFrame] = []
+
+    def decide(keyword: str, candidates: pl.DataFrame) -> pl.DataFrame:
+        encode = {"a": [0.8, 0.6], "b": [0.7, 0.71414284]}
+        vector = np.array([1.0, 0.0] if keyword == "k" else [0.0, 0.0])
+        return decide_matches(candidates, vector, lambda texts: np.array([encode[t] for t in texts]), 0.5)
+
+    report = gather_matches(
+        [tmp_path / "0.parquet", tmp_path / "1.parquet"], ["k", "l"], decide, written.append
+    )
+    assert pl.concat(written).rows() == [("k", "a", 0, "same", 0.8)]
+    assert report["dropped_duplicates"] == 1
+    assert report["keywords_without_matches"] == ["l"]
 
 
 def test_no_match_at_all_is_an_error_with_a_hint(tmp_path: Path) -> None:

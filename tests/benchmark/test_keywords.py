@@ -164,8 +164,10 @@ def test_truncated_phrases_are_found(wordlists: WordLists) -> None:
 def test_truncated_phrases_can_stay(wordlists: WordLists) -> None:
     abstracts = {f"a{number}": f"v{number} graph neural networks w{number}" for number in range(30)}
     abstracts |= {f"x{number}": f"w{number} of v{number}" for number in range(2000)}
-    off, _ = extract_keywords(abstracts, Keywords(drop_truncated=None, merge_above=1.0), wordlists, encode)
-    on, report = extract_keywords(abstracts, Keywords(drop_truncated=0.9, merge_above=1.0), wordlists, encode)
+    off, *_ = extract_keywords(abstracts, Keywords(drop_truncated=None, merge_above=1.0), wordlists, encode)
+    on, _, report = extract_keywords(
+        abstracts, Keywords(drop_truncated=0.9, merge_above=1.0), wordlists, encode
+    )
     assert {row[0] for row in off} - {row[0] for row in on} == set(report["dropped"]["truncated"]["examples"])
     assert "graph neural networks" in {row[0] for row in on}
     assert len(off) > len(on)
@@ -173,7 +175,8 @@ def test_truncated_phrases_can_stay(wordlists: WordLists) -> None:
 
 def test_rows_and_report(wordlists: WordLists) -> None:
     abstracts = {**make_abstracts(), "empty": "  "}
-    rows, report = extract_keywords(abstracts, Keywords(), wordlists, encode)
+    rows, vectors, report = extract_keywords(abstracts, Keywords(), wordlists, encode)
+    assert np.array_equal(vectors, encode([row[0] for row in rows]))
     keywords = {row[0]: row for row in rows}
     assert {"neural network", "random walk", "opinion dynamics", "markov chain"} <= set(keywords)
     assert "publicly available" not in keywords
@@ -189,7 +192,7 @@ def test_rows_and_report(wordlists: WordLists) -> None:
 
 def test_fewer_than_asked_is_said(wordlists: WordLists, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", logger="fathom"):
-        rows, _ = extract_keywords(make_abstracts(), Keywords(), wordlists, encode)
+        rows, *_ = extract_keywords(make_abstracts(), Keywords(), wordlists, encode)
     assert any(
         f"{len(rows)} of 300 keywords" in message and "min_count" in message for message in caplog.messages
     )
@@ -204,9 +207,9 @@ def test_no_keyword_is_an_error(wordlists: WordLists) -> None:
 def test_order_of_documents_does_not_matter(wordlists: WordLists) -> None:
     abstracts = make_abstracts()
     shuffled = dict(random.Random(5).sample(sorted(abstracts.items()), len(abstracts)))
-    assert extract_keywords(abstracts, Keywords(), wordlists, encode) == extract_keywords(
-        shuffled, Keywords(), wordlists, encode
-    )
+    one, other = (extract_keywords(each, Keywords(), wordlists, encode) for each in (abstracts, shuffled))
+    assert (one.rows, one.report) == (other.rows, other.report)
+    assert np.array_equal(one.vectors, other.vectors)
 
 
 def test_hash_seed_does_not_matter() -> None:
@@ -216,7 +219,8 @@ def test_hash_seed_does_not_matter() -> None:
         "this = importlib.util.module_from_spec(spec); spec.loader.exec_module(this)\n"
         "lists = this.WordLists({'function': frozenset({'publicly', 'of a'})}, frozenset(), {})\n"
         "abstracts = this.make_abstracts()\n"
-        "print(json.dumps(this.extract_keywords(abstracts, this.Keywords(), lists, this.encode)))\n"
+        "found = this.extract_keywords(abstracts, this.Keywords(), lists, this.encode)\n"
+        "print(json.dumps([found.rows, found.vectors.tolist(), found.report]))\n"
     )
     outputs = [
         subprocess.run(
@@ -244,7 +248,7 @@ def read_abstracts(shared: Path, category: str, limit: int) -> dict[str, str]:
 
 
 def test_real_abstracts_give_the_papers_keywords(shared: Path, wordlists: WordLists) -> None:
-    rows, _ = extract_keywords(read_abstracts(shared, "econ.GN", 2000), Keywords(), wordlists, encode)
+    rows, *_ = extract_keywords(read_abstracts(shared, "econ.GN", 2000), Keywords(), wordlists, encode)
     names = {row[0] for row in rows} | {other.split(" (")[0] for row in rows for other in row[4].split("; ")}
     table_4 = {"economic growth", "monetary policy", "labor market", "nash equilibrium", "climate change"}
     assert table_4 <= names

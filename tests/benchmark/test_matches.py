@@ -7,13 +7,21 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.programs import find_program
 
 from fathom.benchmark import matches as module
-from fathom.benchmark.matches import check_embeddings, is_uncertain, match_sentences
+from fathom.benchmark.gathering import divide_by_keyword
+from fathom.benchmark.matches import (
+    check_embeddings,
+    decide_matches,
+    is_uncertain,
+    load_keyword_vectors,
+    match_sentences,
+)
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import MATCHES
-from fathom.io.contracts.corpus import SENTENCES
-from fathom.io.tables import write_table
+from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
+from fathom.io.contracts.corpus import INDEX, SENTENCES
+from fathom.io.tables import make_empty_table, read_table, write_table
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,8 +65,15 @@ def _sentences(texts: list[str], doc_ids: list[str] | None = None) -> pl.DataFra
 
 
 def _match(texts: list[str], keywords: list[str], encoder: PlaneEncoder, floor: float = 0.5) -> pl.DataFrame:
-    vectors = encoder.encode(list(dict.fromkeys(texts)))
-    return match_sentences(_sentences(texts), vectors, keywords, encoder, floor)
+    embeddings = encoder.encode(list(dict.fromkeys(texts)))
+    of_keywords = PlaneEncoder().encode_exactly(keywords)
+    candidates = match_sentences(_sentences(texts), embeddings, keywords, of_keywords, floor)
+    vectors = dict(zip(keywords, of_keywords, strict=True))
+    decided = [
+        decide_matches(rows, vectors[keyword], encoder.encode_exactly, floor)
+        for keyword, rows in divide_by_keyword(candidates)
+    ]
+    return pl.concat([make_empty_table(MATCHES), *decided])
 
 
 def test_sentences_match_from_the_threshold() -> None:
@@ -88,7 +103,7 @@ def test_only_uncertain_cosines_are_computed_again() -> None:
     encoder = PlaneEncoder()
     near = _angle(0.6125 + 1e-7)
     _match([_angle(0.7001), near, _angle(0.3)], ["0.0"], encoder)
-    assert encoder.exact == [near, "0.0"]
+    assert encoder.exact == [near]
 
 
 @settings(max_examples=200)
@@ -108,14 +123,14 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_part_without_sentences_gives_an_empty_table(tmp_path: Path) -> None:
-    found = match_sentences(_sentences([]), np.empty((0, 2), np.float32), ["0.0"], PlaneEncoder(), 0.5)
-    write_table(tmp_path / "m.parquet", found, MATCHES)
+    found = match_sentences(_sentences([]), np.empty((0, 2), np.float32), ["0.0"], np.eye(2)[:1], 0.5)
+    write_table(tmp_path / "m.parquet", found, CANDIDATES)
     assert len(found) == 0
 
 
 def test_embeddings_of_another_model_are_refused() -> None:
-    with pytest.raises(InputError, match="3 dimensions"):
-        match_sentences(_sentences(["1.0"]), np.ones((1, 3), np.float32), ["0.0"], PlaneEncoder(), 0.5)
+    with pytest.raises(InputError, match="3 dimensions, keywords of 2 dimensions"):
+        match_sentences(_sentences(["1.0"]), np.ones((1, 3), np.float32), ["0.0"], np.eye(2)[:1], 0.5)
 
 
 def test_embeddings_of_another_table_are_refused() -> None:
@@ -126,18 +141,45 @@ def test_embeddings_of_another_table_are_refused() -> None:
     assert "make it again" in str(error.value)
 
 
-def test_program_names_the_array_to_make_again(tmp_path: Path) -> None:
-    write_table(tmp_path / "s.parquet", _sentences(["1.0", "2.0"]), SENTENCES)
-    np.save(tmp_path / "e.npy", np.ones((3, 2), np.float32))
-    (tmp_path / "k.tsv").write_text("keyword\nx\n", encoding="utf-8")
+def test_vectors_of_other_keywords_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "keywords.npy", np.eye(2))
+    assert np.array_equal(load_keyword_vectors(tmp_path / "keywords.npy", ["a", "b"]), np.eye(2))
+    with pytest.raises(InputError, match="2 vectors for 1 keywords"):
+        load_keyword_vectors(tmp_path / "keywords.npy", ["a"])
+
+
+def _run_program(folder: Path, embeddings: np.ndarray) -> subprocess.CompletedProcess[str]:
+    """Match two sentences of one document, where no library of models can be imported."""
+    write_table(folder / "s.parquet", _sentences(["1.0", "2.0"]), SENTENCES)
+    schema = make_empty_table(INDEX).schema
+    values = {name: 0 if dtype.is_numeric() else "" for name, dtype in schema.items()}
+    index = pl.DataFrame([{**values, "doc_id": "d", "domains": ["x"]}], schema=schema)
+    write_table(folder / "i.parquet", index, INDEX)
+    np.save(folder / "e.npy", embeddings)
+    np.save(folder / "k.npy", PlaneEncoder().encode_exactly(["0.0"]))
+    (folder / "k.tsv").write_text("keyword\n0.0\n", encoding="utf-8")
+    (folder / "refused").mkdir()
+    for name in ("torch", "transformers", "sentence_transformers", "spacy", "sklearn", "scipy"):
+        (folder / "refused" / f"{name}.py").write_text("raise SystemExit('imported in vain')\n")
     names = ("sentences", "s.parquet"), ("embeddings", "e.npy"), ("index", "i.parquet"), ("keywords", "k.tsv")
-    options = [word for name, file in names for word in (f"--{name}", str(tmp_path / file))]
-    done = subprocess.run(
-        [sys.executable, "scripts/benchmark/match_sentences.py", *options, "--domain", "x",
-         "--output", "m.parquet"],
-        cwd=_ROOT, capture_output=True, text=True, check=False, env={"PYTHONPATH": "src", "PATH": ""},
+    names += ("vectors", "k.npy"), ("output", "m.parquet")
+    options = [word for name, file in names for word in (f"--{name}", str(folder / file))]
+    return subprocess.run(
+        [sys.executable, str(find_program("match_sentences")), *options, "--domain", "x"],
+        cwd=folder, capture_output=True, text=True, check=False,
+        env={"PYTHONPATH": f"{folder / 'refused'}:{_ROOT / 'src'}", "PATH": ""},
     )  # fmt: skip
+
+
+def test_program_matches_without_a_model(tmp_path: Path) -> None:
+    done = _run_program(tmp_path, PlaneEncoder().encode(["1.0", "2.0"]))
+    assert done.returncode == 0, done.stderr
+    assert read_table(tmp_path / "m.parquet", CANDIDATES)["cosine"].to_list() == [1.0, 0.999]
+
+
+def test_program_names_the_array_to_make_again(tmp_path: Path) -> None:
+    done = _run_program(tmp_path, np.ones((3, 2), np.float32))
     assert done.returncode == 1
     assert "e.npy: 3 embeddings for 2 distinct sentences" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not (_ROOT / "m.parquet").exists()
+    assert not (tmp_path / "m.parquet").exists()

@@ -36,7 +36,7 @@ def test_keywords_of_the_papers_are_found(domain, shared, tmp_path):
     frame = read_table(records, RECORDS, ["doc_id", "abstract", "domains"])
     frame = frame.filter(frame["domains"].list.len() > 0)
     abstracts = dict(frame.select("doc_id", "abstract").iter_rows())
-    rows, _ = extract_keywords(
+    rows, *_ = extract_keywords(
         abstracts,
         Keywords(),
         read_word_lists(ROOT / "config" / "wordlists"),

@@ -1,7 +1,7 @@
 """Keywords, matches, vocabularies, pairs.
 
 In:  <results>/corpus/index.parquet, sentences/{part}.parquet
-Out: <results>/{domain}/keywords.tsv, sentences.parquet,
+Out: <results>/{domain}/{keywords.tsv,keywords.npy,sentences.parquet},
      benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,manifest.json,README.md,lm-eval/};
      a reference benchmark, from the file that the configuration names, as benchmark/reference/
 """
@@ -23,6 +23,7 @@ rule extract_keywords:
             subcategory="{domain}",
             labels={"table": "keywords"},
         ),
+        vectors="<results>/{domain}/keywords.npy",
         report="<results>/{domain}/keywords.json",
     log:
         "<logs>/extract_keywords/{domain}.log",
@@ -40,7 +41,7 @@ rule extract_keywords:
     shell:
         "python {input.code[0]} --index {input.index} --domain {wildcards.domain:q}"
         " --settings {params.settings:q} --wordlists {params.wordlists:q}"
-        " --output {output.keywords:q} --report {output.report:q} --log {log:q}"
+        " --output {output.keywords:q} --vectors {output.vectors:q} --report {output.report:q} --log {log:q}"
 
 
 rule embed_sentences:
@@ -75,6 +76,7 @@ rule match_sentences:
         embeddings="<results>/corpus/embeddings/{part}.npy",
         index="<results>/corpus/index.parquet",
         keywords="<results>/{domain}/keywords.tsv",
+        vectors="<results>/{domain}/keywords.npy",
     output:
         matches="<results>/{domain}/matches/{part}.parquet",
     log:
@@ -88,11 +90,11 @@ rule match_sentences:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of("embedding", "matches"),
+        settings=settings.of("matches"),
     shell:
         "python {input.code[0]} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
         " --index {input.index} --domain {wildcards.domain:q} --keywords {input.keywords:q}"
-        " --settings {params.settings:q} --output {output.matches:q} --log {log:q}"
+        " --vectors {input.vectors:q} --settings {params.settings:q} --output {output.matches:q} --log {log:q}"
 
 
 rule gather_matches:
@@ -100,6 +102,7 @@ rule gather_matches:
         code=sources("gather_matches"),
         matches=expand("<results>/{{domain}}/matches/{part}.parquet", part=INPUTS.parts),
         keywords="<results>/{domain}/keywords.tsv",
+        vectors="<results>/{domain}/keywords.npy",
     output:
         sentences="<results>/{domain}/sentences.parquet",
         report="<results>/{domain}/sentences.json",
@@ -113,8 +116,11 @@ rule gather_matches:
     resources:
         mem_mb=grow(4000),
         runtime=grow(60),
+    params:
+        settings=settings.of("embedding", "matches"),
     shell:
         "python {input.code[0]} --matches {input.matches:q} --keywords {input.keywords:q}"
+        " --vectors {input.vectors:q} --settings {params.settings:q}"
         " --output {output.sentences:q} --report {output.report:q} --log {log:q}"
 
 

@@ -1,4 +1,4 @@
-"""Sentence embeddings that depend on the sentence alone [RawCorpora, Sec. 2.2-2.3].
+"""Sentence embeddings that depend on the sentence alone [RawCorpora, Secs. 2.2, 2.3].
 
 A sentence's vector is the same to the last bit whatever else is in its batch: batches have fixed shapes, so
 that each kernel always sees the same sizes.
@@ -41,8 +41,6 @@ class SentenceEncoder:
     def __init__(self, settings: Embedding) -> None:
         self._settings = settings
         self._model = load_embedding_model(settings.model)
-        self._fast_network = _pack_layers(deepcopy(self._model.network))
-        self.dimension = int(self._run(self._tokenize([""]), 1, _STEP).shape[1])
 
     def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:
         """Return the unit vectors of sentences.
@@ -83,6 +81,16 @@ class SentenceEncoder:
             found = self._forward(self._exact_network, ids[None], np.ones_like(ids)[None])
             vectors[row] = _normalise(found)[0]
         return vectors
+
+    @cached_property
+    def dimension(self) -> int:
+        """Number of values in a vector."""
+        ids = self._tokenize([""])[0][None]
+        return int(self._forward(self._model.network, ids, np.ones_like(ids)).shape[1])
+
+    @cached_property
+    def _fast_network(self) -> Any:
+        return _pack_layers(deepcopy(self._model.network))
 
     @cached_property
     def _exact_network(self) -> Any:

@@ -1,4 +1,4 @@
-"""The matches of all parts in one table, keyword by keyword, so that memory holds one keyword at a time."""
+"""Gather the matches of all parts in one table; memory holds one keyword at a time."""
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
@@ -11,36 +11,42 @@ import numpy as np
 import polars as pl
 
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.benchmark import CANDIDATES
 from fathom.io.row_groups import scan_groups
 
 GROUP = 4096
-"""Rows in a row group of one part's matches: so many of every part are in memory at once."""
+"""Rows in a row group of one part's matches; one row group of every part is in memory."""
 
-_COLUMNS = [column.name for column in MATCHES]
+_COLUMNS = [column.name for column in CANDIDATES]
 _PENDING = 1_000_000
 
+Decide = Callable[[str, pl.DataFrame], pl.DataFrame]
+"""Takes a keyword and its rows under CANDIDATES; returns those that match, under MATCHES."""
+
 Groups = Iterator[tuple[str, pl.DataFrame]]
-"""Keywords in rising order, each with its rows."""
+"""Keywords in alphabetical order, each with its rows."""
 
 
 def gather_matches(
-    parts: Sequence[Path], keywords: Sequence[str], write: Callable[[pl.DataFrame], None]
+    parts: Sequence[Path], keywords: Sequence[str], decide: Decide, write: Callable[[pl.DataFrame], None]
 ) -> dict[str, Any]:
-    """Join the matches of all parts, each clean sentence once per keyword [RawCorpora, App. A.2].
+    """Gather the matches of all parts, each clean sentence once per keyword [RawCorpora, App. A.2].
 
-    Of equal clean sentences of a keyword the one with the largest cosine stays, then the one of the first
-    document and position. Parts are read side by side and joined keyword by keyword: memory holds one
-    keyword's matches, a row group of each part, and 8 bytes for each distinct sentence.
+    Of equal clean sentences of a keyword the one with the largest cosine stays; ties go to the first document
+    and position. Parts are read side by side and merged keyword by keyword: memory holds one keyword's
+    matches, a row group of each part, and 8 bytes for each distinct sentence.
 
     Parameters
     ----------
     parts : sequence of Path
-        Tables under MATCHES, each sorted by keyword.
+        Tables under CANDIDATES, each sorted by keyword.
     keywords : sequence of str
-        All keywords, if those without a match are to be counted too.
+        All keywords, if those without a match are to be reported too.
+    decide : callable
+        Says which candidates of a keyword match; see :func:`fathom.benchmark.matches.decide_matches`.
     write : callable
-        Takes the rows of each keyword, under MATCHES, by doc_id and position; keywords rise.
+        Takes the rows of each keyword, under MATCHES, by doc_id and position, in alphabetical order of
+        keywords.
 
     Returns
     -------
@@ -55,7 +61,10 @@ def gather_matches(
     sentences, documents = _DistinctCounter(), _DistinctCounter()
     by_keyword: dict[str, int] = {}
     read = 0
-    for keyword, rows in merge_groups([scan_groups(path, "keyword", _COLUMNS) for path in parts]):
+    for keyword, candidates in merge_groups([scan_groups(path, "keyword", _COLUMNS) for path in parts]):
+        rows = decide(keyword, candidates)
+        if rows.is_empty():
+            continue
         best = rows.sort("clean", "cosine", "doc_id", "position", descending=[False, True, False, False])
         kept = best.unique("clean", keep="first", maintain_order=True).sort("doc_id", "position")
         write(kept)
@@ -93,26 +102,26 @@ def merge_groups(parts: Sequence[Groups]) -> Groups:
 
 
 def divide_by_keyword(matches: pl.DataFrame) -> Groups:
-    """Yield the groups of a table that is in memory, in any order, as :func:`scan_groups` does for a file."""
+    """Yield the groups of a table in memory, whatever its order, as :func:`scan_groups` does for a file."""
     for rows in matches.sort("keyword", maintain_order=True).partition_by("keyword", maintain_order=True):
         yield rows["keyword"][0], rows
 
 
 class _DistinctCounter:
-    """Counts distinct texts by 64-bit hashes: of ten million texts, two are taken for one once in 370,000."""
+    """Counts distinct texts by 64-bit hashes; ten million texts collide with probability 1 in 370,000."""
 
     def __init__(self) -> None:
         self._seen = pl.Series(dtype=pl.UInt64)
         self._pending: list[pl.Series] = []
 
     def add(self, texts: pl.Series) -> None:
-        """Take texts; equal ones count once."""
+        """Add texts; equal ones count once."""
         self._pending.append(texts.hash().unique())
         if sum(map(len, self._pending)) > _PENDING:
             self.count()
 
     def count(self) -> int:
-        """Return how many distinct texts there were so far."""
+        """Return the number of distinct texts so far."""
         self._seen = pl.concat([self._seen, *self._pending]).unique()
         self._pending = []
         return len(self._seen)

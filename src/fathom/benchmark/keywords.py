@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,9 @@ class Selected:
     merged : dict
         Phrases that each kept one stands for, in rank order; only where there are some.
     quotas : dict
-        Keywords of each length that were aimed at in the end, after shifting between lengths.
+        Final number of keywords wanted of each length, after shifting between lengths.
+    vectors : dict
+        Unit vector of each phrase that was considered, of shape (dimension,).
     surplus : list of str
         Phrases that merging brought back over the quota of their length.
     """
@@ -43,12 +45,31 @@ class Selected:
     keywords: list[str]
     merged: dict[str, list[str]]
     quotas: dict[str, int]
+    vectors: dict[str, NDArray[np.float64]]
     surplus: list[str] = field(default_factory=list)
+
+
+class Extracted(NamedTuple):
+    """Keywords of a domain.
+
+    Attributes
+    ----------
+    rows : list of tuple
+        Under :data:`COLUMNS`, by documents (most first), then alphabetically.
+    vectors : array of float64 of shape (n_keywords, dimension)
+        Their unit vectors, in the order of the rows.
+    report : dict
+        What was found, what was left out and why.
+    """
+
+    rows: list[tuple[Any, ...]]
+    vectors: NDArray[np.float64]
+    report: dict[str, Any]
 
 
 def extract_keywords(
     abstracts: Mapping[str, str], settings: Keywords, wordlists: WordLists, encode: Encode
-) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
+) -> Extracted:
     """Extract the keywords of a domain from its abstracts [RawCorpora, Sec. 2.2, App. A.1].
 
     Parameters
@@ -62,17 +83,10 @@ def extract_keywords(
     encode : callable
         Gives unit vectors of phrases in float64, shape [phrases, dimensions].
 
-    Returns
-    -------
-    rows : list of tuples
-        Under :data:`COLUMNS`, by documents (most first), then alphabet.
-    report : dict
-        What was found, what was left out and why.
-
     Raises
     ------
     InputError
-        If there is no abstract, or no keyword comes out.
+        If there is no abstract, or no keyword is found.
     """
     texts = [text for _, text in sorted(abstracts.items()) if text.strip()]
     known: dict[str, str] = {}  # one copy of each word: a million abstracts hold the same ones
@@ -101,7 +115,8 @@ def extract_keywords(
         **_describe_selection(selected, ranked, settings),
     }
     _log_shortage(report)
-    return _make_rows(selected, uses), report
+    rows = _make_rows(selected, uses)
+    return Extracted(rows, np.stack([selected.vectors[row[0]] for row in rows]), report)
 
 
 def _filter_candidates(
@@ -260,7 +275,8 @@ def select_keywords(ranked: Mapping[str, Sequence[str]], settings: Keywords, enc
         here = [phrase for phrase in ranked.get(name, ())[: taken[name]] if phrase in kept]
         keywords += here[: quotas[name]]
         surplus += here[quotas[name] :]
-    return Selected(keywords, {phrase: kept[phrase] for phrase in keywords if kept[phrase]}, quotas, surplus)
+    merged = {phrase: kept[phrase] for phrase in keywords if kept[phrase]}
+    return Selected(keywords, merged, quotas, vectors, surplus)
 
 
 def merge_similar(phrases: Sequence[str], vectors: NDArray[np.float64], above: float) -> dict[str, list[str]]:

@@ -1,10 +1,11 @@
-"""Which sentences belong to which keyword: a cosine, a threshold, and decisions that no machine changes.
+"""Which sentences belong to which keyword: cosines above a threshold, decided alike on every machine.
 
-A product in float32 tells the candidates. Where it lies so near the threshold, or a border of the third
-decimal, that rounding errors could decide, keyword and sentence are embedded again in float64.
+Each part finds candidates by a float32 matrix product. Where a cosine lies so near the threshold, or a border
+of its third decimal, that rounding errors could decide, the sentence is embedded again in float64. That needs
+the embedding model, so it is done once a domain, when the parts are gathered.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -13,24 +14,27 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.files import require_file
 
 MARGIN = 5e-6
-"""Cosines this near a border are computed again; errors of float32 are below a tenth of it."""
+"""Cosines this near a border are computed again; float32 errors stay below a tenth of it."""
 DECIMALS = 3
 _BLOCK = 4096
 _ORDER = ("keyword", "doc_id", "position")
-_COLUMNS = [column.name for column in MATCHES]
+
+ExactVectors = npt.NDArray[np.float64]
+EncodeExactly = Callable[[Sequence[str]], ExactVectors]
+"""Takes sentences; returns float64 unit vectors of shape (n_sentences, dimension)."""
 
 
 class Encoder(Protocol):
-    """What matching needs of :class:`fathom.benchmark.embedding.SentenceEncoder`."""
+    """What vocabularies need of :class:`fathom.benchmark.embedding.SentenceEncoder`."""
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors in float32."""
 
-    def encode_exactly(self, sentences: Sequence[str]) -> npt.NDArray[np.float64]:
+    def encode_exactly(self, sentences: Sequence[str]) -> ExactVectors:
         """Return unit vectors in float64."""
 
 
@@ -38,67 +42,70 @@ def match_sentences(
     sentences: pl.DataFrame,
     embeddings: npt.NDArray[np.float32],
     keywords: Sequence[str],
-    encoder: Encoder,
+    vectors: ExactVectors,
     min_cosine: float,
 ) -> pl.DataFrame:
-    """Find the sentences of one part with a cosine of at least `min_cosine` to each keyword.
-
-    Source: [RawCorpora, Sec. 2.3].
+    """Find the sentences of one part whose cosine to a keyword may reach a threshold [RawCorpora, Sec. 2.3].
 
     Parameters
     ----------
     sentences : pl.DataFrame
         Under SENTENCES: the part's sentences, or those of one domain.
-    embeddings : array of float32 [rows, dimension]
-        Unit vectors; `row` of a sentence counts into it.
-    keywords : sequence of str
+    embeddings : array of float32 of shape (n_rows, dimension)
+        Unit vectors; `row` of a sentence is its index here.
+    keywords : sequence of str of length n_keywords
         The domain's keywords.
-    encoder : Encoder
-        The model that made `embeddings`.
+    vectors : array of float64 of shape (n_keywords, dimension)
+        Their unit vectors, from the model that made `embeddings`.
     min_cosine : float
-        The threshold, reached or passed in float64.
+        The threshold.
 
     Returns
     -------
     pl.DataFrame
-        Under MATCHES, by keyword, doc_id and position.
+        Under CANDIDATES, by keyword, doc_id and position.
 
     Raises
     ------
     InputError
-        If the embeddings are not those of this model.
+        If embeddings and vectors are of different models.
     """
     first = sentences.unique("row", keep="first", maintain_order=True).sort("row")
     rows = first["row"].to_numpy()
-    vectors = encoder.encode(keywords)
     if len(rows) and embeddings.shape[1] != vectors.shape[1]:
         raise InputError(
-            f"embeddings of {embeddings.shape[1]} dimensions where the model gives {vectors.shape[1]}",
-            hint="they were made with another embedding.model: make them again",
+            f"embeddings of {embeddings.shape[1]} dimensions, keywords of {vectors.shape[1]} dimensions",
+            hint="they were made with different values of embedding.model: make them again",
         )
-    found: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]] = []
-    for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK]
-        cosines = np.asarray(embeddings[block], dtype=np.float32) @ vectors.T
-        places, columns = np.nonzero(cosines >= min_cosine - MARGIN)
-        values = cosines[places, columns].astype(np.float64)
-        found.append((block[places].astype(np.int64), columns, values))
-    pairs = pl.DataFrame(
-        {
-            "row": np.concatenate([f[0] for f in found]) if found else np.empty(0, np.int64),
-            "column": np.concatenate([f[1] for f in found]) if found else np.empty(0, np.int64),
-            "cosine": np.concatenate([f[2] for f in found]) if found else np.empty(0, np.float64),
-        }
-    )
-    pairs = _decide(pairs, first, keywords, encoder, min_cosine)
+    pairs = _find_pairs(rows, embeddings, vectors.astype(np.float32), min_cosine)
     names = pl.DataFrame({"keyword": list(keywords)}, schema={"keyword": pl.String}).with_row_index("column")
     return (
         sentences.with_columns(pl.col("row").cast(pl.Int64))
         .join(pairs, on="row")
         .join(names.with_columns(pl.col("column").cast(pl.Int64)), on="column")
-        .select(_COLUMNS)
+        .with_columns(uncertain=pl.when("again").then("sentence").otherwise(pl.lit("")))
+        .select(column.name for column in CANDIDATES)
         .sort(_ORDER)
     )
+
+
+def _find_pairs(
+    rows: npt.NDArray[np.int32],
+    embeddings: npt.NDArray[np.float32],
+    vectors: npt.NDArray[np.float32],
+    min_cosine: float,
+) -> pl.DataFrame:
+    """Return the rows and columns whose cosine may reach the threshold, and which must be computed again."""
+    found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))]
+    for start in range(0, len(rows), _BLOCK):
+        block = rows[start : start + _BLOCK]
+        cosines = np.asarray(embeddings[block], dtype=np.float32) @ vectors.T
+        places, columns = np.nonzero(cosines >= min_cosine - MARGIN)
+        found.append((block[places].astype(np.int64), columns, cosines[places, columns].astype(np.float64)))
+    pair_rows, columns, values = (np.concatenate(each) for each in zip(*found, strict=True))
+    again = is_uncertain(values, min_cosine)
+    values = np.where(again, values, np.round(values, DECIMALS))
+    return pl.DataFrame({"row": pair_rows, "column": columns, "cosine": values, "again": again})
 
 
 def is_uncertain(cosines: npt.NDArray[np.float64], min_cosine: float) -> npt.NDArray[np.bool_]:
@@ -109,31 +116,47 @@ def is_uncertain(cosines: npt.NDArray[np.float64], min_cosine: float) -> npt.NDA
     return uncertain
 
 
-def _decide(
-    pairs: pl.DataFrame, first: pl.DataFrame, keywords: Sequence[str], encoder: Encoder, min_cosine: float
+def decide_matches(
+    candidates: pl.DataFrame, vector: ExactVectors, encode_exactly: EncodeExactly, min_cosine: float
 ) -> pl.DataFrame:
-    """Compute uncertain cosines again, drop what is below the threshold, round what is left."""
-    cosines = pairs["cosine"].to_numpy().copy()
-    uncertain = np.flatnonzero(is_uncertain(cosines, min_cosine))
-    if len(uncertain):
-        texts = dict(zip(first["row"].to_list(), first["sentence"].to_list(), strict=True))
-        rows = pairs["row"].to_numpy()[uncertain]
-        columns = pairs["column"].to_numpy()[uncertain]
-        distinct_rows, row_places = np.unique(rows, return_inverse=True)
-        distinct_columns, column_places = np.unique(columns, return_inverse=True)
-        of_sentences = encoder.encode_exactly([texts[row] for row in distinct_rows.tolist()])
-        of_keywords = encoder.encode_exactly([keywords[column] for column in distinct_columns.tolist()])
-        cosines[uncertain] = np.sum(of_sentences[row_places] * of_keywords[column_places], axis=1)
-    kept = pairs.with_columns(pl.Series("cosine", cosines)).filter(pl.col("cosine") >= min_cosine)
-    return kept.with_columns(pl.Series("cosine", np.round(kept["cosine"].to_numpy(), DECIMALS)))
+    """Compute uncertain cosines again in float64 and drop what is below the threshold.
+
+    Parameters
+    ----------
+    candidates : pl.DataFrame
+        Under CANDIDATES: rows of one keyword.
+    vector : array of float64 of shape (dimension,)
+        The keyword's unit vector.
+    encode_exactly : callable
+        Embeds the uncertain sentences; not called if there are none.
+    min_cosine : float
+        The threshold, inclusive.
+
+    Returns
+    -------
+    pl.DataFrame
+        Under MATCHES, in the order of the candidates.
+    """
+    columns = [column.name for column in MATCHES]
+    again = (candidates["uncertain"] != "").to_numpy()
+    if not again.any():
+        return candidates.select(columns)
+    texts, places = np.unique(candidates["uncertain"].to_numpy()[again], return_inverse=True)
+    exact = np.sum(encode_exactly(texts.tolist())[places] * vector, axis=1)
+    cosines = candidates["cosine"].to_numpy().copy()
+    cosines[again] = exact
+    kept = ~again
+    kept[again] = exact >= min_cosine
+    cosines[again] = np.round(exact, DECIMALS)
+    return candidates.with_columns(pl.Series("cosine", cosines)).filter(pl.Series(kept)).select(columns)
 
 
 def load_embeddings(path: Path | str) -> npt.NDArray[np.float32]:
-    """Open an array of embeddings without reading it; raise `InputError` if it is none."""
+    """Map an array of embeddings without reading it; raise `InputError` if it is not one."""
     try:
         vectors: npt.NDArray[np.float32] = np.load(require_file(path), mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise InputError(f"this is no array: {error}", str(path), "delete it and make it again") from error
+        raise InputError(f"not a NumPy array: {error}", str(path), "delete it and make it again") from error
     return vectors
 
 
@@ -146,3 +169,32 @@ def check_embeddings(sentences: pl.DataFrame, embeddings: npt.NDArray[np.float32
             where,
             "it was made from another table of sentences: delete it and make it again",
         )
+
+
+def load_keyword_vectors(path: Path | str, keywords: Sequence[str]) -> ExactVectors:
+    """Read the unit vectors of a domain's keywords.
+
+    Parameters
+    ----------
+    path : Path or str
+        keywords.npy, written with keywords.tsv.
+    keywords : sequence of str of length n_keywords
+        The keywords of keywords.tsv, in its order.
+
+    Returns
+    -------
+    array of float64 of shape (n_keywords, dimension)
+
+    Raises
+    ------
+    InputError
+        If there is no such array, or it belongs to other keywords.
+    """
+    vectors = np.array(load_embeddings(path), dtype=np.float64)
+    if vectors.ndim != 2 or len(vectors) != len(keywords):
+        raise InputError(
+            f"{len(vectors) if vectors.ndim else 0} vectors for {len(keywords)} keywords",
+            str(path),
+            "it belongs to another keywords.tsv: delete it and make it again",
+        )
+    return vectors

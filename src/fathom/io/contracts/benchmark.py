@@ -16,7 +16,16 @@ MATCHES: Contract = (
     Column("clean", _STRING, "the cleaned sentence"),
     Column("cosine", _DOUBLE, "cosine of keyword and raw sentence, three decimals"),
 )
-"""Matches of keywords and sentences in one part or one domain."""
+"""Matches of keywords and sentences in one domain."""
+
+CANDIDATES: Contract = (
+    *MATCHES[:-1],
+    Column(
+        "cosine", _DOUBLE, "cosine of keyword and raw sentence, three decimals; a float32 result if uncertain"
+    ),
+    Column("uncertain", _STRING, "the raw sentence if rounding could decide on this row, else empty"),
+)
+"""Matches of one part; those whose cosine lies on a border are decided when all parts are gathered."""
 
 PAIRS: Contract = (
     Column("pair_id", _STRING, "hash of keyword, variant, prompt and target"),

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fathom.benchmark.embedding_models import load_embedding_model
 from fathom.config.benchmark import Embedding
-from fathom.numerics.matrix_products import pack_layer
+from fathom.numerics.matrix_products import prepack_layer
 
 _STEP = 8
 """Lengths in tokens are rounded up to a multiple of it."""
@@ -90,7 +90,7 @@ class SentenceEncoder:
 
     @cached_property
     def _fast_network(self) -> Any:
-        return _pack_layers(deepcopy(self._model.network))
+        return _prepack_layers(deepcopy(self._model.network))
 
     @cached_property
     def _exact_network(self) -> Any:
@@ -147,10 +147,10 @@ class SentenceEncoder:
         return vectors
 
 
-def _pack_layers(network: Any) -> Any:
+def _prepack_layers(network: Any) -> Any:
     """Prepack the weights of a network's linear layers; they stay float32."""
     for layer in network.modules():
-        pack_layer(layer)
+        prepack_layer(layer)
     return network
 
 

@@ -1,4 +1,4 @@
-"""Choose the terms of every keyword's target vocabulary from its matched sentences [RawCorpora, Sec. 2.4]."""
+"""Choose each keyword's target vocabulary from its matched sentences [RawCorpora, Sec. 2.4]."""
 
 import argparse
 from pathlib import Path
@@ -10,14 +10,14 @@ from fathom.running.program import add_settings, read_settings, run_program
 
 
 class Settings(Section):
-    """What this program obeys."""
+    """Settings of this program."""
 
     vocabulary: Vocabulary = Vocabulary()
     embedding: Embedding = Embedding()
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read sentences and word lists, write vocabulary.tsv."""
+    """Read sentences and word lists; write vocabulary.tsv."""
     from fathom.benchmark.embedding import SentenceEncoder
     from fathom.benchmark.vocabulary import build_vocabulary, write_vocabulary
     from fathom.benchmark.wordlists import read_word_list
@@ -36,7 +36,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=Path, required=True, help="matched sentences of the domain")
-    parser.add_argument("--variant", choices=VARIANTS, required=True, help="what terms are scored by")
+    parser.add_argument("--variant", choices=VARIANTS, required=True, help="how terms are scored")
     parser.add_argument("--wordlists", type=Path, required=True, help="folder with stopwords.txt")
     parser.add_argument("--output", type=Path, required=True, help="vocabulary.tsv to write")
     add_settings(parser, Settings)

@@ -1,4 +1,4 @@
-"""Compare two runs: input files, documents, keywords and pairs that are new, changed, gone or kept."""
+"""Compare two runs: which input files, documents, keywords and pairs are new, changed, gone or kept."""
 
 import argparse
 from pathlib import Path
@@ -8,27 +8,27 @@ from fathom.running.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read finished files of both runs, write two tables and a page."""
-    from fathom.benchmark import changes as module
+    """Read the results of both runs; write two tables and a page."""
+    from fathom.benchmark import changes as comparison
     from fathom.corpus.previous import require_index
 
     previous, run = arguments.previous, arguments.run
     for folder in (previous, run):
         require_index(folder / "corpus")
-    changes = [module.compare_inputs(previous, run)]
-    changes += module.compare_documents(previous, run, arguments.domains)
+    changes = [comparison.compare_inputs(previous, run)]
+    changes += comparison.compare_documents(previous, run, arguments.domains)
     keywords: list[list[str]] = []
     for domain in arguments.domains:
-        change, lines = module.compare_keywords(previous, run, domain)
-        changes += [change, *module.compare_pairs(previous, run, domain)]
+        change, lines = comparison.compare_keywords(previous, run, domain)
+        changes += [change, *comparison.compare_pairs(previous, run, domain)]
         keywords += lines
-    reuse = module.count_reuse(run)
+    reuse = comparison.count_reuse(run)
     rows = [change.values() for change in (*changes, *reuse)]
-    write_delimited(arguments.output, module.CHANGE_COLUMNS, rows, ",")
-    write_delimited(arguments.keywords, module.KEYWORD_COLUMNS, keywords, ",")
-    write_text(arguments.page, module.describe_changes(previous.name, run.name, changes, reuse, keywords))
+    write_delimited(arguments.output, comparison.CHANGE_COLUMNS, rows, ",")
+    write_delimited(arguments.keywords, comparison.KEYWORD_COLUMNS, keywords, ",")
+    write_text(arguments.page, comparison.describe_changes(previous.name, run.name, changes, reuse, keywords))
     for change in reuse:
-        log.info("%s: %s of %s taken over", change.what, f"{change.kept:,}", f"{change.now:,}")
+        log.info("%s: %s of %s reused", change.what, f"{change.kept:,}", f"{change.now:,}")
 
 
 if __name__ == "__main__":
@@ -38,5 +38,5 @@ if __name__ == "__main__":
     parser.add_argument("--domains", nargs="+", required=True, help="domains that have a benchmark")
     parser.add_argument("--output", type=Path, required=True, help="counts (CSV)")
     parser.add_argument("--keywords", type=Path, required=True, help="keywords gained, lost and kept (CSV)")
-    parser.add_argument("--page", type=Path, required=True, help="the same to read (Markdown)")
+    parser.add_argument("--page", type=Path, required=True, help="both, as a page to read (Markdown)")
     run_program(parser, main)

@@ -1,4 +1,4 @@
-"""Write the manifest and the card of one benchmark."""
+"""Write the manifest and the card of a benchmark."""
 
 import argparse
 from pathlib import Path
@@ -14,7 +14,7 @@ from fathom.running.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read the benchmark's files and the steps' reports, write manifest.json and README.md."""
+    """Read the benchmark's files and the steps' reports; write manifest.json and README.md."""
     from fathom.benchmark.card import Description, write_card
     from fathom.benchmark.manifest import make_manifest
 
@@ -47,7 +47,7 @@ def _read_report(text: str) -> tuple[str, Any]:
     """Read one `NAME=FILE`."""
     name, sign, path = text.partition("=")
     if not sign or not name:
-        raise InputError(f"{text!r} is no NAME=FILE", "--reports", "such as keywords=keywords.json")
+        raise InputError(f"{text!r} is not NAME=FILE", "--reports", "for example keywords=keywords.json")
     return name, read_json(path)
 
 
@@ -59,8 +59,8 @@ if __name__ == "__main__":
     parser.add_argument("--join-report", type=Path, required=True, help="join_report.json of the corpus")
     parser.add_argument("--reports", nargs="*", default=[], metavar="NAME=FILE", help="reports of the steps")
     parser.add_argument("--domain", required=True, help="name of the domain")
-    parser.add_argument("--title", default="", help="name of the domain in text; its own name if empty")
-    parser.add_argument("--variant", choices=VARIANTS, required=True, help="which vocabulary it is")
+    parser.add_argument("--title", default="", help="display name of the domain; its name if empty")
+    parser.add_argument("--variant", choices=VARIANTS, required=True, help="variant of the benchmark")
     parser.add_argument("--manifest", type=Path, required=True, help="manifest.json to write")
     parser.add_argument("--card", type=Path, required=True, help="README.md to write")
     add_settings(parser, Config)

@@ -1,9 +1,7 @@
-"""Import a reference benchmark: expert pairs, each checked, as a folder like any other benchmark.
-
-Source: [RawCorpora, Sec. 3.2].
+"""Import a reference benchmark: check its pairs and write the folder of a benchmark [RawCorpora, Sec. 3.2].
 
 Reads JSON lines or CSV with category (or keyword), prompt and target; writes pairs.parquet, pairs.jsonl, a
-report and a card. Every fault is named with its line, and then nothing is written.
+report and a card. Lists every fault with its line; if there are any, nothing is written.
 """
 
 import argparse
@@ -13,7 +11,7 @@ from fathom.benchmark.pairs import write_pairs
 from fathom.benchmark.reference import (
     describe_reference,
     find_faults,
-    make_reference,
+    make_reference_pairs,
     raise_faults,
     read_entries,
     write_reference_card,
@@ -24,12 +22,12 @@ from fathom.running.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read and check the entries, write the benchmark."""
+    """Read and check the entries; write the benchmark."""
     entries, faults = read_entries(arguments.input)
     raise_faults([*faults, *find_faults(entries)], arguments.input)
     if not entries:
-        raise InputError("there is no pair in the file", str(arguments.input), "check the file")
-    pairs = make_reference(entries)
+        raise InputError("the file has no pairs", str(arguments.input), "check the file")
+    pairs = make_reference_pairs(entries)
     report = describe_reference(pairs, arguments.input.name)
     log.info("%s pairs, %s categories", f"{report['pairs']:,}", len(report["categories"]))
     folder = arguments.output
@@ -41,6 +39,6 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--input", type=Path, required=True, help="pairs (.jsonl or .csv)")
-    parser.add_argument("--title", default="", help="name of the domain on the card")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the benchmark")
+    parser.add_argument("--title", default="", help="display name of the domain; the folder's name if empty")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the benchmark to write")
     run_program(parser, main)

@@ -12,7 +12,7 @@ from fathom.running.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read sentences, vocabulary, index and tokenizer; write the pairs twice, and their report."""
+    """Read sentences, vocabulary, index and tokenizer; write pairs and report."""
     import polars as pl
 
     from fathom.benchmark.pairs import make_pairs, write_pairs
@@ -46,13 +46,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=Path, required=True, help="matched sentences of the domain")
     parser.add_argument("--vocabulary", type=Path, required=True, help="vocabulary.tsv of this variant")
-    parser.add_argument("--index", type=Path, required=True, help="index of the corpus, which knows dates")
+    parser.add_argument("--index", type=Path, required=True, help="index of the corpus, for dates")
     parser.add_argument(
         "--tokenizer", type=Path, required=True, help="folder of the smallest model's tokenizer"
     )
-    parser.add_argument("--variant", choices=VARIANTS, required=True, help="which vocabulary it is")
+    parser.add_argument("--variant", choices=VARIANTS, required=True, help="variant of the benchmark")
     parser.add_argument("--output", type=Path, required=True, help="pairs.parquet to write")
     parser.add_argument("--json-lines", type=Path, required=True, help="pairs.jsonl to write")
-    parser.add_argument("--report", type=Path, required=True, help="pairs.json to write: counts")
+    parser.add_argument("--report", type=Path, required=True, help="pairs.json to write (counts)")
     add_settings(parser, Pairs)
     run_program(parser, main)

@@ -11,7 +11,7 @@ import yaml
 from tests.programs import find_program
 
 from fathom.benchmark.export import EXPORTED
-from fathom.benchmark.reference import Entry, make_reference
+from fathom.benchmark.reference import Entry, make_reference_pairs
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_file, read_json_lines
 from fathom.io.tables import write_table
@@ -32,7 +32,7 @@ def pairs() -> pl.DataFrame:
         Entry(1, "graphs", "The {{curly}} \u2028 ${brace} of a", " graph"),
         Entry(2, "graphs", "A", " b"),
     ]
-    return make_reference(entries)
+    return make_reference_pairs(entries)
 
 
 @pytest.fixture

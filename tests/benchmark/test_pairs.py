@@ -222,7 +222,7 @@ def test_among_several_targets_one_is_drawn() -> None:
 def test_no_pair_at_all_is_an_error_with_reasons() -> None:
     with pytest.raises(InputError, match="no term 1"):
         make(matches((KEYWORD, "a", sentence_with("pooling"))), "node")
-    with pytest.raises(InputError, match="not one pair"):
+    with pytest.raises(InputError, match="no pair can be made"):
         make(matches((KEYWORD, "a", sentence_with("pooling"))))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.programs import find_program
 
-from fathom.benchmark.reference import Entry, find_faults, holds_answer, read_entries
+from fathom.benchmark.reference import Entry, contains_answer, find_faults, read_entries
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import read_json
@@ -72,7 +72,7 @@ def test_duplicates_name_the_first_line():
     ],
 )
 def test_answers_are_whole_words(prompt, answer, holds):
-    assert holds_answer(prompt, answer) == holds
+    assert contains_answer(prompt, answer) == holds
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "csv"])
@@ -116,8 +116,8 @@ def test_all_faults_are_named_with_their_lines_and_nothing_is_written(tmp_path):
     [
         ("e.csv", b"prompt;target\n", "header"),
         ("e.csv", b"category,prompt,target\na,b\n", "2 fields"),
-        ("e.csv", b'category,prompt,target\n"a,b\n', "no CSV"),
-        ("e.jsonl", b"", "no pair"),
+        ("e.csv", b'category,prompt,target\n"a,b\n', "not CSV"),
+        ("e.jsonl", b"", "no pairs"),
         ("e.jsonl", b"\xff", "UTF-8"),
         ("e.txt", b"", "ends in .jsonl or .csv"),
     ],

@@ -127,8 +127,8 @@ def test_lemma_word_sequence_and_kept_word(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"good\nBad\n", "line 2: 'Bad' is not in lower case"),
-        (b"good\n# x\n\xff\xfe\n", "line 3: this line is not UTF-8"),
-        (b"one, two\n", "line 1: 'one, two' is neither"),
+        (b"good\n# x\n\xff\xfe\n", "line 3: the line is not UTF-8"),
+        (b"one, two\n", "line 1: 'one, two' is not words separated"),
     ],
 )
 def test_wrong_lines_are_named(tmp_path: Path, content: bytes, message: str) -> None:

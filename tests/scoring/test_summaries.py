@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, trim_mean
 from tests.programs import find_program
 
-from fathom.benchmark.reference import Entry, make_reference
+from fathom.benchmark.reference import Entry, make_reference_pairs
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
@@ -149,7 +149,7 @@ def test_scores_of_different_pairs_are_an_error() -> None:
 
 def test_scores_of_another_benchmark_are_an_error(tmp_path: Path) -> None:
     entries = [Entry(1, "graphs", f"The {number} of a", " graph") for number in range(9)]
-    pairs = make_reference(entries)
+    pairs = make_reference_pairs(entries)
     write_table(tmp_path / "pairs.parquet", pairs, PAIRS)
     files = [("a", "tf", str(tmp_path / "pairs.parquet"))]
     own = pairs.select("pair_id", "keyword").sample(fraction=1, shuffle=True, seed=0)
@@ -188,7 +188,7 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
     rows = read_delimited(tmp_path / "summary.csv", ",")
     assert tuple(rows[0]) == SUMMARY_COLUMNS
     assert len(rows) == 12
-    write_table(tmp_path / "pairs.parquet", make_reference([Entry(1, "k", "A", " b")]), PAIRS)
+    write_table(tmp_path / "pairs.parquet", make_reference_pairs([Entry(1, "k", "A", " b")]), PAIRS)
     other = subprocess.run(
         [*command, "--pairs", "a", "tf", tmp_path / "pairs.parquet"],
         env={"PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,

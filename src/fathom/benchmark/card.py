@@ -1,4 +1,4 @@
-"""Card of a benchmark: its README.md in the form of the Hugging Face hub."""
+"""The card of a benchmark: its README.md in the format of the Hugging Face hub."""
 
 import html
 import json
@@ -14,7 +14,7 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_text
 
 EXAMPLES = 10
-"""Example pairs on a card, each of another keyword where there are enough."""
+"""Number of example pairs on a card, from different keywords as far as possible."""
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _LARGEST = "1M<n<10M"
@@ -25,18 +25,18 @@ _VARIANTS = {"tf": "term frequency (TF)", "tfidf": "TF-IDF"}
 
 @dataclass(frozen=True)
 class Description:
-    """What a card says that is not in the pairs.
+    """What a card says beyond the pairs themselves.
 
     Parameters
     ----------
     domain, title : str
-        Name of the domain in files and in text.
+        Name of the domain, in file names and for people.
     variant : {"tf", "tfidf"}
         Vocabulary of the targets.
     keywords, terms : int
-        Lines of keywords.tsv and vocabulary.tsv.
+        Number of rows in keywords.tsv and vocabulary.tsv.
     manifest : mapping
-        See :func:`fathom.benchmark.manifest.make_manifest`.
+        From :func:`fathom.benchmark.manifest.make_manifest`.
     """
 
     domain: str
@@ -53,9 +53,9 @@ def write_card(pairs: pl.DataFrame, about: Description) -> str:
     Parameters
     ----------
     pairs : polars.DataFrame
-        Under the contract PAIRS.
+        Pairs that meet the contract PAIRS.
     about : Description
-        The rest.
+        What the pairs do not say.
     """
     title = escape_markdown(about.title or about.domain)
     parts = [
@@ -84,16 +84,16 @@ def write_card(pairs: pl.DataFrame, about: Description) -> str:
 
 
 def write_front_matter(pairs: int, name: str, variant: str) -> str:
-    """Return the YAML block that the hub reads; its values are JSON, which is YAML too.
+    """Return the YAML block that the hub reads; its values are JSON, which is also YAML.
 
     Parameters
     ----------
     pairs : int
-        Number of pairs, for the hub's classes of size.
+        Number of pairs, which decides the hub's size category.
     name : str
-        Name of the benchmark in text.
+        Display name of the benchmark.
     variant : str
-        A tag among others.
+        Added to the tags.
     """
     values = {
         "language": ["en"],
@@ -111,7 +111,7 @@ def write_front_matter(pairs: int, name: str, variant: str) -> str:
 
 
 def _steps(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
-    """Yield what was done, with the parameters and numbers of this run."""
+    """Yield the steps that made the benchmark, with the parameters and counts of this run."""
     parameters = about.manifest["parameters"]
     chosen = parameters["pairs"]
     yield f"Keywords: {about.keywords:,}, from abstracts of the domain `{about.domain}`."
@@ -134,7 +134,7 @@ def _steps(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
 
 
 def _numbers(reports: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a table of the plain numbers in the steps' reports."""
+    """Yield a table of the counts in the steps' reports."""
     yield "| step | what | number |"
     yield "|---|---|--:|"
     for step, report in sorted(reports.items()):
@@ -143,7 +143,7 @@ def _numbers(reports: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _flatten(report: Mapping[str, Any]) -> Iterator[tuple[str, int | float]]:
-    """Yield the numbers of a report, and those of one level below with short lists of plain names."""
+    """Yield the numbers of a report by name, and the nonzero counts of what it left out, by reason."""
     for name, value in sorted(report.items()):
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield name.replace("_", " "), value
@@ -154,7 +154,7 @@ def _flatten(report: Mapping[str, Any]) -> Iterator[tuple[str, int | float]]:
 
 
 def _examples(pairs: pl.DataFrame) -> Iterator[str]:
-    """Yield a table of example pairs, drawn by hash, of as many keywords as there are."""
+    """Yield a table of example pairs."""
     yield "| keyword | prompt | target |"
     yield "|---|---|---|"
     for row in choose_examples(pairs.to_dicts()):
@@ -163,18 +163,18 @@ def _examples(pairs: pl.DataFrame) -> Iterator[str]:
 
 
 def choose_examples(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the example pairs: keywords take turns, all in an order drawn by hash."""
+    """Choose the example pairs: keywords take turns, in an order that a hash of each pair decides."""
     turns: dict[str, int] = {}
     drawn = []
     for row in sorted(rows, key=lambda row: hash_text("example", row["pair_id"])):
         turn = turns[row["keyword"]] = turns.get(row["keyword"], 0) + 1
         drawn.append((turn, row))
-    drawn.sort(key=lambda item: item[0])  # a stable sort keeps the drawn order within a turn
+    drawn.sort(key=lambda item: item[0])  # stable: keeps the order of the hashes within a turn
     return sorted((row for _, row in drawn[:EXAMPLES]), key=lambda row: (row["keyword"], row["pair_id"]))
 
 
 def _fields() -> Iterator[str]:
-    """Yield a table of the columns, from their contract."""
+    """Yield a table of the columns, as their contract describes them."""
     yield "| field | type | what |"
     yield "|---|---|---|"
     for column in PAIRS:
@@ -207,5 +207,5 @@ def _limits(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
 
 
 def escape_markdown(text: str) -> str:
-    """Return text that Markdown and HTML show as it is, on one line, also inside a table."""
+    """Return text on one line that Markdown and HTML show verbatim, also inside a table."""
     return _MARKUP.sub(r"\\\1", html.escape(" ".join(text.split()), quote=False)).replace("://", ":&#47;/")

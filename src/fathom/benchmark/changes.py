@@ -1,4 +1,4 @@
-"""What changed from one run to the next: input files, documents, keywords, pairs."""
+"""Differences between two runs: input files, documents, keywords, pairs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,17 +16,17 @@ from fathom.io.tables import read_table
 CHANGE_COLUMNS = (
     "domain", "what", "variant", "previous", "now", "kept", "changed", "new", "gone", "overlap",
 )  # fmt: skip
-"""Header of changes.csv; `overlap` is the share of kept ones among all that either run has."""
+"""Header of changes.csv; `overlap` is the number kept divided by the number in either run."""
 
 KEYWORD_COLUMNS = ("domain", "keyword", "change", "previous_documents", "documents")
-"""Header of keyword_changes.csv: one line for each keyword of either run."""
+"""Header of keyword_changes.csv, which has one row per keyword of either run."""
 
 _CONTENT = ("title", "abstract", "text_hash")
 _LISTED = 100
 
 
 class Change(NamedTuple):
-    """One line of changes.csv."""
+    """One row of changes.csv."""
 
     domain: str
     what: str
@@ -37,17 +37,17 @@ class Change(NamedTuple):
     changed: int
 
     def values(self) -> list[Any]:
-        """Return the line's values, under CHANGE_COLUMNS."""
+        """Return the values of the row, in the order of CHANGE_COLUMNS."""
         new, gone = self.now - self.kept - self.changed, self.previous - self.kept - self.changed
-        every = self.kept + self.changed + new + gone
-        overlap = f"{self.kept / every:.4f}" if every else ""
+        total = self.kept + self.changed + new + gone
+        overlap = f"{self.kept / total:.4f}" if total else ""
         return [*self, new, gone, overlap]
 
 
-def compare_maps(
+def compare_contents(
     domain: str, what: str, previous: Mapping[str, Any], now: Mapping[str, Any], variant: str = ""
 ) -> Change:
-    """Compare things by name and content: kept with equal content, changed, new, gone."""
+    """Compare items by name and content: kept with equal content, changed, new, gone."""
     both = previous.keys() & now.keys()
     kept = sum(previous[name] == now[name] for name in both)
     return Change(domain, what, variant, len(previous), len(now), kept, len(both) - kept)
@@ -56,13 +56,13 @@ def compare_maps(
 def compare_names(
     domain: str, what: str, previous: Iterable[str], now: Iterable[str], variant: str = ""
 ) -> Change:
-    """Compare things that have nothing but a name."""
-    return compare_maps(domain, what, dict.fromkeys(previous), dict.fromkeys(now), variant)
+    """Compare items that have a name only."""
+    return compare_contents(domain, what, dict.fromkeys(previous), dict.fromkeys(now), variant)
 
 
 def compare_inputs(previous: Path, run: Path) -> Change:
-    """Compare the input files of two runs by name and sha256, as the reports on their parts name them."""
-    return compare_maps("", "input files", _read_inputs(previous), _read_inputs(run))
+    """Compare the input files of two runs by name and sha256, as reported for their parts."""
+    return compare_contents("", "input files", _read_inputs(previous), _read_inputs(run))
 
 
 def _read_inputs(run: Path) -> dict[str, str]:
@@ -74,9 +74,9 @@ def _read_inputs(run: Path) -> dict[str, str]:
 
 
 def compare_documents(previous: Path, run: Path, domains: Sequence[str]) -> list[Change]:
-    """Compare the documents of two runs, of all and by domain, by id and content.
+    """Compare the documents of two runs by id and content, overall and by domain.
 
-    Memory holds an id, a hash and the domains of each document; texts are not read.
+    Holds the id, a hash and the domains of each document in memory; texts are not read.
     """
     before, now = _read_documents(previous), _read_documents(run)
     found = []
@@ -92,7 +92,7 @@ def compare_documents(previous: Path, run: Path, domains: Sequence[str]) -> list
 
 
 def _read_documents(run: Path) -> pl.DataFrame:
-    """Return doc_id, a hash of the content, and the domains of each document of a run."""
+    """Return the id, a hash of the content and the domains of each document of a run."""
     columns = ["doc_id", "domains", *_CONTENT]
     pieces = [
         frame.select("doc_id", "domains", content=pl.struct(_CONTENT).hash())
@@ -102,7 +102,7 @@ def _read_documents(run: Path) -> pl.DataFrame:
 
 
 def compare_keywords(previous: Path, run: Path, domain: str) -> tuple[Change, list[list[str]]]:
-    """Compare the keywords of a domain; return the counts, and a line for each under KEYWORD_COLUMNS."""
+    """Compare the keywords of a domain; return their counts, and one row per keyword (KEYWORD_COLUMNS)."""
     before, now = _read_keywords(previous, domain), _read_keywords(run, domain)
     lines = []
     for keyword in sorted(before.keys() | now.keys()):
@@ -112,13 +112,13 @@ def compare_keywords(previous: Path, run: Path, domain: str) -> tuple[Change, li
 
 
 def _read_keywords(run: Path, domain: str) -> dict[str, str]:
-    """Return the keywords of a domain with their number of documents; none if the run has no such domain."""
+    """Return each keyword's number of documents; empty if the run has no such domain."""
     path = run / domain / "keywords.tsv"
     return {row["keyword"]: row["documents"] for row in read_delimited(path)} if path.is_file() else {}
 
 
 def compare_pairs(previous: Path, run: Path, domain: str) -> list[Change]:
-    """Compare the pairs of a domain's benchmarks, and the documents that they come from."""
+    """Compare the pairs of a domain's benchmarks, and their source documents."""
     found = []
     for variant in VARIANTS:
         before, now = (_read_pairs(folder, domain, variant) for folder in (previous, run))
@@ -130,13 +130,13 @@ def compare_pairs(previous: Path, run: Path, domain: str) -> list[Change]:
 
 
 def _read_pairs(run: Path, domain: str, variant: str) -> dict[str, str]:
-    """Return the document of each pair; none if the run has no such benchmark."""
+    """Return the source document of each pair; empty if the run has no such benchmark."""
     path = run / domain / "benchmark" / variant / "pairs.parquet"
     return dict(read_table(path, PAIRS, ["pair_id", "doc_id"]).iter_rows()) if path.is_file() else {}
 
 
 def count_reuse(run: Path) -> list[Change]:
-    """Count the documents whose sentences, and the sentences whose vectors, were taken over."""
+    """Count the documents whose sentences, and the sentences whose vectors, came from the earlier run."""
     corpus = run / "corpus"
     split = [read_json(path) for path in sorted((corpus / "sentences").glob("*.json"))]
     embedded = [read_json(path) for path in sorted((corpus / "embeddings").glob("*.json"))]
@@ -147,7 +147,7 @@ def count_reuse(run: Path) -> list[Change]:
 
 
 def _count(what: str, reports: Iterable[Mapping[str, Any]], total: str, reused: str) -> Change:
-    """Return how many of a step's items are kept from an earlier run."""
+    """Return how many items of a step were reused from the earlier run."""
     counts = [(int(report[total]), int(report[reused])) for report in reports]
     every, kept = sum(count[0] for count in counts), sum(count[1] for count in counts)
     return Change("", what, "", kept, every, kept, 0)
@@ -160,16 +160,16 @@ def describe_changes(
     reuse: Sequence[Change],
     keywords: Sequence[Sequence[str]],
 ) -> str:
-    """Return the report as Markdown: tables of counts, then keywords gained and lost by domain.
+    """Return the report as Markdown: tables of counts, then the keywords gained and lost in each domain.
 
     Parameters
     ----------
     previous, run : str
         Names of the two runs.
     changes, reuse : sequence of Change
-        What was compared, and what was taken over.
+        What was compared, and what was reused.
     keywords : sequence of sequence of str
-        Lines under KEYWORD_COLUMNS.
+        Rows with the columns KEYWORD_COLUMNS.
     """
     lines = [f"# From {escape_markdown(previous)} to {escape_markdown(run)}", ""]
     header = ["domain", "what", "variant", "before", "now", "kept", "changed", "new", "gone", "overlap"]

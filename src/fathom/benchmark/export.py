@@ -1,7 +1,7 @@
-"""A benchmark as a task of EleutherAI's lm-evaluation-harness (0.4): a folder of YAML, data and a loader.
+"""Export of a benchmark as a task of lm-evaluation-harness (0.4): YAML, data and a loader [EvalHarness].
 
-The harness scores what this project calls `log_probability`: the sum over the target's tokens. Its blank
-belongs to the target, so nothing stands between prompt and target.
+The harness scores what this project calls `log_probability`, the sum over the target's tokens. The target
+carries its leading space, so the task joins prompt and target without a delimiter.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from fathom.io.files import hash_file, write_atomically, write_json_lines, write
 
 EXPORTED = ("pair_id", "keyword", "prompt", "target")
 VERSION = 1.0
-"""Of the task's form; the pairs have a hash beside it."""
+"""Version of the task's format; a hash in the task identifies the pairs."""
 
 _TASK = """\
 # {title}
@@ -56,23 +56,23 @@ def load_pairs(**_):
 
 
 def name_task(domain: str, variant: str) -> str:
-    """Return the task's name in the harness."""
+    """Return the name under which the harness knows the task."""
     return f"fathom_{domain}_{variant}"
 
 
 def export_task(pairs: pl.DataFrame, domain: str, variant: str, title: str, folder: Path | str) -> None:
-    """Write a benchmark's task folder, all of it or nothing.
+    """Write a benchmark's task folder atomically.
 
     Parameters
     ----------
-    pairs : DataFrame
-        Under the contract PAIRS.
+    pairs : polars.DataFrame
+        Pairs that meet the contract PAIRS.
     domain, variant : str
-        Which benchmark it is.
+        Domain and variant of the benchmark.
     title : str
-        Name of the domain in text.
+        Display name of the domain.
     folder : Path or str
-        What to give the harness as `--include_path`; an older one is replaced.
+        The folder for the harness's `--include_path`; an existing one is replaced.
     """
     folder = Path(folder)
     with write_atomically(folder) as temporary:
@@ -91,5 +91,5 @@ def export_task(pairs: pl.DataFrame, domain: str, variant: str, title: str, fold
 
 
 def _select(pairs: pl.DataFrame) -> Iterable[dict[str, str]]:
-    """Return the rows that the harness needs."""
+    """Return the rows with the columns that the harness needs."""
     return pairs.select(EXPORTED).iter_rows(named=True)

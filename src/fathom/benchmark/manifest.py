@@ -1,4 +1,4 @@
-"""Manifest of a benchmark: hashes, inputs, parameters, versions; no time stamps and no paths of a machine."""
+"""The manifest of a benchmark: hashes, inputs, parameters, versions; no timestamps and no local paths."""
 
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -14,10 +14,10 @@ PACKAGES = (
     "numpy", "polars", "pyarrow", "pylatexenc", "scikit-learn", "sentence-transformers", "spacy",
     "tokenizers", "torch", "transformers",
 )  # fmt: skip
-"""Packages whose versions can change a benchmark, beside this one."""
+"""Packages, besides this one, whose versions can change a benchmark."""
 
 SECTIONS = ("corpus", "keywords", "sentences", "embedding", "matches", "vocabulary", "pairs")
-"""Sections of the configuration that a benchmark depends on, with its own domain."""
+"""Sections of the configuration that a benchmark depends on, besides that of its domain."""
 
 Report = Mapping[str, Any]
 
@@ -30,25 +30,26 @@ def make_manifest(
     join_report: Report,
     reports: Mapping[str, Report],
 ) -> dict[str, Any]:
-    """Gather what a benchmark was made from.
+    """Collect everything that a benchmark was made from.
 
     Parameters
     ----------
-    files : mapping of str to path
-        Files of the benchmark, under the names that they go by.
+    files : mapping of str to Path or str
+        Files of the benchmark, by the names that the manifest gives them.
     config : Config
-        The whole configuration; what a benchmark does not depend on is left out.
+        The whole configuration; sections that a benchmark does not depend on are left out.
     domain, variant : str
-        Which benchmark it is.
+        Domain and variant of the benchmark.
     join_report : mapping
-        Report of the corpus; its `inputs` name and hash what was read.
+        Report of the corpus; its `inputs` are the names and hashes of the files that were read.
     reports : mapping
         Reports of the steps, by name.
 
     Returns
     -------
     dict
-        Ready for :func:`fathom.io.files.write_json`; the same for the same content, wherever the files lie.
+        Ready for :func:`fathom.io.files.write_json`; equal content gives an equal manifest, wherever the
+        files are.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def make_manifest(
 
 
 def find_versions() -> dict[str, str]:
-    """Return the versions of the packages that matter; one that is not installed is left out."""
+    """Return the versions of this package and of the installed ones among PACKAGES."""
     found = {"fathom": __version__}
     for name in PACKAGES:
         try:
@@ -84,7 +85,7 @@ def find_versions() -> dict[str, str]:
 
 
 def drop_folders(value: Any) -> Any:
-    """Return JSON data where every absolute path, or path of a home folder, has become a file name."""
+    """Return JSON data in which absolute, relative and home-folder paths are reduced to file names."""
     if isinstance(value, Mapping):
         return {key: drop_folders(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -1,13 +1,13 @@
-"""Normalisation of abstracts: from running text to runs of tokens that no phrase reaches beyond."""
+"""Normalisation of abstracts: running text becomes runs of tokens, which phrases do not cross."""
 
 import html
 import re
 import unicodedata
 
 Run = list[str]
-"""Tokens with no punctuation between them: what phrases are found in."""
+"""Consecutive tokens with no punctuation between them; phrases are found within a run."""
 
-_BREAK = " ; "  # any sign that is neither token nor white space ends a run
+_BREAK = " ; "  # any character that is neither part of a token nor white space ends a run
 
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2010": "-", "\u00ad": None})
 _ADDRESSES = re.compile(
@@ -19,11 +19,11 @@ _ACCENTS = re.compile(r"\{?\\(?:['\"`^~=.]|[hcuvk](?=[\s{]))\s?\{?\\?([a-z])\}?\
 _MATH = re.compile(
     r"\\begin\{(?:equation|align|math|displaymath|eqnarray)\*?\}.{0,4000}?\\end\{[a-z]+\*?\}"
     r"|\\\(.{0,1000}?\\\)|\\\[.{0,4000}?\\\]|\$\$[^$]{0,4000}\$\$"
-    # a dollar sign before a blank, or closing one before a digit, is money
+    # a dollar sign before a space, or a closing one before a digit, is a currency sign
     r"|(?<!\\)\$(?=\S)[^$]{0,999}(?<=[^\s\\])\$(?!\d)",
     re.DOTALL,
 )
-_JOINED_TO_MATH = re.compile(r"(?<!\S)[\w-]*\x1d[\w\x1d-]*")  # the `-means` of `$k$-means` is no word
+_JOINED_TO_MATH = re.compile(r"(?<!\S)[\w-]*\x1d[\w\x1d-]*")  # the `-means` of `$k$-means` is not a word
 _STYLED = re.compile(
     r"\\(?:emph|text[a-z]{0,6}|underline|mbox)\s?\{([^{}]*)\}|\{\\(?:em|it|bf|tt|sc|sl|rm)\b([^{}]*)\}"
 )
@@ -45,20 +45,20 @@ _ENDINGS = {"re": "are", "ve": "have", "ll": "will", "d": "would", "m": "am"}
 def split_into_runs(text: str) -> list[Run]:
     """Normalise a text and split it into runs of tokens [RawCorpora, App. A.1].
 
-    Lower case; accents fall away, as in the sentence encoder's own tokenizer; bracketed text, mathematics,
-    LaTeX commands, HTML tags, URLs and e-mail addresses are dropped; contractions are expanded, possessives
-    dropped; tokens keep inner hyphens. What is dropped, and all punctuation, ends a run.
+    Text is lower-cased and loses its accents, as in the sentence encoder's own tokenizer. Bracketed text,
+    mathematics, LaTeX commands, HTML tags, URLs and e-mail addresses are dropped, and so are possessive
+    endings. Contractions are expanded. Tokens keep inner hyphens. Dropped text and punctuation end a run.
 
     Parameters
     ----------
     text : str
-        Any text, of any length.
+        Text of any length.
 
     Returns
     -------
     list of list of str
-        Non-empty runs of tokens. A token may hold digits, underscores or letters of any script: whether it
-        may be part of a keyword is decided later.
+        Non-empty runs of tokens. A token may contain digits, underscores or letters of any script; a later
+        step decides whether it may be part of a keyword.
     """
     runs: list[Run] = [[]]
     for match in _TOKENS.finditer(_clean(text)):
@@ -70,7 +70,7 @@ def split_into_runs(text: str) -> list[Run]:
 
 
 def _clean(text: str) -> str:
-    """Return lower-case text where everything that is no running text has become a break."""
+    """Return lower-case text in which everything but running text is replaced by a break."""
     text = _fold(html.unescape(text) if "&" in text else text)
     if "\\" in text:
         text = _ACCENTS.sub(r"\1", text)
@@ -85,10 +85,10 @@ def _clean(text: str) -> str:
 
 
 def _fold(text: str) -> str:
-    """Return text in lower case, without accents, in compatible forms, control characters as blanks."""
+    """Return text in lower case and NFKD form, without accents, with spaces for control characters."""
     text = unicodedata.normalize("NFKD", _CONTROL.sub(" ", text.translate(_QUOTES))).lower()
     if not text.isascii():
-        # NFKD and lower case can each bring forth what the other changes
+        # NFKD and lower-casing can each produce characters that the other changes
         text = unicodedata.normalize("NFKD", text).translate(_QUOTES)
         text = "".join(" " if unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Co", "Cn"} else sign
                        for sign in text if unicodedata.category(sign) not in {"Mn", "Me", "Mc"})  # fmt: skip
@@ -96,9 +96,9 @@ def _fold(text: str) -> str:
 
 
 def _drop_brackets(text: str) -> str:
-    """Drop bracketed text with what is nested in it; a bracket without its partner is a break.
+    """Drop bracketed text, nested brackets included; an unbalanced bracket becomes a break.
 
-    One pass with a stack, since a pattern applied until nothing changes takes quadratic time on deep nesting.
+    A single pass with a stack: applying a pattern until nothing changes is quadratic in the nesting depth.
     """
     pieces: list[str] = []
     opened: list[tuple[str, int]] = []
@@ -116,7 +116,7 @@ def _drop_brackets(text: str) -> str:
 
 
 def _expand(token: str) -> list[str]:
-    """Expand a contraction, drop a possessive."""
+    """Return the words of a token: its contraction expanded, its possessive ending dropped."""
     after: list[str] = []
     while True:
         if token in _WHOLE:

@@ -1,4 +1,4 @@
-"""Prompt-target pairs: which sentence of a keyword asks for which term [RawCorpora, Sec. 2.5]."""
+"""Prompt-target pairs, made from the sentences and the vocabulary of a keyword [RawCorpora, Sec. 2.5]."""
 
 import re
 from array import array
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from fathom.benchmark.targets import Match, Offsets, count_tokens_until, find_targets, find_terms
+from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until, find_targets, find_terms
 from fathom.config.benchmark import Pairs, Variant
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
@@ -21,7 +21,7 @@ from fathom.io.tables import make_empty_table, write_table
 from fathom.running.program import log, show_progress
 
 EncodeOffsets = Callable[[list[str]], Sequence[Offsets]]
-"""Takes sentences; returns start and end, in characters, of each token, without special tokens."""
+"""Returns, for each sentence, start and end of its tokens in characters, without special tokens."""
 
 Numbers = npt.NDArray[np.int64]
 
@@ -29,15 +29,15 @@ REASONS = (
     "no_vocabulary", "too_few_characters", "no_term", "too_few_tokens", "no_target", "too_long",
     "target_in_prompt", "target_in_keyword", "same_pair", "quota_reached",
 )  # fmt: skip
-"""Why a sentence gave no pair, in the order of the checks."""
+"""Reasons why a sentence gives no pair, in the order in which they are checked."""
 
 _WORD = re.compile(r"\w+")
-_CHUNK = 32  # sentences tokenised at once; the result does not depend on it
+_CHUNK = 32  # sentences tokenised at a time; does not change the result
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Pairs under the contract PAIRS, and what the report says about them."""
+    """Pairs that meet the contract PAIRS, and the report on them."""
 
     pairs: pl.DataFrame
     report: dict[str, Any]
@@ -51,36 +51,36 @@ def make_pairs(
     settings: Pairs,
     encode_offsets: EncodeOffsets,
 ) -> Benchmark:
-    """Make the pairs of every keyword, each keyword for itself [RawCorpora, Sec. 2.5].
+    """Make the pairs of every keyword, independently of the other keywords [RawCorpora, Sec. 2.5].
 
-    A sentence gives at most one pair per keyword. Targets take turns, in an order drawn by hash, until the
-    quota is reached; a target's turn goes to the sentence from the least used document, and
-    among those to the first in an order drawn by hash. Memory holds the matches of one keyword.
+    A sentence gives at most one pair per keyword. Targets take turns until the quota is reached. At its turn
+    a target takes a sentence from the least used document. Hashes decide the order of the targets, and of
+    sentences from equally used documents. Only the matches of one keyword are in memory at a time.
 
     Parameters
     ----------
     matches : iterable of (str, polars.DataFrame)
-        The domain's keywords in rising order, each with its matches under MATCHES, in any order.
+        The domain's keywords in ascending order, each with its matches in any order (contract MATCHES).
     vocabulary : mapping of str to frozenset of str
-        Words of each keyword's terms, without leading blanks.
+        Terms of each keyword, without their leading spaces.
     find_dates : callable
-        Takes ids of documents, returns their dates.
+        Returns the dates of documents by id.
     variant : {"tf", "tfidf"}
-        Which vocabulary it is.
+        The vocabulary that `vocabulary` holds.
     settings : Pairs
         Quota and limits.
     encode_offsets : callable
-        The tokenizer of the smallest model.
+        Tokenises sentences for the smallest model.
 
     Returns
     -------
     Benchmark
-        Pairs by keyword and pair_id; counts of what was left out.
+        Pairs sorted by keyword and pair_id; a report that counts what was left out, by reason.
 
     Raises
     ------
     InputError
-        If not one pair can be made, or a document has no date in the index.
+        If no pair can be made, or a document is missing from the index.
     """
     dropped: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
@@ -92,16 +92,16 @@ def make_pairs(
         if not vocabulary.get(keyword):
             dropped["no_vocabulary"] += len(group)
             continue
-        maker = _KeywordPairs(keyword, variant, settings, encode_offsets)
-        maker.read(group, vocabulary[keyword])
-        found = [maker.describe(number, match) for number, match in maker.choose().items()]
-        dropped.update(maker.dropped)
+        chooser = _PairChooser(keyword, variant, settings, encode_offsets)
+        chooser.load(group, vocabulary[keyword])
+        found = [chooser.make_row(number, span) for number, span in chooser.choose().items()]
+        dropped.update(chooser.dropped)
         counts[keyword] = len(found)
         rows.extend(sorted(found, key=lambda row: row["pair_id"]))
     if not rows:
         raise InputError(
-            f"not one pair can be made from {read:,} matched sentences ({_describe(dropped)})",
-            hint="take more documents, or lower matches.min_cosine or vocabulary.min_cosine",
+            f"no pair can be made from {read:,} matched sentences ({_describe(dropped)})",
+            hint="add documents, or lower matches.min_cosine or vocabulary.min_cosine",
         )
     _add_dates(rows, find_dates)
     frame = pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema)
@@ -117,41 +117,43 @@ def make_pairs(
 def _add_dates(
     rows: Sequence[dict[str, Any]], find_dates: Callable[[Collection[str]], Mapping[str, str]]
 ) -> None:
-    """Give each pair the date of its document."""
+    """Add the date of its document to each pair."""
     dates = find_dates({row["doc_id"] for row in rows})
     for row in rows:
         if row["doc_id"] not in dates:
             raise InputError(
-                f"document {row['doc_id']!r} is not in the index", "--index", "make both from one corpus"
+                f"document {row['doc_id']!r} is not in the index",
+                "--index",
+                "make matches and index from the same corpus",
             )
         row["date"] = dates[row["doc_id"]]
 
 
 def _describe(dropped: Mapping[str, int]) -> str:
-    """Return the reasons and their counts as text."""
+    """Return the counts of sentences without a pair as text, by reason."""
     parts = [f"{reason.replace('_', ' ')} {dropped[reason]:,}" for reason in REASONS if dropped.get(reason)]
     return ", ".join(parts) or "nothing"
 
 
-class _KeywordPairs:
-    """Chooses the pairs of one keyword; tokenises no more sentences than the choice asks for.
+class _PairChooser:
+    """Chooses the pairs of one keyword; tokenises only the sentences that the choice looks at.
 
-    Candidates are sentences that are long enough and hold a term, numbered in an order drawn by hash. They
-    stay in a frame, and terms are found again when asked for: a keyword may have a million of them.
+    Candidates are the sentences that are long enough and contain a term, numbered in the order of a hash.
+    A keyword may have a million of them, so they stay in a data frame and their terms are found when needed.
     """
 
     def __init__(self, keyword: str, variant: str, settings: Pairs, encode_offsets: EncodeOffsets) -> None:
         self.keyword, self.variant = keyword, variant
         self.settings, self.encode_offsets = settings, encode_offsets
         self.dropped: Counter[str] = Counter()
-        self._outcomes: dict[int, Match | str] = {}
+        self._outcomes: dict[int, TermSpan | str] = {}
 
-    def read(self, group: pl.DataFrame, words: frozenset[str]) -> None:
-        """Keep the candidates, and queue them up behind each term that they hold."""
+    def load(self, group: pl.DataFrame, words: frozenset[str]) -> None:
+        """Keep the candidates, and queue each for every term that it contains."""
         self._words = words
         rows = group.select("doc_id", "position", "clean", "cosine").sort("doc_id", "position", "clean")
         kept: list[int] = []
-        draws: list[bytes] = []
+        hashes: list[bytes] = []
         queues: dict[str, array[int]] = defaultdict(lambda: array("i"))
         for row, (doc_id, sentence) in enumerate(rows.select("doc_id", "clean").iter_rows()):
             if len(sentence) < self.settings.min_characters:
@@ -164,8 +166,8 @@ class _KeywordPairs:
             for word in found:
                 queues[word].append(len(kept))
             kept.append(row)
-            draws.append(bytes.fromhex(self._draw("sentence", sentence, doc_id)))
-        order = sorted(range(len(kept)), key=draws.__getitem__)
+            hashes.append(bytes.fromhex(self._hash("sentence", sentence, doc_id)))
+        order = sorted(range(len(kept)), key=hashes.__getitem__)
         self._candidates = rows[[kept[place] for place in order]]
         codes = self._candidates["doc_id"].rank("dense").to_numpy()
         self._documents: Numbers = codes.astype(np.int64)
@@ -173,49 +175,49 @@ class _KeywordPairs:
         numbers[order] = np.arange(len(order))
         self._queues = {word: np.sort(numbers[list(queue)]) for word, queue in queues.items()}
 
-    def _draw(self, what: str, *parts: str) -> str:
-        """Return a hash that stands for a random number, and depends on content and seed alone."""
+    def _hash(self, what: str, *parts: str) -> str:
+        """Return a hash that serves as a random number; it depends on content and seed alone."""
         return hash_text(what, str(self.settings.seed), self.keyword, self.variant, *parts)
 
-    def choose(self) -> dict[int, Match]:
-        """Return at most `per_keyword` candidates, each with its target; count the others by reason."""
-        turns = sorted(self._queues, key=lambda word: self._draw("target", word))
-        chosen: dict[int, Match] = {}
+    def choose(self) -> dict[int, TermSpan]:
+        """Return up to `per_keyword` candidates, each with its target; count the others by reason."""
+        turns = sorted(self._queues, key=lambda word: self._hash("target", word))
+        chosen: dict[int, TermSpan] = {}
         seen: set[tuple[str, str]] = set()
         uses = np.zeros(int(self._documents.max(initial=0)) + 1, dtype=np.int64)
         quota = self.settings.per_keyword
         while turns and len(chosen) < quota:
             left = []
             for word in turns:
-                taken = self._take(word, uses, seen) if len(chosen) < quota else None
-                match = None if taken is None else self._outcomes[taken]
-                if taken is not None and isinstance(match, Match):
-                    chosen[taken] = match
+                taken = self._take_sentence(word, uses, seen) if len(chosen) < quota else None
+                outcome = None if taken is None else self._outcomes[taken]
+                if taken is not None and isinstance(outcome, TermSpan):
+                    chosen[taken] = outcome
                     uses[self._documents[taken]] += 1
                     left.append(word)
             turns = left
-        self._count(chosen, full=len(chosen) == quota)
+        self._count_rejected(chosen, full=len(chosen) == quota)
         return chosen
 
-    def _take(self, word: str, uses: Numbers, seen: set[tuple[str, str]]) -> int | None:
-        """Take a target's next sentence off its queue: least used document first, then the queue's order."""
+    def _take_sentence(self, word: str, uses: Numbers, seen: set[tuple[str, str]]) -> int | None:
+        """Take a target's next sentence from its queue: least used document first, then the queue's order."""
         queue = self._queues[word]
         order = np.argsort(uses[self._documents[queue]], kind="stable")
         for place in range(len(order)):
-            self._examine(queue[order[place : place + _CHUNK]].tolist())
+            self._find_targets(queue[order[place : place + _CHUNK]].tolist())
             number = int(queue[order[place]])
-            if self._fits(number, word, seen):
+            if self._accept(number, word, seen):
                 self._queues[word] = np.delete(queue, order[: place + 1])
                 return number
         self._queues[word] = queue[:0]
         return None
 
-    def _fits(self, number: int, word: str, seen: set[tuple[str, str]]) -> bool:
-        """Say whether a sentence's target is `word`, in a pair that is not there yet; note the pair."""
-        match = self._outcomes[number]
-        if isinstance(match, str):
+    def _accept(self, number: int, word: str, seen: set[tuple[str, str]]) -> bool:
+        """Return whether a sentence's target is `word` and the pair is new; remember the pair if so."""
+        outcome = self._outcomes[number]
+        if isinstance(outcome, str):
             return False
-        pair = match.split(self._candidates["clean"][number])
+        pair = outcome.split(self._candidates["clean"][number])
         if pair[1] != f" {word}":
             return False
         if pair in seen:
@@ -224,8 +226,8 @@ class _KeywordPairs:
         seen.add(pair)
         return True
 
-    def _examine(self, numbers: Sequence[int]) -> None:
-        """Tokenise sentences and find their targets, if the first of them is not done yet."""
+    def _find_targets(self, numbers: Sequence[int]) -> None:
+        """Tokenise sentences and find their targets, unless the first of them is done already."""
         if numbers[0] in self._outcomes:
             return
         numbers = [number for number in numbers if number not in self._outcomes]
@@ -233,42 +235,42 @@ class _KeywordPairs:
         for number, sentence, offsets in zip(numbers, sentences, self.encode_offsets(sentences), strict=True):
             self._outcomes[number] = self._find_target(sentence, offsets)
 
-    def _find_target(self, sentence: str, offsets: Offsets) -> Match | str:
-        """Return the target of a sentence, or the reason why it has none."""
+    def _find_target(self, sentence: str, offsets: Offsets) -> TermSpan | str:
+        """Return the target of a sentence, or the reason why there is none."""
         if len(offsets) < self.settings.min_tokens:
             return "too_few_tokens"
-        kept: Sequence[Match] = find_targets(find_terms(sentence, self._words), offsets, self.settings)
-        checks: list[tuple[str, Callable[[Match], bool]]] = [
-            ("too_long", lambda match: count_tokens_until(match.end, offsets) <= self.settings.max_tokens)
+        kept: Sequence[TermSpan] = find_targets(find_terms(sentence, self._words), offsets, self.settings)
+        checks: list[tuple[str, Callable[[TermSpan], bool]]] = [
+            ("too_long", lambda span: count_tokens_until(span.end, offsets) <= self.settings.max_tokens)
         ]
         if not self.settings.target_in_prompt:
-            checks.append(("target_in_prompt", lambda match: not is_in_prompt(*match.split(sentence))))
+            checks.append(("target_in_prompt", lambda span: not is_in_prompt(*span.split(sentence))))
         if not self.settings.target_in_keyword:
             checks.append(
                 (
                     "target_in_keyword",
-                    lambda match: not is_in_keyword(match.split(sentence)[1], self.keyword),
+                    lambda span: not is_in_keyword(span.split(sentence)[1], self.keyword),
                 )
             )
         reason = "no_target"
         for name, check in checks:
             if kept:
-                kept, reason = [match for match in kept if check(match)], name
+                kept, reason = [span for span in kept if check(span)], name
         if not kept:
             return reason
-        return kept[int(self._draw("choice", sentence), 16) % len(kept)]
+        return kept[int(self._hash("choice", sentence), 16) % len(kept)]
 
-    def _count(self, chosen: Mapping[int, Match], full: bool) -> None:
-        """Count the candidates without a pair; with a full quota, nobody asks what the others would give."""
+    def _count_rejected(self, chosen: Mapping[int, TermSpan], full: bool) -> None:
+        """Count the candidates without a pair; once the quota is reached, the rest are not examined."""
         if full:
             self.dropped["quota_reached"] += len(self._candidates) - len(chosen)
             return
         self.dropped.update(outcome for outcome in self._outcomes.values() if isinstance(outcome, str))
 
-    def describe(self, number: int, match: Match) -> dict[str, Any]:
-        """Return a pair as a row under the contract PAIRS, but for its date."""
+    def make_row(self, number: int, span: TermSpan) -> dict[str, Any]:
+        """Return a pair as a row of the contract PAIRS, without its date."""
         doc_id, _, sentence, cosine = self._candidates.row(number)
-        prompt, target = match.split(sentence)
+        prompt, target = span.split(sentence)
         return {
             "pair_id": hash_text(self.keyword, self.variant, prompt, target)[:16],
             "keyword": self.keyword,
@@ -283,12 +285,12 @@ class _KeywordPairs:
 
 
 def is_in_prompt(prompt: str, target: str) -> bool:
-    """Say whether a target stands in its prompt as a word, in the same case, or in a hyphened one."""
+    """Return whether the prompt contains the target as a word or part of a hyphenated word, in its case."""
     return target[1:] in _WORD.findall(prompt)
 
 
 def is_in_keyword(target: str, keyword: str) -> bool:
-    """Say whether a target is a word of the keyword, whatever its case, or a part of a hyphened one."""
+    """Return whether the target is a word or part of a hyphenated word of the keyword, ignoring case."""
     return target[1:].lower() in _WORD.findall(keyword.lower())
 
 
@@ -299,7 +301,7 @@ def _report(
     sentences: int,
     settings: Pairs,
 ) -> dict[str, Any]:
-    """Return the counts of a benchmark."""
+    """Return the report on a benchmark: its counts, and those of what was left out."""
     return {
         "keywords": len(counts),
         "keywords_with_pairs": sum(1 for count in counts.values() if count),
@@ -318,7 +320,7 @@ def _report(
 
 
 def _share(flags: Iterable[bool]) -> float:
-    """Return the share of true values, four decimals."""
+    """Return the share of true values, rounded to four decimals."""
     values = list(flags)
     return round(sum(values) / len(values), 4)
 

@@ -1,4 +1,4 @@
-"""Reference benchmarks: pairs that a person or another model wrote, checked on the way in.
+"""Reference benchmarks: pairs written by a person or by another model, checked on import.
 
 Source: [RawCorpora, Sec. 3.2].
 """
@@ -22,13 +22,13 @@ from fathom.io.tables import make_empty_table
 
 CATEGORY_NAMES = ("category", "keyword")
 _OPTIONAL = ("source", "date")
-_HINT = "a line needs category (or keyword), prompt and target; source and date may be there"
+_HINT = "an entry needs category (or keyword), prompt and target; source and date are optional"
 
 
 class Fault(NamedTuple):
-    """What is wrong with a file: the line, the rule, a text, and the entry's number from 1, or 0 for none.
+    """A broken rule: its line, name and description, and the number of the entry from 1 (0: no entry).
 
-    `file` is the file's name, where several are read together.
+    `file` is the name of the file if several are read together.
     """
 
     line: int
@@ -39,7 +39,7 @@ class Fault(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One pair as its author wrote it, with the line it stands on."""
+    """One pair as its author wrote it, with its line."""
 
     line: int
     category: str
@@ -56,12 +56,12 @@ def read_entries(path: Path | str) -> tuple[list[Entry], list[Fault]]:
     Returns
     -------
     (list of Entry, list of Fault)
-        In the order of the file; lines that are no entry are faults.
+        In the order of the file; a line that is not an entry is a fault.
 
     Raises
     ------
     InputError
-        If the file is missing, no UTF-8, or has another ending.
+        If the file is missing, is not UTF-8, or has another suffix.
     """
     path = Path(path)
     readers = {".jsonl": _read_json_lines, ".csv": _read_csv}
@@ -82,33 +82,33 @@ def read_entries(path: Path | str) -> tuple[list[Entry], list[Fault]]:
         if all(isinstance(field, str) for field in fields):
             entries.append(Entry(line, *fields))
         else:
-            faults.append(Fault(line, "unreadable", f"a value is no text; {_HINT}"))
+            faults.append(Fault(line, "unreadable", f"a value is not text; {_HINT}"))
     return entries, faults
 
 
 def read_plain_text(path: Path | str) -> str:
-    """Read a text file, with or without a byte order mark; raise `InputError` if it is no UTF-8."""
+    """Read a text file, with or without a byte order mark; raise `InputError` if it is not UTF-8."""
     try:
         return require_file(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"this is no UTF-8: {error}", str(path), "save it as UTF-8") from error
+        raise InputError(f"not UTF-8: {error}", str(path), "save it as UTF-8") from error
 
 
 def _read_json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
-    """Yield each line's number with its object, or with what is wrong with it."""
+    """Yield each line's number with its object, or with a description of the fault."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
             values = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            yield number, f"no JSON: {error}"
+            yield number, f"not JSON: {error}"
             continue
-        yield number, values if isinstance(values, dict) else f"no JSON object; {_HINT}"
+        yield number, values if isinstance(values, dict) else f"not a JSON object; {_HINT}"
 
 
 def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
-    """Yield the number of each record's first line with its fields, or with what is wrong with it."""
+    """Yield the number of each record's first line with its fields, or with a description of the fault."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] | None = None
     while True:
@@ -116,7 +116,7 @@ def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
         try:
             values = next(reader, None)
         except csv.Error as error:
-            yield first, f"no CSV: {error}"
+            yield first, f"not CSV: {error}"
             return
         if values is None:
             return
@@ -128,19 +128,20 @@ def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
         elif len(values) == len(header):
             yield first, dict(zip(header, values, strict=True))
         elif values:
-            yield first, f"{len(values)} fields where the header has {len(header)}"
+            yield first, f"{len(values)} fields, but the header has {len(header)}"
 
 
 def find_faults(entries: Sequence[Entry]) -> list[Fault]:
-    """Return what is wrong with entries, by line: every fault of each, not the first alone.
+    """Return every fault of the entries, in their order.
 
-    Rules: `empty` fields, a `prompt end` that is a blank, a `target blank` that is missing or not the only
-    one, a prompt that holds its `answer` as a word, and a `duplicate` of an earlier line.
+    The rules: no field is `empty`; the prompt does not end in a space (`prompt end`); the target begins with
+    exactly one space and does not end in one (`target blank`); the prompt does not contain its `answer` as a
+    word; no entry is a `duplicate` of an earlier one.
     """
     faults: list[Fault] = []
     seen: dict[tuple[str, str], Entry] = {}
     for number, entry in enumerate(entries, start=1):
-        faults += [Fault(entry.line, rule, text, number, entry.file) for rule, text in _check(entry)]
+        faults += [Fault(entry.line, rule, text, number, entry.file) for rule, text in _find_broken(entry)]
         first = seen.setdefault((entry.prompt.strip().lower(), entry.target.strip().lower()), entry)
         if first is not entry:
             place = f"line {first.line}" + (f" of {first.file}" if first.file != entry.file else "")
@@ -148,24 +149,23 @@ def find_faults(entries: Sequence[Entry]) -> list[Fault]:
     return faults
 
 
-def _check(entry: Entry) -> Iterator[tuple[str, str]]:
-    """Yield the rules that one entry breaks by itself, each with a text."""
+def _find_broken(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Yield the rules that an entry breaks by itself, each with a description."""
     fields = {"category": entry.category, "prompt": entry.prompt, "target": entry.target}
     empty = [name for name, value in fields.items() if not value.strip()]
     if empty:
         yield "empty", f"no {' and no '.join(empty)}"
     if entry.prompt.strip() and entry.prompt[-1].isspace():
-        yield "prompt end", "the prompt ends in a blank, which belongs to the target"
+        yield "prompt end", "the prompt ends in a space, which belongs to the target"
     bare = entry.target.strip()
     if bare and entry.target != f" {bare}":
-        found = "no blank" if entry.target == bare else "something else than one blank, or a blank behind it,"
-        yield "target blank", f"the target {entry.target!r} has {found} where one blank stands before it"
-    if bare and holds_answer(entry.prompt, bare):
-        yield "answer", f"the prompt holds its own answer {bare!r}"
+        yield "target blank", f"the target {entry.target!r} does not have exactly one space, before the word"
+    if bare and contains_answer(entry.prompt, bare):
+        yield "answer", f"the prompt contains its own answer {bare!r}"
 
 
-def holds_answer(prompt: str, answer: str) -> bool:
-    """Say whether an answer stands in a prompt as whole words, whatever its case."""
+def contains_answer(prompt: str, answer: str) -> bool:
+    """Return whether a prompt contains an answer as whole words, ignoring case."""
     prompt, answer = prompt.lower(), answer.lower()
     place = prompt.find(answer)
     while place >= 0:
@@ -177,20 +177,20 @@ def holds_answer(prompt: str, answer: str) -> bool:
 
 
 def raise_faults(faults: Sequence[Fault], path: Path | str) -> None:
-    """Raise `InputError` that names every fault with its line, if there is one."""
+    """Raise an `InputError` that lists every fault with its line, if there are any."""
     if faults:
         listed = "".join(
             f"\n  line {fault.line}: {fault.rule}: {fault.text}"
             for fault in sorted(faults, key=lambda fault: fault.line)
         )
         number = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-        raise InputError(f"{number}{listed}", str(path), "mend these lines")
+        raise InputError(f"{number}{listed}", str(path), "correct these lines")
 
 
-def make_reference(entries: Sequence[Entry]) -> pl.DataFrame:
-    """Return checked entries as pairs under the contract PAIRS, by keyword and pair_id.
+def make_reference_pairs(entries: Sequence[Entry]) -> pl.DataFrame:
+    """Return checked entries as pairs (contract PAIRS), sorted by keyword and pair_id.
 
-    The category is the keyword, so that intervals are drawn over categories; the cosine is NaN.
+    The category becomes the keyword, so intervals resample categories. The cosine is NaN.
     """
     rows = []
     for entry in entries:
@@ -213,7 +213,7 @@ def make_reference(entries: Sequence[Entry]) -> pl.DataFrame:
 
 
 def describe_reference(pairs: pl.DataFrame, name: str) -> dict[str, Any]:
-    """Return the counts of a reference benchmark; `name` is that of its file."""
+    """Return the report on a reference benchmark; `name` is the name of its file."""
     counts = pairs.group_by("keyword").len().sort("keyword")
     return {
         "file": name,
@@ -225,7 +225,7 @@ def describe_reference(pairs: pl.DataFrame, name: str) -> dict[str, Any]:
 
 
 def write_reference_card(pairs: pl.DataFrame, title: str, report: Mapping[str, Any]) -> str:
-    """Return the card of a reference benchmark, in the form of the Hugging Face hub."""
+    """Return the card of a reference benchmark, in the format of the Hugging Face hub."""
     title = " ".join(title.split())
     examples = [
         f"| {escape_markdown(row['keyword'])} | {escape_markdown(row['prompt'])} | "

@@ -1,4 +1,4 @@
-"""Vocabulary terms in a sentence, and those among them that may be its target [RawCorpora, Sec. 2.5]."""
+"""Where a sentence contains vocabulary terms, and which of them can be its target [RawCorpora, Sec. 2.5]."""
 
 import re
 from bisect import bisect_right
@@ -8,83 +8,84 @@ from dataclasses import dataclass
 from fathom.config.benchmark import Pairs
 
 Offsets = Sequence[tuple[int, int]]
-"""Start and end, in characters, of each token of a sentence, without special tokens."""
+"""Start and end of each token of a sentence, in characters, without special tokens."""
 
-# A blank precedes, and no letter, digit, underscore, hyphen or apostrophe follows. The word is taken whole
-# (`++`), so that ` state` is not found inside ` states`.
+# A space precedes, and no letter, digit, underscore, hyphen or apostrophe follows. The possessive `++` takes
+# whole words, so ` state` is not found inside ` states`.
 _WORDS = re.compile(r" (\w++)(?!['’-])")
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """A term in a sentence: `start` is the place of its leading blank, `end` is behind its last character."""
+class TermSpan:
+    """A term in a sentence, in characters: from its leading space to before `end`."""
 
     start: int
     end: int
 
     def split(self, sentence: str) -> tuple[str, str]:
-        """Return the prompt, without a blank at its end, and the target, with one at its start."""
+        """Return the prompt, which does not end in a space, and the target, which begins with one."""
         return sentence[: self.start], sentence[self.start : self.end]
 
 
-def find_terms(sentence: str, words: frozenset[str]) -> list[Match]:
-    """Return where a word of a vocabulary stands in a sentence as a whole word, in order.
+def find_terms(sentence: str, words: frozenset[str]) -> list[TermSpan]:
+    """Find the words of a vocabulary in a sentence, as whole words.
 
     Parameters
     ----------
     sentence : str
-        A cleaned sentence, words separated by single blanks.
+        A cleaned sentence, its words separated by single spaces.
     words : frozenset of str
-        Terms without their leading blanks.
+        Terms without their leading spaces.
 
     Returns
     -------
-    list of Match
-        Matches behind exactly one blank, which other text precedes.
+    list of TermSpan
+        In the order of the sentence. Exactly one space precedes each term, and text precedes the space.
     """
     return [
-        Match(found.start(), found.end())
+        TermSpan(found.start(), found.end())
         for found in _WORDS.finditer(sentence)
-        # a prompt must neither be empty nor end with white space
+        # a prompt must neither be empty nor end in white space
         if found[1] in words and found.start() and not sentence[found.start() - 1].isspace()
     ]
 
 
-def find_targets(terms: Sequence[Match], offsets: Offsets, settings: Pairs) -> list[Match]:
-    """Return the terms that may be the target: late enough, and no other term before them.
+def find_targets(terms: Sequence[TermSpan], offsets: Offsets, settings: Pairs) -> list[TermSpan]:
+    """Return the terms that can be the target: late enough, and not preceded by another term.
 
-    Tokens are counted from 0. A term stands at token `n` if `n` tokens end at or before its first letter: so
-    its prompt has `n` tokens, whether the tokenizer counts blanks as parts of tokens or not.
+    Tokens are counted from 0. A term is at token `n` if `n` tokens end at or before its first letter. Its
+    prompt then has `n` tokens, whether or not the tokenizer makes a space part of the next token.
 
     Parameters
     ----------
-    terms : sequence of Match
-        What :func:`find_terms` found, in order.
-    offsets : sequence of (int, int)
+    terms : sequence of TermSpan
+        From :func:`find_terms`.
+    offsets : sequence of (int, int), of length n_tokens
         The sentence's tokens.
     settings : Pairs
-        `scan_from`: the first pass notes terms from this token on; `min_tokens`: a target starts at or after
-        this token; `earlier_terms`: which noted terms before it rule it out.
+        `scan_from`: terms before this token are ignored; `min_tokens`: a target starts at or after this
+        token; `earlier_terms`: which earlier terms rule a target out.
 
     Returns
     -------
-    list of Match
-        In order; empty where there is none.
+    list of TermSpan
+        In the order of the sentence; may be empty.
     """
     ends = [end for _, end in offsets]
-    places = [bisect_right(ends, term.start + 1) for term in terms]
-    noted = [(term, place) for term, place in zip(terms, places, strict=True) if place >= settings.scan_from]
-    found: list[Match] = []
-    for number, (term, place) in enumerate(noted):
+    tokens = [bisect_right(ends, term.start + 1) for term in terms]
+    placed = zip(terms, tokens, strict=True)
+    scanned = [(term, token) for term, token in placed if token >= settings.scan_from]
+    found: list[TermSpan] = []
+    for number, (term, token) in enumerate(scanned):
         if settings.earlier_terms == "any":
             ruled_out = number > 0
-        else:  # a term that ends where this one's blank begins
-            ruled_out = number > 0 and noted[number - 1][0].end == term.start
-        if place >= settings.min_tokens and not ruled_out:
+        else:  # the term before this one ends where this one's space begins
+            ruled_out = number > 0 and scanned[number - 1][0].end == term.start
+        if token >= settings.min_tokens and not ruled_out:
             found.append(term)
     return found
 
 
 def count_tokens_until(end: int, offsets: Offsets) -> int:
-    """Return how many tokens begin before character `end`: the length of a pair that ends there."""
+    """Return the number of tokens that begin before character `end`: the length of a pair that ends there."""
     return sum(1 for start, _ in offsets if start < end)

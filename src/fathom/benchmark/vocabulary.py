@@ -1,4 +1,4 @@
-"""Target vocabularies: the terms that stand out in a keyword's sentences [RawCorpora, Sec. 2.4]."""
+"""Target vocabularies: the terms that characterise a keyword's sentences [RawCorpora, Sec. 2.4]."""
 
 import math
 import re
@@ -17,7 +17,7 @@ from fathom.errors import InputError
 from fathom.io.files import read_delimited, write_delimited
 from fathom.running.program import log
 
-TOKEN_PATTERN = r"\s*\w+\b"  # noqa: S105 -- a pattern of words, which keep what white space precedes them
+TOKEN_PATTERN = r"\s*\w+\b"  # noqa: S105 -- words with the white space before them
 COLUMNS = ("keyword", "term", "count", "score", "share", "cosine")
 
 _TOKEN = re.compile(TOKEN_PATTERN)
@@ -27,7 +27,7 @@ _ROUNDING = 1e-12  # a score that equals the mean may differ from it in its last
 
 @dataclass(frozen=True)
 class Entry:
-    """One term of a keyword's vocabulary; the term carries its one leading blank."""
+    """One term of a keyword's vocabulary; `term` includes its leading space."""
 
     keyword: str
     term: str
@@ -46,32 +46,32 @@ def build_vocabulary(
 ) -> list[Entry]:
     """Choose the terms of every keyword's vocabulary [RawCorpora, Sec. 2.4].
 
-    All clean sentences of a keyword form one document; terms in too many of the documents fall away; a term's
-    score is its count (tf) or its TF-IDF weight among the documents (tfidf, scikit-learn's defaults). Memory
-    holds the sentences of one keyword, and the counts of all.
+    The clean sentences of a keyword form one document. Terms that occur in too many documents are left out.
+    A term's score is its count (tf) or its TF-IDF weight with scikit-learn's defaults (tfidf)
+    [ScikitLearn]. The sentences of one keyword, and the counts of all keywords, are in memory at a time.
 
     Parameters
     ----------
     matches : iterable of (str, polars.DataFrame)
-        The domain's keywords, each once with its clean sentences (column `clean`) in any order.
+        Each of the domain's keywords once, with its clean sentences (column `clean`) in any order.
     variant : {"tf", "tfidf"}
-        What the score is.
+        How terms are scored.
     settings : Vocabulary
         Thresholds.
     stopwords : frozenset of str
-        Words in lower case that are never terms.
+        Lower-case words that are never terms.
     encoder : Encoder
         Embeds terms and keywords.
 
     Returns
     -------
     list of Entry
-        By keyword, falling score, term.
+        Sorted by keyword, descending score and term.
 
     Raises
     ------
     InputError
-        If there are no sentences, or no keyword has a single term.
+        If there are no sentences, or every vocabulary is empty.
     """
     keywords, names, counts = _count_terms(matches)
     if not keywords:
@@ -82,8 +82,9 @@ def build_vocabulary(
     if not kept:
         raise InputError(
             f"none of {len(keywords)} keywords has a term in its {variant} vocabulary",
-            hint=f"terms in more than {settings.max_share[variant]:.0%} of keyword documents are left out, "
-            "so a few keywords are not enough: add documents or keywords, or raise vocabulary.max_share",
+            hint=f"terms in more than {settings.max_share[variant]:.0%} of the keywords' documents are left "
+            "out, which takes more than a few keywords: add documents or keywords, or raise "
+            "vocabulary.max_share",
         )
     log.info(
         "%s vocabulary: %s terms for %s of %s keywords; %s keywords have none",
@@ -100,8 +101,8 @@ def _find_candidates(
     settings: Vocabulary,
     stopwords: frozenset[str],
 ) -> list[Entry]:
-    """Return, by keyword, the terms that pass everything but the cosine."""
-    # the same as max_df, which raises where nothing is left, and the shares are wanted anyway
+    """Return the terms that pass all thresholds but that of the cosine, by keyword."""
+    # equivalent to scikit-learn's max_df, which raises if nothing is left; the shares are needed anyway
     documents = np.bincount(counts.indices, minlength=len(names))
     left = np.flatnonzero(documents <= settings.max_share[variant] * len(keywords))
     names, shares, counts = names[left], documents[left] / len(keywords), counts[:, left].tocsr()
@@ -125,16 +126,16 @@ def _find_candidates(
 
 
 def _count_terms(matches: Iterable[tuple[str, pl.DataFrame]]) -> tuple[list[str], NDArray[Any], Any]:
-    """Count terms by keyword document.
+    """Count the terms of each keyword's document.
 
     Returns
     -------
-    keywords : list of str
-        In rising order.
-    names : array of str, shape [terms]
-        As the pattern found them, with what white space precedes them.
-    counts : scipy.sparse.csr_matrix, shape [keywords, terms]
-        By keyword in that order.
+    keywords : list of str, of length n_keywords
+        In the order of `matches`.
+    names : ndarray of str, of shape (n_terms,)
+        Terms with the white space before them.
+    counts : scipy.sparse.csr_matrix of int64, of shape (n_keywords, n_terms)
+        Number of occurrences.
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -148,18 +149,18 @@ def _count_terms(matches: Iterable[tuple[str, pl.DataFrame]]) -> tuple[list[str]
     vectorizer = CountVectorizer(analyzer=_find_tokens)
     try:
         counts = vectorizer.fit_transform(read_documents())
-    except ValueError as error:  # scikit-learn: not one word in any document
+    except ValueError as error:  # scikit-learn: no word in any document
         if not keywords:
             return [], np.empty(0, dtype=object), None
-        raise InputError(f"the matched sentences hold no words: {error}") from error
+        raise InputError(f"the matched sentences contain no words: {error}") from error
     return keywords, vectorizer.get_feature_names_out(), counts
 
 
 def _find_tokens(sentences: pl.Series) -> Iterator[str]:
-    """Yield the tokens of a keyword's document, some sentences in memory at a time.
+    """Yield the tokens of a keyword's document, reading a limited number of sentences at a time.
 
-    A line end stands between sentences: with a blank, each sentence's first word would count as one that a
-    blank precedes; the pattern gives it the line end instead, so it is no term.
+    Sentences are joined by newlines. After a space, the first word of a sentence would count as a term; after
+    a newline, the pattern takes the newline as its leading white space, which rules it out.
     """
     before = ""
     for start in range(0, len(sentences), _SENTENCES):
@@ -168,7 +169,7 @@ def _find_tokens(sentences: pl.Series) -> Iterator[str]:
 
 
 def _is_term(name: str, min_characters: int, stopwords: frozenset[str]) -> bool:
-    """Say whether a token may be a target: one blank, then letters and digits, long enough, no stopword."""
+    """Return whether a token can be a target: one space, then a long enough word that is not a stopword."""
     word = name[1:]
     return (
         name.startswith(" ")
@@ -179,7 +180,7 @@ def _is_term(name: str, min_characters: int, stopwords: frozenset[str]) -> bool:
 
 
 def _keep_similar(entries: Sequence[Entry], min_cosine: float, encoder: Encoder) -> list[Entry]:
-    """Return the entries whose term is similar enough to its keyword, with the cosine."""
+    """Return the entries whose term is similar enough to its keyword, with their cosines."""
     if not entries:
         return []
     words = sorted({entry.term[1:] for entry in entries})
@@ -188,9 +189,9 @@ def _keep_similar(entries: Sequence[Entry], min_cosine: float, encoder: Encoder)
     of_keyword = dict(zip(keywords, encoder.encode(keywords), strict=True))
     cosines = np.array([float(of_word[entry.term[1:]] @ of_keyword[entry.keyword]) for entry in entries])
 
-    near = cosines >= min_cosine - MARGIN  # nobody asks for the third decimal of what falls away
+    near = cosines >= min_cosine - MARGIN  # rejected entries need no exact third decimal
     uncertain = np.flatnonzero(near & is_uncertain(cosines, min_cosine)).tolist()
-    if len(uncertain):  # so the decision and the third decimal are the same on every machine
+    if len(uncertain):  # makes the decision and the third decimal the same on every machine
         texts = sorted(
             {text for place in uncertain for text in (entries[place].term[1:], entries[place].keyword)}
         )
@@ -206,7 +207,7 @@ def _keep_similar(entries: Sequence[Entry], min_cosine: float, encoder: Encoder)
 
 
 def write_vocabulary(path: Path | str, entries: Sequence[Entry]) -> None:
-    """Write vocabulary.tsv: one line for each term, in the order given."""
+    """Write vocabulary.tsv, one row per term, in the order given."""
     rows = (
         (e.keyword, e.term, e.count, f"{e.score:.6f}", f"{e.share:.6f}", f"{e.cosine:.3f}") for e in entries
     )
@@ -214,12 +215,12 @@ def write_vocabulary(path: Path | str, entries: Sequence[Entry]) -> None:
 
 
 def read_vocabulary(path: Path | str) -> dict[str, frozenset[str]]:
-    """Read vocabulary.tsv as the words of each keyword's terms, without their leading blanks.
+    """Read vocabulary.tsv as the terms of each keyword, without their leading spaces.
 
     Raises
     ------
     InputError
-        If a column is missing, or a term is no single word after exactly one blank.
+        If a column is missing, or a term is not one space followed by one word.
     """
     words: dict[str, set[str]] = {}
     for line, row in enumerate(read_delimited(path), start=2):
@@ -229,9 +230,9 @@ def read_vocabulary(path: Path | str) -> dict[str, frozenset[str]]:
         term = row["term"]
         if not term.startswith(" ") or not term[1:].isalnum():
             raise InputError(
-                f"the term {term!r} is no word after one blank",
+                f"the term {term!r} is not one space followed by one word",
                 f"{path}, line {line}",
-                "a term keeps its one leading blank",
+                "keep the leading space of each term",
             )
         words.setdefault(row["keyword"], set()).add(term[1:])
     return {keyword: frozenset(found) for keyword, found in words.items()}

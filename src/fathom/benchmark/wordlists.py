@@ -1,4 +1,4 @@
-"""Word lists that decide which phrases are no keywords, and the lemmas that they are held against."""
+"""Word lists that exclude phrases from the keywords, and the lemmas that are looked up in them."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,27 +10,27 @@ from fathom.errors import InputError
 from fathom.io.files import require_file
 
 LISTS = ("stopwords", "function", "quantity", "academic")
-"""Names of the four lists; each is a file `{name}.txt` in the folder of word lists."""
+"""Names of the four lists; each is the file `{name}.txt` in the folder of word lists."""
 
 LEMMA_SOURCE = "lemma_lookup of spacy-lookups-data"
 
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _ENTRY = re.compile(r"\+?[^\W_]+(?:[ '-][^\W_]+)*")
-_HINT = "one entry a line, in lower case; a comment begins with #"
+_HINT = "one lower-case entry per line; comments begin with #"
 
 
 @dataclass(frozen=True)
 class WordLists:
-    """What no keyword may hold.
+    """Words and phrases that no keyword may contain.
 
     Parameters
     ----------
-    lists : mapping
-        Entries of each list by the list's name: words, or a few words with one blank between.
+    lists : mapping of str to frozenset of str
+        Entries by the name of their list; an entry is one word, or several separated by single spaces.
     kept : frozenset of str
-        Words that are no fault although their lemma is on a list: `mining` beside `mine`.
-    lemmas : mapping
-        Lemma by word; a word that it lacks is its own lemma.
+        Words that are allowed although their lemma is on a list, such as `mining`, whose lemma is `mine`.
+    lemmas : mapping of str to str
+        Lemma of each word; a word without an entry is its own lemma.
     """
 
     lists: Mapping[str, frozenset[str]]
@@ -38,15 +38,15 @@ class WordLists:
     lemmas: Mapping[str, str]
 
     def find_lemma(self, word: str) -> str:
-        """Return the lemma of a word; of an unknown one with hyphens, that of its last part."""
+        """Return the lemma of a word; in an unknown hyphenated word the last part is lemmatised."""
         head, hyphen, last = word.rpartition("-")
         return self.lemmas.get(word) or head + hyphen + self.lemmas.get(last, last)
 
     def find_fault(self, phrase: str) -> str | None:
-        """Say why a phrase is no keyword: `not alphabetic`, or the name of a list; None if it may be one.
+        """Return why a phrase cannot be a keyword: `not alphabetic` or the name of a list; None if it can.
 
-        A word is on a list if it or its lemma is; a hyphenated word also if each of its parts is. An entry of
-        several words faults the phrases that hold them side by side.
+        A word is on a list if the word itself or its lemma is; a hyphenated word also if each of its parts
+        is. An entry of several words excludes every phrase that contains these words in sequence.
         """
         words = phrase.split(" ")
         if not all(_WORD.fullmatch(word) for word in words):
@@ -57,7 +57,7 @@ class WordLists:
         )
 
     def _find_list(self, word: str) -> str | None:
-        """Return the name of the first list that holds a word or its lemma."""
+        """Return the name of the first list that contains a word or its lemma."""
         lemma = word if word in self.kept else self.find_lemma(word)
         for name, entries in self.lists.items():
             if word in entries or lemma in entries:
@@ -69,20 +69,20 @@ class WordLists:
         return None
 
     def _sequences(self) -> Iterator[tuple[str, str]]:
-        """Yield entries of several words, each with its list."""
+        """Yield each entry of several words with the name of its list."""
         for name, entries in self.lists.items():
             yield from ((name, entry) for entry in entries if " " in entry)
 
 
 def read_word_lists(folder: Path | str) -> WordLists:
-    """Read the four word lists of a folder, and spaCy's table of English lemmas.
+    """Read the four word lists of a folder, and spaCy's table of English lemmas [SpaCy].
 
-    The table does not depend on which spaCy pipelines are installed, so keywords are the same everywhere.
+    The table does not depend on the spaCy pipelines installed, so keywords are the same on every machine.
 
     Raises
     ------
     InputError
-        If a list is missing, is not UTF-8, or has a line that is no entry.
+        If a list is missing or not UTF-8, or a line is not a valid entry.
     """
     entries = {name: _read_entries(Path(folder) / f"{name}.txt") for name in LISTS}
     lists = {name: frozenset(entry for entry in found if entry[0] != "+") for name, found in entries.items()}
@@ -91,18 +91,18 @@ def read_word_lists(folder: Path | str) -> WordLists:
 
 
 def read_word_list(path: Path | str) -> frozenset[str]:
-    """Read the single words of one list, such as the stopwords that no target may be.
+    """Read the single words of one list, such as the stopwords, which cannot be targets.
 
     Raises
     ------
     InputError
-        With the line that is wrong.
+        If the file is missing or not UTF-8, or a line is not a valid entry; names the line.
     """
     return frozenset(entry for entry in _read_entries(path) if entry[0] != "+" and " " not in entry)
 
 
 def _read_entries(path: Path | str) -> frozenset[str]:
-    """Read one list: an entry a line; empty lines and lines that begin with `#` are skipped."""
+    """Read one list, one entry per line; empty lines and lines that begin with `#` are skipped."""
     hint = f"the folder of word lists needs {', '.join(f'{name}.txt' for name in LISTS)}"
     content = require_file(path, hint).read_bytes().removeprefix(b"\xef\xbb\xbf")
     entries = set()
@@ -112,14 +112,14 @@ def _read_entries(path: Path | str) -> frozenset[str]:
             entry = raw.decode("utf-8").strip()
         except UnicodeDecodeError as error:
             raise InputError(
-                f"this line is not UTF-8: {error.reason}", where, "save the file as UTF-8"
+                f"the line is not UTF-8: {error.reason}", where, "save the file as UTF-8"
             ) from error
         if not entry or entry.startswith("#"):
             continue
         if entry != entry.lower():
             raise InputError(f"{entry!r} is not in lower case", where, _HINT)
         if not _ENTRY.fullmatch(entry):
-            raise InputError(f"{entry!r} is neither a word nor words with one blank between", where, _HINT)
+            raise InputError(f"{entry!r} is not words separated by single spaces", where, _HINT)
         entries.add(entry)
     return frozenset(entries)
 

@@ -7,20 +7,16 @@ validates better counts. A stopped run resumes from `.{output}.partial` beside t
 import argparse
 import os
 from pathlib import Path
-from typing import Any
-
-import polars as pl
 
 from fathom.config.section import Section
 from fathom.config.tuning import Lora, Task
 from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
 from fathom.io.files import hash_file, write_delimited, write_json
 from fathom.io.tables import read_table, write_table
-from fathom.models.loading import describe_loaded, read_pointer
+from fathom.models.loading import read_pointer
 from fathom.running.program import add_settings, read_settings, run_program
 from fathom.running.resume import Resume, make_key
-from fathom.tuning.experiment import Result, choose_results, describe_results, run_experiment
-from fathom.tuning.training import CURVE_COLUMNS
+from fathom.tuning.experiment import CURVE_COLUMNS, describe_results, join_outcomes, run_variants
 
 
 class Settings(Section):
@@ -31,7 +27,7 @@ class Settings(Section):
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Run every variant of the model, choose, write."""
+    """Run the experiment; write outcomes, curve and report."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     import torch
 
@@ -39,27 +35,16 @@ def main(arguments: argparse.Namespace) -> None:
     settings = read_settings(arguments.settings, Settings)
     pointer = read_pointer(arguments.model)
     examples = read_table(arguments.examples, EXAMPLES)
-    chats = [False, True] if pointer.kind == "chat" and settings.task.kind != "text" else [False]
-    results, kept = list[Result](), list[Resume]()
-    shared: dict[str, Any] = {}
+    inputs = [vars(pointer) | {"path": ""}, hash_file(arguments.examples)]
     machine = [torch.__version__, torch.cuda.is_available()]
-    made_from = [settings, vars(pointer) | {"path": ""}, hash_file(arguments.examples), machine]
-    for chat in chats:
-        key = make_key(__file__, *made_from, chat)
-        kept.append(Resume(arguments.output.with_suffix(f".{'chat' if chat else 'plain'}"), key))
-        model, result = run_experiment(pointer, examples, settings.task, settings.lora, chat, kept[-1])
-        shared = describe_loaded(pointer, model, settings.lora.dtype)
-        results.append(result)
-    direct, tuned = choose_results(results, settings.task.scored_by)
-    before = direct.direct.with_columns(condition=pl.lit("direct"))
-    after = tuned.tuned.with_columns(condition=pl.lit("tuned"))
-    write_table(arguments.output, pl.concat([before, after]), OUTCOMES)
-    rows = [point for result in results for point in result.curve]
-    write_delimited(arguments.curve, ("template", *CURVE_COLUMNS), rows, ",")
-    report = shared | {"task": arguments.name, "examples_sha256": hash_file(arguments.examples)}
+    resume = Resume(arguments.output, make_key(__file__, settings, inputs, machine))
+    results, description = run_variants(pointer, examples, settings.task, settings.lora, resume)
+    write_table(arguments.output, join_outcomes(results, settings.task.scored_by), OUTCOMES)
+    points = [point for result in results for point in result.curve]
+    write_delimited(arguments.curve, CURVE_COLUMNS, points, ",")
+    report = description | {"task": arguments.name, "examples_sha256": hash_file(arguments.examples)}
     write_json(arguments.report, report | describe_results(results, settings.task.scored_by))
-    for resume in kept:
-        resume.remove()
+    resume.remove()
 
 
 if __name__ == "__main__":

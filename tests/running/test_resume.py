@@ -41,19 +41,28 @@ def test_a_save_is_due_after_an_interval(tmp_path, monkeypatch):
     assert not saved.is_due()
 
 
-@pytest.mark.parametrize("wrong", ["key", "damage", "no state"])
+@pytest.mark.parametrize("wrong", ["key", "damage"])
 def test_a_state_that_does_not_fit_is_deleted(tmp_path, caplog, wrong):
     saved = Resume(tmp_path / "out.parquet", "key")
     saved.save(make_state(3))
     if wrong == "damage":
         saved.file.write_bytes(saved.file.read_bytes()[:-4])
-    if wrong == "no state":
-        saved.file.unlink()
     with caplog.at_level("INFO", "fathom"):
         assert Resume(tmp_path / "out.parquet", "other" if wrong == "key" else "key").load() is None
     assert "starting afresh, the state of a stopped run is not used: " in caplog.text
     assert ("inputs, settings or code have changed" in caplog.text) == (wrong == "key")
-    assert not saved.folder.exists()
+    assert not saved.file.exists()
+
+
+def test_parts_of_a_run_are_saved_apart_and_deleted_together(tmp_path):
+    saved = Resume(tmp_path / "out", "key")
+    for count, name in enumerate(["plain", "chat"]):
+        saved.part(name).save(make_state(count))
+    assert Resume(tmp_path / "out", "other").part("chat").load() is None
+    assert saved.part("chat").load() is None
+    assert saved.part("plain").load().values["step"] == 0
+    saved.remove()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_key_depends_on_values_and_on_the_source(tmp_path):

@@ -88,7 +88,7 @@ def list_arguments(model: Path, examples: Path, output: Path, task: dict) -> lis
 
 def count_steps(folder: Path) -> int:
     """Return how many steps the saved state of a run holds."""
-    state = folder / "state.safetensors"
+    state = folder / "plain.safetensors"
     if not state.exists():
         return 0
     with safe_open(state, framework="numpy") as saved:
@@ -112,7 +112,7 @@ def test_five_epochs_killed_twice_end_as_an_undisturbed_run(pairs, model_folder,
     steps = len(read_delimited(whole.with_suffix(".csv"), ","))
     for epoch in (1, 3):
         process = start("tune_model", *list_arguments(model_folder, examples, killed, COMPLETION))
-        wait_for(tmp_path / ".killed.plain.partial", epoch * steps // 5, process)
+        wait_for(tmp_path / ".killed.parquet.partial", epoch * steps // 5, process)
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert not killed.exists()

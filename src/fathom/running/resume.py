@@ -33,7 +33,7 @@ class State(NamedTuple):
 
 
 class Resume:
-    """Saves and loads the state of one run, in the hidden folder `.{name}.partial` beside its output.
+    """The state of one run, in the hidden folder `.{name}.partial` beside its output.
 
     Parameters
     ----------
@@ -47,7 +47,13 @@ class Resume:
     def __init__(self, output: Path, key: str) -> None:
         self.folder = output.with_name(f".{output.name}.partial")
         self.file = self.folder / "state.safetensors"
-        self._key, self._last = key, time.monotonic()
+        self._output, self._key, self._last = output, key, time.monotonic()
+
+    def part(self, name: str) -> "Resume":
+        """Return the state of one part of the run, saved in the same folder."""
+        part = Resume(self._output, self._key)
+        part.file = self.folder / f"{name}.safetensors"
+        return part
 
     def is_due(self) -> bool:
         """Return True if the last save is `INTERVAL` seconds ago."""
@@ -67,7 +73,7 @@ class Resume:
         """Return the saved state, or None; one that is damaged or has another key is deleted and logged."""
         from safetensors import SafetensorError, safe_open
 
-        if not self.folder.exists():
+        if not self.file.exists():
             return None
         try:
             with safe_open(self.file, framework="numpy") as saved:
@@ -79,7 +85,7 @@ class Resume:
         except (OSError, SafetensorError) as error:
             reason = str(error)
         log.info("starting afresh, the state of a stopped run is not used: %s", reason)
-        self.remove()
+        self.file.unlink()
         return None
 
     def remove(self) -> None:

@@ -7,7 +7,7 @@ import polars as pl
 
 from fathom.config.tuning import Lora, Metric, Task
 from fathom.errors import InputError
-from fathom.models.loading import Pointer, load_model, pick_device
+from fathom.models.loading import Pointer, describe_loaded, load_model, pick_device
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
 from fathom.running.program import log
@@ -21,6 +21,9 @@ from fathom.tuning.evaluation import (
 )
 from fathom.tuning.harness import evaluate_generation, load_task
 from fathom.tuning.training import Tuned, tune
+
+CURVE_COLUMNS = ("template", "step", "loss", "learning_rate")
+"""Header of a tuning's curve: one line for each step."""
 
 
 class Result(NamedTuple):
@@ -39,7 +42,7 @@ class Result(NamedTuple):
     direct, tuned : DataFrame
         Outcomes of the test split before tuning, and with the weights of the best epoch.
     curve : list of tuples
-        Template, step, loss, learning rate.
+        Under CURVE_COLUMNS.
     cut : int
         Examples whose prompt lost its beginning.
     """
@@ -54,9 +57,35 @@ class Result(NamedTuple):
     cut: int
 
 
+def run_variants(
+    pointer: Pointer, examples: pl.DataFrame, task: Task, settings: Lora, resume: Resume
+) -> tuple[list[Result], dict[str, Any]]:
+    """Run the experiment without the chat template and, for a chat model on a task with prompts, with it.
+
+    Parameters
+    ----------
+    pointer, examples, task, settings
+        See :func:`run_experiment`.
+    resume : Resume
+        Where the states of the tunings are saved, each as a part.
+
+    Returns
+    -------
+    results : list of Result
+    description : dict
+        The model that was loaded, see :func:`fathom.models.loading.describe_loaded`.
+    """
+    description, results = dict[str, Any](), list[Result]()
+    for chat in [False, True] if pointer.kind == "chat" and task.kind != "text" else [False]:
+        state = resume.part("chat" if chat else "plain")
+        description, result = run_experiment(pointer, examples, task, settings, chat, state)
+        results.append(result)
+    return results, description
+
+
 def run_experiment(
     pointer: Pointer, examples: pl.DataFrame, task: Task, settings: Lora, chat: bool, resume: Resume
-) -> tuple[Any, Result]:
+) -> tuple[dict[str, Any], Result]:
     """Score a model on a task's test split, tune it on the training split, score it again.
 
     Parameters
@@ -73,11 +102,18 @@ def run_experiment(
 
     Returns
     -------
-    model, Result
-        The model with the adapter of its best epoch, unmerged.
+    description : dict
+        The model that was loaded, see :func:`fathom.models.loading.describe_loaded`.
+    result : Result
+
+    Raises
+    ------
+    InputError
+        If the model's files have changed, or the task has too few validation examples.
     """
     metric = task.scored_by
     model, tokenizer = load_model(pointer, settings.dtype, pick_device("auto"))
+    description = describe_loaded(pointer, model, settings.dtype)
     encoder = Encoder(model, tokenizer, settings, pointer.add_bos, chat)
     parts = {split: examples.filter(pl.col("split") == split) for split in ("train", "valid", "test")}
     if len(parts["valid"]) < settings.batch:
@@ -101,7 +137,7 @@ def run_experiment(
     tuned = tune(model, training, lambda: compute_score(evaluate("valid"), metric), settings, metric, resume)
     after = evaluate("test")
     curve = _list_curve(tuned, settings, "chat" if chat else "plain")
-    return model, Result(chat, before, tuned.scores, tuned.epoch, direct, after, curve, encoder.cut)
+    return description, Result(chat, before, tuned.scores, tuned.epoch, direct, after, curve, encoder.cut)
 
 
 def encode_training(examples: pl.DataFrame, encoder: Encoder, task: Task) -> list[EncodedPair]:
@@ -114,7 +150,7 @@ def encode_training(examples: pl.DataFrame, encoder: Encoder, task: Task) -> lis
 
 
 def _list_curve(tuned: Tuned, settings: Lora, template: str) -> list[tuple[str, int, float, float]]:
-    """Return template, step, loss and learning rate of each step."""
+    """Return a line under CURVE_COLUMNS for each step."""
     total = len(tuned.losses)
     return [
         (template, step + 1, loss, settings.learning_rate * (1 - step / total))
@@ -131,6 +167,14 @@ def choose_results(results: Sequence[Result], metric: Metric) -> tuple[Result, R
         if is_better(metric, result.scores[result.epoch - 1], tuned.scores[tuned.epoch - 1]):
             tuned = result
     return direct, tuned
+
+
+def join_outcomes(results: Sequence[Result], metric: Metric) -> pl.DataFrame:
+    """Return the outcomes of the chosen variants under contract OUTCOMES, first direct, then tuned."""
+    direct, tuned = choose_results(results, metric)
+    before = direct.direct.with_columns(condition=pl.lit("direct"))
+    after = tuned.tuned.with_columns(condition=pl.lit("tuned"))
+    return pl.concat([before, after])
 
 
 def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any]:

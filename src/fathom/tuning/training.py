@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-CURVE_COLUMNS = ("step", "loss", "learning_rate")
 BETAS, CLIP = (0.9, 0.999), 1.0
 _CHUNK = 64  # batches whose examples are sorted by length together
 

@@ -54,6 +54,32 @@ def test_every_file_is_valid(file):
         ({"models": {"adapt": [{"base": "a", "paths": [["law"]], "stepz": 2}]}}, ["adapt.0.stepz", "steps?"]),
         ({"keywords": {"count": "many"}}, ["keywords.count = 'many'", "integer"]),
         ({"keywords": {"count": 0}}, ["keywords.count = 0", "greater than or equal to 1"]),
+        ({"keywords": {"count": True}}, ["keywords.count = True: true and false are not valid here"]),
+        ({"keywords": {"shares": {"2": True}}}, ["keywords.shares = {'2': True}: true and false are not"]),
+        ({"keywords": {"threshold": float("inf")}}, ["keywords.threshold = inf", "finite number"]),
+        ({"dump": ""}, ["dump = '': this is empty"]),
+        ({"corpus": {"files": ["a.jsonl", ""]}}, ["corpus.files.1 = '': this is empty"]),
+        ({"reference": {"law": ""}}, ["reference.law = '': this is empty"]),
+        (
+            {"corpus": {"since": "2024-01-02", "until": "2024-01-01"}},
+            ["corpus: since = 2024-01-02 is after until = 2024-01-01, which leaves no document"],
+        ),
+        (
+            {"domains": {"a": {"categories": ["a"], "since": "2024-01-02", "until": "2024-01-01"}}},
+            ["domains.a: since = 2024-01-02 is after until = 2024-01-01"],
+        ),
+        (
+            {
+                "domains": {"a": {"categories": ["a"], "since": "2024-01-02"}},
+                "corpus": {"until": "2023-01-01"},
+            },
+            ["domains.a.since = 2024-01-02 is after corpus.until = 2023-01-01"],
+        ),
+        (
+            {"domains": {"Law": {"categories": ["a"]}, "law": {"categories": ["b"]}}},
+            ["domains: 'Law' and 'law' differ only in case; rename one of them"],
+        ),
+        ({"models": {"score": ["gpt2", "GPT2"]}}, ["models: 'gpt2' and 'GPT2' differ only in case"]),
         ({"summary": {"trim": 0.5}}, ["summary.trim = 0.5", "less than 0.5"]),
         ({"run": "../elsewhere"}, ["run = '../elsewhere'"]),
         ({"corpus": {"source": "arxiv"}}, ["dump", "--config dump=FOLDER"]),
@@ -62,9 +88,9 @@ def test_every_file_is_valid(file):
         ({"domains": {}}, ["key domains is missing"]),
         ({"pairs": None}, ["key pairs is missing"]),
         ({"scores": "x", "pairs": None}, ["key pairs is missing"]),
-        ({"ranking": {"aligned": ["a"]}}, ["ranking: aligned = ['a']: two different benchmarks"]),
+        ({"ranking": {"aligned": ["a"]}}, ["ranking: aligned = ['a']: give two different benchmarks"]),
         ({"ranking": {"one_family": "Q", "families": {"Qwen": ["q"]}}}, ["one_family = 'Q'", "known: Qwen"]),
-        ({"ranking": {"conditions": [{"name": "a", "file": "b"}] * 2}}, ["conditions: a stands twice"]),
+        ({"ranking": {"conditions": [{"name": "a", "file": "b"}] * 2}}, ["conditions: duplicate name a"]),
         ({"ranking": {"benchmarks": {"a": {"titel": "A"}}}}, ["benchmarks.a.titel, did you mean title?"]),
         ({"reference": {"lwa": "x.csv"}}, ["reference: there is no domain with", "did you mean law?"]),
         ({"domains": {"a": {"categories": ["a"], "benchmark": False}}}, ["nothing to build"]),
@@ -76,6 +102,14 @@ def test_a_wrong_value_is_named_with_its_file_and_a_hint(changes, parts):
     message = _message(_values(**changes))
     for part in ["my.yaml", "Hint:", *parts]:
         assert part in message
+
+
+def test_true_and_false_are_taken_where_they_belong():
+    config = read_config(
+        _values(corpus={"primary_only": True}, pairs={"tokenizer": "a", "target_in_prompt": False}), "my.yaml"
+    )
+    assert config.corpus.primary_only is True
+    assert config.pairs.target_in_prompt is False
 
 
 def test_scores_alone_can_be_ranked():
@@ -128,9 +162,7 @@ def test_families_by_layer_begin_with_the_model_that_others_come_from():
     config = read_config(values, "test")
     assert config.layer_families == {"a": ["a", "a+near+far", "b", "a+near"]}
     values["layers"] = {"against": {"b": "a", "a": "b"}}
-    with pytest.raises(
-        InputError, match=r"layers\.against: a is compared with a model itself: name that one"
-    ):
+    with pytest.raises(InputError, match=r"layers\.against: a has a reference of its own; name that one"):
         read_config(values, "test")
     values["layers"] = {"models": ["a+nera"]}
     with pytest.raises(InputError, match=r"layers\.models: there is no model 'a.nera'; did you mean a.near"):

@@ -63,6 +63,9 @@ def test_files_and_folders_of_json_lines(tmp_path):
         ([], ["missing.jsonl"], "there is no such file or folder"),
         (["empty/note.txt"], ["empty"], "holds no .jsonl file"),
         (["a/x.jsonl", "b/x.jsonl"], ["a", "b"], "has the same name as"),
+        (["x.jsonl"], ["x.jsonl", "x.jsonl"], "listed twice"),
+        (["a/x.jsonl"], ["a", "a/../a"], "listed twice"),
+        (["a/x.jsonl"], ["a/x.jsonl", "a"], "listed twice"),
         (["my cases.jsonl"], ["my cases.jsonl"], "blanks or special characters"),
     ],
 )

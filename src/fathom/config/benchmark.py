@@ -4,12 +4,12 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from fathom.config.section import Name, Positive, Section, Share
+from fathom.config.section import Name, Positive, Section, Share, Text
 
 Variant = Literal["tf", "tfidf"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 REFERENCE = "reference"
-"""The variant of benchmarks that a person or another model wrote [RawCorpora, Sec. 3.2]."""
+"""The variant of a benchmark that a person or another model wrote [RawCorpora, Sec. 3.2]."""
 
 
 class Keywords(Section):
@@ -19,36 +19,36 @@ class Keywords(Section):
     shares: dict[Literal["2", "3", "4", "5+"], Share] = Field(
         {"2": 0.5, "3": 0.3, "4": 0.15, "5+": 0.05}, description="share of keywords by number of words"
     )
-    min_count: Positive = Field(5, description="as in gensim's Phrases: leave out what occurs less often")
+    min_count: Positive = Field(5, description="as in gensim's Phrases: ignore what occurs less often")
     threshold: float = Field(10.0, ge=0.0, description="as in gensim's Phrases: score above which words join")
-    passes: Positive = Field(3, description="rounds of joining; candidates are collected after each")
+    passes: Positive = Field(3, description="passes of joining words; candidates are collected after each")
     merge_above: Share = Field(0.85, description="cosine above which two keywords are merged")
     drop_truncated: Share | None = Field(
         0.9,
-        description="drop a phrase when this share of its uses is inside one longer kept phrase; null: never",
+        description="drop a phrase if this share of its uses lies inside one longer kept phrase; null: never",
     )
 
 
 class Sentences(Section):
     """Sentence splitting and cleaning [RawCorpora, Sec. 2.3, App. A.2]."""
 
-    splitter: str = Field(
+    splitter: Text = Field(
         "auto",
-        description="spaCy pipeline, package or folder; auto: en_core_web_sm or else blank English",
+        description="spaCy pipeline, package or folder; auto: en_core_web_sm, or else blank English",
     )
     max_characters: Positive = Field(
-        2000, description="longer sentences are left out and counted: tables, data, failed splits"
+        2000, description="leave out and count longer sentences, such as tables, data and failed splits"
     )
 
 
 class Embedding(Section):
     """Sentence embeddings [RawCorpora, Secs. 2.2, 2.3]."""
 
-    model: str = Field(
+    model: Text = Field(
         "all-MiniLM-L6-v2",
-        description="sentence-transformers model: a hub id, a folder, or the packaged default",
+        description="sentence-transformers model: hub id, folder, or the packaged default",
     )
-    batch_tokens: Positive = Field(512, description="tokens in a batch, padding counted")
+    batch_tokens: Positive = Field(512, description="tokens in a batch, padding included")
 
 
 class Matches(Section):
@@ -70,19 +70,19 @@ class Vocabulary(Section):
 class Pairs(Section):
     """Prompt-target pairs [RawCorpora, Sec. 2.5]."""
 
-    per_keyword: Positive = Field(
-        50, description="pairs for each keyword and variant, where there are enough"
-    )
-    min_characters: Positive = Field(40, description="shortest sentence")
-    min_tokens: Positive = Field(10, description="shortest sentence; a target starts at or after this token")
-    scan_from: int = Field(6, ge=0, description="token from which terms are looked for")
+    per_keyword: Positive = Field(50, description="pairs for each keyword and variant, if there are as many")
+    min_characters: Positive = Field(40, description="fewest characters of a sentence")
+    min_tokens: Positive = Field(10, description="fewest tokens of a sentence; targets start at or after it")
+    scan_from: int = Field(6, ge=0, description="token from which terms are searched")
     earlier_terms: Literal["any", "adjacent"] = Field(
         "adjacent",
-        description="which terms from scan_from on rule out a target behind them: any, or only one that ends "
-        "right before it [BeyondBenchmarks, Sec. 2.6]",
+        description="which earlier terms, from scan_from on, rule out a target: any, or one that ends right "
+        "before it [BeyondBenchmarks, Sec. 2.6]",
     )
-    max_tokens: Positive = Field(1024, description="longest pair: the context of the smallest model")
-    tokenizer: Name = Field(description="name of the model whose tokenizer counts: the smallest one")
-    target_in_prompt: bool = Field(True, description="keep pairs whose target already stands in the prompt")
+    max_tokens: Positive = Field(1024, description="most tokens of a pair: the context of the smallest model")
+    tokenizer: Name = Field(
+        description="model whose tokenizer counts, the smallest one: trained here or in models.tsv"
+    )
+    target_in_prompt: bool = Field(True, description="keep pairs whose target already occurs in the prompt")
     target_in_keyword: bool = Field(True, description="keep pairs whose target is a word of the keyword")
     seed: int = Field(0, description="for the choice among several targets of a sentence")

@@ -5,13 +5,13 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from fathom.config.section import Name, Positive, Section, Share
+from fathom.config.section import Name, Positive, Section, Share, Text, check_dates
 
 
 class Folds(Section):
-    """Shares of documents by fold; a document's fold follows from a hash of its id alone."""
+    """Shares of documents by fold; a document's fold depends on a hash of its id alone."""
 
-    benchmark: Share = Field(0.6, description="documents that benchmarks are made from")
+    benchmark: Share = Field(0.6, description="documents that benchmarks are built from")
     adapt_train: Share = Field(0.3, alias="adapt-train", description="documents that models are trained on")
     adapt_valid: Share = Field(0.05, alias="adapt-valid", description="held out while training")
     adapt_test: Share = Field(0.05, alias="adapt-test", description="held out for perplexity")
@@ -20,7 +20,7 @@ class Folds(Section):
     def _add_up(self) -> Self:
         total = self.benchmark + self.adapt_train + self.adapt_valid + self.adapt_test
         if abs(total - 1.0) > 1e-9:
-            raise ValueError(f"the four shares add up to {total:g}, not to 1")
+            raise ValueError(f"the four shares add up to {total:g} instead of 1")
         return self
 
 
@@ -28,36 +28,47 @@ class Corpus(Section):
     """Where documents come from."""
 
     source: Literal["docstrings", "arxiv", "jsonl"] = Field(
-        "docstrings", description="which door: installed packages, an arXiv dump, or one's own JSON lines"
+        "docstrings", description="docstrings of installed packages, an arXiv dump, or JSON lines of your own"
     )
     packages: list[Name] = Field(
         ["sklearn", "scipy", "numpy", "matplotlib"], description="packages whose docstrings are read"
     )
-    files: list[str] = Field([], description="JSON lines files (.jsonl, .gz, .zst) or folders of them")
-    require_fulltext: bool = Field(False, description="leave out documents that have an abstract only")
-    primary_only: bool = Field(False, description="count a document only for its first category")
+    files: list[Text] = Field([], description="JSON lines files (.jsonl, .gz, .zst) or folders of them")
+    require_fulltext: bool = Field(False, description="leave out documents that have only an abstract")
+    primary_only: bool = Field(False, description="count a document only under its first category")
     since: date | None = Field(None, description="leave out documents before this day")
     until: date | None = Field(None, description="leave out documents after this day")
     folds: Folds = Folds()
-    abstract_parts: Positive = Field(4, description="parts, so jobs, for documents without full text")
+    abstract_parts: Positive = Field(4, description="parts, and so jobs, for documents without full text")
     max_malformed: Share = Field(0.01, description="share of malformed lines above which a file is refused")
+
+    @model_validator(mode="after")
+    def _check_dates(self) -> Self:
+        check_dates(self.since, self.until)
+        return self
 
 
 class Domain(Section):
     """A set of documents, by category and date."""
 
-    categories: list[str] = Field(
-        min_length=1, description="categories; `cs.*` takes `cs` and all that begin with `cs.`, `*` every one"
+    categories: list[Text] = Field(
+        min_length=1,
+        description="categories; `cs.*` stands for `cs` and all that begin with `cs.`, `*` for all",
     )
-    exclude: list[str] = Field([], description="leave out documents with any of these categories")
+    exclude: list[Text] = Field([], description="leave out documents with any of these categories")
     since: date | None = Field(None, description="leave out documents before this day")
     until: date | None = Field(None, description="leave out documents after this day")
-    benchmark: bool = Field(True, description="build a benchmark; false: only a domain to train on")
-    title: str = Field("", description="name in figures and cards; the domain's own name if empty")
+    benchmark: bool = Field(True, description="build a benchmark; false: a domain to train on only")
+    title: str = Field("", description="title in figures and cards; empty: the name of the domain")
+
+    @model_validator(mode="after")
+    def _check_dates(self) -> Self:
+        check_dates(self.since, self.until)
+        return self
 
 
 class Selection(Section):
-    """What decides which documents enter a corpus: the door's settings and the domains."""
+    """What decides which documents enter a corpus: its source and the domains."""
 
     corpus: Corpus = Corpus()
     domains: dict[Name, Domain]

@@ -1,4 +1,4 @@
-"""Settings of what is looked at inside models, layer by layer [BeyondBenchmarks, Secs. 2.8, 3.3]."""
+"""Settings of measurements inside models, layer by layer [BeyondBenchmarks, Secs. 2.8, 3.3]."""
 
 from typing import Literal
 
@@ -13,39 +13,39 @@ FIGURES = ("norm", "sums", "variations", "rates", "targets", "keywords", "lens")
 
 
 class TunedLens(Section):
-    """A map for each layer that turns its hidden states into ones that the output layer reads well."""
+    """A translator for each layer, from its hidden states to ones that the output layer reads well."""
 
     steps: int = Field(200, ge=0, description="optimiser steps; 0: no tuned lens")
     batch: Positive = Field(8, description="sequences in a step")
     sequence: Positive = Field(128, description="tokens in a training sequence")
     positions: Positive = Field(256, description="positions, drawn at random, that a step learns from")
-    learning_rate: float = Field(1e-3, gt=0, description="learning rate of the first step; it falls to 0")
-    seed: int = Field(0, description="for the order of sequences and the positions")
+    learning_rate: float = Field(1e-3, gt=0, description="initial learning rate; decays to 0")
+    seed: int = Field(0, description="for the order of sequences and the choice of positions")
 
 
 class Layers(Section):
     """Attribute rates, targets and lenses by layer [BeyondBenchmarks, Secs. 2.8, 3.3]."""
 
-    models: list[str] = Field([], description="models to look into; empty: all that are scored")
+    models: list[str] = Field([], description="models to measure; empty: all that are scored")
     against: dict[str, str] = Field(
-        {}, description="reference of a model that is not adapted here: a checkpoint or a chat model"
+        {}, description="reference of a model that is not adapted here, such as the base of a chat model"
     )
     projections: list[Projection] = Field(
         ["normed", "raw", "geva"],
         min_length=1,
-        description="hidden states before the output layer: with the final norm, without it, or as Geva et "
-        "al. did (layers from 0 to the last but one, content words among the 500 most likely tokens)",
+        description="projections of hidden states to the vocabulary: with the final norm, without it, or as "
+        "in Geva et al. (layers 0 to the last but one, content words among the 500 most likely tokens)",
     )
-    k: Positive = Field(50, description="most likely content tokens that are looked at")
-    list_length: Positive = Field(1200, description="most frequent tokens of its sentences that count")
-    other_k: list[Positive] = Field([25, 100], description="further values of k, for comparison")
-    other_lengths: list[Positive] = Field([300, 5000], description="further lengths of the list")
-    max_keyword_tokens: Positive = Field(
-        16, description="keywords that the tokenizer breaks into more are left out and reported"
+    k: Positive = Field(50, description="most likely content tokens that count")
+    list_length: Positive = Field(
+        1200, description="most frequent tokens of a keyword's sentences that count"
     )
+    other_k: list[Positive] = Field([25, 100], description="other values of k")
+    other_lengths: list[Positive] = Field([300, 5000], description="other lengths of that list")
+    max_keyword_tokens: Positive = Field(16, description="leave out and report keywords of more tokens")
     variant: Variant = Field("tf", description="benchmark whose targets are followed through the layers")
     keywords: Positive = Field(100, description="keywords whose pairs are followed")
-    pairs: Positive = Field(30, description="pairs of each")
+    pairs: Positive = Field(30, description="pairs of each keyword")
     seed: int = Field(0, description="for the choice of keywords and pairs")
 
     @property

@@ -1,61 +1,62 @@
-"""Settings of models: those trained here, those adapted, those that are scored."""
+"""Settings of models: trained here, adapted, scored."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from fathom.config.section import Name, Positive, Section, Share
+from fathom.config.section import Name, Positive, Section, Share, Text
 
 
 class Training(Section):
-    """A small model that the workflow trains from nothing, on one domain's text."""
+    """A small model that the workflow trains from scratch on the text of one domain."""
 
-    architecture: Literal["gpt2", "llama"] = Field("gpt2", description="shape of the model")
+    architecture: Literal["gpt2", "llama"] = Field("gpt2", description="architecture of the model")
     domain: Name = Field(description="domain whose adapt-train fold is the text")
     layers: Positive = Field(4, description="transformer blocks")
-    width: Positive = Field(192, description="size of the hidden states, an even multiple of heads")
+    width: Positive = Field(192, description="width of the hidden states, an even multiple of heads")
     heads: Positive = Field(4, description="attention heads in a block")
-    vocabulary: Positive = Field(4096, description="entries of the byte-level BPE trained with it")
-    context: Positive = Field(256, description="longest input in tokens")
+    vocabulary: Positive = Field(4096, description="entries of its byte-level BPE tokenizer")
+    context: Positive = Field(256, description="context length in tokens")
     steps: Positive = Field(700, description="optimiser steps")
     batch: Positive = Field(16, description="sequences in a step")
     sequence: Positive = Field(128, description="tokens in a training sequence")
-    learning_rate: float = Field(1e-3, gt=0, description="highest learning rate")
-    seed: int = Field(0, description="for first weights and the order of sequences")
+    learning_rate: float = Field(1e-3, gt=0, description="peak learning rate")
+    seed: int = Field(0, description="for initial weights and the order of sequences")
 
 
 class Adaptation(Section):
     """Further training of a model on domains, one stage after the other [RawCorpora, Sec. 4.1]."""
 
-    base: Name = Field(description="model to start from")
+    base: Name = Field(description="model to start from: trained here or in models.tsv")
     paths: list[list[Name]] = Field(
-        min_length=1, description="each a list of domains: [cs.AI] or [cs.AI, cond-mat]; prefixes are shared"
+        min_length=1,
+        description="lists of domains, such as [cs.AI] and [cs.AI, cond-mat]; prefixes are shared",
     )
     steps: Positive = Field(150, description="optimiser steps of each stage")
     batch: Positive = Field(16, description="sequences in a step")
     sequence: Positive = Field(128, description="tokens in a training sequence")
-    learning_rate: float = Field(5e-4, gt=0, description="highest learning rate")
+    learning_rate: float = Field(5e-4, gt=0, description="peak learning rate")
     dropout: Share = Field(0.0, description="dropout while adapting; 0.2 in [RawCorpora, App. A.5]")
     seed: int = Field(0, description="for the order of sequences")
-    score: bool = Field(True, description="false: only looked into layer by layer, where that is asked for")
+    score: bool = Field(True, description="false: not scored, only measured layer by layer on request")
 
 
 class Models(Section):
-    """Which models there are and which are scored."""
+    """Which models there are, and which of them are scored."""
 
-    registry: str = Field("config/models.tsv", description="table of models from the hub or local paths")
-    train: dict[Name, Training] = Field({}, description="small models trained from nothing, by name")
-    adapt: list[Adaptation] = Field([], description="adapted models; named base+domain+domain")
-    score: list[str] = Field(
-        [], description="further models of the registry to score; NAME@chat: inside its chat template"
+    registry: Text = Field("config/models.tsv", description="table of models from the hub or local folders")
+    train: dict[Name, Training] = Field({}, description="small models trained from scratch, by name")
+    adapt: list[Adaptation] = Field([], description="adapted models, named base+domain+domain")
+    score: list[Text] = Field(
+        [], description="models of the registry to score as well; NAME@chat: inside its chat template"
     )
     max_characters: Positive = Field(
-        30_000_000, description="characters of a domain's text that models are trained on, whole documents"
+        30_000_000, description="characters of a domain's text that models are trained on, in whole documents"
     )
 
     @property
     def adapted(self) -> dict[str, tuple[str, str, Adaptation]]:
-        """Adapted models by name, each with the model it starts from, its last domain, and its settings."""
+        """Adapted models by name, each with the model it starts from, its last domain and its settings."""
         found: dict[str, tuple[str, str, Adaptation]] = {}
         for adaptation in self.adapt:
             for path in adaptation.paths:
@@ -73,11 +74,11 @@ class Models(Section):
 
     @property
     def every(self) -> list[str]:
-        """Names of all models: those that are scored, and those that are adapted to be looked into only."""
+        """Names of all models: those that are scored, and those that are only measured layer by layer."""
         return list(dict.fromkeys([*self.scored, *self.adapted]))
 
     def find_references(self, name: str) -> list[str]:
-        """Return the models that one was adapted from: the one at the beginning, then its parent."""
+        """Return the models that an adapted model comes from: the first base, then its parent."""
         if name not in self.adapted:
             return []
         parent = self.adapted[name][0]

@@ -5,14 +5,14 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from fathom.config.scoring import Summary
-from fathom.config.section import Name, Positive, Section
+from fathom.config.section import Name, Positive, Section, Text
 
 
 class ScoreFile(Section):
     """One condition in which models were scored: a table in the folder of scores."""
 
     name: Name = Field(description="name of the condition in tables and figures")
-    file: str = Field(
+    file: Text = Field(
         description="CSV without its ending; FILE_stderr.csv holds standard errors, FILE_examples/ examples"
     )
 
@@ -20,9 +20,9 @@ class ScoreFile(Section):
 class RankedBenchmark(Section):
     """A benchmark of a table of scores."""
 
-    title: str = Field("", description="name in figures; the benchmark's own name if empty")
-    category: str = Field("", description="group of benchmarks that it belongs to, such as Math")
-    lower_is_better: bool | None = Field(None, description="true: a low score is good; null: by its metric")
+    title: str = Field("", description="title in figures; empty: the name of the benchmark")
+    category: str = Field("", description="category of the benchmark, such as Math")
+    lower_is_better: bool | None = Field(None, description="true: low scores are better; null: by its metric")
     corpus: bool | None = Field(
         None,
         description="true: perplexity or bits per byte on a corpus; null: by its metric",
@@ -34,16 +34,18 @@ class Ranking(Section):
 
     conditions: list[ScoreFile] = Field(
         [],
-        description="conditions in a folder of scores, the one to begin from first; empty: every table of it",
+        description="conditions in a folder of scores, the baseline first; empty: every table of the folder",
     )
     benchmarks: dict[str, RankedBenchmark] = Field(
-        {}, description="benchmarks by their column; what is not said here is taken from metadata.json"
+        {}, description="benchmarks by column; metadata.json says what is not given here"
     )
-    categories: list[str] = Field([], description="categories in the order of figures; empty: of the table")
+    categories: list[str] = Field(
+        [], description="categories in the order of figures; empty: as in the table"
+    )
     families: dict[str, list[str]] = Field(
-        {}, description="families of models that figures show, each of one or more families of models.tsv"
+        {}, description="families of models in figures, each of one or more families of models.tsv"
     )
-    one_family: str = Field("", description="family whose table is analysed on its own as well; empty: none")
+    one_family: str = Field("", description="family that is also analysed on its own; empty: none")
     aligned: Annotated[list[str], Field(max_length=2)] = Field(
         [], description="two benchmarks to draw side by side; empty: the two that agree least"
     )
@@ -57,16 +59,16 @@ class Ranking(Section):
         names = [each.name for each in self.conditions]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"conditions: {', '.join(twice)} stands twice")
+            raise ValueError(f"conditions: duplicate name {', '.join(twice)}")
         if len(self.aligned) == 1 or len(set(self.aligned)) < len(self.aligned):
-            raise ValueError(f"aligned = {self.aligned}: two different benchmarks are needed, or none")
+            raise ValueError(f"aligned = {self.aligned}: give two different benchmarks, or none")
         if self.one_family and self.families and self.one_family not in self.families:
             raise ValueError(f"one_family = {self.one_family!r}: known: {', '.join(self.families)}")
         return self
 
 
 class RankingSettings(Section):
-    """What programs that rank models obey."""
+    """Settings of the programs that rank models."""
 
     ranking: Ranking = Ranking()
     summary: Summary = Summary()

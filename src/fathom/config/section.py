@@ -1,53 +1,91 @@
-"""What all sections of the configuration share: types, and how a wrong value is described."""
+"""What all sections of the configuration share: types, and the description of wrong values."""
 
 import difflib
 import re
-from collections.abc import Iterator
-from typing import Annotated, Any, get_args
+from collections.abc import Collection, Iterable, Iterator
+from datetime import date
+from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 """A name that becomes a folder: letters, digits, dot, underscore, hyphen."""
+
+Text = Annotated[str, Field(min_length=1)]
+"""A path, a name or a pattern, which must not be empty."""
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 
 
 class Section(BaseModel):
-    """A part of the configuration: unknown keys are refused, values are not changed afterwards."""
+    """A part of the configuration; unknown keys are refused, and values cannot be changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_booleans(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse true and false in place of a number: Python takes them for 1 and 0."""
+        annotation = cls.model_fields[info.field_name or ""].annotation
+        values = [value]
+        if get_origin(annotation) in (dict, list) and isinstance(value, dict | list):
+            values = list(value.values()) if isinstance(value, dict) else value
+        takes = annotation is bool or bool in get_args(annotation)
+        if not takes and any(isinstance(each, bool) for each in values):
+            raise PydanticCustomError("boolean", "true and false are not valid here")
+        return value
+
+
+def suggest(name: str, known: Collection[str]) -> str:
+    """Return the known name that is nearest to a wrong one as a question, or all of them."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
+
+
+def check_dates(since: date | None, until: date | None, keys: tuple[str, str] = ("since", "until")) -> None:
+    """Raise `ValueError` if a period ends before it begins."""
+    if since is not None and until is not None and since > until:
+        raise ValueError(f"{keys[0]} = {since} is after {keys[1]} = {until}, which leaves no document")
+
+
+def check_case(names: Iterable[str], key: str) -> None:
+    """Raise `ValueError` if two names differ only in case: some file systems take them for one folder."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            raise ValueError(f"{key}: {other!r} and {name!r} differ only in case; rename one of them")
 
 
 def describe_errors(error: ValidationError, model: type[BaseModel]) -> str:
-    """Say what is wrong with each value: key, value, reason, and for an unknown key the nearest known one."""
+    """Describe each wrong value: key, value and reason; for an unknown key also the nearest known one."""
     return "; ".join(_describe(problem, model) for problem in error.errors())
 
 
 def _describe(problem: Any, model: type[BaseModel]) -> str:
+    """Describe one wrong value."""
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         known = list(_known_keys(model, problem["loc"][:-1]))
-        near = difflib.get_close_matches(str(problem["loc"][-1]), known, n=1)
-        return f"unknown key {key}" + (
-            f", did you mean {near[0]}?" if near else f"; known: {', '.join(known)}"
-        )
+        return f"unknown key {key}, {suggest(str(problem['loc'][-1]), known)}"
     if problem["type"] == "missing":
         return f"key {key} is missing"
-    message = re.sub(r"^Value error, ", "", problem["msg"])
-    if problem["type"] == "value_error":  # of a whole section, or of the top, whose messages name their key
+    empty = problem["type"] == "string_too_short"
+    message = "this is empty" if empty else re.sub(r"^Value error, ", "", problem["msg"])
+    if problem["type"] == "value_error":  # of a section, or of the whole, whose messages name the key
         return f"{key}: {message}" if key else message
     return f"{key} = {problem['input']!r}: {message}"
 
 
 def _known_keys(model: type[BaseModel], location: tuple[Any, ...]) -> Iterator[str]:
-    """Yield the keys that are allowed where `location` leads to."""
+    """Yield the keys that are allowed at a location."""
     here: Any = model
     for part in location:
         if isinstance(here, type) and issubclass(here, BaseModel) and part in here.model_fields:
             here = here.model_fields[part].annotation
-        else:  # a key of a mapping or a place in a list: go to what it holds
+        else:  # a key of a mapping or an index of a list: go on with what it holds
             here = next((kind for kind in get_args(here) if isinstance(kind, type)
                          and issubclass(kind, BaseModel)), here)  # fmt: skip
     if isinstance(here, type) and issubclass(here, BaseModel):

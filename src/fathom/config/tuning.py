@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from fathom.config.benchmark import Variant
-from fathom.config.section import Name, Positive, Section, Share
+from fathom.config.section import Name, Positive, Section, Share, Text
 
 Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
 LOWER_IS_BETTER: tuple[Metric, ...] = ("trimmed_mean_rank", "bits_per_byte")
@@ -17,16 +17,16 @@ class Lora(Section):
     rank: Positive = Field(8, description="rank of the adapter's matrices")
     alpha: float = Field(32.0, gt=0, description="the adapter's output is scaled by alpha / rank")
     dropout: Share = Field(0.1, description="dropout before the adapter")
-    learning_rate: float = Field(2e-5, gt=0, description="at the first step; falls in a line to 0")
-    weight_decay: float = Field(0.01, ge=0, description="of AdamW")
-    batch: Positive = Field(8, description="examples in a step, whatever fits into memory at once")
-    epochs: Positive = Field(5, description="times that each training example is seen")
-    max_tokens: Positive = Field(1024, description="longest example; longer prompts lose their beginning")
-    batch_tokens: Positive = Field(8192, description="tokens in memory at once, padding counted")
+    learning_rate: float = Field(2e-5, gt=0, description="initial learning rate; decays linearly to 0")
+    weight_decay: float = Field(0.01, ge=0, description="weight decay of AdamW")
+    batch: Positive = Field(8, description="examples in a step, whatever the size of micro-batches")
+    epochs: Positive = Field(5, description="passes over the training examples")
+    max_tokens: Positive = Field(1024, description="longest example; longer prompts are cut at the beginning")
+    batch_tokens: Positive = Field(8192, description="tokens in a micro-batch, padding included")
     dtype: Literal["float32", "bfloat16"] = Field(
         "bfloat16", description="number format of the model's own weights; the adapter's are float32"
     )
-    seed: int = Field(0, description="for the first weights, dropout, and the order of examples")
+    seed: int = Field(0, description="for initial weights, dropout and the order of examples")
 
 
 class Limits(Section):
@@ -48,10 +48,10 @@ class Task(Section):
         "them; text: held-out text of a domain; harness: a task of lm-evaluation-harness"
     )
     domain: Name | None = Field(None, description="domain of this run (completion, choice, text)")
-    file: str | None = Field(None, description="JSON lines with `text`, in place of a domain (text)")
+    file: Text | None = Field(None, description="JSON lines with `text`, in place of a domain (text)")
     variant: Variant = Field("tf", description="variant of the benchmark (completion, choice)")
     options: int = Field(4, ge=2, description="options of a question, the target among them (choice)")
-    task: str | None = Field(None, description="name of the task, or path of its YAML file (harness)")
+    task: Text | None = Field(None, description="name of the task, or path of its YAML file (harness)")
     filter: str | None = Field(
         None, description="which filter of the task makes an answer comparable (exact_match); its first one"
     )

@@ -1,10 +1,9 @@
-"""The whole configuration: what `config/*.yaml` is read into, and how its parts refer to each other.
+"""The whole configuration: what `config/*.yaml` is read into, and how its sections refer to each other.
 
-`make docs` generates `config/schema.json` and `config/README.md` from it. Unknown keys are refused. Science
-stands here, machines in profiles.
+`make docs` generates `config/schema.json` and `config/README.md` from it. Science belongs here, machines in
+profiles.
 """
 
-import difflib
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,7 +16,7 @@ from fathom.config.layers import Layers, TunedLens
 from fathom.config.models import Models
 from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary
-from fathom.config.section import Name, Section, describe_errors
+from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
 from fathom.config.tuning import TrainBeforeTest
 from fathom.errors import InputError
 from fathom.io.files import require_file
@@ -27,14 +26,14 @@ class Config(Section):
     """The whole configuration."""
 
     run: Name = Field("demo", description="name of the run: results lie in results/{run}")
-    dump: str | None = Field(None, description="folder of an arXiv dump (corpus.source: arxiv)")
+    dump: Text | None = Field(None, description="folder of an arXiv dump (corpus.source: arxiv)")
     previous: Name | None = Field(
         None,
-        description="an earlier run: what it split and embedded is taken over where content is the same",
+        description="an earlier run, whose sentences and embeddings are reused where content is the same",
     )
-    scores: str | None = Field(
+    scores: Text | None = Field(
         None,
-        description="folder of tables of scores to rank models by; without domains, nothing else is done",
+        description="folder of tables of scores to rank models by; without domains, nothing else is made",
     )
     ranking: Ranking = Ranking()
     train_before_test: TrainBeforeTest = TrainBeforeTest()
@@ -57,7 +56,7 @@ class Config(Section):
     summary: Summary = Summary()
     layers: Layers = Layers()
     lens: TunedLens = TunedLens()
-    reference: dict[Name, str] = Field(
+    reference: dict[Name, Text] = Field(
         {}, description="reference benchmarks by domain: a file (.jsonl or .csv) of category, prompt, target"
     )
 
@@ -92,15 +91,21 @@ class Config(Section):
         if self.corpus.source == "arxiv" and self.dump is None:
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")
         if self.previous == self.run:
-            raise ValueError(f"previous = {self.previous!r}: this is the run itself: give each dump its own")
+            raise ValueError(f"previous = {self.previous!r} is the run itself: give each dump its own run")
         for name in self.reference:
             _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
+        check_case(self.domains, "domains")
+        for key, domain in self.domains.items():
+            check_dates(domain.since, self.corpus.until, (f"domains.{key}.since", "corpus.until"))
+            check_dates(self.corpus.since, domain.until, ("corpus.since", f"domains.{key}.until"))
         if self.domains and not self.benchmark_domains:
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
         return self
 
     @model_validator(mode="after")
     def _compare_what_exists(self) -> Self:
+        check_case(self.models.every, "models")
+        check_case(self.train_before_test.tasks, "train_before_test.tasks")
         models = dict.fromkeys(self.models.every)
         for name in self.layers.models:
             _require(name, models, "layers.models", "model")
@@ -108,7 +113,7 @@ class Config(Section):
             _require(name, models, "layers.against", "model")
             _require(other, models, "layers.against", "model")
             if other in self.layers.against:
-                raise ValueError(f"layers.against: {other} is compared with a model itself: name that one")
+                raise ValueError(f"layers.against: {other} has a reference of its own; name that one")
         for name, task in self.train_before_test.tasks.items():
             if task.domain is not None:
                 known = self.domains if task.kind == "text" else dict.fromkeys(self.benchmark_domains)
@@ -120,25 +125,25 @@ class Config(Section):
 
     @property
     def benchmark_domains(self) -> list[str]:
-        """Names of the domains that benchmarks are built for, in the order of the file."""
+        """Names of the domains with a benchmark, in the order of the file."""
         return [name for name, domain in self.domains.items() if domain.benchmark]
 
     @property
     def layer_models(self) -> list[str]:
-        """Models that are looked into layer by layer, and those that they are compared with."""
+        """Models that are measured layer by layer, and those that they are compared with."""
         chosen = self.layers.models or self.models.every
         others = [other for name in chosen for other in self._list_references(name)]
         return list(dict.fromkeys([*chosen, *others]))
 
     @property
     def layer_references(self) -> list[tuple[str, str]]:
-        """Every two models that are compared layer by layer: a model, and what it comes from."""
+        """Pairs of models that are compared layer by layer: a model, and one that it comes from."""
         models = self.layer_models
         return [(name, other) for name in models for other in self._list_references(name) if other in models]
 
     @property
     def layer_families(self) -> dict[str, list[str]]:
-        """Models that are looked into, by the one at their beginning, which comes first."""
+        """Models that are measured layer by layer, by the model that they come from, itself first."""
         first: dict[str, str] = {}
         for name, other in self.layer_references:
             first.setdefault(name, other)
@@ -148,27 +153,25 @@ class Config(Section):
         return families
 
     def _list_references(self, name: str) -> list[str]:
-        """Return what a model is compared with: the model at the beginning first."""
+        """Return the models that a model is compared with, its first base first."""
         found = self.models.find_references(name)
         return found or ([self.layers.against[name]] if name in self.layers.against else [])
 
 
 def _has_tasks(info: ValidationInfo) -> bool:
-    """Say whether a configuration tunes models for tasks; those of a domain are checked with all parts."""
+    """Return True if a configuration tunes models for tasks."""
     return bool("train_before_test" in info.data and info.data["train_before_test"].tasks)
 
 
 def _names_tables(info: ValidationInfo) -> bool:
-    """Say whether a configuration is for ranking by tables of scores, whose folder may not be given yet."""
+    """Return True if a configuration ranks by tables of scores, whose folder may not be given yet."""
     return bool("ranking" in info.data and info.data["ranking"].conditions)
 
 
 def _require(name: str, known: dict[str, Any], key: str, what: str = "domain") -> None:
-    """Raise `ValueError` if `name` is none of `known`, with the nearest one as a hint."""
+    """Raise `ValueError` with the nearest known name if `name` is unknown."""
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
-        raise ValueError(f"{key}: there is no {what} {name!r}; {hint}")
+        raise ValueError(f"{key}: there is no {what} {name!r}; {suggest(name, known)}")
 
 
 def read_config(values: dict[str, Any], source: str) -> Config:
@@ -177,14 +180,14 @@ def read_config(values: dict[str, Any], source: str) -> Config:
     Parameters
     ----------
     values : dict
-        What Snakemake or YAML read.
+        As read by Snakemake or from YAML.
     source : str
         Name of the file, for the message.
 
     Raises
     ------
     InputError
-        With every wrong key, its value, and a hint.
+        With every wrong key, its value and a hint.
     """
     try:
         return Config.model_validate(values)
@@ -193,14 +196,14 @@ def read_config(values: dict[str, Any], source: str) -> Config:
 
 
 def read_config_file(path: Path | str) -> Config:
-    """Read and check one YAML file."""
+    """Read and check one YAML file; raise `InputError` as :func:`read_config` does."""
     import yaml
 
     path = Path(path)
     try:
         values = yaml.safe_load(require_file(path).read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
-        raise InputError(f"this is no YAML: {error}", str(path)) from error
+        raise InputError(f"not valid YAML: {error}", str(path)) from error
     return read_config(values or {}, str(path))
 
 

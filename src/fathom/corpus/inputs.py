@@ -89,7 +89,8 @@ def name_parts(paths: Iterable[Path]) -> dict[str, Path]:
     Raises
     ------
     InputError
-        If two files share a name, or a name has characters that make a bad folder name.
+        If a file is listed twice, two files share a name, or a name has characters that a folder should not
+        have.
     """
     parts: dict[str, Path] = {}
     for path in paths:
@@ -99,9 +100,11 @@ def name_parts(paths: Iterable[Path]) -> dict[str, Path]:
                 str(path),
                 "rename it: letters, digits, dot, underscore, hyphen",
             )
-        if path.name in parts and parts[path.name] != path:
-            raise InputError(f"has the same name as {parts[path.name]}", str(path), "rename one of them")
-        parts[path.name] = path
+        other = parts.setdefault(path.name, path)
+        if other is not path and other.resolve() == path.resolve():
+            raise InputError("listed twice", f"corpus.files: {path}", "name it, or its folder, once")
+        if other is not path:
+            raise InputError(f"has the same name as {other}", str(path), "rename one of them")
     return dict(sorted(parts.items()))
 
 

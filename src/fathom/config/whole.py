@@ -95,9 +95,9 @@ class Config(Section):
         for name in self.reference:
             _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
         check_case(self.domains, "domains")
-        for key, domain in self.domains.items():
-            check_dates(domain.since, self.corpus.until, (f"domains.{key}.since", "corpus.until"))
-            check_dates(self.corpus.since, domain.until, ("corpus.since", f"domains.{key}.until"))
+        for key, section in self.domains.items():
+            check_dates(section.since, self.corpus.until, (f"domains.{key}.since", "corpus.until"))
+            check_dates(self.corpus.since, section.until, ("corpus.since", f"domains.{key}.until"))
         if self.domains and not self.benchmark_domains:
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
         return self

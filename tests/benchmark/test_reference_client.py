@@ -204,8 +204,8 @@ UNFINISHED = {
     "max_tokens": ("cut off at 500 tokens", "raise --max-tokens"),
     "refusal": ("refuses to answer", "ask another model"),
     "model_context_window_exceeded": ("model's context", "--per-request"),
-    None: ("broke off", "start the same command"),
-    "end_turn": ("is empty", "start the same command"),
+    None: ("or incomplete", "run the same command"),
+    "end_turn": ("is empty", "run the same command"),
 }
 
 
@@ -230,12 +230,12 @@ def test_nobody_listens(stub, requests, tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"no answer from http://127\.0\.0\.1:9"):
         send_requests(requests[:1], tmp_path / "answers", Sending("m", 5, timeout=2.0, retries=0))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:port")
-    with pytest.raises(InputError, match="no address"):
+    with pytest.raises(InputError, match="not an address"):
         send_requests(requests[:1], tmp_path / "answers", SETTINGS)
 
 
 @pytest.mark.parametrize(
-    ("key", "message"), [(None, "no key"), ("  ", "no key"), ("sk-ä", "is no key"), ("sk a", "is no key")]
+    ("key", "message"), [(None, "no key"), ("  ", "no key"), ("sk-ä", "not a key"), ("sk a", "not a key")]
 )
 def test_key_is_missing_or_none(stub, requests, tmp_path, monkeypatch, key, message):
     monkeypatch.delenv(sending.KEY)
@@ -260,16 +260,16 @@ def test_requests_and_folders_that_do_not_fit(stub, requests, tmp_path):
     asked = len(stub.asked)
     twin = tmp_path / requests[1].name
     twin.write_text("other")
-    cases = [([requests[0]], folder, Sending("other-model", 500), "no answer to .* by other-model"),
-             ([requests[1], twin], folder, SETTINGS, "would have the name"),
+    cases = [([requests[0]], folder, Sending("other-model", 500), "not the answer of other-model to"),
+             ([requests[1], twin], folder, SETTINGS, "would overwrite"),
              ([requests[1]], requests[1].parent, SETTINGS, "among the requests"),
              ([tmp_path / "none.txt"], folder, SETTINGS, "no such file"),
-             ([requests[1]], twin, SETTINGS, "no answer can be saved")]  # fmt: skip
+             ([requests[1]], twin, SETTINGS, "answers cannot be saved")]  # fmt: skip
     for paths, place, settings, text in cases:
         with pytest.raises(InputError, match=text):
             send_requests(paths, place, settings)
     requests[0].write_text("another text")
-    with pytest.raises(InputError, match="no answer to"):
+    with pytest.raises(InputError, match="not the answer of"):
         send_requests(requests, folder, SETTINGS)
     requests[0].write_text(" \n")
     with pytest.raises(InputError, match="is empty"):

@@ -1,7 +1,7 @@
-"""A benchmark that a language model writes: the request for it, and its answer held to the rules.
+"""Benchmarks written by a language model: the request, and the check of its answers against the rules.
 
-The rules are those of [RawCorpora, Fig. 14]. The answer is a Python-like listing or JSON, with or without
-text around it; nothing of it is ever run: single dictionaries are found and read as literals.
+The rules follow [RawCorpora, Fig. 14]. An answer is a Python-like listing or JSON, with or without text
+around it. It is never executed: each dictionary in it is located and read as a literal.
 """
 
 import ast
@@ -55,7 +55,7 @@ _MARKS = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ARTICLES = {"a", "an", "the"}
-# last words, beside stopwords, that leave a phrase open for its answer
+# last words, besides stopwords, after which the answer can follow
 _NAMING = frozenset(
     ("called", "named", "termed", "known", "labeled", "labelled", "dubbed", "denoted", "defined", "described",
      "referred")
@@ -64,24 +64,24 @@ _VOWEL, _SOUNDS_OTHERWISE = set("aeio"), ("one", "once", "eu", "ewe")
 
 
 def write_request(domain: str, categories: Sequence[str], each: int = 50) -> str:
-    """Return the request for a benchmark, for a person to send.
+    """Return the text of the request for a benchmark.
 
     Parameters
     ----------
     domain : str
-        Name of the field in text.
+        Display name of the domain.
     categories : sequence of str
-        The papers take 20, from the top keywords.
+        Categories of the items; the papers use the top 20 keywords.
     each : int, default=50
-        Items of each category.
+        Number of items in each category.
 
     Raises
     ------
     InputError
-        If there is no category, or one stands twice.
+        If there are no categories, or one is repeated.
     """
     if not categories or len(set(categories)) != len(categories):
-        raise InputError("categories are missing or stand twice", "categories", "give each once")
+        raise InputError("missing or duplicate categories", "categories", "name each category once")
     return _TEMPLATE.format(
         domain=domain,
         total=each * len(categories),
@@ -97,7 +97,7 @@ def write_request(domain: str, categories: Sequence[str], each: int = 50) -> str
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer: entries that keep all rules, those that do not, and everything that is wrong."""
+    """A checked answer: entries that keep all rules, entries that break one, and all faults."""
 
     kept: list[Entry]
     broken: list[Entry]
@@ -107,23 +107,23 @@ class Answer:
 def read_answers(
     texts: Mapping[str, str], categories: Sequence[str], each: int, stopwords: Collection[str]
 ) -> Answer:
-    """Find the entries of answers and hold them to the rules of the request.
+    """Find the entries of the answers and check them against the rules of the request.
 
     Parameters
     ----------
     texts : mapping of str to str
-        The answers as they came, by the names of their files; together they answer the whole request.
+        The unedited answers to all requests, by file name.
     categories : sequence of str
-        Those of all requests.
+        The categories of all requests.
     each : int
-        Items that were asked for in each category.
+        Number of items requested in each category.
     stopwords : collection of str
-        Words that no target may hold, in lower case.
+        Lower-case words that no target may contain.
 
     Returns
     -------
     Answer
-        `faults` names every rule that is broken, by file and line; line 0 is for counts of a whole category.
+        `faults` has every broken rule, by file and line; line 0 stands for the count of a whole category.
     """
     entries: list[Entry] = []
     faults: list[Fault] = []
@@ -134,7 +134,7 @@ def read_answers(
     faults += find_faults(entries)
     known = {_fold(name): name for name in categories}
     for number, entry in enumerate(entries, start=1):
-        broken = _check(entry, known, stopwords)
+        broken = _find_broken(entry, known, stopwords)
         faults += [Fault(entry.line, rule, about, number, entry.file) for rule, about in broken]
     wrong = {fault.entry for fault in faults}
     faults += _check_counts(entries, known, each)
@@ -146,20 +146,21 @@ def read_answers(
 
 
 def _fold(category: str) -> str:
-    """Return a category's name as it is compared."""
+    """Return a category's name in the form in which names are compared."""
     return " ".join(category.lower().split())
 
 
 def find_entries(text: str) -> tuple[list[Entry], list[Fault]]:
-    """Find every dictionary of an answer that holds no other, and read it as a literal.
+    """Find the innermost dictionaries of an answer, and read each as a literal.
 
-    A category is that of the nearest mark before an entry: a comment `# Category 1: name`, a key `"category"`
-    in or before it, or a key whose value is the list that holds it. Commas may be missing or too many.
+    An entry's category is named by its own key `"category"`, or by the nearest mark before it: a comment
+    `# Category 1: name`, a key `"category"`, or a key whose value is a list of entries. Missing and surplus
+    commas do no harm.
 
     Returns
     -------
     (list of Entry, list of Fault)
-        In the order of the text; what looks like an entry and cannot be read as one is a fault.
+        In the order of the text; a dictionary that cannot be read as an entry is a fault.
     """
     entries: list[Entry] = []
     faults: list[Fault] = []
@@ -167,7 +168,7 @@ def find_entries(text: str) -> tuple[list[Entry], list[Fault]]:
     gap = place = 0
     while (start := text.find("{", place)) >= 0:
         end, closed = _find_end(text, start)
-        if closed is None:  # another dictionary begins inside this one
+        if closed is None:  # a nested dictionary begins
             place = end
             continue
         line = text.count("\n", 0, start) + 1
@@ -178,24 +179,29 @@ def find_entries(text: str) -> tuple[list[Entry], list[Fault]]:
                 Fault(line, "unreadable", f"the dictionary does not end: {text[start : start + 60]!r}")
             )
         elif values is None:
-            faults.append(Fault(line, "unreadable", f"no literal: {text[start : start + 60]!r}"))
+            faults.append(Fault(line, "unreadable", f"not a literal: {text[start : start + 60]!r}"))
         else:
             strings = [values.get(name) for name in ("prompt", "target", "category")]
             if isinstance(strings[0], str) and isinstance(strings[1], str):
                 own = strings[2] if isinstance(strings[2], str) else category
                 entries.append(Entry(line, own, strings[0], strings[1]))
             else:
-                about = f"no text under prompt and target: {text[start : start + 60]!r}"
+                about = f"prompt or target is not text: {text[start : start + 60]!r}"
                 faults.append(Fault(line, "unreadable", about))
         gap = place = max(end, start + 1)
     return entries, faults
 
 
 def _find_end(text: str, start: int) -> tuple[int, bool | None]:
-    """Return where the dictionary that begins at `start` ends, and True.
+    """Find the end of the dictionary that begins at `start`.
 
-    None stands for True where another one begins before the end, at the place returned; False where a string
-    or the text ends first: the place is where to go on.
+    Returns
+    -------
+    place : int
+        Where to continue.
+    closed : bool or None
+        True if the dictionary ends; None if a nested one begins first; False if the text, or a line within a
+        string, ends first.
     """
     quote = ""
     place = start + 1
@@ -219,7 +225,7 @@ def _find_end(text: str, start: int) -> tuple[int, bool | None]:
 
 
 def _read_literal(text: str) -> dict[str, object] | None:
-    """Return a dictionary written in JSON or as a Python literal, or None; nothing is run."""
+    """Return the dictionary that a JSON or Python literal denotes, or None; nothing is executed."""
     try:
         values = json.loads(text)
     except ValueError:
@@ -231,9 +237,9 @@ def _read_literal(text: str) -> dict[str, object] | None:
 
 
 def _find_category(gap: str) -> str:
-    """Return the category that the text between two entries names last, or nothing.
+    """Return the category that the text between two entries names last, or an empty string.
 
-    A comment counts before a key `"category"`, and this before a key whose value is a list.
+    A comment takes precedence over a key `"category"`, which takes precedence over the key of a list.
     """
     found: dict[str, str] = {}
     for match in _MARKS.finditer(gap):
@@ -246,29 +252,31 @@ def _find_category(gap: str) -> str:
     return next((found[kind] for kind in ("comment", "key", "list") if found.get(kind)), "")
 
 
-def _check(entry: Entry, known: Collection[str], stopwords: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the rules of the request that one entry breaks, beside those of any reference benchmark."""
+def _find_broken(
+    entry: Entry, known: Collection[str], stopwords: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the rules of the request that an entry breaks; those of every reference benchmark come on top."""
     if entry.category.strip() and _fold(entry.category) not in known:
-        yield "category", f"{entry.category!r} was not asked for"
+        yield "category", f"{entry.category!r} was not requested"
     words = [word.lower() for word in _WORD.findall(entry.prompt)]
     if not MIN_WORDS <= len(words) <= MAX_WORDS:
         yield "length", f"the prompt has {len(words)} words, not {MIN_WORDS} to {MAX_WORDS}"
     target = [word.lower() for word in _WORD.findall(entry.target)]
-    held = [word for word in target if word in stopwords]
-    if held:
-        yield "stopword", f"the target {entry.target!r} holds {', '.join(held)}"
+    contained = [word for word in target if word in stopwords]
+    if contained:
+        yield "stopword", f"the target {entry.target!r} contains {', '.join(contained)}"
     if not words or not target:
         return
     if not entry.prompt.rstrip().endswith(tuple("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")):
-        yield "ending", f"the prompt ends in {entry.prompt.rstrip()[-1]!r}, not in a word"
+        yield "ending", f"the prompt ends in {entry.prompt.rstrip()[-1]!r}, not in a letter"
     elif words[-1] not in _ARTICLES | _NAMING and words[-1] not in stopwords:
-        yield "ending", f"the prompt ends in {words[-1]!r}, which leaves no place for the answer"
+        yield "ending", f"the prompt ends in {words[-1]!r}, after which no answer can follow"
     elif _has_wrong_article(words[-1], entry.target.strip()):
         yield "article", f"{words[-1]!r} before {entry.target!r}"
 
 
 def _has_wrong_article(article: str, target: str) -> bool:
-    """Say whether `a` or `an` is surely wrong: letters that are spoken in two ways are let through."""
+    """Return whether `a` or `an` is certainly wrong; words that may begin with either sound pass."""
     first = target[0]
     if article not in {"a", "an"} or not (first.isascii() and first.isalpha()):
         return False
@@ -281,7 +289,7 @@ def _has_wrong_article(article: str, target: str) -> bool:
 
 
 def _check_counts(entries: Sequence[Entry], known: dict[str, str], each: int) -> Iterator[Fault]:
-    """Yield a fault for each category that has not as many entries as were asked for, and for the whole."""
+    """Yield a fault for each category without the requested number of entries, and for the total."""
     counts = Counter(_fold(entry.category) for entry in entries)
     for folded, name in known.items():
         if counts[folded] != each:

@@ -81,3 +81,7 @@ onstart:
 
 onsuccess:
     write_report(workflow)
+
+
+onerror:
+    explain_failures(workflow)

@@ -1,8 +1,10 @@
 """What a run does before its first job and after its last one."""
 
+import atexit
 import subprocess
 
 from fathom.running.queue import JOB_PREFIX, refuse_leftover_jobs
+from fathom.workflow.failures import FailedJob, describe_failures
 
 
 def check_queue(workflow):
@@ -38,3 +40,16 @@ def write_report(workflow):
         sys.stderr.write(
             f"The report could not be written to {path}:\n{done.stderr[-2000:]}\n"
         )
+
+
+def explain_failures(workflow):
+    """Print what failed jobs said when Snakemake has ended: nothing of its own follows then."""
+    failed = [
+        [
+            FailedJob(each.rule.name, [str(log) for log in each.log])
+            for each in (job.jobs if job.is_group() else [job])
+        ]
+        for job in workflow.scheduler.failed
+    ]
+    text = describe_failures(failed, workflow.start_time.timestamp())
+    atexit.register(sys.stderr.write, f"\n{text}\n" if text else "")

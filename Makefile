@@ -24,7 +24,7 @@ cluster: .venv/installed ## run the workflow on a real Slurm on this machine, an
 lint: .venv/installed ## ruff, snakefmt, mypy, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 

@@ -319,5 +319,5 @@ def test_from_keywords_over_the_service_to_a_benchmark(stub, tmp_path):
 
 
 def test_no_rule_of_the_workflow_sends_anything():
-    rules = [*(ROOT / "workflow").rglob("*.smk"), ROOT / "Snakefile"]
+    rules = [*(ROOT / "workflow").rglob("*.smk"), ROOT / "workflow" / "Snakefile"]
     assert not [path for path in rules if "send_request" in path.read_text()]

@@ -94,14 +94,12 @@ def test_a_task_is_made_from_pairs_text_or_nothing():
     tasks = {
         "choice": {"kind": "choice", "domain": "near", "variant": "tfidf"},
         "text": {"kind": "text", "domain": "far"},
-        "file": {"kind": "text", "file": "mine.jsonl"},
         "arc": {"kind": "harness", "task": "arc_easy"},
     }
     config = read_config(VALUES | {"train_before_test": {"tasks": tasks}}, "test")
     found = outputs(config.train_before_test.tasks, ["tiny"])
     assert found.find_task_source("choice") == "results/demo/near/benchmark/tfidf/pairs.parquet"
     assert found.find_task_source("text") == "results/demo/corpus/texts/far.parquet"
-    assert found.find_task_source("file") == "mine.jsonl"
     assert found.find_task_source("arc") == []
     assert found.name_tuned(".csv")[0] == "results/demo/tuning/choice/tiny.csv"
     assert len(found.tuned) == 4

@@ -11,10 +11,10 @@ rule extract_keywords:
     input:
         code=sources("extract_keywords"),
         index="<results>/corpus/index.parquet",
-        wordlists=expand(
-            "config/wordlists/{name}.txt",
-            name=["stopwords", "academic", "function", "quantity"],
-        ),
+        wordlists=[
+            f"{WORDLISTS}/{name}.txt"
+            for name in ["stopwords", "academic", "function", "quantity"]
+        ],
     output:
         keywords=report(
             "<results>/{domain}/keywords.tsv",
@@ -39,7 +39,7 @@ rule extract_keywords:
         settings=settings.of("keywords", "embedding"),
         wordlists=folder_of("wordlists"),
     shell:
-        "python {input.code[0]} --index {input.index} --domain {wildcards.domain:q}"
+        "python {input.code[0]:q} --index {input.index} --domain {wildcards.domain:q}"
         " --settings {params.settings:q} --wordlists {params.wordlists:q}"
         " --output {output.keywords:q} --vectors {output.vectors:q} --report {output.report:q} --log {log:q}"
 
@@ -64,7 +64,7 @@ rule embed_sentences:
     params:
         settings=settings.of("embedding"),
     shell:
-        "python {input.code[0]} --sentences {input.sentences:q} --settings {params.settings:q}"
+        "python {input.code[0]:q} --sentences {input.sentences:q} --settings {params.settings:q}"
         " --workers {threads} --output {output.embeddings:q} --report {output.report:q}"
         " --log {log:q}"
 
@@ -92,7 +92,7 @@ rule match_sentences:
     params:
         settings=settings.of("matches"),
     shell:
-        "python {input.code[0]} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
+        "python {input.code[0]:q} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
         " --index {input.index} --domain {wildcards.domain:q} --keywords {input.keywords:q}"
         " --vectors {input.vectors:q} --settings {params.settings:q} --output {output.matches:q} --log {log:q}"
 
@@ -119,7 +119,7 @@ rule gather_matches:
     params:
         settings=settings.of("embedding", "matches"),
     shell:
-        "python {input.code[0]} --matches {input.matches:q} --keywords {input.keywords:q}"
+        "python {input.code[0]:q} --matches {input.matches:q} --keywords {input.keywords:q}"
         " --vectors {input.vectors:q} --settings {params.settings:q}"
         " --output {output.sentences:q} --report {output.report:q} --log {log:q}"
 
@@ -128,7 +128,7 @@ rule build_vocabulary:
     input:
         code=sources("build_vocabulary"),
         sentences="<results>/{domain}/sentences.parquet",
-        wordlists=["config/wordlists/stopwords.txt"],
+        wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
         vocabulary=report(
             "<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
@@ -153,7 +153,7 @@ rule build_vocabulary:
         settings=settings.of("vocabulary", "embedding"),
         wordlists=folder_of("wordlists"),
     shell:
-        "python {input.code[0]} --sentences {input.sentences:q} --variant {wildcards.variant}"
+        "python {input.code[0]:q} --sentences {input.sentences:q} --variant {wildcards.variant}"
         " --settings {params.settings:q} --wordlists {params.wordlists:q}"
         " --output {output.vocabulary:q} --log {log:q}"
 
@@ -184,7 +184,7 @@ rule make_pairs:
     params:
         settings=settings.of("pairs"),
     shell:
-        "python {input.code[0]} --sentences {input.sentences:q} --vocabulary {input.vocabulary:q}"
+        "python {input.code[0]:q} --sentences {input.sentences:q} --vocabulary {input.vocabulary:q}"
         " --index {input.index} --tokenizer {input.tokenizer:q} --variant {wildcards.variant}"
         " --settings {params.settings:q} --output {output.pairs:q} --json-lines {output.lines:q}"
         " --report {output.report:q} --log {log:q}"
@@ -225,7 +225,7 @@ rule describe_benchmark:
         settings=settings.of_card(),
         title=title,
     shell:
-        "python {input.code[0]} --pairs {input.pairs:q} --keywords {input.keywords:q}"
+        "python {input.code[0]:q} --pairs {input.pairs:q} --keywords {input.keywords:q}"
         " --vocabulary {input.vocabulary:q} --join-report {input.join_report}"
         " --reports pairs={input.report:q} keywords={input.keywords_report:q}"
         " sentences={input.sentences_report:q} --domain {wildcards.domain:q} --title {params.title:q}"
@@ -236,7 +236,7 @@ rule describe_benchmark:
 rule import_reference:
     input:
         code=sources("import_reference"),
-        entries=lambda wildcards: CONFIG.reference[wildcards.domain],
+        entries=lambda wildcards: outside(CONFIG.reference[wildcards.domain]),
     output:
         pairs="<results>/{domain}/benchmark/reference/pairs.parquet",
         lines="<results>/{domain}/benchmark/reference/pairs.jsonl",
@@ -264,7 +264,7 @@ rule import_reference:
         title=title,
         folder=folder_of("pairs"),
     shell:
-        "python {input.code[0]} --input {input.entries:q} --title {params.title:q}"
+        "python {input.code[0]:q} --input {input.entries:q} --title {params.title:q}"
         " --output {params.folder:q} --log {log:q}"
 
 
@@ -287,7 +287,7 @@ rule export_benchmark:
     params:
         title=title,
     shell:
-        "python {input.code[0]} --pairs {input.pairs:q} --domain {wildcards.domain:q}"
+        "python {input.code[0]:q} --pairs {input.pairs:q} --domain {wildcards.domain:q}"
         " --variant {wildcards.variant} --title {params.title:q} --output {output.task:q} --log {log:q}"
 
 
@@ -338,6 +338,6 @@ if CONFIG.previous:
             / CONFIG.previous,
             domains=CONFIG.benchmark_domains,
         shell:
-            "python {input.code[0]} --previous {params.previous:q} --run {params.run:q}"
+            "python {input.code[0]:q} --previous {params.previous:q} --run {params.run:q}"
             " --domains {params.domains:q} --output {output.changes} --keywords {output.keywords}"
             " --page {output.page} --log {log}"

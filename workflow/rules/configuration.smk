@@ -18,8 +18,10 @@ from fathom.errors import InputError
 from fathom.workflow.inputs import (
     find_code,
     find_inputs,
+    find_own,
     is_unchanged_input,
     sample_input,
+    shorten_path,
 )
 from fathom.workflow.obstacles import find_obstacles
 from fathom.workflow.options import grow, list_options, one_of
@@ -42,6 +44,25 @@ if workflow.remote_exec:
     shell.prefix('export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; ')
 
 
+# not a module of another workflow
+IS_MAIN = workflow.modifier.is_main_snakefile()
+
+
+def own(path):
+    """Return a file or folder of the working folder, or this workflow's own where there is none, as an input."""
+    return outside(find_own(path, ROOT))
+
+
+def outside(path):
+    """Return a file that no rule makes as an input; `prefix:` of a module leaves absolute paths alone."""
+    return str(path if IS_MAIN else Path(path).absolute())
+
+
+if not workflow.overwrite_configfiles:
+
+    configfile: str(find_own("config/config.yaml", ROOT))
+
+
 def stop(error):
     """End with a message as the last lines; an exception would be followed by places in this file."""
     logger.error(f"Error: {error}")
@@ -50,9 +71,9 @@ def stop(error):
 
 def read_configuration():
     """Check the configuration; stop before any job with one clear message if it is wrong."""
-    files = [str(file) for file in workflow.overwrite_configfiles]
+    files = workflow.overwrite_configfiles or workflow.configfiles
     try:
-        return read_config(config, ", ".join(files or ["config/config.yaml"]))
+        return read_config(config, ", ".join(map(str, files)) or "config")
     except InputError as error:
         stop(error)
 
@@ -90,15 +111,18 @@ settings = Settings(CONFIG)
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
 
 
+WORDLISTS = own("config/wordlists")
+
+
 def sources(program):
     """Return a program's file and every module of the library that it uses: the `code` of its rule."""
-    return [str(file.relative_to(ROOT)) for file in find_code(ROOT, program)]
+    return [outside(file) for file in find_code(ROOT, program)]
 
 
 def raw(path, report):
     """Return an input file from outside, one with a newer date and the same bytes marked as not changed."""
     unchanged = is_unchanged_input(path, RESULTS, report)
-    return ancient(str(path)) if unchanged else str(path)
+    return ancient(outside(path)) if unchanged else outside(path)
 
 
 def raw_shard(wildcards):
@@ -114,6 +138,12 @@ def raw_metadata(wildcards):
 def sample_shard(wildcards):
     """Return a sample of the content of a part's file, as a param."""
     return sample_input(INPUTS.shards[wildcards.part])
+
+
+def find_task_source(name):
+    """Return the file that the examples of a task are made from."""
+    file = INPUTS.tasks[name].file
+    return outside(file) if file else OUTPUTS.find_task_source(name)
 
 
 def title(wildcards):

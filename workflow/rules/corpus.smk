@@ -26,7 +26,7 @@ if CONFIG.corpus.source == "docstrings":
         params:
             settings=settings.of_selection(),
         shell:
-            "python {input.code[0]} --package {wildcards.part} --settings {params.settings:q}"
+            "python {input.code[0]:q} --package {wildcards.part} --settings {params.settings:q}"
             " --output {output.documents} --report {output.report} --log {log}"
 
 
@@ -53,7 +53,7 @@ if CONFIG.corpus.source == "jsonl":
             settings=settings.of_selection(),
             content=sample_shard,
         shell:
-            "python {input.code[0]} --input {input.shard:q} --settings {params.settings:q}"
+            "python {input.code[0]:q} --input {input.shard:q} --settings {params.settings:q}"
             " --output {output.documents:q} --report {output.report:q} --log {log:q}"
 
 
@@ -80,7 +80,7 @@ if CONFIG.corpus.source == "arxiv":
             settings=settings.of_selection(),
             content=lambda wildcards: sample_input(INPUTS.metadata),
         shell:
-            "python {input.code[0]} --input {input.metadata:q} --settings {params.settings:q}"
+            "python {input.code[0]:q} --input {input.metadata:q} --settings {params.settings:q}"
             " --output {output.records} --report {output.report} --log {log}"
 
     rule join_shard:
@@ -107,7 +107,7 @@ if CONFIG.corpus.source == "arxiv":
             settings=settings.of_selection(),
             content=sample_shard,
         shell:
-            "python {input.code[0]} --metadata {input.metadata} --input {input.shard:q}"
+            "python {input.code[0]:q} --metadata {input.metadata} --input {input.shard:q}"
             " --settings {params.settings:q} --output {output.documents:q} --report {output.report:q}"
             " --log {log:q}"
 
@@ -138,7 +138,7 @@ if CONFIG.corpus.source == "arxiv":
         params:
             settings=settings.of_selection(),
         shell:
-            "python {input.code[0]} --metadata {input.metadata} --joined {input.joined:q}"
+            "python {input.code[0]:q} --metadata {input.metadata} --joined {input.joined:q}"
             " --settings {params.settings:q} --outputs {output.documents} --reports {output.reports}"
             " --log {log}"
 
@@ -173,7 +173,7 @@ rule index_documents:
             f"--metadata-report {input.metadata}" if INPUTS.metadata else ""
         ),
     shell:
-        "python {input.code[0]} --documents {input.documents:q} --reports {input.reports:q} {params.metadata}"
+        "python {input.code[0]:q} --documents {input.documents:q} --reports {input.reports:q} {params.metadata}"
         " --settings {params.settings:q} --output {output.index} --report {output.report} --log {log}"
 
 
@@ -200,7 +200,7 @@ rule split_sentences:
         settings=settings.of("sentences"),
         domains=CONFIG.benchmark_domains,
     shell:
-        "python {input.code[0]} --documents {input.documents:q} --index {input.index}"
+        "python {input.code[0]:q} --documents {input.documents:q} --index {input.index}"
         " --domains {params.domains:q} --settings {params.settings:q}"
         " --output {output.sentences:q} --splits {output.splits:q} --report {output.report:q}"
         " --log {log:q}"
@@ -226,6 +226,6 @@ rule collect_texts:
     params:
         characters=CONFIG.models.max_characters,
     shell:
-        "python {input.code[0]} --documents {input.documents:q} --index {input.index}"
+        "python {input.code[0]:q} --documents {input.documents:q} --index {input.index}"
         " --domain {wildcards.domain:q} --max-characters {params.characters}"
         " --output {output.texts:q} --log {log:q}"

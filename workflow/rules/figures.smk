@@ -7,11 +7,13 @@ Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf
      <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
 
+STYLE = outside(shorten_path(ROOT / "src/fathom/figures/fathom.mplstyle"))
+
 
 rule plot_model_ranks:
     input:
         code=sources("plot_model_ranks"),
-        style="src/fathom/figures/fathom.mplstyle",
+        style=STYLE,
         summary="<results>/summary.csv",
     output:
         pdf="<results>/figures/{domain}.model-ranks.pdf",
@@ -36,7 +38,7 @@ rule plot_model_ranks:
         settings=settings.of("summary"),
         title=title,
     shell:
-        "python {input.code[0]} --summary {input.summary} --domain {wildcards.domain:q}"
+        "python {input.code[0]:q} --summary {input.summary} --domain {wildcards.domain:q}"
         " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
         " --png {output.png:q} --table {output.table:q}"
         " --log {log:q}"
@@ -45,7 +47,7 @@ rule plot_model_ranks:
 rule plot_alignment:
     input:
         code=sources("plot_ranking"),
-        style="src/fathom/figures/fathom.mplstyle",
+        style=STYLE,
         table=SCORE_TABLE,
         rankings=[f"<results>/ranking/{name}.csv" for name in RANKING_TABLES],
     output:
@@ -73,7 +75,7 @@ rule plot_alignment:
         settings=settings.of("ranking", "summary"),
         folder=folder_of("rankings"),
     shell:
-        "python {input.code[0]} --tables {params.folder} --figure {wildcards.figure:q}"
+        "python {input.code[0]:q} --tables {params.folder} --figure {wildcards.figure:q}"
         " --settings {params.settings:q} --output {output.pdf:q} --png {output.png:q}"
         " --table {output.table:q} --log {log:q}"
 
@@ -154,7 +156,7 @@ rule write_ranking_tables:
     params:
         folder=folder_of("page"),
     shell:
-        "python {input.code[0]} --tables {params.folder} --output {output.page}"
+        "python {input.code[0]:q} --tables {params.folder} --output {output.page}"
         " --categories {output.categories} --families {output.families} --corpora {output.corpora}"
         " --compute {output.compute} --log {log}"
 
@@ -162,7 +164,7 @@ rule write_ranking_tables:
 rule plot_layers:
     input:
         code=sources("plot_layers"),
-        style="src/fathom/figures/fathom.mplstyle",
+        style=STYLE,
         summary="<results>/{domain}/layers/layers.csv",
         changes="<results>/{domain}/layers/layer-changes.csv",
         rates="<results>/{domain}/layers/{model}.rates.parquet",
@@ -197,7 +199,7 @@ rule plot_layers:
         title=title,
         models=lambda wildcards: " ".join(CONFIG.layer_families[wildcards.model]),
     shell:
-        "python {input.code[0]} --figure {wildcards.figure} --models {params.models}"
+        "python {input.code[0]:q} --figure {wildcards.figure} --models {params.models}"
         " --summary {input.summary:q} --changes {input.changes:q} --rates {input.rates:q}"
         " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
         " --png {output.png:q} --table {output.table:q} --log {log:q}"

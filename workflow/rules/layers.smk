@@ -15,7 +15,7 @@ rule measure_layer_rates:
         model="<results>/models/{model}/model.json",
         keywords="<results>/{domain}/keywords.tsv",
         sentences="<results>/{domain}/sentences.parquet",
-        wordlists=["config/wordlists/stopwords.txt"],
+        wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
         rates="<results>/{domain}/layers/{model}.rates.parquet",
         tokens="<results>/{domain}/layers/{model}.tokens.parquet",
@@ -39,7 +39,7 @@ rule measure_layer_rates:
         settings=settings.of_layers("scoring"),
         wordlists=folder_of("wordlists"),
     shell:
-        "python {input.code[0]} --model {input.model:q} --keywords {input.keywords:q}"
+        "python {input.code[0]:q} --model {input.model:q} --keywords {input.keywords:q}"
         " --sentences {input.sentences:q} --wordlists {params.wordlists:q}"
         " --settings {params.settings:q} --output {output.rates:q} --tokens {output.tokens:q}"
         " --token-lists {output.lists:q} --examples {output.examples:q} --report {output.report:q}"
@@ -70,7 +70,7 @@ rule train_lens:
     params:
         settings=settings.of("scoring", "lens"),
     shell:
-        "python {input.code[0]} --model {input.model:q} --texts {input.texts:q}"
+        "python {input.code[0]:q} --model {input.model:q} --texts {input.texts:q}"
         " --settings {params.settings:q} --output {output.lens:q} --report {output.report:q} --log {log:q}"
 
 
@@ -104,7 +104,7 @@ rule measure_layer_targets:
         settings=settings.of_layers("scoring"),
         lens=lambda wildcards, input: f"--lens {input.lens}" if input.lens else "",
     shell:
-        "python {input.code[0]} --model {input.model:q} --pairs {input.pairs:q} {params.lens}"
+        "python {input.code[0]:q} --model {input.model:q} --pairs {input.pairs:q} {params.lens}"
         " --settings {params.settings:q} --output {output.targets:q} --report {output.report:q} --log {log:q}"
 
 
@@ -146,6 +146,6 @@ rule summarize_layers:
             f"--reference {model} {other}" for model, other in CONFIG.layer_references
         ),
     shell:
-        "python {input.code[0]} {params.rates} {params.targets} {params.references}"
+        "python {input.code[0]:q} {params.rates} {params.targets} {params.references}"
         " --settings {params.settings:q} --output {output.summary:q} --changes {output.changes:q}"
         " --onsets {output.onsets:q} --log {log:q}"

@@ -28,7 +28,7 @@ rule train_tokenizer:
     params:
         settings=lambda wildcards: settings.of_tokenizer(wildcards.model),
     shell:
-        "python {input.code[0]} --texts {input.texts:q} --settings {params.settings:q}"
+        "python {input.code[0]:q} --texts {input.texts:q} --settings {params.settings:q}"
         " --output {output.tokenizer:q} --log {log:q}"
 
 
@@ -57,7 +57,7 @@ rule train_model:
     params:
         settings=lambda wildcards: settings.of_training(wildcards.model),
     shell:
-        "python {input.code[0]} --texts {input.texts:q} --tokenizer {input.tokenizer:q}"
+        "python {input.code[0]:q} --texts {input.texts:q} --tokenizer {input.tokenizer:q}"
         " --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
         " --pointer {output.pointer:q} --curve {output.curve:q} --log {log:q}"
 
@@ -87,7 +87,7 @@ rule adapt_model:
     params:
         settings=lambda wildcards: settings.of_adaptation(wildcards.model),
     shell:
-        "python {input.code[0]} --model {input.model:q} --texts {input.texts:q}"
+        "python {input.code[0]:q} --model {input.model:q} --texts {input.texts:q}"
         " --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
         " --pointer {output.pointer:q} --curve {output.curve:q} --log {log:q}"
 
@@ -100,7 +100,7 @@ localrules:
 rule fetch_model:
     input:
         code=sources("fetch_model"),
-        registry=CONFIG.models.registry,
+        registry=own(CONFIG.models.registry),
     output:
         pointer="<results>/models/{model}/model.json",
     log:
@@ -116,14 +116,14 @@ rule fetch_model:
         mem_mb=2000,
         runtime=240,
     shell:
-        "python {input.code[0]} --name {wildcards.model:q} --registry {input.registry:q}"
+        "python {input.code[0]:q} --name {wildcards.model:q} --registry {input.registry:q}"
         " --pointer {output.pointer:q} --log {log:q}"
 
 
 rule fetch_tokenizer:
     input:
         code=sources("fetch_tokenizer"),
-        registry=CONFIG.models.registry,
+        registry=own(CONFIG.models.registry),
     output:
         tokenizer=directory("<results>/models/{model}/tokenizer"),
     log:
@@ -139,5 +139,5 @@ rule fetch_tokenizer:
         mem_mb=2000,
         runtime=60,
     shell:
-        "python {input.code[0]} --name {wildcards.model:q} --registry {input.registry:q}"
+        "python {input.code[0]:q} --name {wildcards.model:q} --registry {input.registry:q}"
         " --output {output.tokenizer:q} --log {log:q}"

@@ -19,8 +19,9 @@ if CONFIG.scores is not None or INPUTS.tasks:
     rule read_score_folder:
         input:
             code=sources("read_score_folder"),
-            scores=INPUTS.score_files or rules.gather_tuning.output.scores,
-            registry=CONFIG.models.registry,
+            scores=[outside(file) for file in INPUTS.score_files]
+            or rules.gather_tuning.output.scores,
+            registry=own(CONFIG.models.registry),
         output:
             table=SCORE_TABLE,
         log:
@@ -38,7 +39,7 @@ if CONFIG.scores is not None or INPUTS.tasks:
             scores=lambda wildcards, input: CONFIG.scores or input.scores,
             folder=folder_of("table"),
         shell:
-            "python {input.code[0]} --scores {params.scores:q} --registry {input.registry:q}"
+            "python {input.code[0]:q} --scores {params.scores:q} --registry {input.registry:q}"
             " --settings {params.settings:q} --output {params.folder} --log {log}"
 
 else:
@@ -48,7 +49,7 @@ else:
             code=sources("collect_run_scores"),
             summary="<results>/summary.csv",
             comparisons="<results>/comparisons.csv",
-            registry=CONFIG.models.registry,
+            registry=own(CONFIG.models.registry),
         output:
             table=SCORE_TABLE,
         log:
@@ -65,7 +66,7 @@ else:
             settings=settings.of("ranking", "summary"),
             folder=folder_of("table"),
         shell:
-            "python {input.code[0]} --summary {input.summary} --comparisons {input.comparisons}"
+            "python {input.code[0]:q} --summary {input.summary} --comparisons {input.comparisons}"
             " --registry {input.registry:q} --settings {params.settings:q} --output {params.folder}"
             " --log {log}"
 
@@ -100,5 +101,5 @@ rule compare_rankings:
         settings=settings.of("ranking", "summary"),
         folder=folder_of("agreement"),
     shell:
-        "python {input.code[0]} --scores {params.folder} --settings {params.settings:q}"
+        "python {input.code[0]:q} --scores {params.folder} --settings {params.settings:q}"
         " --output {params.folder} --log {log}"

@@ -29,4 +29,4 @@ rule gather_timings:
     params:
         run=folder_of("table"),
     shell:
-        "python {input.code[0]} --run {params.run:q} --output {output.table} --log {log}"
+        "python {input.code[0]:q} --run {params.run:q} --output {output.table} --log {log}"

@@ -31,7 +31,7 @@ rule score_pairs:
     params:
         settings=settings.of("scoring"),
     shell:
-        "python {input.code[0]} --model {input.model:q} --pairs {input.pairs:q}"
+        "python {input.code[0]:q} --model {input.model:q} --pairs {input.pairs:q}"
         " --settings {params.settings:q} --gpus {resources.gpu} --output {output.scores:q}"
         " --report {output.report:q} --log {log:q}"
 
@@ -74,7 +74,7 @@ rule measure_perplexity:
     params:
         settings=settings.of("scoring", "perplexity"),
     shell:
-        "python {input.code[0]} --model {input.model:q} --texts {input.texts:q}"
+        "python {input.code[0]:q} --model {input.model:q} --texts {input.texts:q}"
         " --settings {params.settings:q} --output {output.scores:q} --report {output.report:q} --log {log:q}"
 
 
@@ -83,7 +83,7 @@ rule measure_attribute_rate:
         code=sources("measure_attribute_rate"),
         model="<results>/models/{model}/model.json",
         sentences="<results>/{domain}/sentences.parquet",
-        wordlists=["config/wordlists/stopwords.txt"],
+        wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
         rates="<results>/{domain}/scores/attribute-rate/{model}.parquet",
         lists="<results>/{domain}/scores/attribute-rate/{model}.token-lists.parquet",
@@ -105,7 +105,7 @@ rule measure_attribute_rate:
         settings=settings.of("scoring", "attribute_rate"),
         wordlists=folder_of("wordlists"),
     shell:
-        "python {input.code[0]} --model {input.model:q} --sentences {input.sentences:q}"
+        "python {input.code[0]:q} --model {input.model:q} --sentences {input.sentences:q}"
         " --wordlists {params.wordlists:q} --settings {params.settings:q} --output {output.rates:q}"
         " --token-lists {output.lists:q} --report {output.report:q} --log {log:q}"
 
@@ -141,7 +141,7 @@ rule summarize_scores:
         perplexity=options("perplexity", OUTPUTS.held_out, "perplexity"),
         attribute_rates=options("attribute-rates", OUTPUTS.measured, "attribute_rates"),
     shell:
-        "python {input.code[0]} {params.scores} {params.pairs} {params.perplexity}"
+        "python {input.code[0]:q} {params.scores} {params.pairs} {params.perplexity}"
         " {params.attribute_rates} --settings {params.settings:q} --output {output.summary} --log {log}"
 
 
@@ -183,6 +183,6 @@ rule compare_models:
         settings=settings.of("summary"),
         scores=options("scores", OUTPUTS.scored, "scores"),
     shell:
-        "python {input.code[0]} {params.scores} --summary {input.summary} --settings {params.settings:q}"
+        "python {input.code[0]:q} {params.scores} --summary {input.summary} --settings {params.settings:q}"
         " --output {output.comparisons} --groups {output.groups}"
         " --correlations {output.correlations} --log {log}"

@@ -9,7 +9,7 @@ Out: <results>/tuning/{examples/{task}.parquet,{task}/{model}.parquet,scores/}, 
 rule prepare_task:
     input:
         code=sources("prepare_task"),
-        source=lambda wildcards: OUTPUTS.find_task_source(wildcards.task),
+        source=lambda wildcards: find_task_source(wildcards.task),
     output:
         examples="<results>/tuning/examples/{task}.parquet",
         report="<results>/tuning/examples/{task}.json",
@@ -30,7 +30,7 @@ rule prepare_task:
     params:
         settings=lambda wildcards: settings.of_task(wildcards.task),
     shell:
-        "python {input.code[0]} --name {wildcards.task:q} --source {input.source:q}"
+        "python {input.code[0]:q} --name {wildcards.task:q} --source {input.source:q}"
         " --settings {params.settings:q} --output {output.examples:q} --report {output.report:q}"
         " --log {log:q}"
 
@@ -62,7 +62,7 @@ rule fetch_task:
     params:
         settings=lambda wildcards: settings.of_task(wildcards.task),
     shell:
-        "python {input.code[0]} --name {wildcards.task:q} --settings {params.settings:q}"
+        "python {input.code[0]:q} --name {wildcards.task:q} --settings {params.settings:q}"
         " --output {output.examples:q} --report {output.report:q} --log {log:q}"
 
 
@@ -92,7 +92,7 @@ rule tune_model:
     params:
         settings=lambda wildcards: settings.of_tuning(wildcards.task),
     shell:
-        "python {input.code[0]} --name {wildcards.task:q} --model {input.model:q}"
+        "python {input.code[0]:q} --name {wildcards.task:q} --model {input.model:q}"
         " --examples {input.examples:q} --settings {params.settings:q} --output {output.outcomes:q}"
         " --report {output.report:q} --curve {output.curve:q} --log {log:q}"
 
@@ -125,5 +125,5 @@ rule gather_tuning:
         reports=options("reports", OUTPUTS.tuned, "reports"),
         outcomes=options("outcomes", OUTPUTS.tuned, "outcomes"),
     shell:
-        "python {input.code[0]} {params.reports} {params.outcomes} --settings {params.settings:q}"
+        "python {input.code[0]:q} {params.reports} {params.outcomes} --settings {params.settings:q}"
         " --output {output.scores} --table {output.table} --log {log}"

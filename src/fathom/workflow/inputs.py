@@ -143,8 +143,26 @@ def find_previous(config: Config, results: Path | str) -> str:
     return str(require_index(Path(results).parent / config.previous / "corpus").parent)
 
 
+def find_own(path: str, root: Path) -> Path:
+    """Return a file or folder of the working folder, or the workflow's own where there is none.
+
+    Parameters
+    ----------
+    path : str
+        Its path in either.
+    root : Path
+        Folder of the workflow.
+    """
+    return shorten_path(root / path) if not Path(path).exists() and (root / path).exists() else Path(path)
+
+
+def shorten_path(path: Path) -> Path:
+    """Return a path relative to the working folder where it lies in it."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
 def find_code(root: Path, program: str) -> list[Path]:
-    """Return the file of a program, then every module of the library that it uses.
+    """Return the file of a program, then every module of the library that it uses, as short paths.
 
     Parameters
     ----------
@@ -154,7 +172,7 @@ def find_code(root: Path, program: str) -> list[Path]:
         Name of the program, without `.py`.
     """
     (path,) = (root / "scripts").glob(f"*/{program}.py")
-    return find_sources(path)
+    return [shorten_path(file) for file in find_sources(path)]
 
 
 def is_unchanged_input(path: Path | str, results: Path | str, report: str) -> bool:

@@ -155,12 +155,12 @@ class Outputs:
         return self._path("corpus", "texts", f"{domain}.parquet")
 
     def find_task_source(self, name: str) -> str | list[str]:
-        """Return the file that the examples of a task are made from; nothing for a task of the harness."""
+        """Return the file of this run that a task is made from; nothing for a task of the harness."""
         task = self._inputs.tasks[name]
         if task.kind == "harness":
             return []
         if task.kind == "text":
-            return task.file or self._path("corpus", "texts", f"{task.domain}.parquet")
+            return self._path("corpus", "texts", f"{task.domain}.parquet")
         return self._path(str(task.domain), "benchmark", task.variant, "pairs.parquet")
 
     def name_cards(self) -> list[str]:

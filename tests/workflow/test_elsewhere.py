@@ -1,0 +1,130 @@
+"""The workflow runs in any folder and as a module; a run that fails ends with what went wrong."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+JOB = re.compile(r"^(?:localrule|rule) (\w+):", re.MULTILINE)
+DOCUMENTS = "results/mine/corpus/documents/mine.jsonl.parquet"
+VALUES = {
+    "run": "mine",
+    "corpus": {"source": "jsonl", "files": ["texts/mine.jsonl"]},
+    "domains": {"all": {"categories": ["*"]}},
+    "pairs": {"tokenizer": "gpt2"},
+    "models": {"score": ["gpt2", "pythia-160m"]},
+}
+MODULE = """
+configfile: "config/config.yaml"
+
+module fathom:
+    snakefile: "{root}/workflow/Snakefile"
+    config: config
+    {prefix}
+
+use rule * from fathom as fathom_*
+
+rule everything:
+    default_target: True
+    input:
+        rules.fathom_all.input
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make a working folder with a configuration and a corpus of its own."""
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "config.yaml").write_text(yaml.safe_dump(VALUES))
+    (tmp_path / "texts").mkdir()
+    lines = [{"id": str(number), "text": "A model learns.", "categories": ["a"]} for number in range(3)]
+    (tmp_path / "texts" / "mine.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path
+
+
+def snakemake(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run snakemake in a folder."""
+    command = [sys.executable, "-m", "snakemake", "-c1", *arguments]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300)
+
+
+def elsewhere(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the workflow for a folder, from a third one."""
+    place = ("-s", str(ROOT / "workflow" / "Snakefile"), "-d", str(folder))
+    return snakemake(*place, *arguments, cwd=Path("/"))
+
+
+def read_inputs(plan: str, rule: str) -> list[str]:
+    """Return the inputs of the first job of a rule in a plan."""
+    found = re.search(rf"^(?:localrule|rule) {rule}:\n    input: (.*)$", plan, re.MULTILINE)
+    assert found, plan
+    return found[1].split(", ")
+
+
+def test_results_and_own_files_lie_in_the_folder_and_programs_in_the_workflow(folder):
+    (folder / "config" / "wordlists").mkdir()
+    for name in ("stopwords", "academic", "function", "quantity"):
+        (folder / "config" / "wordlists" / f"{name}.txt").touch()
+    done = elsewhere(folder, "-n")
+    assert done.returncode == 0, done.stderr
+    assert str(ROOT / "scripts/corpus/read_jsonlines.py") in read_inputs(done.stdout, "read_jsonlines")
+    assert "texts/mine.jsonl" in read_inputs(done.stdout, "read_jsonlines")
+    assert "config/wordlists/academic.txt" in read_inputs(done.stdout, "extract_keywords")
+    assert str(ROOT / "config/models.tsv") in read_inputs(done.stdout, "fetch_model")
+    assert {"make_pairs", "score_pairs", "plot_model_ranks"} <= set(JOB.findall(done.stdout))
+
+
+def test_a_folder_without_a_configuration_plans_the_demo(tmp_path):
+    done = elsewhere(tmp_path, "-n")
+    assert done.returncode == 0, done.stderr
+    assert JOB.findall(done.stdout).count("read_docstrings") == 4
+    assert str(ROOT / "config/wordlists/academic.txt") in read_inputs(done.stdout, "extract_keywords")
+
+
+def test_a_rule_runs_there_and_a_failed_one_has_the_last_word(folder):
+    done = elsewhere(folder, DOCUMENTS)
+    assert done.returncode == 0, done.stderr
+    assert (folder / DOCUMENTS).is_file()
+    (folder / "texts" / "mine.jsonl").write_text("not json\n" * 9)
+    failed = elsewhere(folder, DOCUMENTS)
+    assert failed.returncode == 1
+    name, message, hint = failed.stderr.rstrip().splitlines()[-3:]
+    assert name == "read_jsonlines failed (results/mine/logs/read_jsonlines/mine.jsonl.log):"
+    assert message.startswith("Error: ") and "malformed" in message
+    assert hint.startswith("Hint: ")
+    assert "Complete log" in failed.stderr
+
+
+@pytest.mark.parametrize("prefix", ["", "prefix: 'inner'"])
+def test_another_workflow_uses_it_as_a_module(folder, prefix):
+    (folder / "Snakefile").write_text(MODULE.format(root=ROOT, prefix=prefix))
+    done = snakemake("-n", cwd=folder)
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert {"fathom_make_pairs", "fathom_score_pairs", "everything"} <= set(jobs)
+    inputs = read_inputs(done.stdout, "fathom_read_jsonlines")
+    assert str(ROOT / "scripts/corpus/read_jsonlines.py") in inputs
+    assert str(folder / "texts/mine.jsonl") in inputs
+    results = "inner/results/mine" if prefix else "results/mine"
+    assert f"{results}/summary.csv" in read_inputs(done.stdout, "fathom_compare_models")
+    assert ("inner/" in done.stdout) is bool(prefix)
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "hint"),
+    [
+        ("keywrods={}", "unknown key keywrods, did you mean keywords?", "config/README.md lists every key"),
+        ("corpus={source: jsonl, files: [no]}", "no: there is no such file or folder", "check corpus.files"),
+    ],
+)
+def test_a_wrong_configuration_has_the_last_word(folder, value, message, hint):
+    done = snakemake("--config", value)
+    assert done.returncode == 1
+    last = done.stderr.rstrip().splitlines()[-2:]
+    assert last[0].startswith("Error: ") and last[0].endswith(message)
+    assert last[1] == f"Hint: {hint}"

@@ -200,6 +200,7 @@ def test_planning_never_imports_torch():
         (["keywords={count: many}"], "keywords.count = 'many'"),
         (["corpus={source: arxiv}"], "dump: corpus.source is arxiv"),
         (["corpus={source: arxiv}", "dump=no/such/folder"], "dump = no/such/folder: there is no such folder"),
+        (["models={score: [gtp2]}"], "models.score.0 = 'gtp2': there is no such model, did you mean gpt2?"),
         (["corpus={source: jsonl}"], "corpus.files: no input files are given"),
     ],
 )

@@ -23,6 +23,7 @@ from fathom.workflow.inputs import (
     sample_input,
     shorten_path,
 )
+from fathom.workflow.names import check_models
 from fathom.workflow.obstacles import find_obstacles
 from fathom.workflow.options import grow, list_options, one_of
 from fathom.workflow.outputs import RANKING_TABLES, Outputs
@@ -72,10 +73,13 @@ def stop(error):
 def read_configuration():
     """Check the configuration; stop before any job with one clear message if it is wrong."""
     files = workflow.overwrite_configfiles or workflow.configfiles
+    source = ", ".join(map(str, files)) or "config"
     try:
-        return read_config(config, ", ".join(map(str, files)) or "config")
+        checked = read_config(config, source)
+        check_models(checked, find_own(checked.models.registry, ROOT), source)
     except InputError as error:
         stop(error)
+    return checked
 
 
 CONFIG = read_configuration()

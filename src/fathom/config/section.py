@@ -19,6 +19,9 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 
 
+_SHOWN = 20  # known names in a hint
+
+
 class Section(BaseModel):
     """A part of the configuration; unknown keys are refused, and values cannot be changed."""
 
@@ -39,9 +42,12 @@ class Section(BaseModel):
 
 
 def suggest(name: str, known: Collection[str]) -> str:
-    """Return the known name that is nearest to a wrong one as a question, or all of them."""
+    """Return a hint to a wrong name: the nearest known name, or the first known ones."""
     near = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
+    if near:
+        return f"did you mean {near[0]}?"
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    return f"known: {', '.join(sorted(known)[:_SHOWN])}{more}"
 
 
 def check_dates(since: date | None, until: date | None, keys: tuple[str, str] = ("since", "until")) -> None:

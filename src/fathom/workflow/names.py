@@ -1,0 +1,56 @@
+"""Names of models in the configuration, looked up before any job starts."""
+
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from fathom.config.section import suggest
+from fathom.config.whole import Config
+from fathom.errors import InputError
+from fathom.models.registry import CHAT, Entry, read_registry
+
+
+def check_models(config: Config, registry: Path, source: str) -> None:
+    """Check that every model that a configuration names is trained, adapted or in the table of models.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    registry : Path
+        The table of models.
+    source : str
+        Name of its file, for the message.
+
+    Raises
+    ------
+    InputError
+        With each unknown model, its key and the nearest known name; or if the table cannot be read.
+    """
+    made = {*config.models.train, *config.models.adapted}
+    named = [(key, name) for key, name in _list_names(config) if name not in made]
+    entries = read_registry(registry) if named else {}
+    checked = [(key, name, _find_fault(name, entries, made)) for key, name in named]
+    wrong = [f"{key} = {name!r}: {fault}" for key, name, fault in checked if fault]
+    if wrong:
+        hint = f"models are trained under models.train or listed in {registry}"
+        raise InputError("; ".join(wrong), source, hint)
+
+
+def _list_names(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield the key and the name of each model that must be known."""
+    for place, name in enumerate(config.models.score):
+        yield f"models.score.{place}", name
+    for place, adaptation in enumerate(config.models.adapt):
+        yield f"models.adapt.{place}.base", adaptation.base
+    if config.pairs is not None:
+        yield "pairs.tokenizer", config.pairs.tokenizer
+
+
+def _find_fault(name: str, entries: Mapping[str, Entry], made: Collection[str]) -> str:
+    """Return what is wrong with the name of a model that is not made here, or nothing."""
+    plain = name.removesuffix(CHAT)
+    if plain not in entries:
+        return f"there is no such model, {suggest(plain, [*made, *entries])}"
+    if plain != name and entries[plain].kind != "chat":
+        return f"{plain} is not a chat model"
+    return ""

@@ -1,8 +1,9 @@
-"""Measure how often the intervals of summaries hold the truth, on simulated ranks; run by hand.
+"""Measure the coverage of the summaries' confidence intervals on simulated ranks.
 
-Keywords are clusters of pairs: the log of a rank is a mean, a keyword's effect, and a pair's own, so ranks
-have a heavy tail and pairs of one keyword are alike. A second model shares most of both. The truth is the
-trimmed mean of a population of a million keywords. Prints a table; writes it as CSV, and a figure.
+Keywords are clusters of pairs: the log of a rank is the sum of a mean, a keyword effect and a pair effect, so
+ranks are heavy-tailed and those of a keyword are correlated. A second model shares most of both effects. The
+true value is the trimmed mean of a population of a million keywords. Prints a table, and writes it as CSV
+with a figure.
 """
 
 import argparse
@@ -27,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 def draw_ranks(random: np.random.Generator, keywords: int, quota: int = 50) -> tuple[Array, Array, list[str]]:
-    """Return ranks of two models on the same pairs, and the pairs' keywords, 1 to 50 pairs each."""
+    """Return the ranks of two models on the same pairs, and the keywords of the pairs, 1 to 50 pairs each."""
     pairs = np.minimum(quota, random.geometric(1 / 40, keywords))
     effects = random.normal(0, 0.8, (3, keywords)).repeat(pairs, axis=1)
     noise = random.normal(0, 1.8, (3, int(pairs.sum())))
@@ -47,12 +48,12 @@ def trim_mean(values: Array, trim: float) -> float:
 
 
 def study(keywords: int, runs: int, truths: dict[str, float]) -> list[tuple[Any, ...]]:
-    """Return a row for each kind of interval: how many of `runs` hold the truth, where the others lie."""
+    """Return a row per kind of interval: how many of `runs` cover the true value, and how the others miss."""
     low: dict[str, list[float]] = {name: [] for name in truths}
     high: dict[str, list[float]] = {name: [] for name in truths}
     for run in range(runs):
         first, second, names = draw_ranks(np.random.default_rng([keywords, run]), keywords)
-        settings = Summary(seed=run)  # draws of their own for each benchmark
+        settings = Summary(seed=run)  # independent resamples for each benchmark
         drawn = [resample_values(values, names, settings)[1]["trimmed_mean"] for values in (first, second)]
         for name, values in (("trimmed mean", drawn[0]), ("difference of two", drawn[1] - drawn[0])):
             ends = np.quantile(values, [0.025, 0.975])
@@ -70,7 +71,7 @@ def study(keywords: int, runs: int, truths: dict[str, float]) -> list[tuple[Any,
 
 
 def draw_figure(rows: list[tuple[Any, ...]], path: Path) -> None:
-    """Draw coverage by number of keywords, with the simulation's own error."""
+    """Draw coverage by number of keywords, with the error of the simulation."""
     with use_style():
         figure = make_figure(5.2, 3.2)
         axes = figure.subplots()
@@ -98,7 +99,7 @@ def draw_figure(rows: list[tuple[Any, ...]], path: Path) -> None:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Simulate, print the table, write table and figure."""
+    """Simulate; print the table, and write it and the figure."""
     settings = Summary()
     first, second, _ = draw_ranks(np.random.default_rng(2026), 1_000_000)
     truths = {"trimmed mean": trim_mean(first, settings.trim)}

@@ -1,10 +1,10 @@
-"""How fast sentences are embedded, against sentence-transformers, and whether every match stays the same.
+"""Time sentence embedding against sentence-transformers, and check that matches stay identical.
 
-Sentences and keywords are those of a finished run. Matches are compared in all their columns: sentence,
-keyword, cosine with three decimals. bfloat16 is measured as a filter too: what it cannot decide is embedded
-again in float32. A second table begins with the sentences of full texts as they come: the plain way embeds
-each, ours cleans them first and embeds the distinct ones that are left, as the workflow does. On one thread,
-in turn, medians of processor time. Prints tables.
+Uses the sentences and keywords of a finished run. All columns of the matches are compared: sentence, keyword,
+cosine to three decimals. bfloat16 is also measured as a filter: sentences that it cannot decide are embedded
+again in float32. A second table starts from the sentences of full texts: the baseline embeds each of them;
+the workflow cleans them first and embeds the remaining distinct ones. Runs on one thread, alternates between
+the ways, and prints tables of median processor times.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from fathom.running.program import run_program
 
 
 class Bfloat16Encoder(SentenceEncoder):
-    """Ours with the model's numbers cut to sixteen bits."""
+    """The workflow's encoder with the model in bfloat16."""
 
     def __init__(self, settings: Embedding) -> None:
         super().__init__(settings)
@@ -53,13 +53,13 @@ class Bfloat16Encoder(SentenceEncoder):
 
 
 def embed_plainly(model: Any, sentences: list[str]) -> Vectors:
-    """Embed with sentence-transformers as its documentation shows it."""
+    """Embed with sentence-transformers as its documentation does."""
     found: Vectors = model.encode(sentences, normalize_embeddings=True, show_progress_bar=False)
     return found
 
 
 def read_sentences(run: Path, count: int) -> list[str]:
-    """Return some distinct sentences of a run, spread over its parts."""
+    """Return distinct sentences of a run, evenly from its parts."""
     paths = sorted((run / "corpus" / "sentences").glob("*.parquet"))
     every = (
         pl.concat([pl.read_parquet(path, columns=["sentence"]) for path in paths])["sentence"].unique().sort()
@@ -68,7 +68,7 @@ def read_sentences(run: Path, count: int) -> list[str]:
 
 
 def measure_peak() -> float:
-    """Return the most float32 operations a second that a matrix product reaches here, by either library."""
+    """Return the peak float32 operations per second of a matrix product here, in either library."""
     import torch
 
     left, layer = torch.randn(1024, 1536), torch.nn.Linear(1536, 1536)
@@ -106,7 +106,7 @@ def find_matches(
 def print_matching(
     vectors: dict[str, Vectors], sentences: list[str], keywords: list[str], encoder: SentenceEncoder
 ) -> dict[str, pl.DataFrame]:
-    """Match by the vectors of each way, print what it took; return the matches."""
+    """Match with the vectors of each way; print the times, return the matches."""
     border = Matches().min_cosine
     found, seconds = {}, 0.0
     for name, each in vectors.items():
@@ -120,7 +120,7 @@ def print_matching(
 
 
 def read_uncleaned(run: Path, count: int) -> list[str]:
-    """Return all sentences of some of a run's full texts, duplicates and formulas as they come."""
+    """Return all sentences of some full texts of a run, duplicates and formulas included."""
     splitter, texts = load_splitter("auto"), []
     for path in sorted((run / "corpus" / "sentences").glob("*.parquet")):
         ids = pl.read_parquet(path, columns=["doc_id"])["doc_id"].unique().implode()
@@ -134,7 +134,7 @@ def read_uncleaned(run: Path, count: int) -> list[str]:
 
 
 def embed_cleaned(encoder: SentenceEncoder, sentences: list[str]) -> tuple[list[str], Vectors]:
-    """Clean sentences as the workflow does, embed the distinct ones that are left; return both."""
+    """Clean sentences as the workflow does, and embed the remaining distinct ones; return both."""
     kept = [each for each in dict.fromkeys(sentences) if clean_sentence(each) is not None]
     return kept, encoder.encode(kept)
 
@@ -142,7 +142,7 @@ def embed_cleaned(encoder: SentenceEncoder, sentences: list[str]) -> tuple[list[
 def print_uncleaned(
     plain: Any, encoder: SentenceEncoder, sentences: list[str], keywords: list[str], rounds: int
 ) -> None:
-    """Print what embedding takes from the sentences of texts on."""
+    """Print how long embedding takes, starting from the sentences of full texts."""
     name = "sentence-transformers"
     ways = {
         name: partial(embed_plainly, plain, sentences),
@@ -163,7 +163,7 @@ def print_uncleaned(
 
 
 def print_filter(half: Vectors, ours: Vectors, known: Vectors, rates: dict[str, float]) -> None:
-    """Print what bfloat16 would be worth as a filter in front of float32."""
+    """Print how much a bfloat16 filter before float32 would save."""
     border = Matches().min_cosine
     low, high = half @ known.T, ours @ known.T
     error = float(np.abs(low - high).max())
@@ -181,7 +181,7 @@ def print_filter(half: Vectors, ours: Vectors, known: Vectors, rates: dict[str, 
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Measure, print."""
+    """Measure; print the tables."""
     import torch
     from sentence_transformers import SentenceTransformer
 
@@ -233,9 +233,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--run", type=Path, default=ROOT / "results" / "demo", help="whose sentences are taken"
-    )
+    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="run with the sentences")
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     run_program(parser, main)

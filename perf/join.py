@@ -1,11 +1,10 @@
-"""How fast shards of full texts are joined with the metadata, against plain json and a dictionary.
+"""Time the join of full texts with metadata against json and a dictionary.
 
-Makes a dump in arXiv's schemas: many small texts, and texts of RedPajama's size, with the words of a finished
-run's documents. There are two plain ways. One does what the join must and writes the same table: cleaned
-fields, domains, folds, sha256 of the shard and of each text, parquet with zstd. The other is the least that
-joins at all: records and texts as JSON lines, nothing hashed. Reading the metadata, the plain way keeps its
-records in memory and writes nothing. All on one thread, alternatives in turn, medians of processor time.
-Prints tables.
+Makes a dump in arXiv's schemas from the words of a finished run: many small texts, and texts of RedPajama's
+size. There are two baselines. The full one writes the same table as the join: cleaned fields, domains, folds,
+sha256 of the shard and of each text, Parquet with zstd. The minimal one only joins records and texts as JSON
+lines, without hashing. For metadata, the baseline keeps records in memory and writes nothing. Runs on one
+thread, alternates between the ways, and prints tables of median processor times.
 """
 
 import argparse
@@ -41,7 +40,7 @@ PLAIN, LINES, OURS = "same table", "JSON lines", "ours"
 
 
 def make_dump(folder: Path, texts: list[str], records: int, megabytes: int) -> None:
-    """Write metadata, and a shard of each kind: one text for each record, or as many as fit into the size."""
+    """Write metadata and one shard of each kind: a text per record, or as many texts as the size allows."""
     choose = random.Random(0)
     whole = "\n\n".join(texts)
     ids = [f"{15 + n // 1_000_000:02d}{1 + n // 90_000 % 12:02d}.{n % 90_000:05d}" for n in range(records)]
@@ -73,7 +72,7 @@ def make_dump(folder: Path, texts: list[str], records: int, megabytes: int) -> N
 
 
 def read_plainly(path: Path, selection: Selection) -> dict[str, Any]:
-    """Return the record of each id that a domain takes, None for the others."""
+    """Return the record of each id that belongs to a domain, and None for the others."""
     selector, folds = DomainSelector(selection), FoldChooser(selection.corpus.folds)
     records: dict[str, Any] = {}
     with path.open(encoding="utf-8") as stream:
@@ -94,7 +93,7 @@ def read_plainly(path: Path, selection: Selection) -> dict[str, Any]:
 
 
 def join_plainly(records: dict[str, Any], shard: Path, output: Path) -> str:
-    """Join a shard with records in memory, write the documents, return the sha256 of the shard."""
+    """Join a shard with records in memory, write the documents; return the sha256 of the shard."""
     rows, digest = [], hashlib.sha256()
     with shard.open("rb") as stream:
         for line in stream:
@@ -110,7 +109,7 @@ def join_plainly(records: dict[str, Any], shard: Path, output: Path) -> str:
 
 
 def join_to_lines(records: dict[str, Any], shard: Path, output: Path) -> None:
-    """Join a shard with records in memory, write JSON lines, hash nothing."""
+    """Join a shard with records in memory, and write JSON lines without hashing."""
     with shard.open(encoding="utf-8") as stream, output.open("w", encoding="utf-8") as joined:
         for line in stream:
             parsed = json.loads(line)
@@ -120,7 +119,7 @@ def join_to_lines(records: dict[str, Any], shard: Path, output: Path) -> None:
 
 
 def time_shared_work(shard: Path, output: Path, written: Path) -> float:
-    """Return the seconds of what any way must do: read, hash shard and texts, write the table."""
+    """Return the seconds of unavoidable work: read, hash shard and texts, write the table."""
     table = pq.read_table(output)
     texts = [text.encode() for text in table["text"].to_pylist()]
 
@@ -140,13 +139,13 @@ def tell_plainly(shard: Path, known: frozenset[str]) -> int:
 
 
 def tell_by_cutting(shard: Path, known: frozenset[str]) -> int:
-    """Count the lines with a known id as the join does, hashing nothing."""
+    """Count the lines with a known id as the join does, without hashing."""
     with shard.open("rb", buffering=1 << 20) as stream:
         return sum(_cut_id(line.rstrip()) in known for line in stream)
 
 
 def tell_and_hash(shard: Path, known: frozenset[str]) -> int:
-    """Count the lines with a known id as the join does, which hashes the file too."""
+    """Count the lines with a known id as the join does, with the hash of the file."""
     return sum(found in known for found in JsonLines(shard, 0.0).parse(_cut_id))
 
 
@@ -196,7 +195,7 @@ def measure(folder: Path, rounds: int) -> None:
 
 
 def print_telling(folder: Path, known: frozenset[str], rounds: int) -> None:
-    """Print how fast wanted lines are told from the others, the part of the join that sees every byte."""
+    """Print how fast lines with a known id are found: the part of the join that reads every byte."""
     rows = []
     for kind in KINDS:
         shard = folder / f"{kind}.jsonl"
@@ -219,7 +218,7 @@ def select(pattern: str) -> Selection:
 
 
 def describe(path: Path, seconds: dict[str, float]) -> list[str]:
-    """Return size, rates and ratios as text; a way that was not run has none."""
+    """Return size, rates and ratios as text, empty for a way that was not run."""
     size = path.stat().st_size / 1e6
     rates = [f"{size / seconds[name]:.0f}" if name in seconds else "" for name in (PLAIN, LINES, OURS)]
     ratios = [f"{seconds[name] / seconds[OURS]:.1f}" if name in seconds else "" for name in (PLAIN, LINES)]
@@ -227,7 +226,7 @@ def describe(path: Path, seconds: dict[str, float]) -> list[str]:
 
 
 def run_alone(folder: Path, way: str) -> None:
-    """Read the metadata and join all shards in one way, or do nothing."""
+    """Read the metadata and join all shards one way, or do nothing."""
     selection = select("*")
     metadata, output = folder / "alone.parquet", folder / "joined.parquet"
     records = read_plainly(folder / "metadata.json", selection) if way == "plain" else {}
@@ -242,7 +241,7 @@ def run_alone(folder: Path, way: str) -> None:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Make the dump, measure, print."""
+    """Make the dump, measure, print the tables."""
     if arguments.alone:
         run_alone(arguments.folder, arguments.alone)
         return
@@ -256,16 +255,14 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--run", type=Path, default=ROOT / "results" / "demo", help="a run whose texts are taken"
-    )
+    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="run with the texts")
     parser.add_argument("--records", type=int, default=60_000)
-    parser.add_argument("--megabytes", type=int, default=100, help="of a shard")
+    parser.add_argument("--megabytes", type=int, default=100, help="size of a shard")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()), help="where the dump is made"
     )
     parser.add_argument(
-        "--alone", choices=["nothing", "plain", "ours"], help="one way only, to see its memory"
+        "--alone", choices=["nothing", "plain", "ours"], help="run one way only, to measure its memory"
     )
     run_program(parser, main)

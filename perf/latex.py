@@ -1,8 +1,8 @@
-"""How fast LaTeX is taken out of sentences, against pylatexenc straight on each, and whether all are equal.
+"""Time the removal of LaTeX from sentences against pylatexenc, and check that results are identical.
 
-Sentences are those of a finished run's documents, duplicates as they come. The plain way does what cleaning
-does, for each sentence, with a converter of its own; a second peer keeps one converter for all. On one
-thread, in turn, medians of processor time.
+Uses the sentences of a finished run's documents, duplicates included. The baseline cleans each sentence with
+a new converter; a second one reuses one converter. Runs on one thread, alternates between the ways, and
+reports median processor times.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from fathom.running.program import run_program
 
 
 def clean_plainly(sentences: list[str], keep: bool) -> list[str | None]:
-    """Clean each sentence by pylatexenc, plain and repeated ones too; `keep` one converter or make many."""
+    """Clean every sentence by pylatexenc; `keep` one converter, or make one per sentence."""
     from pylatexenc.latex2text import LatexNodes2Text
     from pylatexenc.latexwalker import LatexWalkerError
 
@@ -45,7 +45,7 @@ def clean_distinct(sentences: list[str]) -> list[str | None]:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Measure, print."""
+    """Measure; print the tables."""
     logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)
     splitter = load_splitter("auto")
     texts = [text for text in read_texts(arguments.run, arguments.characters) if "\\" in text]
@@ -75,7 +75,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="whose texts are taken")
+    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="run with the texts")
     parser.add_argument("--characters", type=int, default=20_000_000)
     parser.add_argument("--sentences", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=3)

@@ -1,10 +1,10 @@
-"""How fast targets are followed through the layers, against the plain way and the machine's limit.
+"""Time target ranks by layer against a baseline and the machine's limit.
 
-Reads the pairs of a finished run (`make demo`). Speed is measured on models of GPT-2's shape and vocabulary
-with random weights, on one thread, alternatives in turn, medians of processor time. The plain way reads one
-prompt at a time, projects all layers at all positions and sorts each row: it is run on a few pairs that stand
-for all, and its time is for pairs with as many positions as all have on average. Memory is that of processes
-of their own. Prints tables, in about five minutes.
+Reads the pairs of a finished run (`make demo`). Models have GPT-2's shape and vocabulary, and random weights.
+The baseline reads one prompt at a time, projects all layers at all positions and sorts each row. It runs on a
+few representative pairs, and its time is scaled to the mean number of positions of all pairs. Runs on one
+thread, alternates between the ways, measures memory in separate processes, and prints tables of median
+processor times in about five minutes.
 """
 
 import argparse
@@ -34,7 +34,7 @@ ENTRIES, LAYERS = 50257, 12
 
 
 class Case(NamedTuple):
-    """What is measured: a model's width, pairs of so many tokens, so many tokens of each target; 0: all."""
+    """A case: width of the model, tokens in a pair, tokens in a target (0: all)."""
 
     width: int
     tokens: int
@@ -56,7 +56,7 @@ MEMORY_TOKENS = 64
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Measure, print."""
+    """Measure; print the tables."""
     import torch
 
     torch.set_num_threads(1)
@@ -85,7 +85,7 @@ def read_encoded(arguments: argparse.Namespace) -> list[EncodedPair]:
 
 
 def make_case(encoded: Sequence[EncodedPair], case: Case) -> list[EncodedPair]:
-    """Return pairs spread over all, longer by what other pairs say, their targets cut, as a case asks."""
+    """Return pairs spread over all, lengthened with the text of others and with targets cut, for a case."""
     before = [token for pair in reversed(encoded) for token in pair.ids]
     found = []
     for place, pair in enumerate(encoded[:: max(1, len(encoded) // case.pairs)][: case.pairs]):
@@ -97,20 +97,20 @@ def make_case(encoded: Sequence[EncodedPair], case: Case) -> list[EncodedPair]:
 
 
 def count_positions(pair: EncodedPair) -> int:
-    """Return how many positions the plain way reads for a pair: its prompt once for each target token."""
+    """Return the number of positions that the baseline reads for a pair: its prompt once per target token."""
     return sum(range(pair.start, len(pair.ids)))
 
 
 def choose_plain(encoded: Sequence[EncodedPair], count: int) -> list[int]:
-    """Return places of some pairs that stand for all: from the middle of equal parts, by positions."""
+    """Return the indices of representative pairs: the middles of equal parts, sorted by positions."""
     order = sorted(range(len(encoded)), key=lambda place: count_positions(encoded[place]))
     return [order[(2 * part + 1) * len(order) // (2 * count)] for part in range(count)]
 
 
 def follow_plainly(model: Any, encoded: Sequence[EncodedPair]) -> list[np.ndarray]:
-    """Return rank and probability of each target token [tokens, layers, 2] by pair, as the paper does.
+    """Return rank and probability of the target tokens of each pair, of shape (n_tokens, n_layers, 2).
 
-    One prompt and token at a time; all layers at all positions, each row sorted in full.
+    The baseline: one prompt and token at a time; all layers at all positions, each row sorted in full.
     """
     import torch
 
@@ -130,7 +130,7 @@ def follow_plainly(model: Any, encoded: Sequence[EncodedPair]) -> list[np.ndarra
 
 
 def follow_rows(model: Any, encoded: Sequence[EncodedPair]) -> list[np.ndarray]:
-    """Return the same as the library finds it, with all else that it measures: entropy and so on."""
+    """Return the same by the library, which also measures entropy and more."""
     import torch
 
     plan = plan_sequences(encoded)
@@ -151,7 +151,7 @@ HEADER = (
 
 
 def print_speed(encoded: Sequence[EncodedPair]) -> None:
-    """Print pairs a second of both ways for each case, their ratio, exactness, and the share of the limit."""
+    """Print pairs per second of both ways for each case, their ratio, exactness, and share of the limit."""
     import torch
 
     peak = measure_peak()
@@ -194,7 +194,7 @@ def measure_case(model: Any, pairs: Sequence[EncodedPair], case: Case, peak: flo
 
 
 def find_limit(model: Any, pairs: Sequence[EncodedPair]) -> float:
-    """Return the operations of the matrix products: blocks at all tokens, output layer at wanted places."""
+    """Return the operations of the matrix products: blocks at all tokens, output layer at scored ones."""
     sequences = plan_sequences(pairs).sequences
     weights = sum(weight.numel() for name, weight in model.named_parameters() if ".h." in name)
     head = (len(model.transformer.h) + 1) * model.lm_head.weight.numel()
@@ -202,7 +202,7 @@ def find_limit(model: Any, pairs: Sequence[EncodedPair]) -> float:
 
 
 def print_rates(model: Any, encoded: Sequence[EncodedPair]) -> None:
-    """Print keywords a second of attribute rates, every k and length from one reading."""
+    """Print keywords per second of attribute rates, for every k and list length from one forward pass."""
     import torch
 
     entries = model.lm_head.weight.shape[0]
@@ -237,7 +237,7 @@ def print_rates(model: Any, encoded: Sequence[EncodedPair]) -> None:
 
 
 def measure_memory(model: Any, encoded: Sequence[EncodedPair], way: str) -> str:
-    """Return how many megabytes a way takes over those of the loaded model; Linux only."""
+    """Return the memory in MB that a way needs beyond the loaded model; Linux only."""
     import torch
 
     if not Path("/proc/self/clear_refs").exists():

@@ -1,10 +1,10 @@
 """Write a synthetic arXiv dump of any size, in the schemas of Kaggle's metadata and RedPajama's full texts.
 
-Words are those of the docstrings of scikit-learn and scipy, with their frequencies; each field has its own
-terms of two to five words, used again and again, so that keywords and matches are found. Texts hold LaTeX:
-maths, citations, references, commands, displayed equations, sections. They are short, 0.9 kB where a real one
-has 56 kB, so that a hundred thousand of them can be worked on in minutes. The same arguments give the same
-bytes, and a larger dump begins with the papers of a smaller one.
+Words come from the docstrings of scikit-learn and scipy, with their frequencies. Each field has its own terms
+of two to five words, repeated often enough for keywords and matches to be found. Texts contain LaTeX: maths,
+citations, references, commands, displayed equations, sections. They are short, 0.9 kB instead of 56 kB, so
+that a hundred thousand are processed in minutes. Equal arguments give equal bytes, and a larger dump begins
+with the papers of a smaller one.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from fathom.running.program import log, run_program, show_progress
 
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = ("cs.AI", "physics.soc-ph")
-"""Every paper is in one of these."""
+"""Fields; every paper is in one."""
 WITH_TEXT = 0.62  # 1.56 million of 2.5 million
 _BLOCK = 1000
 _TERMS = 800
@@ -48,7 +48,7 @@ _EQUATION = "\\begin{equation}\\label{eq:1}\n\\sum_{i=1}^{n} \\frac{x_i}{1 + x_i
 
 @dataclass(frozen=True)
 class Words:
-    """Common words, and each field's own words and terms, the frequent ones first."""
+    """Common words, and the words and terms of each field, in descending frequency."""
 
     function: list[str]
     general: list[str]
@@ -57,7 +57,7 @@ class Words:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write metadata and shards, block by block, so that memory does not grow with their number."""
+    """Write metadata and shards block by block, so that memory does not grow with the dump."""
     folder = arguments.output
     if folder.exists():
         raise InputError("this folder is there already", str(folder), "delete it, or name another")
@@ -78,7 +78,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def choose_words() -> Words:
-    """Choose words by their frequency in docstrings; a field's own words are drawn by hash."""
+    """Choose words by their frequency in docstrings; a hash assigns words to fields."""
     counts: Counter[str] = Counter()
     for package in ("sklearn", "scipy"):
         found = importlib.util.find_spec(package)
@@ -89,7 +89,7 @@ def choose_words() -> Words:
                 counts.update(_WORD.findall(text))
     common = sorted(counts, key=lambda word: (-counts[word], word))
     lists = read_word_lists(ROOT / "config" / "wordlists")
-    # what no word list refuses may be part of a keyword
+    # words that are on no word list can be part of a keyword
     rest = [w for w in common[:_COMMON] if len(w) >= 5 and lists.find_fault(w) is None]
     rest = sorted(rest[: _TOPIC * len(FIELDS)], key=lambda word: hash_text("topic", word))
     topic = {field: rest[number * _TOPIC :][:_TOPIC] for number, field in enumerate(FIELDS)}
@@ -115,7 +115,7 @@ def write_block(start: int, stop: int, words: Words, metadata: IO[bytes], shards
         record = make_record(number, field, prose[field], words, rng)
         metadata.write(orjson.dumps(record) + b"\n")
         if rng.random() < WITH_TEXT:
-            # one in a thousand has an id that the metadata lacks
+            # one id in a thousand is missing from the metadata
             identifier = record["id"] if rng.random() > 0.001 else f"9912.{number % 100_000:05d}"
             line = {"text": make_text(prose[field], rng), "meta": make_meta(identifier, record)}
             shards[number % len(shards)].write(orjson.dumps(line) + b"\n")
@@ -124,7 +124,7 @@ def write_block(start: int, stop: int, words: Words, metadata: IO[bytes], shards
 
 
 def make_record(number: int, field: str, prose: Iterator[str], words: Words, rng: Random) -> dict[str, Any]:
-    """Return one line of the metadata, with the keys and forms of the real one."""
+    """Return one line of the metadata, with the keys and formats of the real one."""
     day = date(2015, 1, 1) + timedelta(days=number // 400)
     identifier = f"{day.year % 100:02d}{day.month:02d}.{number % 90_000 + 1:05d}"
     terms = words.terms[field]
@@ -150,7 +150,7 @@ def make_meta(identifier: str, record: dict[str, Any]) -> dict[str, str]:
 
 
 def make_text(prose: Iterator[str], rng: Random) -> str:
-    """Return a body of LaTeX: two sections, an equation between them."""
+    """Return a LaTeX body: two sections with an equation between them."""
     sections = []
     for name in ("Introduction", "Results"):
         sentences = [add_latex(next(prose), rng) for _ in range(rng.randrange(2, 4))]
@@ -159,7 +159,7 @@ def make_text(prose: Iterator[str], rng: Random) -> str:
 
 
 def add_latex(sentence: str, rng: Random) -> str:
-    """Return a sentence, of two in five with a formula or a command inside."""
+    """Return a sentence; two in five contain a formula or a command."""
     kind = rng.random()
     if kind > 0.4:
         return sentence
@@ -174,12 +174,12 @@ def add_latex(sentence: str, rng: Random) -> str:
 
 
 def draw(rng: Random, count: int) -> int:
-    """Return a place below `count`, small ones more often: place k has a weight of about 1 / k."""
+    """Return a random index below `count`; index k has a weight of about 1 / k."""
     return int(count ** rng.random()) - 1
 
 
 def write_sentences(words: Words, field: str, rng: Random) -> Iterator[str]:
-    """Yield sentences without end; three of four hold a term of the field.
+    """Yield sentences without end; three in four contain a term of the field.
 
     Half of the words are function words, a third general ones, the rest the field's.
     """
@@ -195,7 +195,7 @@ def write_sentences(words: Words, field: str, rng: Random) -> Iterator[str]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, required=True, help="records of the metadata")
-    parser.add_argument("--shards", type=int, required=True, help="files that full texts are divided into")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the dump, which must be new")
+    parser.add_argument("--documents", type=int, required=True, help="number of metadata records")
+    parser.add_argument("--shards", type=int, required=True, help="number of full-text shards")
+    parser.add_argument("--output", type=Path, required=True, help="new folder of the dump")
     run_program(parser, main)

@@ -1,9 +1,9 @@
-"""What the steps that see a whole corpus or domain hold in memory, against the plain way: all in one table.
+"""Measure the memory of steps that see a whole corpus or domain, against baselines with everything in memory.
 
-Matches: 300 keywords in 20 parts, the largest keyword with 4 % of them as in real domains; gathering, the
-same all in memory, vocabulary and pairs. Index: documents in 20 parts with abstracts of 1 kB, in buckets and
-all in memory. Each task runs in its own process. Prints processor time and peak memory for some sizes, and
-stops if both ways do not give the same table.
+Matches: 300 keywords in 20 parts, the largest with 4 % of the matches, as in real domains; tasks are
+gathering, its baseline, vocabulary and pairs. Index: documents in 20 parts with abstracts of 1 kB; tasks are
+the index in buckets and its baseline. Each task runs in its own process. Prints processor time and peak
+memory by size, and fails if a step and its baseline give different tables.
 """
 
 import argparse
@@ -42,15 +42,15 @@ TASKS = {
         "index": "index in buckets",
     },
 }  # fmt: skip
-"""Tasks in their order, by what they work on."""
+"""Tasks in order, by input."""
 SAME = {"matches": ("gather-plainly", "gather", MATCHES), "documents": ("index-plainly", "index", INDEX)}
 
 
 class HashEncoder:
-    """Unit vectors from a hash of the text, in place of a model: what it takes does not grow with matches."""
+    """Unit vectors from a hash of the text; replaces the model, whose memory does not grow with matches."""
 
     def encode(self, sentences: list[str]) -> np.ndarray:
-        """Return unit vectors, shape [sentences, 2]."""
+        """Return unit vectors, of shape (n_sentences, 2)."""
         angles = np.array([int(hash_text(text)[:8], 16) / 2**32 for text in sentences])
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
@@ -58,7 +58,7 @@ class HashEncoder:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Make tables, run each task on them in a process of its own, print what it took."""
+    """Make tables, run each task on them in its own process, print the measurements."""
     if arguments.task:
         run_task(arguments.task, arguments.folder)
         return
@@ -70,7 +70,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def measure_tasks(what: str, size: int, folder: Path) -> None:
-    """Make tables of one size and print a row for each task."""
+    """Make tables of one size, and print a row per task."""
     for task in (f"make-{what}", *TASKS[what], f"compare-{what}"):
         command = [sys.executable, __file__, "--task", task, "--folder", str(folder)]
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
@@ -83,7 +83,7 @@ def measure_tasks(what: str, size: int, folder: Path) -> None:
 
 
 def run_task(task: str, folder: Path) -> None:
-    """Do one task; a folder's name is its size."""
+    """Run one task; the folder's name is its size."""
     parts = sorted(folder.glob("part-*.parquet"))
     output = folder / f"{task}.parquet"
     if task == "make-matches":
@@ -127,7 +127,7 @@ def make_matches(folder: Path, size: int) -> None:
                 "keyword": keywords[drawn],
                 "doc_id": [f"{part:02d}.{row // 20:07d}" for row in range(count)],
                 "position": np.arange(count, dtype=np.int32),
-                # halves of two sentences, so that few are equal
+                # joins the halves of two sentences, so few are equal
                 "clean": [f"{pool[a][:70]} {pool[b][-70:]}" for a, b in zip(first, second, strict=True)],
                 "cosine": np.round(0.5 + 0.4 * rng.random(count), 3),
                 "uncertain": "",
@@ -137,7 +137,7 @@ def make_matches(folder: Path, size: int) -> None:
 
 
 def make_documents(folder: Path, size: int) -> None:
-    """Write documents without text, 5,000 in a row group, one in a hundred in two parts."""
+    """Write documents without text in row groups of 5,000; one document in a hundred is in two parts."""
     prose = write_sentences(choose_words(), FIELDS[0], Random(0))
     pool = [" ".join(islice(prose, 8)) for _ in range(5000)]
     for part in range(PARTS):
@@ -194,7 +194,7 @@ def make_vocabulary(folder: Path) -> None:
 
 
 def make_all_pairs(folder: Path) -> None:
-    """Make the pairs of the gathered matches; words are tokens."""
+    """Make the pairs of the gathered matches, with words as tokens."""
     from fathom.benchmark.pairs import make_pairs, write_pairs
     from fathom.benchmark.vocabulary import read_vocabulary
     from fathom.config.benchmark import Pairs
@@ -214,6 +214,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--matches", type=int, nargs="*", default=[500_000, 1_000_000], help="sizes to try")
     parser.add_argument("--documents", type=int, nargs="*", default=[250_000, 500_000], help="sizes to try")
-    parser.add_argument("--task", help="what a process of its own does")
-    parser.add_argument("--folder", type=Path, help="where its tables are")
+    parser.add_argument("--task", help="task of a child process")
+    parser.add_argument("--folder", type=Path, help="folder of its tables")
     run_program(parser, main)

@@ -1,6 +1,7 @@
-"""How fast phrases are joined, against gensim, and whether they are the very same.
+"""Time the search for phrases against gensim, and check that phrases are identical.
 
-Abstracts are those of a finished run. On one thread, in turn, medians of processor time. Prints a table.
+Uses the abstracts of a finished run. Runs on one thread, alternates between the ways, and prints a table of
+median processor times.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def read_runs(run: Path, abstracts: int) -> list[Run]:
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Measure, print."""
+    """Measure; print the tables."""
     runs, settings = read_runs(arguments.run, arguments.abstracts), Keywords()
     joiners = {"gensim": join_with_gensim, "ours": join_ours}
     if arguments.alone:
@@ -74,10 +75,10 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--run", type=Path, default=ROOT / "results" / "demo", help="whose abstracts are taken"
-    )
+    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="run with the abstracts")
     parser.add_argument("--abstracts", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--alone", choices=["nothing", "gensim", "ours"], help="one way only, for its memory")
+    parser.add_argument(
+        "--alone", choices=["nothing", "gensim", "ours"], help="one way only, to measure memory"
+    )
     run_program(parser, main)

@@ -1,7 +1,7 @@
-"""How long Snakemake takes to plan a large corpus: 100 shards, 4 domains, 20 models, against a limit of 20 s.
+"""Time Snakemake's planning for 100 shards, 4 domains and 20 models, against a limit of 20 s.
 
-Shards are empty files: planning only lists them. The plan is made for an empty results folder, for one where
-every file is there, and for the Slurm profile. Prints a table.
+Shards are empty files, as planning only lists them. Plans with an empty results folder, with complete
+results, and with the Slurm profile. Prints a table.
 """
 
 import argparse
@@ -25,7 +25,7 @@ OUTPUT = re.compile(r"^    output: (.*)$", re.MULTILINE)
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Plan three times, print seconds and jobs."""
+    """Plan three times; print seconds and jobs."""
     with tempfile.TemporaryDirectory() as name:
         folder = copy_workflow(Path(name))
         config = write_plan(folder, arguments.shards, arguments.domains, arguments.models)
@@ -45,7 +45,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def copy_workflow(folder: Path) -> Path:
-    """Copy what a plan reads into an empty folder, so that nothing is made beside the real results."""
+    """Copy the files that planning reads into an empty folder, so the real results stay untouched."""
     for name in ("config", "envs", "scripts", "src", "workflow"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy2(ROOT / "Snakefile", folder / "Snakefile")
@@ -53,7 +53,7 @@ def copy_workflow(folder: Path) -> Path:
 
 
 def write_plan(folder: Path, shards: int, domains: int, models: int) -> Path:
-    """Write a dump of empty shards and a configuration with so many domains and models; return the latter.
+    """Write a dump of empty shards, and a configuration with domains and models; return the configuration.
 
     Each trained model is adapted to every domain, and all are scored on every domain.
     """
@@ -99,7 +99,7 @@ def show(what: str, folder: Path, config: Path, *arguments: str) -> str:
 
 
 def make_outputs(folder: Path, text: str) -> None:
-    """Make every file or folder that a plan names as output, empty."""
+    """Create every output of a plan as an empty file or folder."""
     for outputs in OUTPUT.findall(text):
         for name in outputs.split(", "):
             path = folder / name

@@ -1,13 +1,13 @@
-"""How time and memory grow with the corpus: a synthetic arXiv dump through join, sentences and matching.
+"""Measure how time and memory grow with the corpus, on synthetic arXiv dumps.
 
     python perf/scale.py run --documents 100000 --shards 8 --folder F1     a stage at a time with --stages
     python perf/scale.py run --documents 200000 --shards 16 --folder F2
     python perf/scale.py report --folders F1 F2
 
-Every stage is the workflow's own rules, run by Snakemake on two cores. Time is the processor time of all its
-jobs, memory the peak of its largest one, as the kernel counted them. Only the embedding model is a stand-in:
-vectors of words, averaged, no attention, so that a million sentences take minutes. It goes through the same
-program. The rate of the real model is measured beside it, on sentences of the same corpus, and counted with.
+Every stage runs the workflow's rules by Snakemake on two cores. Time is the processor time of all its jobs;
+memory is the peak of its largest job; both are the kernel's counts. Only the embedding model is a substitute:
+it averages word vectors without attention, so a million sentences take minutes. The rate of the real model is
+measured separately on sentences of the same corpus, and added.
 """
 
 import argparse
@@ -37,7 +37,7 @@ RULES = {
     "matching": "match_sentences", "gathering": "gather_matches", "vocabularies": "build_vocabulary",
     "pairs": "make_pairs",
 }  # fmt: skip
-"""Stages in their order, each with the rule that it ends with."""
+"""Stages in order, each with its last rule."""
 ONE_JOB = {"metadata", "abstracts", "index"}
 PER_DOMAIN = {"texts", "keywords", "gathering", "vocabularies", "pairs"}
 SAMPLE = 600
@@ -46,7 +46,7 @@ FOLD = 0.6  # of the documents, in the fold `benchmark`
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Run stages, or print what they took."""
+    """Run stages, or report on them."""
     if arguments.task == "stand-in":
         write_stand_in(arguments.folder)
         return
@@ -66,7 +66,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def prepare(arguments: argparse.Namespace) -> None:
-    """Write the dump, the stand-in model, the configuration, and a copy of the project."""
+    """Write the dump, the substitute model, the configuration, and a copy of the project."""
     if not (arguments.documents and arguments.shards):
         raise InputError("a new folder needs --documents and --shards", str(arguments.folder))
     folder = arguments.folder / "project"
@@ -79,7 +79,7 @@ def prepare(arguments: argparse.Namespace) -> None:
     run_apart("stand-in", folder / "stand-in")
     values = {
         "run": "scale", "dump": "dump",
-        # parts of records without full text are to be as large in both corpora
+        # keeps the parts of records without full text equally large in both corpora
         "corpus": {"source": "arxiv", "abstract_parts": max(1, arguments.shards // 4)},
         "domains": {field: {"categories": [field]} for field in FIELDS},
         "embedding": {"model": "./stand-in"},
@@ -91,13 +91,13 @@ def prepare(arguments: argparse.Namespace) -> None:
 
 
 def run_apart(task: str, folder: Path) -> str:
-    """Do a task in its own process: the peak of a large process counts as that of the next one it starts."""
+    """Run a task in its own process, as a child process starts with the peak memory of its parent."""
     command = [sys.executable, __file__, task, "--folder", str(folder)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def write_stand_in(folder: Path) -> None:
-    """Write a sentence-transformers model of word vectors; words of a field weigh most, common ones least."""
+    """Write a sentence-transformers model of word vectors; a field's words weigh more than common ones."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
@@ -136,7 +136,7 @@ def write_stand_in(folder: Path) -> None:
 
 
 def measure(stage: str, folder: Path) -> None:
-    """Run a stage's rule to its end; keep seconds, processor time and the peak memory of the largest job."""
+    """Run a stage; record seconds, processor time and the peak memory of the largest job."""
     project = folder / "project"
     command = [sys.executable, "-m", "snakemake", f"-c{CORES}", "--configfile", "config/scale.yaml"]
     command += ["--quiet", "all", "--until", RULES[stage], "--rerun-triggers", "mtime"]
@@ -167,7 +167,7 @@ def measure(stage: str, folder: Path) -> None:
 
 
 def count_text(project: Path) -> dict[str, Any]:
-    """Return what there was to split: bytes of input, sentences and those that were kept once."""
+    """Return bytes of input, sentences, and distinct sentences after cleaning."""
     results = project / "results" / "scale" / "corpus"
     reports = [read_json(path) for path in results.glob("sentences/*.json")]
     return {
@@ -180,7 +180,7 @@ def count_text(project: Path) -> dict[str, Any]:
 
 
 def measure_real_rate(project: Path) -> float:
-    """Return how many sentences of this corpus the real model embeds in a second of one core."""
+    """Return how many sentences of this corpus the real model embeds per second on one core."""
     from fathom.benchmark.embedding import SentenceEncoder
     from fathom.config.benchmark import Embedding
 
@@ -218,7 +218,7 @@ def print_growth(measured: Sequence[dict[str, Any]]) -> None:
 
 
 def print_full(measured: dict[str, Any], share: float, options: argparse.Namespace) -> None:
-    """Print what the full arXiv would take, by calculation: each stage grows with what it reads.
+    """Print an estimate for the full arXiv: each stage grows with its input.
 
     The start of a job, one to six seconds, counts as work on its short texts: so these are upper bounds.
     """
@@ -251,7 +251,7 @@ def print_full(measured: dict[str, Any], share: float, options: argparse.Namespa
 
 
 def count_jobs(stage: str, parts: int, domains: int) -> int:
-    """Return how many jobs of a stage can run at the same time, with enough cores."""
+    """Return how many jobs of a stage can run in parallel."""
     if stage in ONE_JOB:
         return 1
     if stage in PER_DOMAIN:
@@ -264,12 +264,12 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     tasks = parser.add_subparsers(dest="task", required=True)
-    run = tasks.add_parser("run", help="make a corpus, if there is none yet, and run stages")
-    run.add_argument("--folder", type=Path, required=True, help="where the corpus and its results are")
+    run = tasks.add_parser("run", help="run stages on a corpus, which is made if it does not exist")
+    run.add_argument("--folder", type=Path, required=True, help="folder of the corpus and its results")
     run.add_argument("--documents", type=int, help="records of a new corpus")
     run.add_argument("--shards", type=int, help="shards of a new corpus")
     run.add_argument(
-        "--stages", nargs="*", choices=list(RULES), help="these only; each needs those before it"
+        "--stages", nargs="*", choices=list(RULES), help="stages to run; each needs the earlier ones"
     )
     for name, what in (("stand-in", "write the stand-in model"), ("rate", "measure the real model")):
         tasks.add_parser(name, help=what).add_argument("--folder", type=Path, required=True)
@@ -279,17 +279,23 @@ if __name__ == "__main__":
     report.add_argument("--texts", type=int, default=1_558_305, help="full texts")
     report.add_argument("--bytes-per-text", type=int, default=56_000, help="mean size of a full text")
     report.add_argument(
-        "--sentences-per-text", type=float, default=240, help="kept ones, as in real full texts"
+        "--sentences-per-text",
+        type=float,
+        default=240,
+        help="after cleaning, as in real full texts",
     )
     report.add_argument(
-        "--sentences-per-abstract", type=float, default=7, help="kept ones, as in real abstracts"
+        "--sentences-per-abstract",
+        type=float,
+        default=7,
+        help="after cleaning, as in real abstracts",
     )
     report.add_argument(
         "--benchmark-share",
         type=float,
         nargs="+",
         default=[0.06, 1.0],
-        help="of the papers, in benchmark domains",
+        help="share of the papers in benchmark domains",
     )
     report.add_argument("--domains", type=int, default=4, help="benchmark domains")
     report.add_argument("--shards", type=int, default=100, help="shards of the full dump")

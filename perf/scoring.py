@@ -1,9 +1,9 @@
-"""How fast pairs are scored, against peers and the machine's limit, and how exact.
+"""Measure speed and exactness of scoring against other implementations and the machine's limit.
 
-Peers are the plain way of the papers, and lm-evaluation-harness where it is installed. Reads the pairs and
-models of a finished run (`make demo`). Speed is measured on a model of GPT-2's shape with random weights,
-precision on the run's own models. All on one thread, alternatives in turn, medians of processor time. Prints
-tables.
+The others are the papers' way, one token at a time, and lm-evaluation-harness if it is installed. Reads the
+pairs and models of a finished run (`make demo`). Speed is measured on a model of GPT-2's shape with random
+weights, precision on the run's models. Runs on one thread, alternates between the ways, and prints tables of
+median processor times.
 """
 
 import argparse
@@ -47,7 +47,7 @@ HARNESS_BATCHES = (1, 4, 16, 64)  # sequences; the fastest is taken
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Measure, print."""
+    """Measure; print the tables."""
     import torch
 
     torch.set_num_threads(1)
@@ -78,7 +78,7 @@ def build_model(entries: int, layers: int, width: int) -> Any:
 
 
 def score_plainly(model: Any, encoded: Sequence[EncodedPair]) -> list[TokenScores]:
-    """Score one prompt and one token at a time, as the paper does."""
+    """Score one prompt and one token at a time [RawCorpora, Sec. 2.6]."""
     import torch
 
     found = []
@@ -119,7 +119,7 @@ def plan_apart(encoded: Sequence[EncodedPair]) -> ScoringPlan:
 
 
 def measure_peak() -> float:
-    """Return the most float32 operations a second of a large matrix product, by either library."""
+    """Return the peak float32 operations per second of a large matrix product, in either library."""
     import torch
 
     left, plain, packed = torch.randn(2048, 2048), *(torch.nn.Linear(2048, 2048) for _ in range(2))
@@ -133,7 +133,7 @@ def measure_peak() -> float:
 
 
 def clock(task: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds of processor time that a task takes, and what it returns."""
+    """Return the processor seconds of a task, and its result."""
     start = time.process_time()
     found = task()
     return time.process_time() - start, found
@@ -147,7 +147,7 @@ def count_operations(model: Any, plan: ScoringPlan) -> float:
 
 
 class Harness:
-    """The harness's own scorer, with the batch size that is the fastest for it."""
+    """The harness's scorer, with its fastest batch size."""
 
     def __init__(self, model: Any, tokenizer: Any, pairs: pl.DataFrame) -> None:
         from lm_eval.models.huggingface import HFLM
@@ -173,7 +173,7 @@ class Harness:
 
 
 def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) -> None:
-    """Print pairs a second of each way, as ratios, with exactness and share of the limit."""
+    """Print the pairs per second of each way as ratios, with exactness and share of the limit."""
     import torch
 
     def encode(pairs: pl.DataFrame) -> list[EncodedPair]:
@@ -227,7 +227,7 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
 
 
 def print_exactness(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame]) -> None:
-    """Print how near the plain way the scores of a run's own models are, whose ranks are not random."""
+    """Print how far scores are from the baseline's for the run's models, whose ranks are not random."""
     import torch
 
     every = pl.concat([pairs.select("prompt", "target") for pairs in benchmarks])
@@ -242,12 +242,12 @@ def print_exactness(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame])
 
 
 def choose(count: int, wanted: int) -> list[int]:
-    """Return places spread over all."""
+    """Return evenly spaced indices."""
     return list(range(0, count, max(1, count // wanted)))[:wanted]
 
 
 def run_in_turn(ways: dict[str, Callable[[], list[Any]]]) -> tuple[dict[str, float], dict[str, list[Any]]]:
-    """Return the median of seconds for a pair of each way, and what it found."""
+    """Return the median seconds per pair of each way, and its scores."""
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     results: dict[str, list[Any]] = {}
     for _ in range(ROUNDS):
@@ -258,7 +258,7 @@ def run_in_turn(ways: dict[str, Callable[[], list[Any]]]) -> tuple[dict[str, flo
 
 
 def print_harness(results: dict[str, list[Any]], places: list[int], size: int | None) -> None:
-    """Print how far the harness's log-probabilities are from ours."""
+    """Print how far the harness's log-probabilities differ from ours."""
     if size is None:
         print(f"\n{HARNESS}: not run, it is not installed (pip install .[harness])")
         return
@@ -269,7 +269,7 @@ def print_harness(results: dict[str, list[Any]], places: list[int], size: int | 
 
 
 def compare(found: Sequence[TokenScores], plain: Sequence[TokenScores]) -> str:
-    """Return shares of equal ranks, how far others are off at most, and the same for log-probabilities."""
+    """Return the shares of equal ranks, and the largest deviations of others and of log-probabilities."""
     mine, theirs = join_token_scores(list(found)), join_token_scores(list(plain))
     same, near = mine.rank == theirs.rank, theirs.rank <= 1000
     far = float(np.abs(mine.rank / theirs.rank - 1).max())
@@ -279,7 +279,7 @@ def compare(found: Sequence[TokenScores], plain: Sequence[TokenScores]) -> str:
 
 
 def measure_memory(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame], size: int) -> str:
-    """Return how many megabytes scoring takes over those of the loaded model; Linux only."""
+    """Return the memory in MB that scoring needs beyond the loaded model; Linux only."""
     if not Path("/proc/self/clear_refs").exists():
         return "not measured: needs Linux"
     gc.collect()
@@ -290,13 +290,13 @@ def measure_memory(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame
 
 
 def read_memory(field: str) -> int:
-    """Return a field of this process's status in kilobytes."""
+    """Return a field of this process's status, in kB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(field))
 
 
 def print_precision(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame]) -> None:
-    """Print how far other number types are from float32, for models of a run."""
+    """Print how far other dtypes deviate from float32, for the models of a run."""
     from scipy.stats import trim_mean
 
     print("\n| model | number type | ranks changed | ranks <= 10 changed | trimmed mean, largest change |")

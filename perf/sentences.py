@@ -1,9 +1,9 @@
-"""How fast texts are split into sentences, against whole spaCy pipelines, and whether the ends are the same.
+"""Time sentence splitting against full spaCy pipelines, and check that sentences are identical.
 
-Texts are those of a finished run. A whole pipeline reads the same pieces of text as ours, tags, parses and
-lemmatises them, and gives its sentences; ours runs its splitting components alone. en_core_web_sm is not on
-PyPI: where it is not installed, a pipeline of its components with random weights stands in for its time, and
-pipelines in folders show a trained one. On one thread, in turn, medians of processor time. Prints a table.
+Uses the texts of a finished run. A full pipeline tags, parses and lemmatises the same pieces of text; the
+workflow runs only the components that splitting needs. en_core_web_sm is not on PyPI: if it is not installed,
+a pipeline of its components with random weights is timed instead, and folders can name trained pipelines.
+Runs on one thread, alternates between the ways, and prints a table of median processor times.
 """
 
 import argparse
@@ -21,13 +21,13 @@ from fathom.corpus.sentences import PAPERS_SPLITTER, Splitter, _cut_into_chunks,
 from fathom.running.program import run_program
 
 TAGS, LABELS, KINDS = 50, 45, 18
-"""Parts of speech, dependencies and kinds of names that en_core_web_sm knows."""
+"""Number of parts of speech, dependencies and entity types in en_core_web_sm."""
 WIDTH = 96
-"""Numbers in its vector of a token."""
+"""Width of its token vectors."""
 
 
 def make_lookalike() -> Any:
-    """Return a pipeline of en_core_web_sm's components with random weights, for its time alone."""
+    """Return a pipeline with en_core_web_sm's components and random weights, for timing only."""
     import spacy
     from spacy.tokens import Doc
     from spacy.training import Example
@@ -35,7 +35,7 @@ def make_lookalike() -> Any:
 
     fix_random_seed(0)
     pipeline = spacy.blank("en")
-    # tagger and parser read the vectors of the one tok2vec, names have their own, as in en_core_web_sm
+    # tagger and parser share one tok2vec, the entity recogniser has its own, as in en_core_web_sm
     listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": WIDTH, "upstream": "tok2vec"}
     for name in ("tok2vec", "tagger", "parser", "attribute_ruler", "ner"):
         settings = {"model": {"tok2vec": listener}} if name in {"tagger", "parser"} else {}
@@ -55,7 +55,7 @@ def make_lookalike() -> Any:
 
 
 def split_whole(pipeline: Any, texts: Sequence[str]) -> list[list[str]]:
-    """Split texts with all components of a pipeline, in the same pieces as ours."""
+    """Split texts with all components of a pipeline, in the same pieces as the workflow."""
     found = []
     for text in texts:
         chunks = _cut_into_chunks(text.strip(), Counter())
@@ -70,17 +70,17 @@ def split_ours(splitter: Splitter, texts: Sequence[str]) -> list[list[str]]:
 
 
 def tokenize(splitter: Splitter, texts: Sequence[str]) -> None:
-    """Do what no splitter of spaCy's can leave out: cut into tokens."""
+    """Tokenise texts, which every splitter of spaCy's must do."""
     for text in texts:
         for chunk in _cut_into_chunks(text.strip(), Counter()):
             splitter.pipeline.tokenizer(chunk)
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Measure, print."""
+    """Measure; print the tables."""
     import spacy
 
-    warnings.filterwarnings("ignore", module="spacy")  # random weights: no patterns, no parts of speech
+    warnings.filterwarnings("ignore", module="spacy")  # random weights have no lemma rules or parts of speech
     texts = [text[:20_000] for text in read_texts(arguments.run, arguments.characters)]
     size = sum(len(text.encode()) for text in texts) / 1e6
     rules = load_splitter("auto")
@@ -124,7 +124,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="whose texts are taken")
+    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="run with the texts")
     parser.add_argument("--pipelines", nargs="*", default=[], help="spaCy pipelines, packages or folders")
     parser.add_argument("--characters", type=int, default=300_000)
     parser.add_argument("--rounds", type=int, default=3)

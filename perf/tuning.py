@@ -1,7 +1,7 @@
-"""How fast a tuning step is: batches of similar length against padding to the maximum, with the same loss.
+"""Time a tuning step: batches of similar length against padding to the maximum, with equal loss.
 
-Reads the pairs of a finished run (`make demo`). Speed is measured on a model of GPT-2's shape with random
-weights and an adapter, on one thread, alternatives in turn, medians of processor time. Prints a table.
+Reads the pairs of a finished run (`make demo`). The model has GPT-2's shape, random weights and an adapter.
+Runs on one thread, alternates between the ways, and prints a table of median processor times.
 """
 
 import argparse
@@ -24,7 +24,7 @@ ROUNDS, BATCHES = 3, 4
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Measure, print."""
+    """Measure; print the tables."""
     import torch
 
     torch.set_num_threads(1)
@@ -58,7 +58,7 @@ def size(pair: EncodedPair) -> int:
 
 
 def step(model: Any, batches: list[list[EncodedPair]], length: int | None) -> list[float]:
-    """Return the loss of each batch, after its gradients were made."""
+    """Return the loss of each batch after its backward pass."""
     found = []
     for batch in batches:
         loss = sum_losses(model, batch, length)
@@ -73,7 +73,7 @@ if __name__ == "__main__":
     default = RUN / "machine-learning" / "benchmark" / "tf" / "pairs.parquet"
     parser.add_argument("--pairs", type=Path, default=default)
     parser.add_argument("--tokenizer", type=Path, default=RUN / "models" / "gpt2-small" / "tokenizer")
-    parser.add_argument("--length", type=int, default=256, help="what the padded way pads to")
+    parser.add_argument("--length", type=int, default=256, help="length that the baseline pads to")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--width", type=int, default=384)
     run_program(parser, main)

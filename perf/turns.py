@@ -1,4 +1,4 @@
-"""What the measurements share: alternatives in turn, in processor time, and a table of them."""
+"""Helpers of the measurements: alternate between ways, measure processor time and memory, print tables."""
 
 import gc
 import os
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def clock(task: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds of processor time of a task and its child processes, and what it returns."""
+    """Return the processor seconds of a task and its child processes, and its result."""
     gc.collect()
     start = _read_clock()
     found = task()
@@ -31,7 +31,7 @@ def _read_clock() -> float:
 def take_turns(
     ways: Mapping[str, Callable[[], Any]], rounds: int = 3
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """Run each way in turn, several rounds; return the median seconds and the last result of each."""
+    """Alternate between ways for several rounds; return the median seconds and last result of each."""
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     results = {}
     for _ in range(rounds):
@@ -48,7 +48,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 
 
 def measure_memory(*arguments: str) -> int:
-    """Return the most megabytes that this program takes when it is started again with other arguments."""
+    """Return the peak memory in MB of this program, run again with other arguments."""
     code = (
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
@@ -59,7 +59,7 @@ def measure_memory(*arguments: str) -> int:
 
 
 def read_texts(run: Path, characters: int) -> list[str]:
-    """Return full texts of a run's documents, in its order, up to so many characters in all."""
+    """Return the full texts of a run's documents in order, up to a total number of characters."""
     texts = []
     for path in sorted((run / "corpus" / "documents").glob("*.parquet")):
         for text in pl.read_parquet(path, columns=["text"])["text"]:

@@ -1,4 +1,4 @@
-"""Gather the time and memory of a run's jobs into one table by rule."""
+"""Summarise time and memory of a run's jobs by rule."""
 
 import argparse
 from pathlib import Path
@@ -10,7 +10,7 @@ from fathom.running.resources import RESOURCE_COLUMNS, Sizes, gather_timings, me
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read Snakemake's benchmark file of each job, write the table."""
+    """Read the timing of each job; write the table."""
     folder = arguments.run / "timings"
     if not folder.is_dir():
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
@@ -23,7 +23,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def measure_input(corpus: Path) -> Sizes:
-    """Return the megabytes of text by part, from the reports on the parts."""
+    """Return the size of each part's text in MB, from the reports on the parts."""
     reports = {path.stem: read_json(path) for path in sorted((corpus / "documents").glob("*.json"))}
     given = {name: report["input"] for name, report in reports.items() if "input" in report}
     shards = {name: measure_text(value["file"], value["bytes"]) for name, value in given.items()}

@@ -12,7 +12,7 @@ help: ## list these targets
 
 demo: .venv/installed ## build, train, adapt and score small models; table and report in results/demo
 	$(BIN)/snakemake -c$(CORES) --quiet rules host reason
-	@$(BIN)/python scripts/scoring/print_summary.py --summary results/demo/summary.csv --groups results/demo/groups.csv --report results/demo/report.html
+	@$(BIN)/fathom summary results/demo
 
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest -n $(CORES) --dist loadscope --no-loadscope-reorder

@@ -58,8 +58,21 @@ def run_program(
         Packages to have imported, once for all programs with the same ones.
     """
     path = name if isinstance(name, Path) else find_program(name)
-    variables = os.environ | {"PYTHONPATH": str(_ROOT / "src")} | (environment or {})
-    return run_warm([str(path), *map(str, arguments)], folder, variables, imports)
+    return run_warm([str(path), *map(str, arguments)], folder, _variables(environment), imports)
+
+
+def run_command(
+    *arguments: object,
+    folder: Path = _ROOT,
+    environment: Mapping[str, str] | None = None,
+    imports: tuple[str, ...] = LIGHT,
+) -> subprocess.CompletedProcess[str]:
+    """Run the command `fathom` in the same way as :func:`run_program` a program."""
+    return run_warm(["fathom.commands", *map(str, arguments)], folder, _variables(environment), imports)
+
+
+def _variables(more: Mapping[str, str] | None) -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(_ROOT / "src")} | (more or {})
 
 
 def run_snakemake(*arguments: str, folder: Path = _ROOT) -> subprocess.CompletedProcess[str]:

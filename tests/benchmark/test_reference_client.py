@@ -3,7 +3,7 @@
 import json
 import logging
 import os
-import subprocess
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from tests.programs import find_program
+from tests.programs import run_command, run_program
 
 from fathom.benchmark import reference_client as sending
 from fathom.benchmark.reference_client import Sending, send_requests
@@ -277,12 +277,8 @@ def test_requests_and_folders_that_do_not_fit(stub, requests, tmp_path):
     assert len(stub.asked) == asked
 
 
-def run(script: str, *arguments: object, code: int = 0) -> str:
-    command = [sys.executable, find_program(script), *arguments]
-    done = subprocess.run(
-        [str(part) for part in command], cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True, text=True,
-    )  # fmt: skip
+def run(*arguments: object, code: int = 0) -> str:
+    done = run_command("request", *arguments)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -293,31 +289,34 @@ def test_from_keywords_over_the_service_to_a_benchmark(stub, tmp_path):
         tmp_path / "keywords.tsv", ["keyword", "documents"], [["graphs", 10], ["agents", 9], ["trees", 3]]
     )
     parts = [*("--keywords", tmp_path / "keywords.tsv", "--title", "AI", "--categories", 2, "--each", 1)]
-    run("write_request.py", *parts, "--per-request", 1, "--output", tmp_path / "q" / "r.txt",
+    run("write", *parts, "--per-request", 1, "--output", tmp_path / "q" / "r.txt",
         "--list", tmp_path / "c.txt")  # fmt: skip
     assert names(tmp_path / "q") == ["r-01.txt", "r-02.txt"]
     assert "2. agents" not in (tmp_path / "q" / "r-02.txt").read_text()
-    logged = run("write_request.py", *parts, "--output", tmp_path / "q" / "r.txt", code=1)
+    logged = run("write", *parts, "--output", tmp_path / "q" / "r.txt", code=1)
     assert "another division" in logged and names(tmp_path / "q") == ["r-01.txt", "r-02.txt"]
     filler = "In many textbooks of this field the one thing that takes its turn and learns from"
     pair = {"prompt": f"{filler} them is called a", "target": " forest"}
     stub.replies = [message(f"# Category 1: graphs\n{json.dumps(pair)}"),
                     message(f"Here it is:\n# Category 1: agents\n{json.dumps(pair)}\n")]  # fmt: skip
     asked = sorted((tmp_path / "q").iterdir())
-    logged = run("send_request.py", "--request", *asked, "--model", "m", "--output", tmp_path / "a")
+    logged = run("send", "--request", *asked, "--model", "m", "--output", tmp_path / "a")
     assert "2 answers" in logged and SECRET not in logged
-    run("read_answer.py", "--answer", *sorted((tmp_path / "a").glob("*.txt")), "--categories",
+    run("read", "--answer", *sorted((tmp_path / "a").glob("*.txt")), "--categories",
         tmp_path / "c.txt", "--each", 1, "--source", "some model", "--output", tmp_path / "pairs.jsonl",
         "--faults", tmp_path / "faults.csv")  # fmt: skip
     assert [row["source"] for row in read_json_lines(tmp_path / "pairs.jsonl")] == ["some model"]
     (fault,) = read_delimited(tmp_path / "faults.csv", ",")
     assert (fault["file"], fault["line"], fault["rule"]) == ("r-02.txt", "3", "duplicate")
     assert fault["text"].endswith("line 2 of r-01.txt")
-    run("import_reference.py", "--input", tmp_path / "pairs.jsonl", "--output", tmp_path / "reference")
-    run("send_request.py", "--request", *asked, "--model", "m", "--output", tmp_path / "b",
+    done = run_program(
+        "import_reference", "--input", tmp_path / "pairs.jsonl", "--output", tmp_path / "reference"
+    )
+    assert done.returncode == 0, done.stderr
+    run("send", "--request", *asked, "--model", "m", "--output", tmp_path / "b",
         "--max-tokens", 0, code=1)  # fmt: skip
 
 
 def test_no_rule_of_the_workflow_sends_anything():
     rules = [*(ROOT / "workflow").rglob("*.smk"), ROOT / "workflow" / "Snakefile"]
-    assert not [path for path in rules if "send_request" in path.read_text()]
+    assert not [path for path in rules if re.search("reference_client|fathom request", path.read_text())]

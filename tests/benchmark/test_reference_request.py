@@ -1,20 +1,16 @@
 """The request, and answers in every form that models give them, read without running anything."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.programs import find_program
+from tests.programs import run_command, run_program
 
 from fathom.benchmark.reference_request import find_entries, read_answers, write_request
 from fathom.errors import InputError
 from fathom.io.files import read_delimited, read_json_lines, write_delimited
 
-ROOT = Path(__file__).resolve().parents[2]
 STOPWORDS = frozenset(("a", "an", "the", "of", "as", "by", "to", "in", "and", "is", "it", "with", "from"))
 FILLER = "In many textbooks of this field the one thing that takes its actions and learns from"
 PROMPT = f"{FILLER} them is called an"
@@ -140,19 +136,15 @@ def test_counts_and_categories():
 
 
 def test_from_keywords_to_an_imported_benchmark(tmp_path):
-    def run(script: str, *arguments: object) -> str:
-        command = [sys.executable, find_program(script), *arguments]
-        done = subprocess.run(
-            [str(part) for part in command], cwd=ROOT, env={"PYTHONPATH": str(ROOT / "src")},
-            capture_output=True, text=True,
-        )  # fmt: skip
+    def run(*arguments: object) -> str:
+        done = run_command("request", *arguments)
         assert done.returncode == 0, done.stderr
         return done.stderr
 
     write_delimited(
         tmp_path / "keywords.tsv", ["keyword", "documents"], [["rare", 1], ["agents", 9], ["graphs", 10]]
     )
-    run("write_request.py", "--keywords", tmp_path / "keywords.tsv", "--title", "AI", "--categories", 2,
+    run("write", "--keywords", tmp_path / "keywords.tsv", "--title", "AI", "--categories", 2,
         "--each", 2, "--output", tmp_path / "r.txt", "--list", tmp_path / "c.txt")  # fmt: skip
     assert (tmp_path / "c.txt").read_text() == "graphs\nagents\n"
     assert "I need 4 items" in (tmp_path / "r.txt").read_text()
@@ -161,7 +153,7 @@ def test_from_keywords_to_an_imported_benchmark(tmp_path):
         f"# Category 1: Graphs\n{good[0]}\n{good[1]}\n# Category 2: Agents\n{good[2]}\n{pair(target='xerox')}"
     )
     (tmp_path / "answer.txt").write_text(text)
-    logged = run("read_answer.py", "--answer", tmp_path / "answer.txt",
+    logged = run("read", "--answer", tmp_path / "answer.txt",
                  "--categories", tmp_path / "c.txt", "--each", 2,
                  "--output", tmp_path / "pairs.jsonl", "--faults", tmp_path / "f.csv")  # fmt: skip
     assert "3 entries keep the rules, 1 do not" in logged
@@ -169,4 +161,7 @@ def test_from_keywords_to_an_imported_benchmark(tmp_path):
     assert {(row["file"], row["line"], row["entry"]) for row in faults} == {("answer.txt", "6", "4")}
     assert {row["rule"] for row in faults} == {"target blank", "article"}
     assert len(read_json_lines(tmp_path / "pairs.jsonl")) == 3
-    run("import_reference.py", "--input", tmp_path / "pairs.jsonl", "--output", tmp_path / "reference")
+    done = run_program(
+        "import_reference", "--input", tmp_path / "pairs.jsonl", "--output", tmp_path / "reference"
+    )
+    assert done.returncode == 0, done.stderr

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from scipy import stats
+from tests.programs import run_command
 
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
+from fathom.figures.rank_table import describe_run
 from fathom.figures.style import clean_name, use_style, wrap_name
 from fathom.io.contracts.scoring import GROUP_COLUMNS, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
@@ -227,7 +229,7 @@ def test_a_reference_is_drawn_and_counted_beside_the_others(tmp_path):
     variants = ("tf", "tfidf", "reference")
     rows = [_row(n, v, float(values[n][i])) for n in values for i, v in enumerate(variants)]
     rows += [_row("e", "tf", 50.0), _row("e", "tfidf", 55.0)]  # not scored on the reference
-    summary = _write(tmp_path / "s.csv", rows)
+    summary = _write(tmp_path / "summary.csv", rows)
     run = _run_plot(summary, tmp_path)
     assert "no reference rank for e" in run.stderr
     table = read_delimited(tmp_path / "f.csv", ",")
@@ -247,7 +249,7 @@ def test_a_reference_is_drawn_and_counted_beside_the_others(tmp_path):
     assert [len(axes.lines[0].get_xdata()) for axes in (between, reference)] == [5, 4]
     assert reference.get_title().startswith("TF and reference: r = 0.")
     assert "\nTF-IDF and reference: r = 0." in reference.get_title()
-    assert "TF and reference: r = 0." in _print_summary(summary)
+    assert "TF and reference: r = 0." in _describe(tmp_path)
 
 
 def test_equal_ranks_have_no_correlation(tmp_path):
@@ -280,60 +282,53 @@ def test_a_wide_range_is_drawn_on_a_log_scale(tmp_path):
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
-def test_print_summary(tmp_path, columns):
+def test_the_summary_of_a_run_is_printed(tmp_path, columns):
     names = ["gpt2-small+machine-learning", "gpt2-small", "red\x1b[31m"]
-    summary = _summary(tmp_path / "s.csv", names)
+    summary = _summary(tmp_path / "summary.csv", names)
+    (tmp_path / "report.html").touch()
     before = sorted(tmp_path.iterdir())
-    run = subprocess.run(
-        [sys.executable, "scripts/scoring/print_summary.py", "--summary", str(summary),
-         "--report", "r/report.html"],
-        cwd=_ROOT, capture_output=True, text=True, check=False, env=_ENVIRONMENT | {"COLUMNS": str(columns)},
-    )  # fmt: skip
+    run = run_command("summary", tmp_path, environment={"COLUMNS": str(columns)})
     assert run.returncode == 0, run.stderr
     assert sorted(tmp_path.iterdir()) == before
     order = [clean_name(model.model) for model in figures.read_model_ranks(summary)["ml"]]
     places = [run.stdout.index(f"  {name}") for name in order]
     assert places == sorted(places)
     assert "low is best" in " ".join(run.stdout.split())
-    assert "r/report.html" in run.stdout and "\x1b" not in run.stdout
+    assert str(tmp_path / "report.html") in run.stdout and "\x1b" not in run.stdout
     assert "snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME" in run.stdout
     table = run.stdout.split("A rank says")[0]
     assert columns == 40 or max(map(len, table.splitlines())) <= columns
 
 
-def _print_summary(summary, *more):
-    command = [
-        sys.executable,
-        "scripts/scoring/print_summary.py",
-        "--summary",
-        str(summary),
-        "--report",
-        "r.html",
-    ]
-    run = subprocess.run(
-        [*command, *map(str, more)], cwd=_ROOT, capture_output=True, text=True, check=False,
-        env=_ENVIRONMENT | {"COLUMNS": "120"},
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    return run.stdout
+def test_a_folder_without_a_summary_is_named(tmp_path):
+    run = run_command("summary", tmp_path)
+    assert run.returncode == 1
+    assert f"{tmp_path}: there is no summary.csv\nHint: give the folder of a run" in run.stderr
 
 
-def test_print_summary_shows_groups_only_where_they_are_given(tmp_path):
-    summary = _summary(tmp_path / "s.csv", ["one", "two"])
+def _describe(folder):
+    return "\n\n".join(describe_run(folder, 120))
+
+
+def test_groups_are_shown_only_where_there_are_some(tmp_path):
+    _summary(tmp_path / "summary.csv", ["one", "two"])
+    plain = _describe(tmp_path)
     groups = [("ml", variant, name, 1, 2, name[0].upper() + variant[-1]) for variant in ("tf", "tfidf")
               for name in ("one", "two")]  # fmt: skip
-    write_delimited(tmp_path / "g.csv", GROUP_COLUMNS, groups, delimiter=",")
-    plain, grouped = _print_summary(summary), _print_summary(summary, "--groups", tmp_path / "g.csv")
+    write_delimited(tmp_path / "groups.csv", GROUP_COLUMNS, groups, delimiter=",")
+    grouped = _describe(tmp_path)
     assert "Letters:" not in plain and "Letters:" in grouped
     (line,) = [line for line in grouped.splitlines() if line.startswith("  one ")]
     assert [cell for cell in line.split() if cell in {"Of", "Tf"}] == ["Of", "Of"]
-    assert len(grouped.splitlines()[2].split()) == len(plain.splitlines()[2].split()) == 5
+    assert len(grouped.splitlines()[1].split()) == len(plain.splitlines()[1].split()) == 5
 
 
-def test_print_summary_shows_a_reference_benchmark_where_there_is_one(tmp_path):
+def test_a_reference_benchmark_is_shown_where_there_is_one(tmp_path):
+    _summary(tmp_path / "summary.csv", ["a"])
+    assert "reference" not in _describe(tmp_path)
     rows = [_row(name, variant, 9, 8, 10) for name in "ab" for variant in ("tf", "tfidf", "reference")]
-    assert "reference rank" in _print_summary(_write(tmp_path / "s.csv", rows))
-    assert "reference" not in _print_summary(_summary(tmp_path / "t.csv", ["a"]))
+    _write(tmp_path / "summary.csv", rows)
+    assert "reference rank" in _describe(tmp_path)
 
 
 def test_wrapping_keeps_every_letter():

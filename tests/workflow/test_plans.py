@@ -5,9 +5,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.programs import SNAKEMAKE, run_program
+from tests.programs import run_command
 
+from fathom.errors import InputError
 from fathom.running.resources import read_rates
+from fathom.workflow.plans import find_snakefile, merge_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = {
@@ -18,8 +20,8 @@ RULES = {
 
 
 def plan(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the program at the repository's root."""
-    return run_program("plan_run", *arguments, imports=SNAKEMAKE)
+    """Run the command at the repository's root."""
+    return run_command("plan", *arguments)
 
 
 @pytest.fixture
@@ -49,6 +51,42 @@ def test_a_plan_counts_jobs_hours_and_gigabytes(dump):
         r"^\d+ jobs, [0-9.]+ CPU hours, [0-9.]+ GPU hours, [0-9.]+ GB of new files", done.stdout, re.M
     )
     assert "from 0.01 GB of text" in done.stdout
+
+
+def test_a_run_is_planned_from_any_folder(tmp_path):
+    done = run_command("plan", "--forceall", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^[1-9]\d* jobs, ", done.stdout, re.M)
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_workflow_is_found_as_snakemake_finds_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="there is no Snakefile here, and fathom is not installed from"):
+        find_snakefile(None, None)
+    with pytest.raises(InputError, match="--snakefile none: there is no such file"):
+        find_snakefile(Path("none"), ROOT)
+    assert find_snakefile(None, ROOT) == ROOT / "Snakefile"
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "workflow" / "Snakefile").touch()
+    assert find_snakefile(None, ROOT) == Path("workflow/Snakefile")
+    assert find_snakefile(ROOT / "Snakefile", None) == ROOT / "Snakefile"
+
+
+def test_files_and_values_are_merged_as_snakemake_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text(
+        "domains: {x: {categories: [a]}}\npairs: {tokenizer: m, seed: 1}\nrun: a\n"
+    )
+    (tmp_path / "b.yaml").write_text("pairs: {seed: 2}\n")
+    config = merge_configuration(["a.yaml", "b.yaml"], ["run=c", "domains={y: {categories: [b]}}"])
+    assert (config.run, config.pairs.tokenizer, config.pairs.seed) == ("c", "m", 2)
+    assert list(config.domains) == ["x", "y"]
+    (tmp_path / "b.yaml").write_text("- a list\n")
+    with pytest.raises(InputError, match=r"b\.yaml: this file holds no keys"):
+        merge_configuration(["b.yaml"], [])
+    with pytest.raises(InputError, match=r"--config run=\{: not valid YAML"):
+        merge_configuration(["a.yaml"], ["run={"])
 
 
 def test_bad_configuration_is_named_without_a_traceback(dump):

@@ -39,11 +39,11 @@ _HINTS = {
 _UNFINISHED = {
     "max_tokens": (
         "the answer was cut off at {limit:,} tokens",
-        "raise --max-tokens, or put fewer categories into each request (write_request.py --per-request)",
+        "raise --max-tokens, or put fewer categories into each request (fathom request write --per-request)",
     ),
     "model_context_window_exceeded": (
         "the answer was cut off at the end of the model's context",
-        "put fewer categories into each request (write_request.py --per-request)",
+        "put fewer categories into each request (fathom request write --per-request)",
     ),
     "refusal": ("the model refuses to answer", "check the request, ask another model, or leave it out"),
 }
@@ -70,6 +70,11 @@ class Sending:
     timeout: float = 600.0
     retries: int = 6
 
+    def __post_init__(self) -> None:
+        """Raise `InputError` if a number is too small."""
+        if self.max_tokens < 1 or self.timeout <= 0 or self.retries < 0:
+            raise InputError("a number is too small", "--max-tokens, --timeout, --retries", "see --help")
+
 
 def send_requests(requests: Sequence[Path], folder: Path, settings: Sending) -> dict[str, int]:
     """Send the requests without an answer, one after the other, and save each answer as it arrives.
@@ -77,7 +82,7 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: Sending) -> 
     Parameters
     ----------
     requests : sequence of Path
-        Text files, as `write_request.py` writes them.
+        Text files, as `fathom request write` writes them.
     folder : Path
         Folder of the answers, which are named after the requests.
     settings : Sending
@@ -127,7 +132,7 @@ def _find_unanswered(requests: Sequence[Path], folder: Path, model: str) -> dict
             )
         text = read_plain_text(request)
         if not text.strip():
-            raise InputError("the request is empty", str(request), "write it again with write_request.py")
+            raise InputError("the request is empty", str(request), "write it again: fathom request write")
         path = folder / f"{request.stem}.json"
         if not path.exists():
             unanswered[request] = text

@@ -4,10 +4,14 @@ import difflib
 import re
 from collections.abc import Collection, Iterable, Iterator
 from datetime import date
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
+
+from fathom.errors import InputError
+
+Model = TypeVar("Model", bound=BaseModel)
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 """A name that becomes a folder: letters, digits, dot, underscore, hyphen."""
@@ -63,6 +67,14 @@ def check_case(names: Iterable[str], key: str) -> None:
         other = seen.setdefault(name.casefold(), name)
         if other != name:
             raise ValueError(f"{key}: {other!r} and {name!r} differ only in case; rename one of them")
+
+
+def check_values(values: Any, model: type[Model], where: str) -> Model:
+    """Return a section made of plain values; raise `InputError` that says `where` and names the wrong key."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise InputError(describe_errors(error, model), where) from error
 
 
 def describe_errors(error: ValidationError, model: type[BaseModel]) -> str:

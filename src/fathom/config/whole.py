@@ -197,14 +197,25 @@ def read_config(values: dict[str, Any], source: str) -> Config:
 
 def read_config_file(path: Path | str) -> Config:
     """Read and check one YAML file; raise `InputError` as :func:`read_config` does."""
+    return read_config(read_values(path), str(path))
+
+
+def read_values(path: Path | str) -> dict[str, Any]:
+    """Read one YAML file unchecked; raise `InputError` if it is missing or not a YAML mapping."""
+    values = parse_yaml(require_file(path).read_text(encoding="utf-8"), str(path)) or {}
+    if not isinstance(values, dict):
+        raise InputError("this file holds no keys", str(path), "each line is `key: value`")
+    return values
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """Return what some YAML says; raise `InputError` if it is not valid."""
     import yaml
 
-    path = Path(path)
     try:
-        values = yaml.safe_load(require_file(path).read_text(encoding="utf-8"))
+        return yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise InputError(f"not valid YAML: {error}", str(path)) from error
-    return read_config(values or {}, str(path))
+        raise InputError(f"not valid YAML: {error}", where) from error
 
 
 def _hint(error: ValidationError) -> str:

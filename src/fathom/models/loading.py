@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from fathom.running.program import log
 _TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
                     "spiece.model", "sentencepiece*.model")  # fmt: skip
 _WEIGHT_FILES = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(?<!\.json)")
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
@@ -309,6 +311,33 @@ def locate_model(entry: Entry, registry: Path | str, tokenizer_only: bool = Fals
                 "there is no such folder", str(folder), f"see model {entry.name!r} in {registry}"
             )
         return folder.resolve(), entry.revision
+    what = f"model {entry.name!r} ({entry.source})"
+    return _fetch(entry.source, entry.revision, tokenizer_only, what, str(registry))
+
+
+def find_pointer(source: Path | str) -> Pointer:
+    """Return the pointer of a model that a person names.
+
+    Parameters
+    ----------
+    source : Path or str
+        Path of a pointer or of a model's folder; else an id on the hub, where the model is fetched from. With
+        the environment variable HF_HUB_OFFLINE set, only what was fetched before is found.
+
+    Raises
+    ------
+    InputError
+        If there is no such path, or the hub cannot be reached, or does not have or give the model.
+    """
+    name, path = str(source), Path(source).expanduser()
+    if path.exists() or not _HUB_ID.fullmatch(name):
+        return read_pointer(path)
+    folder, revision = _fetch(name, "", False, f"model {name!r}, which is no file or folder,", "")
+    return Pointer(name, folder, revision)
+
+
+def _fetch(identifier: str, revision: str, tokenizer_only: bool, what: str, where: str) -> tuple[Path, str]:
+    """Return the folder and commit of a model of the hub; the parameters after it are for the message."""
     import httpx
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
@@ -316,16 +345,16 @@ def locate_model(entry: Entry, registry: Path | str, tokenizer_only: bool = Fals
     patterns = [*_TOKENIZER_FILES, "config.json"] if tokenizer_only else [*_TOKENIZER_FILES, *_WEIGHT_FILES]
     try:
         found = snapshot_download(
-            entry.source,
-            revision=entry.revision or None,
+            identifier,
+            revision=revision or None,
             allow_patterns=patterns,
             ignore_patterns=["*/*"],  # copies in other formats lie in subfolders
         )
     except (LocalEntryNotFoundError, HFValidationError, httpx.HTTPError, OSError) as error:
         offline = os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
         raise InputError(
-            f"model {entry.name!r} ({entry.source}) cannot be fetched: {str(error).splitlines()[0]}",
-            str(registry),
+            f"{what} cannot be fetched: {str(error).splitlines()[0]}",
+            where,
             "HF_HUB_OFFLINE is set: unset it to fetch models"
             if offline
             else "check the network, the id and, for a gated model, your access (hf auth login)",

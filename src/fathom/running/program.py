@@ -1,4 +1,4 @@
-"""What every program under scripts/ shares: its log, its settings, its progress, and how it fails."""
+"""What every program shares: its log, its settings, its progress, and how it fails."""
 
 import argparse
 import json
@@ -8,15 +8,15 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import BaseModel
-
-from fathom.config.section import describe_errors
 from fathom.errors import InputError
 
+if TYPE_CHECKING:  # `fathom --help` does without pydantic
+    from pydantic import BaseModel
+
 Item = TypeVar("Item")
-Settings = TypeVar("Settings", bound=BaseModel)
+Settings = TypeVar("Settings", bound="BaseModel")
 
 log = logging.getLogger("fathom")
 
@@ -34,10 +34,19 @@ def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namesp
     main : callable
         Takes the parsed arguments; raises `InputError` for what the user can mend.
     """
+    add_log(parser)
+    run_logged(main, parser.parse_args(), Path(parser.prog).stem)
+
+
+def add_log(parser: argparse.ArgumentParser) -> None:
+    """Add `--log FILE`, which messages go to beside the terminal."""
     parser.add_argument("--log", type=Path, help="also write messages to this file")
-    arguments = parser.parse_args()
+
+
+def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, name: str) -> None:
+    """Run `main` on parsed arguments, as :func:`run_program` does; messages begin with `name`."""
     try:
-        _open_log(arguments.log, Path(parser.prog).stem)
+        _open_log(arguments.log, name)
         main(arguments)
     except InputError as error:
         log.error("Error: %s", error)
@@ -73,7 +82,7 @@ def _open_file(path: Path, formatter: logging.Formatter | None) -> logging.Handl
     return handler
 
 
-def add_settings(parser: argparse.ArgumentParser, model: type[BaseModel]) -> None:
+def add_settings(parser: argparse.ArgumentParser, model: "type[BaseModel]") -> None:
     """Add `--settings JSON`, the section of the configuration that a program obeys, or its defaults."""
     parser.add_argument(
         "--settings",
@@ -111,14 +120,12 @@ def add_tables(
 
 def read_settings(text: str, model: type[Settings]) -> Settings:
     """Read the value of `--settings`; raise `InputError` that names the wrong key."""
-    from pydantic import ValidationError
+    from fathom.config.section import check_values
 
     try:
-        return model.model_validate(json.loads(text))
+        return check_values(json.loads(text), model, "--settings")
     except json.JSONDecodeError as error:
         raise InputError(f"this is no JSON: {error}", "--settings") from error
-    except ValidationError as error:
-        raise InputError(describe_errors(error, model), "--settings") from error
 
 
 def show_progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:

@@ -26,6 +26,11 @@ class ScoreFiles(NamedTuple):
     report: Path
 
 
+def name_beside(pairs: Path, model: str) -> Path:
+    """Return where the scores of a model lie beside its pairs: `{pairs}.{model}.parquet`."""
+    return pairs.with_name(f"{pairs.stem}.{model.rpartition('/')[2]}.parquet")
+
+
 def name_files(
     pairs: Sequence[Path], scores: Sequence[Path], reports: Sequence[Path] | None = None
 ) -> list[ScoreFiles]:
@@ -43,6 +48,8 @@ def name_files(
     InputError
         If a file would be written twice or over pairs, or cannot be written.
     """
+    for path in (*scores, *(reports or [])):
+        require_file_name(path)
     reports = reports or [path.with_suffix(".json") for path in scores]
     written = [path.resolve() for path in (*scores, *reports)]
     differ = len({len(pairs), len(scores), len(reports)}) > 1
@@ -52,8 +59,6 @@ def name_files(
             "--pairs, --output, --report",
             "give as many of each, in the same order",
         )
-    for path in written:
-        require_file_name(path)
     return [ScoreFiles(*names) for names in zip(pairs, scores, reports, strict=True)]
 
 

@@ -1,6 +1,8 @@
 """Pairs as they come: of the workflow, or of anybody who has prompts and targets."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -62,13 +64,42 @@ def read_pairs(path: Path | str) -> pl.DataFrame:
 
 def _read_lines(path: Path) -> pl.DataFrame:
     """Read pairs from JSON lines."""
-    rows = read_json_lines(path)
+    return take_rows(read_json_lines(path), f"{path}, line")
+
+
+def take_rows(rows: Sequence[Mapping[str, Any]], where: str) -> pl.DataFrame:
+    """Return pairs given as mappings with prompt and target; see :func:`complete_pairs`.
+
+    Raises
+    ------
+    InputError
+        With the number of the row that lacks a text; `where` comes before the number.
+    """
     columns = [column for column in COLUMNS if column in REQUIRED or any(column in row for row in rows)]
     for number, row in enumerate(rows, start=1):
         wrong = [column for column in columns if not isinstance(row.get(column), str)]
         if wrong:
             raise InputError(
-                f"no text under {', '.join(wrong)}", f"{path}, line {number}", "every line needs it, or none"
+                f"no text under {', '.join(wrong)}", f"{where} {number}", "every one needs it, or none"
             )
     values = [[row[column] for column in columns] for row in rows]
     return complete_pairs(pl.DataFrame(values, dict.fromkeys(columns, pl.String), orient="row"))
+
+
+def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return pairs as scoring needs them, from a file, a frame, or a list of mappings.
+
+    Raises
+    ------
+    InputError
+        If there is no pair, or a text is missing.
+    """
+    if isinstance(pairs, str | Path):
+        return read_pairs(pairs)
+    found = pairs if isinstance(pairs, pl.DataFrame) else take_rows(pairs, "pairs, row")
+    for column in (column for column in COLUMNS if column in found.columns):
+        if found[column].dtype != pl.String or found[column].null_count():
+            raise InputError(f"no text under {column}", "pairs", "every pair needs it, or none")
+    if found.is_empty():
+        raise InputError("there is no pair", "pairs", "a pair is a prompt with its target")
+    return complete_pairs(found)

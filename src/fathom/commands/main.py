@@ -1,0 +1,30 @@
+"""The command `fathom`: score a model, plan a run, print its summary, request a benchmark from a model.
+
+Modules of verbs import the library inside functions, so that `--help` answers at once.
+"""
+
+import argparse
+from collections.abc import Sequence
+
+from fathom import __version__
+from fathom.commands import plan, request, score, summary
+from fathom.running.program import run_logged
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Run one verb; exit codes are those of :func:`fathom.running.program.run_program`.
+
+    Parameters
+    ----------
+    words : sequence of str, optional
+        Arguments of the command, by default those of the process.
+    """
+    parser = argparse.ArgumentParser(
+        prog="fathom", description="Completion benchmarks from raw corpora, and models scored on them."
+    )
+    parser.add_argument("--version", action="version", version=f"fathom {__version__}")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for module in (score, plan, summary, request):
+        module.add_verb(verbs)
+    arguments = parser.parse_args(words)
+    run_logged(arguments.run, arguments, arguments.name)

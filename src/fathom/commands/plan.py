@@ -1,0 +1,75 @@
+"""Say before a run what it will take: jobs, CPU and GPU hours, memory and disk by rule.
+
+Targets, --configfile and --config are as for snakemake. The workflow is that of the working folder, else that
+of the folder that fathom is installed from.
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+from fathom.commands.places import find_checkout
+from fathom.running.program import log
+
+if TYPE_CHECKING:
+    from fathom.commands.verbs import Verbs
+    from fathom.workflow.plans import Plan
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom plan`."""
+    parser = verbs.add_verb(into, "plan", __doc__, run)
+    parser.add_argument("targets", nargs="*", help="what to make; everything by default")
+    parser.add_argument("--snakefile", type=Path, help="the workflow, if it is another one")
+    parser.add_argument("--configfile", nargs="+", default=[], help="as for snakemake")
+    parser.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
+    parser.add_argument("--forceall", action="store_true", help="as if nothing had been made yet")
+    parser.add_argument("--cores", type=int, default=1, help="cores that work at a time")
+    parser.add_argument("--rates", type=Path, help="rates by rule (TSV); config/rates.tsv of the workflow")
+    parser.add_argument(
+        "--measured", type=Path, help="resources.csv of an earlier run, instead of these rates"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Ask Snakemake what it would do, multiply that with rates, print a table."""
+    from fathom.workflow.plans import Request, find_snakefile, make_plan
+
+    snakefile = find_snakefile(arguments.snakefile, find_checkout())
+    request = Request(
+        snakefile, arguments.targets, arguments.configfile, arguments.config, arguments.forceall
+    )
+    rates = arguments.rates or request.find("config/rates.tsv")
+    plan = make_plan(request, rates, arguments.measured)
+    for name, count in sorted(plan.unknown.items()):
+        log.info("no rate for rule %s: its %d jobs are not counted below", name, count)
+    print_rules(plan)
+    print_sums(plan, arguments.cores, rates)
+
+
+def print_rules(plan: "Plan") -> None:
+    """Print a line for each rule."""
+    form = "{:26} {:>7} {:>10} {:>10} {:>10} {:>9} {:>9}"
+    print(form.format("rule", "jobs", "CPU hours", "GPU hours", "longest h", "memory MB", "disk GB"))
+    for rule, line in plan.rules.items():
+        hours = [f"{value / 3600:,.2f}" for value in (line.cpu_seconds, line.gpu_seconds, line.longest)]
+        sizes = f"{line.memory_mb:,.0f}", f"{line.disk_mb / 1000:,.2f}"
+        print(form.format(rule, f"{line.jobs:,}", *hours, *sizes))
+
+
+def print_sums(plan: "Plan", cores: int, rates: Path) -> None:
+    """Print sums over all rules, and where rates come from."""
+    lines = plan.rules.values()
+    jobs, disk = sum(line.jobs for line in lines), sum(line.disk_mb for line in lines) / 1000
+    cpu, gpu = (sum(getattr(line, name) for line in lines) / 3600 for name in ("cpu_seconds", "gpu_seconds"))
+    print(
+        f"\n{jobs:,} jobs, {cpu:,.1f} CPU hours, {gpu:,.1f} GPU hours, {disk:,.1f} GB of new files,"
+        f" from {plan.sizes.whole / 1000:,.2f} GB of text"
+    )
+    longest = max((line.longest for line in lines), default=0.0) / 3600
+    print(f"at least {max(cpu / cores, longest):,.1f} hours on {cores} cores, beside what GPU jobs wait for")
+    source = f"{rates.name}, as if every document were in a domain with a benchmark"
+    if plan.measured is not None:
+        source = f"{plan.measured}, as if as large a share of documents were in the domains as there"
+    print(f"rates: {source}; a run may well take half or twice of it")

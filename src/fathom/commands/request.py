@@ -1,0 +1,133 @@
+"""Get a benchmark from a language model: write the request, send it, check the answer.
+
+No rule of the workflow does this. The checked pairs enter a run by `reference` in its configuration.
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+from fathom.commands.places import find_checkout
+from fathom.running.program import log
+
+if TYPE_CHECKING:
+    from fathom.commands.verbs import Verbs
+
+WRITE = """Write the request for a benchmark, to send by hand or by `fathom request send`.
+
+Reads keywords.tsv of a domain and takes the keywords of most documents as categories.
+"""
+SEND = """Send requests to a language model through the Anthropic API.
+
+You always name the model; the key comes from ANTHROPIC_API_KEY alone. Every answer is saved as it comes, with
+model, tokens and date. Started again, only requests without an answer are sent. Needs the package anthropic.
+"""
+READ = """Read a language model's answers and check them against the rules of the request.
+
+Nothing in an answer is run. Entries that keep all rules are written as JSON lines; every broken rule is
+listed with file, line, entry and text.
+"""
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom request write`, `send` and `read`."""
+    parser = into.add_parser("request", help=verbs.cut_help(__doc__), description=__doc__)
+    steps = parser.add_subparsers(title="steps", metavar="STEP", required=True)
+    _add_write(verbs.add_verb(steps, "write", WRITE, write))
+    _add_send(verbs.add_verb(steps, "send", SEND, send))
+    _add_read(verbs.add_verb(steps, "read", READ, read))
+
+
+def _add_write(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `fathom request write`."""
+    parser.add_argument("--keywords", type=Path, required=True, help="keywords.tsv of the domain")
+    parser.add_argument("--title", required=True, help="name of the domain in text")
+    parser.add_argument("--categories", type=int, default=20, help="number of categories; 20 in the papers")
+    parser.add_argument("--each", type=int, default=50, help="pairs of each category; 50 in the papers")
+    parser.add_argument(
+        "--per-request",
+        type=int,
+        help="categories in each request, numbered -01, -02, ...; all in one if absent",
+    )
+    parser.add_argument("--output", type=Path, required=True, help="the request (text)")
+    parser.add_argument(
+        "--list", type=Path, help="also write the categories, one a line, for `fathom request read`"
+    )
+
+
+def write(arguments: argparse.Namespace) -> None:
+    """Take the keywords of most documents as categories, write the request or requests."""
+    from fathom.benchmark.request_files import choose_categories, write_requests
+    from fathom.io.files import write_text
+
+    categories = choose_categories(arguments.keywords, arguments.categories)
+    paths = write_requests(
+        arguments.output, arguments.title, categories, arguments.each, arguments.per_request
+    )
+    if arguments.list:
+        write_text(arguments.list, "".join(f"{category}\n" for category in categories))
+    log.info("%s categories, %s each: %s", len(categories), arguments.each, ", ".join(map(str, paths)))
+
+
+def _add_send(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `fathom request send`."""
+    parser.add_argument("--request", type=Path, nargs="+", required=True, help="requests (text)")
+    parser.add_argument("--model", required=True, help="the model's full name, as the API knows it")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the answers")
+    parser.add_argument(
+        "--max-tokens", type=int, default=32000, help="longest answer in tokens, thinking included; 32000"
+    )
+    parser.add_argument("--timeout", type=float, default=600.0, help="seconds of silence; 600")
+    parser.add_argument("--retries", type=int, default=6, help="further attempts, with growing pauses; 6")
+
+
+def send(arguments: argparse.Namespace) -> None:
+    """Send what has no answer, save the answers."""
+    from fathom.benchmark.reference_client import Sending, send_requests
+
+    settings = Sending(arguments.model, arguments.max_tokens, arguments.timeout, arguments.retries)
+    counts = send_requests(arguments.request, arguments.output, settings)
+    log.info(
+        "%s answers in %s: %s were there, %s came now for %s tokens in and %s out",
+        counts["kept"] + counts["received"],
+        arguments.output,
+        counts["kept"],
+        counts["received"],
+        f"{counts['input_tokens']:,}",
+        f"{counts['output_tokens']:,}",
+    )
+
+
+def _add_read(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `fathom request read`."""
+    parser.add_argument(
+        "--answer", type=Path, nargs="+", required=True, help="the answers to all requests (text)"
+    )
+    parser.add_argument(
+        "--categories", type=Path, required=True, help="categories of all requests, one a line"
+    )
+    parser.add_argument("--source", default="", help="the model that answered, kept with each pair")
+    parser.add_argument("--each", type=int, default=50, help="pairs that were asked for in each category")
+    parser.add_argument(
+        "--wordlists", type=Path, help="folder with stopwords.txt; config/wordlists if absent"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="entries that keep the rules (JSON lines)")
+    parser.add_argument("--faults", type=Path, required=True, help="what breaks a rule (CSV)")
+
+
+def read(arguments: argparse.Namespace) -> None:
+    """Read the answers, write what keeps the rules and what breaks them."""
+    from fathom.benchmark.request_files import read_answer_files, write_answer
+    from fathom.workflow.inputs import find_own
+
+    wordlists = arguments.wordlists or find_own("config/wordlists", find_checkout() or Path())
+    answer = read_answer_files(arguments.answer, arguments.categories, arguments.each, wordlists)
+    write_answer(answer, arguments.source, arguments.output, arguments.faults)
+    log.info(
+        "%s entries keep the rules, %s do not; %s faults are listed in %s",
+        len(answer.kept),
+        len(answer.broken),
+        len(answer.faults),
+        arguments.faults,
+    )

@@ -1,0 +1,66 @@
+"""Score a model on prompt-target pairs: rank and probability of every target.
+
+Writes one row for each pair (parquet) and a report (JSON), beside the pairs unless --output names another
+place, and prints the trimmed mean rank, with its interval where pairs have keywords. What several files of
+pairs share is read once. A run that was stopped goes on where it was.
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+
+if TYPE_CHECKING:
+    from fathom.commands.verbs import Verbs
+
+_SETTINGS = ("batch_tokens", "device", "dtype")
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom score`."""
+    parser = verbs.add_verb(into, "score", __doc__, run)
+    parser.add_argument("model", help="a model's folder, a pointer to it (model.json), or an id on the hub")
+    parser.add_argument(
+        "pairs",
+        type=Path,
+        nargs="+",
+        help=".parquet of the workflow, or .jsonl with prompt and target",
+    )
+    parser.add_argument(
+        "--output", type=Path, nargs="+", help="scores, one for each file; PAIRS.MODEL.parquet if absent"
+    )
+    parser.add_argument(
+        "--report", type=Path, nargs="+", help="reports, one for each file; beside the scores if absent"
+    )
+    parser.add_argument("--dtype", help="number format: float32 (reference, the default), bfloat16, float16")
+    parser.add_argument("--device", help="auto (a GPU if there is one, the default), cpu, cuda or cuda:N")
+    parser.add_argument("--batch-tokens", type=int, help="tokens in a batch; 1024")
+    parser.add_argument("--threads", type=int, default=1, help="threads of torch; 1 is the reference")
+    parser.add_argument("--gpus", type=int, default=1, help="how many of the visible GPUs share the work")
+    parser.add_argument("--chat-template", action="store_true", help="score inside the model's chat template")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Score the model on all files of pairs; print a line for each."""
+    from dataclasses import replace
+
+    from fathom.config.scoring import Scoring
+    from fathom.config.section import check_values
+    from fathom.io.files import require_file
+    from fathom.models.loading import find_pointer
+    from fathom.scoring.describe import describe_ranks
+    from fathom.scoring.files import name_beside, name_files, score_files
+
+    given = {name: getattr(arguments, name) for name in _SETTINGS if getattr(arguments, name) is not None}
+    settings = check_values(given, Scoring, "--dtype, --device, --batch-tokens")
+    for path in arguments.pairs:  # before a model is fetched
+        require_file(path)
+    pointer = find_pointer(arguments.model)
+    if arguments.chat_template:
+        pointer = replace(pointer, chat_template=True)
+    outputs = arguments.output or [name_beside(path, pointer.name) for path in arguments.pairs]
+    files = name_files(arguments.pairs, outputs, arguments.report)
+    found = score_files(pointer, files, settings, arguments.threads, arguments.gpus)
+    for file, scores in zip(files, found, strict=True):
+        print(f"{file.pairs}: {describe_ranks(scores)}; scores in {file.scores}")

@@ -1,0 +1,92 @@
+"""`fathom score`: a model and files of pairs in, scores beside them and a line for each out."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.programs import MODELS, run_command
+from tests.scoring.sentences import cut_sentences, make_tokenizer
+from transformers import GPT2Config, GPT2LMHeadModel, set_seed
+
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.files import read_json, write_json_lines
+from fathom.io.tables import read_table
+from fathom.models.loading import save_model
+from fathom.scoring.describe import describe_ranks, format_rank
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a model and two files of pairs, one of them without keywords."""
+    folder = tmp_path_factory.mktemp("score")
+    set_seed(0)
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=62, n_positions=40, n_embd=16, n_layer=1, n_head=2))
+    save_model(folder / "org" / "tiny", model, make_tokenizer())
+    pairs = pl.concat([cut_sentences(name, [2, 4]).with_columns(keyword=pl.lit(name)) for name in ("a", "b")])
+    write_json_lines(folder / "keyed.jsonl", pairs.iter_rows(named=True))
+    write_json_lines(folder / "plain.jsonl", pairs.select("prompt", "target").unique().iter_rows(named=True))
+    return folder
+
+
+def score(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return run_command("score", *arguments, folder=folder, imports=MODELS)
+
+
+def test_scores_lie_beside_the_pairs(files: Path) -> None:
+    done = score(files, "org/tiny", "keyed.jsonl", "plain.jsonl", "--device", "cpu")
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.splitlines()
+    assert re.fullmatch(
+        r"keyed.jsonl: trimmed mean rank [\d.]+ \[[\d.]+, [\d.]+\], \d+ pairs; scores in keyed.tiny.parquet",
+        first,
+    )
+    assert re.fullmatch(
+        r"plain.jsonl: trimmed mean rank [\d.]+, \d+ pairs; scores in plain.tiny.parquet", second
+    )
+    scores = read_table(files / "keyed.tiny.parquet", SCORES)
+    report = read_json(files / "keyed.tiny.json")
+    assert (report["model"], report["pairs"], report["dtype"]) == ("tiny", len(scores), "float32")
+    assert describe_ranks(scores) in first
+
+
+def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:
+    done = score(files, files / "org" / "tiny", "keyed.jsonl", "--output", tmp_path / "new" / "s.parquet",
+                 "--dtype", "bfloat16", "--device", "cpu", "--log", tmp_path / "log")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert read_json(tmp_path / "new" / "s.json")["dtype"] == "bfloat16"
+    assert done.stderr.endswith((tmp_path / "log").read_text())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["org/tiny", "keyed.jsonl", "--output", "."], "this is a folder, a file is to be written"),
+        (["org/tiny", "keyed.jsonl", "--output", "plain.jsonl/s"], "plain.jsonl: this is a file, no folder"),
+        (
+            ["org/tiny", "keyed.jsonl", "plain.jsonl", "--output", "s"],
+            "needs an output and a report of its own",
+        ),
+        (["org/tiny", "keyed.jsonl", "--output", "keyed.jsonl"], "needs an output and a report of its own"),
+        (["org/tiny", "none.jsonl"], "none.jsonl: there is no such file"),
+        (["org/tiny", "keyed.jsonl", "--dtype", "int8"], "dtype = 'int8'"),
+        (["./tiny", "keyed.jsonl"], "tiny: there is no such model"),
+        (["gpt2", "keyed.jsonl"], "model 'gpt2', which is no file or folder, cannot be fetched"),
+    ],
+)
+def test_bad_input_gives_one_message(files: Path, arguments: list[str], message: str) -> None:
+    before = sorted(files.iterdir())
+    done = run_command(
+        "score", *arguments, folder=files, environment={"HF_HUB_OFFLINE": "1", "HF_HOME": str(files / "none")}
+    )
+    assert done.returncode == 1
+    assert message in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert sorted(files.iterdir()) == before
+
+
+def test_ranks_in_words() -> None:
+    assert format_rank(9.96, 1, 12.34) == "10.0 [1.0, 12.3]"
+    assert format_rank(1234.5, 100, 2000) == "1,234 [100, 2,000]"
+    assert format_rank(3, float("nan"), 4) == "3.0"

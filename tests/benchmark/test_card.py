@@ -75,7 +75,7 @@ def test_numbers_of_reports_are_shown() -> None:
 @pytest.mark.parametrize(
     ("counts", "distinct"), [({"a": 30, "b": 30}, 2), (dict.fromkeys("abcdefghijkl", 2), 10)]
 )
-def test_ten_examples_of_as_many_keywords_as_there_are(counts: dict[str, int], distinct: int) -> None:
+def test_examples_come_from_as_many_keywords_as_possible(counts: dict[str, int], distinct: int) -> None:
     rows = make_pairs(counts).to_dicts()
     chosen = choose_examples(rows)
     assert len(chosen) == 10 and len({row["keyword"] for row in chosen}) == distinct

@@ -1,4 +1,4 @@
-"""What changed from one run to the next."""
+"""Differences between two runs."""
 
 from pathlib import Path
 

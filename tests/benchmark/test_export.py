@@ -1,4 +1,4 @@
-"""The exported task: its keys, its data, and its loader, wherever the folder lies."""
+"""The exported task: its keys, its data, and its loader, which works from any folder."""
 
 import importlib.util
 import subprocess

@@ -44,7 +44,7 @@ def test_versions_are_public_ones_of_installed_packages() -> None:
     assert not any("+" in version for version in found.values())
 
 
-def test_folders_of_a_machine_become_names() -> None:
+def test_local_paths_become_file_names() -> None:
     value = {"a": ["/x/y/z.gz", "~/m", "org/model"], "b": {"c": ("../d/e", 1, None)}, "text": "and/or"}
     assert drop_folders(value) == {
         "a": ["z.gz", "m", "org/model"],

@@ -1,4 +1,4 @@
-"""Normalisation: what a run of tokens may hold and where it ends."""
+"""Normalisation: what a run of tokens can contain, and where it ends."""
 
 import pytest
 from hypothesis import given
@@ -39,7 +39,7 @@ def test_examples(text: str, runs: list[list[str]]) -> None:
 
 
 @given(st.text(max_size=300))
-def test_tokens_hold_no_signs(text: str) -> None:
+def test_tokens_contain_word_characters_only(text: str) -> None:
     for run in split_into_runs(text):
         assert run
         for token in run:
@@ -65,5 +65,5 @@ def test_no_run_crosses_punctuation(runs: list[list[str]], sign: str) -> None:
     "text", ["(" * 100_000, "([{" * 30_000 + "}])" * 30_000, "$" * 100_000, "<a " * 30_000, "\\" * 100_000,
              "a-" * 50_000, "x'" * 50_000, "n't" * 30_000, "word " * 20_000, "\\begin{math}" * 8_000],
 )  # fmt: skip
-def test_long_and_odd_text_comes_through(text: str) -> None:
+def test_long_and_unusual_text_is_accepted(text: str) -> None:
     assert isinstance(split_into_runs(text), list)

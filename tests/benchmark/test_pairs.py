@@ -59,7 +59,7 @@ def many() -> pl.DataFrame:
 TERMS = ("edges", "node", "pooling", "Laplacian")
 
 
-def test_a_pair_is_all_that_the_contract_says() -> None:
+def test_pairs_meet_their_contract() -> None:
     benchmark = make(matches((KEYWORD, "a1", sentence_with("pooling"))), "pooling")
     (row,) = benchmark.pairs.to_dicts()
     prompt = "We saw that in the year 0 people wrote much about"
@@ -219,7 +219,7 @@ def test_among_several_targets_one_is_drawn() -> None:
     assert dict(counts.iter_rows()).keys() == {" node", " edges"}
 
 
-def test_no_pair_at_all_is_an_error_with_reasons() -> None:
+def test_no_pairs_is_an_error_with_reasons() -> None:
     with pytest.raises(InputError, match="no term 1"):
         make(matches((KEYWORD, "a", sentence_with("pooling"))), "node")
     with pytest.raises(InputError, match="no pair can be made"):

@@ -1,4 +1,4 @@
-"""Reference benchmarks: every fault is found and named with its line; good ones become a benchmark."""
+"""Reference benchmarks: every fault is listed with its line; valid files become a benchmark."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Sending requests to a server on this machine that speaks as the API does, faults included."""
+"""Sending requests to a local server that imitates the API and its errors."""
 
 import json
 import logging
@@ -129,7 +129,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
-def test_answers_come_with_all_that_is_known_of_them(stub, requests, tmp_path):
+def test_answers_are_saved_with_their_records(stub, requests, tmp_path):
     stub.replies = [message("qa_pairs = [] # ä", thought="hm"), message("two")]
     counts = send_requests(requests[:2], tmp_path / "answers", SETTINGS)
     assert counts == {"kept": 0, "received": 2, "input_tokens": 14, "output_tokens": 84}
@@ -146,7 +146,7 @@ def test_answers_come_with_all_that_is_known_of_them(stub, requests, tmp_path):
     assert all(SECRET not in path.read_text() for path in (tmp_path / "answers").iterdir())
 
 
-def test_what_is_answered_is_not_paid_twice(stub, requests, tmp_path, monkeypatch):
+def test_an_answered_request_is_not_sent_again(stub, requests, tmp_path, monkeypatch):
     folder = tmp_path / "answers"
     stub.replies = [message("one"), (400, error("invalid_request_error", "max_tokens: too large"))]
     with pytest.raises(InputError, match="too large") as found:
@@ -190,7 +190,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_faults_of_the_service_are_one_message(stub, requests, tmp_path, name):
+def test_an_error_of_the_service_is_one_message(stub, requests, tmp_path, name):
     stub.replies, what, hint = [*FAULTS[name][0]], *FAULTS[name][1:]
     with pytest.raises(InputError) as found:
         send_requests(requests[:1], tmp_path / "answers", SETTINGS)
@@ -210,7 +210,7 @@ UNFINISHED = {
 
 
 @pytest.mark.parametrize("stop", UNFINISHED)
-def test_an_answer_that_is_not_whole_is_kept_apart(stub, requests, tmp_path, stop):
+def test_an_incomplete_answer_is_saved_separately(stub, requests, tmp_path, stop):
     folder = tmp_path / "answers"
     text = "" if stop == "end_turn" else "qa_pairs = ["
     for number in (1, 2):
@@ -225,7 +225,7 @@ def test_an_answer_that_is_not_whole_is_kept_apart(stub, requests, tmp_path, sto
     assert send_requests(requests[:1], folder, SETTINGS)["received"] == 1
 
 
-def test_nobody_listens(stub, requests, tmp_path, monkeypatch):
+def test_an_unreachable_server_is_named(stub, requests, tmp_path, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
     with pytest.raises(InputError, match=r"no answer from http://127\.0\.0\.1:9"):
         send_requests(requests[:1], tmp_path / "answers", Sending("m", 5, timeout=2.0, retries=0))
@@ -237,7 +237,7 @@ def test_nobody_listens(stub, requests, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("key", "message"), [(None, "no key"), ("  ", "no key"), ("sk-ä", "not a key"), ("sk a", "not a key")]
 )
-def test_key_is_missing_or_none(stub, requests, tmp_path, monkeypatch, key, message):
+def test_a_missing_or_malformed_key_is_refused(stub, requests, tmp_path, monkeypatch, key, message):
     monkeypatch.delenv(sending.KEY)
     if key is not None:
         monkeypatch.setenv(sending.KEY, key)
@@ -246,14 +246,14 @@ def test_key_is_missing_or_none(stub, requests, tmp_path, monkeypatch, key, mess
     assert sending.KEY in str(found.value) and stub.asked == []
 
 
-def test_package_is_missing(stub, requests, tmp_path, monkeypatch):
+def test_a_missing_package_is_named(stub, requests, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(InputError, match="anthropic is not installed") as found:
         send_requests(requests, tmp_path / "answers", SETTINGS)
     assert "pip install" in found.value.hint
 
 
-def test_requests_and_folders_that_do_not_fit(stub, requests, tmp_path):
+def test_mismatched_requests_and_folders_are_refused(stub, requests, tmp_path):
     folder = tmp_path / "answers"
     stub.replies = [message("one")]
     send_requests(requests[:1], folder, SETTINGS)

@@ -1,4 +1,4 @@
-"""The request, and answers in every form that models give them, read without running anything."""
+"""The request, and answers in the formats that models use, read without executing anything."""
 
 import json
 
@@ -24,7 +24,7 @@ def rules(text: str, each: int = 1, categories: tuple[str, ...] = ("Agents",)) -
     return [fault.rule for fault in read_answers({"a.txt": text}, categories, each, STOPWORDS).faults]
 
 
-def test_the_request_says_what_is_wanted():
+def test_the_request_states_counts_and_rules():
     text = write_request("Physics & Society", [f"category {n}" for n in range(20)])
     for part in (
         "1,000 items",
@@ -82,7 +82,7 @@ def test_an_entry_names_its_own_category_and_python_quotes():
         '{"prompt": “a”, "target": " x"}',
     ],
 )
-def test_what_cannot_be_read_is_listed_and_nothing_is_run(text):
+def test_unreadable_entries_are_listed_and_nothing_is_executed(text):
     good = pair()
     entries, faults = find_entries(f"# Category 1: Agents\n{text}\n{good}\n")
     assert len(entries) == 1 and entries[0].prompt == PROMPT
@@ -90,7 +90,7 @@ def test_what_cannot_be_read_is_listed_and_nothing_is_run(text):
 
 
 @given(st.text(alphabet="{}[]\"'\\:,#\n aprompttarget1", max_size=80))
-def test_any_text_is_read_to_its_end(text):
+def test_any_text_is_read_without_error(text):
     entries, faults = find_entries(text)
     assert len(entries) + len(faults) <= text.count("{")
     assert read_answers({"a.txt": text}, ["a"], 1, STOPWORDS) is not None

@@ -1,4 +1,4 @@
-"""Vectors of an earlier run are taken over by sentence, where model, code and settings are the same."""
+"""Vectors of an earlier run are reused by sentence if model, code and settings are the same."""
 
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def test_each_sentence_gets_its_own_vector(previous):
 
 
 @pytest.mark.parametrize("method", [{}, {"code": "2"}])
-def test_another_method_finds_nothing(previous, method):
+def test_vectors_of_another_method_are_not_reused(previous, method):
     known = find_vectors(previous, _sentences([("a", "one")]), method)
     assert known.places.is_empty() and known.read(0, 1)[1] == []
     assert find_vectors(None, _sentences([("a", "one")]), METHOD).places.is_empty()

@@ -42,7 +42,7 @@ def test_whole_words_only() -> None:
     assert words_of("in (deep) nets, deep; deep", "deep") == [" deep", " deep"]
 
 
-def test_the_first_word_and_one_behind_two_blanks_are_no_terms() -> None:
+def test_the_first_word_and_a_word_after_two_spaces_are_not_terms() -> None:
     assert words_of("deep and  deep\tdeep deep", "deep") == [" deep"]
     assert words_of(" deep", "deep") == []
 
@@ -73,7 +73,7 @@ def test_by_default_only_an_adjacent_term_rules_out() -> None:
     assert adjacent(numbered((9, "node,"), (10, "graph"))) == [" graph"]
 
 
-def test_blanks_may_belong_to_tokens() -> None:
+def test_spaces_may_belong_to_tokens() -> None:
     sentence = numbered((10, "graph"))
     with_blanks = [match.span() for match in re.finditer(r"\s?\S+", sentence)]
     terms = find_terms(sentence, frozenset({"graph"}))
@@ -97,7 +97,7 @@ def test_prompt_and_target_are_the_beginning_of_the_sentence(sentence: str, earl
 
 
 @given(st.text(alphabet="ab -'._", max_size=60))
-def test_terms_are_those_of_a_plain_search(sentence: str) -> None:
+def test_terms_equal_those_of_a_direct_search(sentence: str) -> None:
     plain = [
         (place, place + 2)
         for place in range(1, len(sentence) - 1)
@@ -108,7 +108,7 @@ def test_terms_are_those_of_a_plain_search(sentence: str) -> None:
     assert [(match.start, match.end) for match in find_terms(sentence, frozenset({"a"}))] == plain
 
 
-def test_a_blank_that_is_a_token_of_its_own_belongs_to_the_prompt() -> None:
+def test_a_space_that_is_its_own_token_belongs_to_the_prompt() -> None:
     sentence = numbered((9, "graph"))
     blanks_too = [match.span() for match in re.finditer(r"\S+", sentence)]
     start = sentence.index(" graph")

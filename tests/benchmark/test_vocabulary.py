@@ -94,7 +94,7 @@ def plain(variant: str, settings: Vocabulary) -> dict[tuple[str, str], tuple[int
 
 @pytest.mark.parametrize("variant", ["tf", "tfidf"])
 @pytest.mark.parametrize("max_share", [0.3, 0.6, 1.0])
-def test_entries_are_those_of_a_plain_computation(variant: str, max_share: float) -> None:
+def test_entries_equal_those_of_a_direct_computation(variant: str, max_share: float) -> None:
     settings = Vocabulary(max_share={variant: max_share}, min_cosine=0.0)
     entries = build_vocabulary(divide_by_keyword(matches()), variant, settings, STOPWORDS, Hashes())
     expected = plain(variant, settings)
@@ -152,7 +152,7 @@ def test_the_order_of_rows_changes_no_byte(tmp_path: Path) -> None:
     assert len(texts) == 1
 
 
-def test_a_file_keeps_the_leading_blank_and_comes_back(tmp_path: Path) -> None:
+def test_leading_spaces_survive_writing_and_reading(tmp_path: Path) -> None:
     entries = build_vocabulary(
         divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes()
     )
@@ -170,7 +170,7 @@ def test_a_file_keeps_the_leading_blank_and_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("term", ["graph", "  graph", " graph-based", " ", " graph theory"])
-def test_a_term_that_is_no_word_is_refused_with_its_line(tmp_path: Path, term: str) -> None:
+def test_a_term_that_is_not_a_word_is_refused_with_its_line(tmp_path: Path, term: str) -> None:
     (tmp_path / "v.tsv").write_text(f"keyword\tterm\nk\t graph\nk\t{term}\n")
     with pytest.raises(InputError) as caught:
         read_vocabulary(tmp_path / "v.tsv")
@@ -183,7 +183,7 @@ def test_a_file_without_terms_is_refused(tmp_path: Path) -> None:
         read_vocabulary(tmp_path / "v.tsv")
 
 
-def test_a_keyword_s_sentences_may_be_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sentences_of_a_keyword_can_be_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Vocabulary(min_cosine=0.0)
     whole = build_vocabulary(divide_by_keyword(matches()), "tfidf", settings, STOPWORDS, Hashes())
     monkeypatch.setattr(vocabulary, "_SENTENCES", 1)

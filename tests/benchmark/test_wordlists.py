@@ -1,4 +1,4 @@
-"""Word lists: what they fault, and what is wrong with a file."""
+"""Word lists: which phrases they exclude, and which files are refused."""
 
 from pathlib import Path
 
@@ -70,7 +70,7 @@ def wordlists() -> WordLists:
         "question answering",
     ],
 )
-def test_terms_are_not_faulted(wordlists: WordLists, phrase: str) -> None:
+def test_terms_of_the_field_are_allowed(wordlists: WordLists, phrase: str) -> None:
     assert wordlists.find_fault(phrase) is None
 
 
@@ -98,7 +98,7 @@ def test_terms_are_not_faulted(wordlists: WordLists, phrase: str) -> None:
         ("two-stroke engine", None),
     ],
 )
-def test_generic_phrases_are_faulted(wordlists: WordLists, phrase: str, fault: str | None) -> None:
+def test_generic_phrases_are_excluded(wordlists: WordLists, phrase: str, fault: str | None) -> None:
     assert wordlists.find_fault(phrase) == fault
 
 

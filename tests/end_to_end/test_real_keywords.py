@@ -1,4 +1,4 @@
-"""Keywords of real abstracts against the papers' Table 4 [RawCorpora, App. A.1]."""
+"""Keywords of real abstracts against those of the paper [RawCorpora, Table 4]."""
 
 from pathlib import Path
 

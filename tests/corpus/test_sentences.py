@@ -16,7 +16,7 @@ from fathom.io.tables import read_table, write_table
 
 @pytest.fixture(scope="module")
 def rules() -> module.Splitter:
-    return module.Splitter(module._make_rules(), "rules")
+    return module.Splitter(module._make_rules, "rules")
 
 
 def _document(text: str = "", title: str = "", abstract: str = "", doc_id: str = "d1") -> dict[str, str]:
@@ -72,7 +72,7 @@ def test_twenty_megabytes_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
                 yield from ()
 
     text = "word word word. " * 1_250_000
-    assert list(split_document(_document(text), module.Splitter(Recorder(), ""))) == []
+    assert list(split_document(_document(text), module.Splitter(Recorder, ""))) == []
     assert max(sizes) <= module.LONGEST_CHUNK
     assert sum(sizes) + len(sizes) == len(text)
 
@@ -99,7 +99,7 @@ def test_splitting_loses_no_character_but_white_space(text: str) -> None:
 
 def _rules_once(made: list[module.Splitter] = []) -> module.Splitter:  # noqa: B006 -- kept between examples
     if not made:
-        made.append(module.Splitter(module._make_rules(), "rules"))
+        made.append(module.Splitter(module._make_rules, "rules"))
     return made[0]
 
 
@@ -175,3 +175,11 @@ def test_statistical_splitter(shared: Path) -> None:
     assert _split("We train a model. It works well.\n\nMethods\n\nWe do more.", splitter) == [
         "We train a model.", "It works well.", "Methods", "We do more.",
     ]  # fmt: skip
+
+
+def test_without_documents_no_pipeline_is_loaded() -> None:
+    def load() -> None:
+        raise AssertionError("loaded in vain")
+
+    table, splits = split_documents([], Sentences(), module.Splitter(load, "rules"))
+    assert (len(table), len(splits)) == (0, 0)

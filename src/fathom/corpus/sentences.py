@@ -3,8 +3,10 @@
 import importlib.util
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
 from typing import Any
 
 import polars as pl
@@ -42,10 +44,23 @@ Cleaned = tuple[str | None, Counter[str]]
 
 @dataclass(frozen=True)
 class Splitter:
-    """A spaCy pipeline that only finds sentences, and what to call it in a report."""
+    """A spaCy pipeline that only finds sentences, and its name in a report.
 
-    pipeline: Any
+    Parameters
+    ----------
+    load : callable
+        Returns the pipeline; called with the first document, because spaCy takes seconds to import.
+    name : str
+        What it is, with versions.
+    """
+
+    load: Callable[[], Any]
     name: str
+
+    @cached_property
+    def pipeline(self) -> Any:
+        """The pipeline."""
+        return self.load()
 
 
 def load_splitter(splitter: str) -> Splitter:
@@ -62,13 +77,13 @@ def load_splitter(splitter: str) -> Splitter:
     InputError
         If the pipeline is not there, cannot be read, or cannot split.
     """
-    import spacy
-
     if splitter == "auto":
         if importlib.util.find_spec(PAPERS_SPLITTER) is None:
             log.info("%s is not installed: sentences are split by rules", PAPERS_SPLITTER)
-            return Splitter(_make_rules(), f"blank English with sentencizer (spaCy {spacy.__version__})")
+            return Splitter(_make_rules, f"blank English with sentencizer (spaCy {version('spacy')})")
         splitter = PAPERS_SPLITTER
+    import spacy
+
     try:
         pipeline = spacy.load(splitter)
     except (OSError, ValueError) as error:
@@ -80,7 +95,7 @@ def load_splitter(splitter: str) -> Splitter:
     components = _keep_splitting_components(pipeline, splitter)
     meta = pipeline.meta
     name = f"{meta['lang']}_{meta['name']} {meta['version']}"
-    return Splitter(pipeline, f"{name}, {'+'.join(components)} (spaCy {spacy.__version__})")
+    return Splitter(lambda: pipeline, f"{name}, {'+'.join(components)} (spaCy {spacy.__version__})")
 
 
 def _make_rules() -> Any:

@@ -1,4 +1,4 @@
-"""Split one part's benchmark documents into sentences and keep those that cleaning keeps.
+"""Split the benchmark documents of one slice into sentences and keep those that cleaning keeps.
 
 Source: [RawCorpora, App. A.2].
 """
@@ -17,10 +17,11 @@ from fathom.running.program import add_previous, add_settings, log, read_setting
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read the part's documents of the fold `benchmark`, split and clean them, write tables and report."""
+    """Read the slice's documents of the fold `benchmark`, split and clean them, write tables and report."""
     from fathom.corpus.index import iterate_documents
     from fathom.corpus.reuse import describe_splitting, find_known, report_splits
     from fathom.corpus.sentences import load_splitter, number_rows, split_documents
+    from fathom.corpus.slices import take_slice
 
     settings = read_settings(arguments.settings, Sentences)
     splitter = load_splitter(settings.splitter)
@@ -33,6 +34,7 @@ def main(arguments: argparse.Namespace) -> None:
         & (pl.col("fold") == "benchmark")
         & pl.col("domains").list.eval(pl.element().is_in(arguments.domains)).list.any(),
     )
+    index = take_slice(arguments.documents, index, *arguments.slice)
     known = find_known(arguments.previous, index, method)
     new = index.join(known.splits, on="doc_id", how="anti")
     documents = show_progress(iterate_documents(arguments.documents, part, new), "documents", len(new))
@@ -44,7 +46,7 @@ def main(arguments: argparse.Namespace) -> None:
     dropped = {name: report[name] for name in splits.columns[4:] if report[name]}
     log.info("%s: %s of %s sentences kept; %s", part, f"{len(table):,}", f"{report['sentences']:,}", dropped)
     if arguments.previous is not None:
-        log.info("%s of %s documents taken over", f"{len(known.splits):,}", f"{len(splits):,}")
+        log.info("%s of %s documents reused", f"{len(known.splits):,}", f"{len(splits):,}")
     write_table(arguments.output, table, SENTENCES)
     write_table(arguments.splits, splits, SPLITS)
     write_json(arguments.report, report)
@@ -52,8 +54,16 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=Path, required=True, help="table of one part's documents")
-    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
+    parser.add_argument("--documents", type=Path, required=True, help="table of the part's documents")
+    parser.add_argument("--index", type=Path, required=True, help="index of the corpus")
+    parser.add_argument(
+        "--slice",
+        type=int,
+        nargs=2,
+        default=(1, 1),
+        metavar=("NUMBER", "COUNT"),
+        help="the documents to split",
+    )
     parser.add_argument("--domains", nargs="+", required=True, help="domains that have a benchmark")
     add_previous(parser)
     add_settings(parser, Sentences)

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from fathom.config.benchmark import Sentences
-from fathom.corpus.previous import find_previous_parts, require_index
+from fathom.corpus.previous import find_previous_slices, require_index
 from fathom.corpus.reuse import describe_splitting, find_known, report_splits
 from fathom.corpus.sentences import load_splitter, number_rows, split_documents
 from fathom.errors import InputError
@@ -41,16 +41,20 @@ def method() -> dict[str, object]:
 @pytest.fixture
 def previous(tmp_path: Path, method: dict[str, object]) -> Path:
     """Write an earlier run of two parts."""
-    corpus = tmp_path / "corpus"
+    return _write_run(tmp_path / "corpus", method, {"p": ["a", "b"], "q": ["c"]})
+
+
+def _write_run(corpus: Path, method: dict[str, object], slices: dict[str, list[str]]) -> Path:
+    """Write an earlier run, its documents split in these slices."""
     documents = [_document("a", "One here. Two here.", "p"), _document("b", "One here. Naïve three.", "p"),
                  _document("c", "Four is here.", "q")]  # fmt: skip
     write_table(corpus / "index.parquet", _index(documents), INDEX)
-    for part in ("p", "q"):
-        table, splits = split_documents([d for d in documents if d["part"] == part], SETTINGS)
-        write_table(corpus / "sentences" / f"{part}.parquet", table, SENTENCES)
-        write_table(corpus / "splits" / f"{part}.parquet", splits, SPLITS)
+    for name, doc_ids in slices.items():
+        table, splits = split_documents([d for d in documents if d["doc_id"] in doc_ids], SETTINGS)
+        write_table(corpus / "sentences" / f"{name}.parquet", table, SENTENCES)
+        write_table(corpus / "splits" / f"{name}.parquet", splits, SPLITS)
         report = report_splits(table, splits, load_splitter("auto"), method, 0)
-        write_json(corpus / "sentences" / f"{part}.json", report)
+        write_json(corpus / "sentences" / f"{name}.json", report)
     return corpus
 
 
@@ -94,10 +98,26 @@ def test_a_table_that_lost_sentences_is_named(previous, method):
 
 
 def test_documents_are_looked_up_by_part(previous, tmp_path):
-    found = find_previous_parts(previous, pl.Series("doc_id", ["a", "c", "new"]))
+    found = find_previous_slices(previous, pl.Series("doc_id", ["a", "c", "new"]))
     assert {part: ids.to_list() for part, ids in found.items()} == {"p": ["a"], "q": ["c"]}
-    with pytest.raises(InputError, match="there is no run to take anything over from"):
+    with pytest.raises(InputError, match="no earlier run to reuse"):
         require_index(tmp_path / "nothing")
+
+
+def test_documents_of_an_earlier_slice_are_found(tmp_path, method):
+    slices = {"p.1-of-3": ["a"], "p.2-of-3": [], "p.3-of-3": ["b"], "q": ["c"]}
+    divided = _write_run(tmp_path / "divided", method, slices)
+    found = find_previous_slices(divided, pl.Series("doc_id", ["a", "b", "c"]))
+    assert {name: ids.to_list() for name, ids in found.items()} == {
+        "p.1-of-3": ["a"],
+        "p.3-of-3": ["b"],
+        "q": ["c"],
+    }
+    whole = _write_run(tmp_path / "whole", method, {"p": ["a", "b"], "q": ["c"]})
+    index = _index([_document("a", "One here. Two here."), _document("b", "One here. Naïve three.")])
+    known = [find_known(each, index, method) for each in (divided, whole)]
+    assert known[0].sentences.sort("doc_id").equals(known[1].sentences.sort("doc_id"))
+    assert sorted(known[0].splits["doc_id"]) == ["a", "b"]
 
 
 def test_a_folder_with_another_splitter_is_another_method(shared):

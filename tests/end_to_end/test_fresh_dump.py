@@ -122,6 +122,6 @@ def test_unknown_earlier_run_is_named(dumps):
     done = run_snakemake(folder, "-n", "--configfile", str(config))
     message = done.stdout + done.stderr
     assert done.returncode == 1
-    assert "results/nothing/corpus/index.parquet: there is no run to take anything over from" in message
+    assert "results/nothing/corpus/index.parquet: no earlier run to reuse" in message
     assert "Hint: set `previous` to a run whose results are here, or leave it out" in message
     assert "Traceback" not in message

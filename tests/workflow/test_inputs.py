@@ -8,6 +8,7 @@ import pytest
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.io.files import hash_file, write_json
+from fathom.running.slices import Slice
 from fathom.workflow.inputs import find_code, find_inputs, is_unchanged_input, sample_input
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +51,40 @@ def test_json_lines_have_no_abstract_parts(tmp_path):
     (tmp_path / "mine.jsonl").touch()
     found = find(DOMAINS | {"corpus": {"source": "jsonl", "files": ["mine.jsonl"]}})
     assert (found.parts, found.metadata) == (["mine.jsonl"], None)
+
+
+def test_large_json_lines_are_divided_by_their_size_alone(tmp_path):
+    for name, size in (("a.jsonl", 25_000_000), ("b.jsonl", 10_000_000), ("c.jsonl.gz", 6_000_000)):
+        with (tmp_path / name).open("wb") as stream:
+            stream.truncate(size)
+    corpus = {"source": "jsonl", "files": ["a.jsonl", "b.jsonl", "c.jsonl.gz"]}
+    found = find(DOMAINS | {"corpus": corpus})
+    assert found.parts == ["a.jsonl", "b.jsonl", "c.jsonl.gz"]
+    assert list(found.slices) == [
+        "a.jsonl.1-of-3", "a.jsonl.2-of-3", "a.jsonl.3-of-3", "b.jsonl",
+        "c.jsonl.gz.1-of-3", "c.jsonl.gz.2-of-3", "c.jsonl.gz.3-of-3",
+    ]  # fmt: skip
+    assert found.slices["a.jsonl.2-of-3"] == Slice("a.jsonl", 2, 3)
+    assert list(find(DOMAINS | {"corpus": {**corpus, "slice_mb": 100}}).slices) == found.parts
+
+
+def test_shards_of_a_dump_stay_whole_unless_told_otherwise(tmp_path):
+    (tmp_path / "redpajama").mkdir()
+    (tmp_path / "arxiv-metadata-oai-snapshot.json").touch()
+    with (tmp_path / "redpajama" / "a.jsonl").open("wb") as stream:
+        stream.truncate(50_000_000)
+    corpus = {"source": "arxiv", "abstract_parts": 1}
+    assert list(find(DOMAINS | {"corpus": corpus, "dump": "."}).slices) == ["a.jsonl", "abstracts-00"]
+    found = find(DOMAINS | {"corpus": corpus | {"slice_mb": 25}, "dump": "."})
+    assert list(found.slices) == ["a.jsonl.1-of-2", "a.jsonl.2-of-2", "abstracts-00"]
+
+
+def test_a_file_named_like_a_slice_is_refused(tmp_path):
+    (tmp_path / "a.jsonl.1-of-2").touch()
+    with (tmp_path / "a.jsonl").open("wb") as stream:
+        stream.truncate(20_000_000)
+    with pytest.raises(InputError, match="name of another one's slice"):
+        find(DOMAINS | {"corpus": {"source": "jsonl", "files": ["a.jsonl", "a.jsonl.1-of-2"]}})
 
 
 def test_a_folder_of_scores_names_files_and_conditions(tmp_path):

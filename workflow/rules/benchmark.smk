@@ -1,6 +1,6 @@
 """Keywords, matches, vocabularies, pairs.
 
-In:  <results>/corpus/index.parquet, sentences/{part}.parquet
+In:  <results>/corpus/index.parquet, sentences/{slice}.parquet
 Out: <results>/{domain}/{keywords.tsv,keywords.npy,sentences.parquet},
      benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,manifest.json,README.md,lm-eval/};
      a reference benchmark, from the file that the configuration names, as benchmark/reference/
@@ -47,14 +47,14 @@ rule extract_keywords:
 rule embed_sentences:
     input:
         code=sources("embed_sentences"),
-        sentences="<results>/corpus/sentences/{part}.parquet",
+        sentences="<results>/corpus/sentences/{slice}.parquet",
     output:
-        embeddings="<results>/corpus/embeddings/{part}.npy",
-        report="<results>/corpus/embeddings/{part}.json",
+        embeddings="<results>/corpus/embeddings/{slice}.npy",
+        report="<results>/corpus/embeddings/{slice}.json",
     log:
-        "<logs>/embed_sentences/{part}.log",
+        "<logs>/embed_sentences/{slice}.log",
     benchmark:
-        "<timings>/embed_sentences/{part}.tsv"
+        "<timings>/embed_sentences/{slice}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -72,17 +72,17 @@ rule embed_sentences:
 rule match_sentences:
     input:
         code=sources("match_sentences"),
-        sentences="<results>/corpus/sentences/{part}.parquet",
-        embeddings="<results>/corpus/embeddings/{part}.npy",
+        sentences="<results>/corpus/sentences/{slice}.parquet",
+        embeddings="<results>/corpus/embeddings/{slice}.npy",
         index="<results>/corpus/index.parquet",
         keywords="<results>/{domain}/keywords.tsv",
         vectors="<results>/{domain}/keywords.npy",
     output:
-        matches="<results>/{domain}/matches/{part}.parquet",
+        matches="<results>/{domain}/matches/{slice}.parquet",
     log:
-        "<logs>/match_sentences/{domain}/{part}.log",
+        "<logs>/match_sentences/{domain}/{slice}.log",
     benchmark:
-        "<timings>/match_sentences/{domain}/{part}.tsv"
+        "<timings>/match_sentences/{domain}/{slice}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -100,7 +100,9 @@ rule match_sentences:
 rule gather_matches:
     input:
         code=sources("gather_matches"),
-        matches=expand("<results>/{{domain}}/matches/{part}.parquet", part=INPUTS.parts),
+        matches=expand(
+            "<results>/{{domain}}/matches/{slice}.parquet", slice=INPUTS.slices
+        ),
         keywords="<results>/{domain}/keywords.tsv",
         vectors="<results>/{domain}/keywords.npy",
     output:
@@ -306,7 +308,7 @@ if CONFIG.previous:
                 variant=VARIANTS,
             ),
             embedded=expand(
-                "<results>/corpus/embeddings/{part}.json", part=INPUTS.parts
+                "<results>/corpus/embeddings/{slice}.json", slice=INPUTS.slices
             ),
         output:
             changes=report(

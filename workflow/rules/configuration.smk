@@ -150,6 +150,16 @@ def find_task_source(name):
     return outside(file) if file else OUTPUTS.find_task_source(name)
 
 
+def documents_of_slice(wildcards):
+    """Return the documents of the part that a slice belongs to."""
+    return f"{RESULTS}/corpus/documents/{INPUTS.slices[wildcards.slice].part}.parquet"
+
+
+def number_of_slice(wildcards):
+    """Return which slice of how many, as a param."""
+    return [INPUTS.slices[wildcards.slice].number, INPUTS.slices[wildcards.slice].total]
+
+
 def title(wildcards):
     """Return what a domain is called in figures and cards."""
     return CONFIG.domains[wildcards.domain].title or wildcards.domain
@@ -179,3 +189,4 @@ wildcard_constraints:
     domain=one_of(CONFIG.domains),
     variant=one_of([*VARIANTS, REFERENCE]),
     part=one_of(INPUTS.parts),
+    slice=one_of(INPUTS.slices),

@@ -2,7 +2,7 @@
 
 In:  an arXiv dump, JSON lines, or installed packages (corpus.source)
 Out: <results>/corpus/documents/{part}.parquet, index.parquet, join_report.json,
-     sentences/{part}.parquet, texts/{domain}.parquet
+     sentences/{slice}.parquet, texts/{domain}.parquet
 """
 
 if CONFIG.corpus.source == "docstrings":
@@ -180,16 +180,16 @@ rule index_documents:
 rule split_sentences:
     input:
         code=sources("split_sentences"),
-        documents="<results>/corpus/documents/{part}.parquet",
+        documents=documents_of_slice,
         index="<results>/corpus/index.parquet",
     output:
-        sentences="<results>/corpus/sentences/{part}.parquet",
-        splits="<results>/corpus/splits/{part}.parquet",
-        report="<results>/corpus/sentences/{part}.json",
+        sentences="<results>/corpus/sentences/{slice}.parquet",
+        splits="<results>/corpus/splits/{slice}.parquet",
+        report="<results>/corpus/sentences/{slice}.json",
     log:
-        "<logs>/split_sentences/{part}.log",
+        "<logs>/split_sentences/{slice}.log",
     benchmark:
-        "<timings>/split_sentences/{part}.tsv"
+        "<timings>/split_sentences/{slice}.tsv"
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -198,10 +198,11 @@ rule split_sentences:
         runtime=grow(240),
     params:
         settings=settings.of("sentences"),
+        slice=number_of_slice,
         domains=CONFIG.benchmark_domains,
     shell:
         "python {input.code[0]:q} --documents {input.documents:q} --index {input.index}"
-        " --domains {params.domains:q} --settings {params.settings:q}"
+        " --slice {params.slice} --domains {params.domains:q} --settings {params.settings:q}"
         " --output {output.sentences:q} --splits {output.splits:q} --report {output.report:q}"
         " --log {log:q}"
 

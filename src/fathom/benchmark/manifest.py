@@ -56,7 +56,7 @@ def make_manifest(
     InputError
         If a file is missing.
     """
-    parameters = config.model_dump(mode="json", by_alias=True)
+    parameters = config.model_dump(mode="json", by_alias=True, exclude={"corpus": {"slice_mb"}})
     manifest = {
         "domain": domain,
         "variant": variant,

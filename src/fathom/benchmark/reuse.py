@@ -12,7 +12,7 @@ from fathom.benchmark import embedding as module
 from fathom.benchmark.embedding_models import find_model_folder
 from fathom.benchmark.matches import check_embeddings, load_embeddings
 from fathom.config.benchmark import Embedding
-from fathom.corpus.previous import find_previous_parts
+from fathom.corpus.previous import find_previous_slices
 from fathom.io.contracts.corpus import SENTENCES
 from fathom.io.files import hash_folder, read_json
 from fathom.io.tables import read_table
@@ -78,7 +78,7 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
     found = [pl.DataFrame(schema=dict.fromkeys(("row", "part", "place"), pl.Int64))]
     arrays: list[Vectors] = []
     missing = table.select("row", "sentence").unique("row")
-    parts = find_previous_parts(previous, table["doc_id"].unique()) if previous and method else {}
+    parts = find_previous_slices(previous, table["doc_id"].unique()) if previous and method else {}
     for part in parts:
         report = previous / "embeddings" / f"{part}.json" if previous else Path()
         if not report.is_file() or read_json(report).get("method") != method:

@@ -40,6 +40,11 @@ class Corpus(Section):
     until: date | None = Field(None, description="leave out documents after this day")
     folds: Folds = Folds()
     abstract_parts: Positive = Field(4, description="parts, and so jobs, for documents without full text")
+    slice_mb: Positive | None = Field(
+        None,
+        description="uncompressed megabytes above which several jobs split, embed and match an input file;"
+        " results do not depend on it; if not set, 10 for JSON lines, and shards of a dump stay whole",
+    )
     max_malformed: Share = Field(0.01, description="share of malformed lines above which a file is refused")
 
     @model_validator(mode="after")

@@ -1,40 +1,41 @@
-"""An earlier run that this one takes results over from."""
+"""An earlier run whose results are reused."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
+from fathom.running.slices import read_slice
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 def require_index(previous: Path) -> Path:
-    """Return the path of an earlier run's index; raise `InputError` if that run never came so far."""
+    """Return the path of an earlier run's index; raise `InputError` if that run never made one."""
     index = previous / "index.parquet"
     if not index.is_file():
         raise InputError(
-            "there is no run to take anything over from: its index is missing",
+            "no earlier run to reuse: its index is missing",
             str(index),
             "set `previous` to a run whose results are here, or leave it out",
         )
     return index
 
 
-def find_previous_parts(previous: Path, doc_ids: "pl.Series") -> "dict[str, pl.Series]":
-    """Say in which parts of an earlier run some documents were; memory does not grow with that run.
+def find_previous_slices(previous: Path, doc_ids: "pl.Series") -> "dict[str, pl.Series]":
+    """Find the slices of an earlier run that hold some documents; memory does not grow with that run.
 
     Parameters
     ----------
     previous : Path
         The folder `corpus` of the earlier run.
     doc_ids : pl.Series
-        Documents of one part of this run.
+        Documents of one slice of this run.
 
     Returns
     -------
     dict
-        Ids by name of the earlier part, for those that were there, parts by name.
+        Ids by name of the earlier slice; slices in order of their names.
     """
     import polars as pl
 
@@ -48,4 +49,27 @@ def find_previous_parts(previous: Path, doc_ids: "pl.Series") -> "dict[str, pl.S
     if not found:
         return {}
     groups = pl.concat(found).partition_by("part", as_dict=True)
-    return {str(part): frame["doc_id"] for (part,), frame in sorted(groups.items())}
+    slices: dict[str, list[str]] = {}
+    for path in sorted((previous / "sentences").glob("*.json")):
+        slices.setdefault(read_slice(path.stem).part, []).append(path.stem)
+    held: dict[str, pl.Series] = {}
+    for (part,), frame in sorted(groups.items()):
+        names = slices.get(str(part), [str(part)])
+        held.update(
+            _divide_ids(previous, names, frame["doc_id"]) if len(names) > 1 else {names[0]: frame["doc_id"]}
+        )
+    return held
+
+
+def _divide_ids(previous: Path, names: list[str], doc_ids: "pl.Series") -> "dict[str, pl.Series]":
+    """Return the ids of a part's documents by slice, without those that no slice holds."""
+    from fathom.io.contracts.corpus import SPLITS
+    from fathom.io.tables import read_table
+
+    tables = {name: previous / "splits" / f"{name}.parquet" for name in names}
+    found = {
+        name: doc_ids.filter(doc_ids.is_in(read_table(path, SPLITS, ["doc_id"])["doc_id"].implode()))
+        for name, path in tables.items()
+        if path.is_file()
+    }
+    return {name: ids for name, ids in found.items() if len(ids)}

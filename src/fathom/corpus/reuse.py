@@ -12,7 +12,7 @@ import polars as pl
 
 from fathom.config.benchmark import Sentences
 from fathom.corpus import sentences as module
-from fathom.corpus.previous import find_previous_parts
+from fathom.corpus.previous import find_previous_slices
 from fathom.corpus.sentences import Splitter, hash_content
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import SENTENCES, SPLITS
@@ -66,7 +66,7 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
     contents = [hash_content(row) for row in index.iter_rows(named=True)]
     wanted = index.select("doc_id").with_columns(pl.Series("content", contents, dtype=pl.String))
     others: Counter[str] = Counter()
-    for part, doc_ids in find_previous_parts(previous, index["doc_id"]).items():
+    for part, doc_ids in find_previous_slices(previous, index["doc_id"]).items():
         report, table = previous / "sentences" / f"{part}.json", previous / "splits" / f"{part}.parquet"
         if not report.is_file() or not table.is_file():
             others["not finished"] += len(doc_ids)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from fathom.errors import InputError
 from fathom.io.files import read_delimited
+from fathom.running.slices import read_slice
 
 RESOURCE_COLUMNS = (
     "rule", "jobs", "seconds", "median_seconds", "max_seconds", "cpu_seconds", "max_memory_mb", "read_mb",
@@ -40,8 +41,16 @@ class Sizes(NamedTuple):
     whole: float
 
     def of(self, part: str) -> float:
-        """Return what a job goes over: its part, or the whole corpus if it has none."""
-        return self.parts.get(part, self.whole) if part else self.whole
+        """Return the megabytes that a job reads: its part or slice, or the whole corpus if it has neither."""
+        size = self.find(part)
+        return self.whole if size is None else size
+
+    def find(self, name: str) -> float | None:
+        """Return the megabytes of a part or of a slice, None for other names."""
+        if name in self.parts:
+            return self.parts[name]
+        piece = read_slice(name)
+        return self.parts[piece.part] / piece.total if piece.part in self.parts else None
 
 
 def measure_parts(shards: Mapping[str, float], abstracts: Sequence[str], metadata: float) -> Sizes:
@@ -66,7 +75,7 @@ def gather_timings(folder: Path, sizes: Sizes, without: Iterable[str] = ()) -> l
     for path in sorted(folder.rglob("*.tsv")):
         place = path.relative_to(folder)
         rule = place.parts[0].removesuffix(".tsv")
-        part = place.stem if place.stem in sizes.parts else ""
+        part = place.stem if sizes.find(place.stem) is not None else ""
         for row in read_delimited(path):
             numbers = {name: _read_number(value) for name, value in row.items()}
             jobs.setdefault(rule, []).append({**numbers, "megabytes": sizes.of(part)})
@@ -219,7 +228,7 @@ def estimate(
         if rate is None:
             unknown[job.rule] = unknown.get(job.rule, 0) + 1
             continue
-        megabytes = sizes.of(job.wildcards.get("part", ""))
+        megabytes = sizes.of(job.wildcards.get("part") or job.wildcards.get("slice", ""))
         model = job.wildcards.get("model", "").split("+")[0]
         seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
         seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9

@@ -8,7 +8,12 @@ from fathom.config.tuning import Task
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.running.changed_inputs import is_unchanged, sample_content
+from fathom.running.resources import measure_text
+from fathom.running.slices import Slice, divide_part
 from fathom.running.sources import find_sources
+
+SLICE_MB = 10
+"""Megabytes of JSON lines in a slice, if corpus.slice_mb is not set."""
 
 DIRECT = ["direct"]
 TUNED = ["direct_eval", "train_before_test"]
@@ -27,6 +32,8 @@ class Inputs:
         Metadata file of an arXiv dump.
     abstract_parts : sequence of str
         Parts for the documents of a dump that have no full text.
+    slices : mapping of str to Slice
+        What one job each splits, embeds and matches, by name: parts, large ones divided.
     score_files : sequence of str
         Files of the folder of scores.
     conditions : sequence of str
@@ -42,6 +49,7 @@ class Inputs:
     shards: Mapping[str, Path | None]
     metadata: Path | None
     abstract_parts: Sequence[str]
+    slices: Mapping[str, Slice]
     score_files: Sequence[str]
     conditions: Sequence[str]
     tasks: Mapping[str, Task]
@@ -71,11 +79,13 @@ def find_inputs(config: Config, results: Path | str) -> Inputs:
     """
     tasks, tuned = find_tuned(config)
     shards, metadata = find_corpus(config)
+    abstracts = _name_abstracts(config) if metadata else []
     score_files, conditions = find_scores(config)
     return Inputs(
         shards=shards,
         metadata=metadata,
-        abstract_parts=_name_abstracts(config) if metadata else [],
+        abstract_parts=abstracts,
+        slices=divide_parts(config, shards, abstracts),
         score_files=score_files,
         conditions=conditions,
         tasks=tasks,
@@ -100,6 +110,41 @@ def find_corpus(config: Config) -> tuple[Mapping[str, Path | None], Path | None]
 def _name_abstracts(config: Config) -> list[str]:
     """Return the names of the parts for documents without full text."""
     return [f"abstracts-{number:02d}" for number in range(config.corpus.abstract_parts)]
+
+
+def divide_parts(
+    config: Config, shards: Mapping[str, Path | None], abstracts: Sequence[str]
+) -> dict[str, Slice]:
+    """Return the slices of all parts by name, in the order of the parts.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    shards : mapping of str to Path or None
+        Files of the corpus by part; their sizes are looked up.
+    abstracts : sequence of str
+        Parts for documents without full text; they are not divided.
+
+    Raises
+    ------
+    InputError
+        If a slice has the name of a part.
+    """
+    limit = config.corpus.slice_mb or (SLICE_MB if config.corpus.source == "jsonl" else None)
+    found: list[Slice] = []
+    for name, path in sorted(shards.items()):
+        size = measure_text(path.name, path.stat().st_size) if path and limit else 0.0
+        found += divide_part(name, size, limit or 1)
+    found += [Slice(name) for name in abstracts]
+    slices = {each.name: each for each in found}
+    if len(slices) < len(found):
+        raise InputError(
+            "a file has the name of another one's slice",
+            "corpus.files",
+            "rename files that end in NUMBER-of-NUMBER",
+        )
+    return slices
 
 
 def find_scores(config: Config) -> tuple[list[str], list[str]]:

@@ -35,13 +35,16 @@ class Settings:
             name: domain.model_dump(mode="json", exclude={"title", "benchmark"})
             for name, domain in self._config.domains.items()
         }
-        corpus = self._config.corpus.model_dump(mode="json", by_alias=True, exclude={"files", "packages"})
+        others = {"files", "packages", "slice_mb"}
+        corpus = self._config.corpus.model_dump(mode="json", by_alias=True, exclude=others)
         return dump_json({"corpus": corpus, "domains": domains})
 
     def of_card(self) -> str:
         """Return what a benchmark's card and manifest record; models and their scores are no part of it."""
         others = {"previous", "models", "scoring", "perplexity", "attribute_rate", "summary"}
-        return dump_json(self._config.model_dump(mode="json", by_alias=True, exclude=others))
+        values = self._config.model_dump(mode="json", by_alias=True, exclude=others)
+        del values["corpus"]["slice_mb"]  # results do not depend on it
+        return dump_json(values)
 
     def of_tokenizer(self, model: str) -> str:
         """Return what the tokenizer of a trained model depends on."""

@@ -230,10 +230,3 @@ def test_rules_name_log_benchmark_and_resources():
         ):
             assert directive in body, f"rule {name} lacks {directive}"
         assert "retries" not in body, f"rule {name} repeats itself; that belongs in the profile"
-
-
-def test_environments_pin_what_the_lock_file_pins():
-    lock = {line.strip() for line in (ROOT / "requirements.lock").read_text().splitlines()}
-    for path in sorted((ROOT / "envs").glob("*.yaml")):
-        packages = yaml.safe_load(path.read_text())["dependencies"][-1]["pip"]
-        assert packages and not set(packages) - lock, f"{path.name} differs from requirements.lock"

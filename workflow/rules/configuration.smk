@@ -1,6 +1,7 @@
 """What all rules use: the checked configuration, the run's inputs and outputs, and where files lie."""
 
 import os
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -30,20 +31,22 @@ from fathom.workflow.outputs import RANKING_TABLES, Outputs
 from fathom.workflow.settings import Settings, dump_json
 
 os.environ.update(
-    # programs find the library and the interpreter of this very installation, activated or not
-    PYTHONPATH=os.pathsep.join(
-        filter(None, [str(ROOT / "src"), os.getenv("PYTHONPATH")])
-    ),
+    # the interpreter of this very installation, activated or not
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]),
     # no thread pool of its own beside the threads that a job was given
     TOKENIZERS_PARALLELISM="false",
 )
 
+# programs find the library; set in the shell, for Snakemake unsets the variable of a job in a conda environment
+SHELL_PREFIX = f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(ROOT / 'src'))}"
+SHELL_PREFIX += '"${{PYTHONPATH:+:$PYTHONPATH}}"; '
+
 if workflow.remote_exec:
     # on a compute node: models have been fetched before, and large temporary files go to the node's own disk
     os.environ.update(HF_HUB_OFFLINE="1")
-    shell.prefix('export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; ')
+    SHELL_PREFIX += 'export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; '
 
+shell.prefix(SHELL_PREFIX)
 
 # not a module of another workflow
 IS_MAIN = workflow.modifier.is_main_snakefile()

@@ -22,7 +22,7 @@ rule prepare_task:
             [name for name, task in INPUTS.tasks.items() if task.kind != "harness"]
         ),
     conda:
-        "../../envs/corpus.yaml"
+        "../../envs/gpu.yaml"
     threads: 1
     resources:
         mem_mb=grow(4000),

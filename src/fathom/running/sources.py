@@ -2,6 +2,7 @@
 
 import ast
 import platform
+import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -39,6 +40,20 @@ def find_sources(program: Path | str) -> list[Path]:
             found.add(module)
             waiting.extend(_imported_modules(module))
     return [program, *sorted(found)]
+
+
+def find_packages(files: Sequence[Path]) -> set[str]:
+    """Return the packages that some files import, by the names that they import: `sklearn`, not scikit-learn.
+
+    Python's own are left out, and so is this package.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Python files, such as those of :func:`find_sources`.
+    """
+    names = {name.partition(".")[0] for file in files for name in _imported_names(file)}
+    return names - set(sys.stdlib_module_names) - {_PACKAGE.name}
 
 
 def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, Any]:
@@ -79,8 +94,8 @@ def _find_version(package: str) -> str:
 
 
 @cache
-def _imported_modules(path: Path) -> tuple[Path, ...]:
-    """Return the files of the package's modules that one file imports itself."""
+def _imported_names(path: Path) -> frozenset[str]:
+    """Return the full names of all that one file imports itself."""
     names: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while waiting:  # statements only: an expression holds no import, and most nodes are of expressions
@@ -93,7 +108,13 @@ def _imported_modules(path: Path) -> tuple[Path, ...]:
         for field in _STATEMENTS:
             children = getattr(node, field, ())
             waiting.extend(children if isinstance(children, list) else ())
-    return tuple(sorted(file for name in names for file in _find_module(name)))
+    return frozenset(names)
+
+
+@cache
+def _imported_modules(path: Path) -> tuple[Path, ...]:
+    """Return the files of the package's modules that one file imports itself."""
+    return tuple(file for name in _imported_names(path) for file in _find_module(name))
 
 
 def _find_module(name: str) -> list[Path]:

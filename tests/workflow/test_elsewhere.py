@@ -1,7 +1,9 @@
 """The workflow runs in any folder and as a module; a run that fails ends with what went wrong."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,13 +19,13 @@ VALUES = {
     "corpus": {"source": "jsonl", "files": ["texts/mine.jsonl"]},
     "domains": {"all": {"categories": ["*"]}},
     "pairs": {"tokenizer": "gpt2"},
-    "models": {"score": ["gpt2", "pythia-160m"]},
+    "models": {"score": ["gpt2", "pythia-12b"]},
 }
 MODULE = """
 configfile: "config/config.yaml"
 
 module fathom:
-    snakefile: "{root}/workflow/Snakefile"
+    snakefile: "{snakefile}"
     config: config
     {prefix}
 
@@ -47,10 +49,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def snakemake(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def snakemake(*arguments: str, cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run snakemake in a folder."""
     command = [sys.executable, "-m", "snakemake", "-c1", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300)
+    environment = os.environ | variables
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
 
 
 def elsewhere(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -102,7 +105,7 @@ def test_a_rule_runs_there_and_a_failed_one_has_the_last_word(folder):
 
 @pytest.mark.parametrize("prefix", ["", "prefix: 'inner'"])
 def test_another_workflow_uses_it_as_a_module(folder, prefix):
-    (folder / "Snakefile").write_text(MODULE.format(root=ROOT, prefix=prefix))
+    (folder / "Snakefile").write_text(MODULE.format(snakefile=ROOT / "workflow/Snakefile", prefix=prefix))
     done = snakemake("-n", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
@@ -113,6 +116,25 @@ def test_another_workflow_uses_it_as_a_module(folder, prefix):
     results = "inner/results/mine" if prefix else "results/mine"
     assert f"{results}/summary.csv" in read_inputs(done.stdout, "fathom_compare_models")
     assert ("inner/" in done.stdout) is bool(prefix)
+
+
+def test_a_workflow_in_a_git_repository_is_copied_whole(folder):
+    repository = folder / "repository"
+    for name in ("config", "envs", "scripts", "src", "workflow"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, repository / name, ignore=ignored)
+    identity = ("-c", "user.name=test", "-c", "user.email=test@example.org")
+    for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-qm", "all"], ["tag", "v1"]):
+        subprocess.run(["git", *command], cwd=repository, check=True)
+    for name in ("scripts", "src"):  # what is committed counts
+        shutil.rmtree(repository / name)
+    place = f"git+file://{repository}/workflow/Snakefile@v1"
+    (folder / "Snakefile").write_text(MODULE.format(snakefile=place, prefix=""))
+    done = snakemake(DOCUMENTS, cwd=folder, XDG_CACHE_HOME=str(folder / "cache"))
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert (folder / DOCUMENTS).is_file()
+    (program,) = (folder / "cache").rglob("scripts/corpus/read_jsonlines.py")
+    assert str(program) in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -128,3 +150,10 @@ def test_a_wrong_configuration_has_the_last_word(folder, value, message, hint):
     last = done.stderr.rstrip().splitlines()[-2:]
     assert last[0].startswith("Error: ") and last[0].endswith(message)
     assert last[1] == f"Hint: {hint}"
+
+
+def test_the_workflow_catalog_finds_what_it_asks_for():
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert usage["software-stack-deployment"]["conda"] is True and usage["report"] is True
+    for name in ("workflow/Snakefile", "config/config.yaml", "config/README.md", "README.md", "LICENSE"):
+        assert (ROOT / name).is_file(), name

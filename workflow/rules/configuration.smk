@@ -8,10 +8,6 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-# the folder of this workflow, which another one may use as a module; the run's own folder is the working folder
-ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]
-sys.path.insert(0, str(ROOT / "src"))
-
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import read_config

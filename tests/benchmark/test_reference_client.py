@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from tests.programs import run_command, run_program
 
-from fathom.benchmark import reference_client as sending
-from fathom.benchmark.reference_client import Sending, send_requests
+from fathom.benchmark import reference_client as client
+from fathom.benchmark.reference_client import RequestSettings, send_requests
 from fathom.errors import InputError
 from fathom.io.files import read_delimited, read_json, read_json_lines, write_delimited
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "sk-test-0123456789"
-SETTINGS = Sending("some-model-1", 500, timeout=5.0, retries=2)
+SETTINGS = RequestSettings("some-model-1", 500, timeout=5.0, retries=2)
 
 
 @dataclass
@@ -110,7 +110,7 @@ def stub(monkeypatch) -> Iterator[Stub]:
     for name in [name for name in os.environ if name.lower().endswith("_proxy") or "ANTHROPIC" in name]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", made.url)
-    monkeypatch.setenv(sending.KEY, SECRET)
+    monkeypatch.setenv(client.KEY_VARIABLE, SECRET)
     yield made
     server.shutdown()
     server.server_close()
@@ -159,7 +159,7 @@ def test_an_answered_request_is_not_sent_again(stub, requests, tmp_path, monkeyp
     assert len(stub.asked) == 4
     assert (folder / "request-01.txt").read_text() == "mended by hand"
     (folder / "request-02.txt").unlink()
-    monkeypatch.delenv(sending.KEY)  # with all answers there, neither key nor package are needed
+    monkeypatch.delenv(client.KEY_VARIABLE)  # with all answers there, neither key nor package are needed
     monkeypatch.setitem(sys.modules, "anthropic", None)
     assert send_requests(requests, folder, SETTINGS)["kept"] == 3
     assert (folder / "request-02.txt").read_text() == "two\n"
@@ -228,7 +228,7 @@ def test_an_incomplete_answer_is_saved_separately(stub, requests, tmp_path, stop
 def test_an_unreachable_server_is_named(stub, requests, tmp_path, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
     with pytest.raises(InputError, match=r"no answer from http://127\.0\.0\.1:9"):
-        send_requests(requests[:1], tmp_path / "answers", Sending("m", 5, timeout=2.0, retries=0))
+        send_requests(requests[:1], tmp_path / "answers", RequestSettings("m", 5, timeout=2.0, retries=0))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:port")
     with pytest.raises(InputError, match="not an address"):
         send_requests(requests[:1], tmp_path / "answers", SETTINGS)
@@ -238,12 +238,12 @@ def test_an_unreachable_server_is_named(stub, requests, tmp_path, monkeypatch):
     ("key", "message"), [(None, "no key"), ("  ", "no key"), ("sk-ä", "not a key"), ("sk a", "not a key")]
 )
 def test_a_missing_or_malformed_key_is_refused(stub, requests, tmp_path, monkeypatch, key, message):
-    monkeypatch.delenv(sending.KEY)
+    monkeypatch.delenv(client.KEY_VARIABLE)
     if key is not None:
-        monkeypatch.setenv(sending.KEY, key)
+        monkeypatch.setenv(client.KEY_VARIABLE, key)
     with pytest.raises(InputError, match=message) as found:
         send_requests(requests, tmp_path / "answers", SETTINGS)
-    assert sending.KEY in str(found.value) and stub.asked == []
+    assert client.KEY_VARIABLE in str(found.value) and stub.asked == []
 
 
 def test_a_missing_package_is_named(stub, requests, tmp_path, monkeypatch):
@@ -260,7 +260,7 @@ def test_mismatched_requests_and_folders_are_refused(stub, requests, tmp_path):
     asked = len(stub.asked)
     twin = tmp_path / requests[1].name
     twin.write_text("other")
-    cases = [([requests[0]], folder, Sending("other-model", 500), "not the answer of other-model to"),
+    cases = [([requests[0]], folder, RequestSettings("other-model", 500), "not the answer of other-model to"),
              ([requests[1], twin], folder, SETTINGS, "would overwrite"),
              ([requests[1]], requests[1].parent, SETTINGS, "among the requests"),
              ([tmp_path / "none.txt"], folder, SETTINGS, "no such file"),
@@ -294,7 +294,7 @@ def test_from_keywords_over_the_service_to_a_benchmark(stub, tmp_path):
     assert names(tmp_path / "q") == ["r-01.txt", "r-02.txt"]
     assert "2. agents" not in (tmp_path / "q" / "r-02.txt").read_text()
     logged = run("write", *parts, "--output", tmp_path / "q" / "r.txt", code=1)
-    assert "another division" in logged and names(tmp_path / "q") == ["r-01.txt", "r-02.txt"]
+    assert "an earlier division" in logged and names(tmp_path / "q") == ["r-01.txt", "r-02.txt"]
     filler = "In many textbooks of this field the one thing that takes its turn and learns from"
     pair = {"prompt": f"{filler} them is called a", "target": " forest"}
     stub.replies = [message(f"# Category 1: graphs\n{json.dumps(pair)}"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.programs import run_command, run_program
 
-from fathom.benchmark.reference_request import find_entries, read_answers, write_request
+from fathom.benchmark.reference_request import check_answers, parse_answer, write_request
 from fathom.errors import InputError
 from fathom.io.files import read_delimited, read_json_lines, write_delimited
 
@@ -21,7 +21,7 @@ def pair(prompt: str = PROMPT, target: str = " agent") -> str:
 
 
 def rules(text: str, each: int = 1, categories: tuple[str, ...] = ("Agents",)) -> list[str]:
-    return [fault.rule for fault in read_answers({"a.txt": text}, categories, each, STOPWORDS).faults]
+    return [fault.rule for fault in check_answers({"a.txt": text}, categories, each, STOPWORDS).faults]
 
 
 def test_the_request_states_counts_and_rules():
@@ -34,7 +34,7 @@ def test_the_request_states_counts_and_rules():
         "Physics & Society",
     ):
         assert part in text
-    entries, faults = find_entries(text)
+    entries, faults = parse_answer(text)
     assert len(entries) == 2 and not faults  # the form that it shows can be read
     with pytest.raises(InputError):
         write_request("x", ["a", "a"])
@@ -58,7 +58,7 @@ def test_forms_of_answers(form):
     text = FORMS[form]
     for name, one in zip("PQR", texts, strict=True):
         text = text.replace(f"{{{name}}}", one)
-    entries, faults = find_entries(text)
+    entries, faults = parse_answer(text)
     assert not faults
     assert [entry.category for entry in entries] == ["Agents", "Agents", "Graphs"]
     assert [json.dumps({"prompt": e.prompt, "target": e.target}) for e in entries] == texts
@@ -66,7 +66,7 @@ def test_forms_of_answers(form):
 
 def test_an_entry_names_its_own_category_and_python_quotes():
     text = """[{'prompt': 'It\\'s "so" {not} a', 'target': " x", 'category': 'Agents'},]"""
-    (entry,), faults = find_entries(text)
+    (entry,), faults = parse_answer(text)
     assert not faults and (entry.category, entry.prompt) == ("Agents", """It's "so" {not} a""")
 
 
@@ -84,16 +84,16 @@ def test_an_entry_names_its_own_category_and_python_quotes():
 )
 def test_unreadable_entries_are_listed_and_nothing_is_executed(text):
     good = pair()
-    entries, faults = find_entries(f"# Category 1: Agents\n{text}\n{good}\n")
+    entries, faults = parse_answer(f"# Category 1: Agents\n{text}\n{good}\n")
     assert len(entries) == 1 and entries[0].prompt == PROMPT
     assert faults and all(fault.rule == "unreadable" and fault.line == 2 for fault in faults)
 
 
 @given(st.text(alphabet="{}[]\"'\\:,#\n aprompttarget1", max_size=80))
 def test_any_text_is_read_without_error(text):
-    entries, faults = find_entries(text)
+    entries, faults = parse_answer(text)
     assert len(entries) + len(faults) <= text.count("{")
-    assert read_answers({"a.txt": text}, ["a"], 1, STOPWORDS) is not None
+    assert check_answers({"a.txt": text}, ["a"], 1, STOPWORDS) is not None
 
 
 @pytest.mark.parametrize(
@@ -121,17 +121,17 @@ def test_any_text_is_read_without_error(text):
 def test_rules(prompt, target, broken):
     text = f"# Category 1: Agents\n{pair(prompt, target)}"
     assert rules(text) == broken
-    answer = read_answers({"a.txt": text}, ["Agents"], 1, STOPWORDS)
-    assert (len(answer.kept), len(answer.broken)) == ((0, 1) if broken else (1, 0))
+    answer = check_answers({"a.txt": text}, ["Agents"], 1, STOPWORDS)
+    assert (len(answer.valid), len(answer.invalid)) == ((0, 1) if broken else (1, 0))
 
 
 def test_counts_and_categories():
     second = pair(PROMPT.replace("many", "some"))
     text = f"# Category 1: agents\n{pair()} {second}\n# Category 2: Other\n{pair()}"
-    answer = read_answers({"a.txt": text}, ["Agents", "Graphs"], 2, STOPWORDS)
+    answer = check_answers({"a.txt": text}, ["Agents", "Graphs"], 2, STOPWORDS)
     found = [(fault.line, fault.entry, fault.rule) for fault in answer.faults]
     assert found == [(0, 0, "count"), (0, 0, "count"), (4, 3, "category"), (4, 3, "duplicate")]
-    assert [entry.category for entry in answer.kept] == ["Agents", "Agents"]
+    assert [entry.category for entry in answer.valid] == ["Agents", "Agents"]
     assert "'Graphs' has 0 entries, not 2" in answer.faults[0].text
 
 

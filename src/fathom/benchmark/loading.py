@@ -1,4 +1,4 @@
-"""A benchmark as the workflow writes it, read back in one line: `fathom.load_benchmark`."""
+"""Loading of a benchmark that the workflow made: `fathom.load_benchmark`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,22 +15,22 @@ from fathom.io.tables import read_table
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The pairs of a benchmark and what is known of them.
+    """The pairs of a benchmark, and how they were made.
 
     Attributes
     ----------
     domain : str
         Name of the domain.
     variant : str
-        tf or tfidf, the vocabulary of the targets, or reference.
-    pairs : DataFrame of shape (n_pairs, 10)
-        Under contract PAIRS.
+        `tf` or `tfidf`, the vocabulary of the targets, or `reference`.
+    pairs : polars.DataFrame of shape (n_pairs, 10)
+        Pairs that meet the contract PAIRS.
     manifest : mapping
-        Inputs, parameters and versions that it was made from; empty for a reference benchmark.
+        Inputs, parameters and versions; empty for a reference benchmark.
     report : mapping
         Counts of the step that made the pairs.
     card : str
-        Its README.md, Markdown.
+        README.md of the benchmark (Markdown).
     """
 
     domain: str
@@ -56,7 +56,7 @@ def load_benchmark(folder: Path | str) -> Benchmark:
     Raises
     ------
     InputError
-        If there is no such benchmark, it has no pair, or the pairs are not those of its manifest.
+        If there is no such benchmark, it has no pairs, or they do not match its manifest.
 
     Examples
     --------

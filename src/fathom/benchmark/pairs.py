@@ -36,7 +36,7 @@ _CHUNK = 32  # sentences tokenised at a time; does not change the result
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class PairSet:
     """Pairs that meet the contract PAIRS, and the report on them."""
 
     pairs: pl.DataFrame
@@ -50,7 +50,7 @@ def make_pairs(
     variant: Variant,
     settings: Pairs,
     encode_offsets: EncodeOffsets,
-) -> Benchmark:
+) -> PairSet:
     """Make the pairs of every keyword, independently of the other keywords [RawCorpora, Sec. 2.5].
 
     A sentence gives at most one pair per keyword. Targets take turns until the quota is reached. At its turn
@@ -74,7 +74,7 @@ def make_pairs(
 
     Returns
     -------
-    Benchmark
+    PairSet
         Pairs sorted by keyword and pair_id; a report that counts what was left out, by reason.
 
     Raises
@@ -111,7 +111,7 @@ def make_pairs(
         variant, f"{len(frame):,}", f"{report['distinct_targets']:,}", f"{read:,}",
         len(report["keywords_under_quota"]), len(counts), settings.per_keyword, _describe(dropped),
     )  # fmt: skip
-    return Benchmark(frame, report)
+    return PairSet(frame, report)
 
 
 def _add_dates(

@@ -22,13 +22,13 @@ from fathom.running.program import log, show_progress
 if TYPE_CHECKING:
     from anthropic import Anthropic
 
-KEY = "ANTHROPIC_API_KEY"
+KEY_VARIABLE = "ANTHROPIC_API_KEY"
 _INSTALL = "python -m pip install 'anthropic>=2'"
 _AGAIN = "the answers so far are kept: run the same command again later"
 # hints by the API's type of error
 _HINTS = {
-    "authentication_error": f"check the key in {KEY}",
-    "permission_error": f"the key in {KEY} may not use this: check its workspace and the model's name",
+    "authentication_error": f"check the key in {KEY_VARIABLE}",
+    "permission_error": f"the key in {KEY_VARIABLE} has no access: check its workspace and the model's name",
     "not_found_error": "check the name under --model",
     "billing_error": "check the account's credit",
     "invalid_request_error": "check --model and --max-tokens (each model has its own largest value)",
@@ -50,7 +50,7 @@ _UNFINISHED = {
 
 
 @dataclass(frozen=True)
-class Sending:
+class RequestSettings:
     """How requests are sent.
 
     Parameters
@@ -76,7 +76,7 @@ class Sending:
             raise InputError("a number is too small", "--max-tokens, --timeout, --retries", "see --help")
 
 
-def send_requests(requests: Sequence[Path], folder: Path, settings: Sending) -> dict[str, int]:
+def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSettings) -> dict[str, int]:
     """Send the requests without an answer, one after the other, and save each answer as it arrives.
 
     Parameters
@@ -85,7 +85,7 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: Sending) -> 
         Text files, as `fathom request write` writes them.
     folder : Path
         Folder of the answers, which are named after the requests.
-    settings : Sending
+    settings : RequestSettings
         Model, length, timeout and retries.
 
     Returns
@@ -159,15 +159,19 @@ def _check_folder(folder: Path) -> None:
 
 def _read_key() -> str:
     """Return the key from the environment; raise `InputError` if it is missing or malformed."""
-    key = os.environ.get(KEY, "").strip()
+    key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key:
-        raise InputError("no key for the Anthropic API", KEY, f"run `export {KEY}=...` in this shell first")
+        raise InputError(
+            "no key for the Anthropic API",
+            KEY_VARIABLE,
+            f"run `export {KEY_VARIABLE}=...` in this shell first",
+        )
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise InputError("not a key: spaces or non-ASCII characters", KEY, "copy the key again")
+        raise InputError("not a key: spaces or non-ASCII characters", KEY_VARIABLE, "copy the key again")
     return key
 
 
-def _connect(key: str, settings: Sending) -> "Anthropic":
+def _connect(key: str, settings: RequestSettings) -> "Anthropic":
     """Return a client that waits and retries by itself, and logs it."""
     try:
         import anthropic
@@ -187,7 +191,9 @@ def _connect(key: str, settings: Sending) -> "Anthropic":
         raise InputError(f"not an address: {error}", "ANTHROPIC_BASE_URL", "correct or unset it") from error
 
 
-def _request_answer(client: "Anthropic", text: str, settings: Sending, request: Path) -> dict[str, Any]:
+def _request_answer(
+    client: "Anthropic", text: str, settings: RequestSettings, request: Path
+) -> dict[str, Any]:
     """Return the raw message that answers a request; streamed, which long answers require."""
     import anthropic
     import httpx2
@@ -225,7 +231,7 @@ def _explain_error(error: Any, request: Path) -> InputError:
 
 
 def _save_answer(
-    answer: Mapping[str, Any], request: Path, text: str, folder: Path, settings: Sending
+    answer: Mapping[str, Any], request: Path, text: str, folder: Path, settings: RequestSettings
 ) -> None:
     """Save an answer and its record; save an incomplete one separately, and raise `InputError`."""
     import anthropic

@@ -96,17 +96,17 @@ def write_request(domain: str, categories: Sequence[str], each: int = 50) -> str
 
 
 @dataclass(frozen=True)
-class Answer:
+class CheckedAnswers:
     """A checked answer: entries that keep all rules, entries that break one, and all faults."""
 
-    kept: list[Entry]
-    broken: list[Entry]
+    valid: list[Entry]
+    invalid: list[Entry]
     faults: list[Fault]
 
 
-def read_answers(
+def check_answers(
     texts: Mapping[str, str], categories: Sequence[str], each: int, stopwords: Collection[str]
-) -> Answer:
+) -> CheckedAnswers:
     """Find the entries of the answers and check them against the rules of the request.
 
     Parameters
@@ -122,13 +122,13 @@ def read_answers(
 
     Returns
     -------
-    Answer
+    CheckedAnswers
         `faults` has every broken rule, by file and line; line 0 stands for the count of a whole category.
     """
     entries: list[Entry] = []
     faults: list[Fault] = []
     for file, text in texts.items():
-        found = find_entries(text)
+        found = parse_answer(text)
         entries += [entry._replace(file=file) for entry in found[0]]
         faults += [fault._replace(file=file) for fault in found[1]]
     faults += find_faults(entries)
@@ -142,7 +142,7 @@ def read_answers(
     for number, entry in enumerate(entries, start=1):
         name = known.get(_fold(entry.category), entry.category)
         sides[number in wrong].append(entry._replace(category=name))
-    return Answer(*sides, sorted(faults, key=lambda fault: (fault.file, *fault)))
+    return CheckedAnswers(*sides, sorted(faults, key=lambda fault: (fault.file, *fault)))
 
 
 def _fold(category: str) -> str:
@@ -150,7 +150,7 @@ def _fold(category: str) -> str:
     return " ".join(category.lower().split())
 
 
-def find_entries(text: str) -> tuple[list[Entry], list[Fault]]:
+def parse_answer(text: str) -> tuple[list[Entry], list[Fault]]:
     """Find the innermost dictionaries of an answer, and read each as a literal.
 
     An entry's category is named by its own key `"category"`, or by the nearest mark before it: a comment

@@ -1,4 +1,4 @@
-"""Requests for a benchmark that a language model writes, and its answers, from files to files.
+"""Files around requests to a language model: keywords in, requests out; answers in, checked pairs out.
 
 Source: [RawCorpora, Sec. 3.2, Fig. 14].
 """
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fathom.benchmark.reference import read_plain_text
-from fathom.benchmark.reference_request import Answer, read_answers, write_request
+from fathom.benchmark.reference_request import CheckedAnswers, check_answers, write_request
 from fathom.benchmark.wordlists import read_word_list
 from fathom.errors import InputError
 from fathom.io.files import read_delimited, write_delimited, write_json_lines, write_text
@@ -17,47 +17,48 @@ FAULT_COLUMNS = ("file", "line", "entry", "rule", "text")
 
 
 def choose_categories(keywords: Path, count: int) -> list[str]:
-    """Return the keywords of most documents.
+    """Return the keywords that occur in most documents.
 
     Parameters
     ----------
     keywords : Path
         keywords.tsv of a domain.
     count : int
-        How many.
+        Number of keywords to return.
 
     Raises
     ------
     InputError
-        If that is less than 1, or there are fewer keywords.
+        If `count` is less than 1, or there are fewer keywords.
     """
     if count < 1:
-        raise InputError("this is 1 or more", f"--categories {count}")
+        raise InputError("must be 1 or more", f"--categories {count}")
     rows = read_delimited(keywords)
     if not rows or not {"keyword", "documents"} <= set(rows[0]):
-        raise InputError("there are no keywords with documents", str(keywords), "give keywords.tsv")
+        raise InputError("no keywords with their documents", str(keywords), "give keywords.tsv")
     rows.sort(key=lambda row: (-int(row["documents"]), row["keyword"]))
     if len(rows) < count:
-        raise InputError(f"there are {len(rows)} keywords", str(keywords), "lower --categories")
+        raise InputError(f"only {len(rows)} keywords", str(keywords), "lower --categories")
     return [row["keyword"] for row in rows[:count]]
 
 
 def write_requests(
     output: Path, title: str, categories: Sequence[str], each: int, per_request: int | None = None
 ) -> list[Path]:
-    """Write one request with all categories, or several with some categories each.
+    """Write one request with all categories, or several requests with some categories each.
 
     Parameters
     ----------
     output : Path
-        The request; several are numbered `-01`, `-02`, ... before the ending.
+        The request; several are numbered `-01`, `-02`, ... before the suffix.
     title : str
-        Name of the domain in text.
+        Display name of the domain.
     categories : sequence of str
+        Categories of the pairs.
     each : int
-        Pairs to ask for in each category.
+        Number of pairs to request in each category.
     per_request : int, optional
-        Categories in each request; all in one if absent.
+        Categories per request; by default one request has all of them.
 
     Returns
     -------
@@ -67,11 +68,11 @@ def write_requests(
     Raises
     ------
     InputError
-        If a number is too small, or requests of another division lie there.
+        If a number is too small, or the folder has requests with another number of categories.
     """
     size = len(categories) if per_request is None else per_request
     if min(each, size) < 1:
-        raise InputError("these are 1 or more", "--each, --per-request")
+        raise InputError("must be 1 or more", "--each, --per-request")
     parts = [categories[start : start + size] for start in range(0, len(categories), size)]
     paths = _name_parts(output, len(parts))
     for path, part in zip(paths, parts, strict=True):
@@ -80,29 +81,31 @@ def write_requests(
 
 
 def _name_parts(output: Path, count: int) -> list[Path]:
-    """Return the name of each request, numbered if there are several; refuse to mix two divisions."""
+    """Return the name of each request, numbered if there are several; refuse to mix old and new ones."""
     names = [f"{output.stem}-{number:02d}{output.suffix}" for number in range(1, count + 1)]
     paths = [output] if count == 1 else [output.with_name(name) for name in names]
     others = {*output.parent.glob(f"{output.stem}-[0-9][0-9]{output.suffix}"), output} - set(paths)
     old = sorted(str(path) for path in others if path.exists())
     if old:
         raise InputError(
-            f"requests of another division are there: {', '.join(old)}", str(output), "remove them first"
+            f"requests of an earlier division exist: {', '.join(old)}", str(output), "remove them first"
         )
     return paths
 
 
-def read_answer_files(answers: Sequence[Path], categories: Path, each: int, wordlists: Path) -> Answer:
-    """Read the answers to all requests and check them against the rules; nothing in them is run.
+def read_answer_files(
+    answers: Sequence[Path], categories: Path, each: int, wordlists: Path
+) -> CheckedAnswers:
+    """Read the answers to all requests and check them against the rules; nothing in them is executed.
 
     Parameters
     ----------
     answers : sequence of Path
-        Text files, as they came.
+        Unedited answers (text).
     categories : Path
-        The categories of all requests, one a line.
+        The categories of all requests, one per line.
     each : int
-        Pairs that were asked for in each category.
+        Number of pairs requested in each category.
     wordlists : Path
         Folder with `stopwords.txt`.
 
@@ -115,24 +118,24 @@ def read_answer_files(answers: Sequence[Path], categories: Path, each: int, word
     texts = {path.name: read_plain_text(path) for path in answers}
     if len(texts) < len(answers):
         raise InputError("two answers have the same name", "--answer", "rename one, or name each once")
-    return read_answers(texts, names, each, read_word_list(wordlists / "stopwords.txt"))
+    return check_answers(texts, names, each, read_word_list(wordlists / "stopwords.txt"))
 
 
-def write_answer(answer: Answer, source: str, output: Path, faults: Path) -> None:
-    """Write the entries that keep all rules as JSON lines, and every broken rule as a line of a CSV table.
+def write_answer(answer: CheckedAnswers, source: str, output: Path, faults: Path) -> None:
+    """Write valid entries as JSON lines, and every broken rule as a row of a CSV table.
 
     Parameters
     ----------
-    answer : Answer
+    answer : CheckedAnswers
         From :func:`read_answer_files`.
     source : str
-        The model that answered; kept with each pair.
+        The model that answered, stored with each pair.
     output, faults : Path
-        The two files.
+        JSON lines and CSV to write.
     """
     entries = (
         {"category": entry.category, "prompt": entry.prompt, "target": entry.target, "source": source}
-        for entry in answer.kept
+        for entry in answer.valid
     )
     write_json_lines(output, entries)
     rows = [

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WRITE = """Write the request for a benchmark, to send by hand or by `fathom request send`.
 
-Reads keywords.tsv of a domain and takes the keywords of most documents as categories.
+Reads keywords.tsv of a domain; the keywords that occur in most documents become categories.
 """
 SEND = """Send requests to a language model through the Anthropic API.
 
@@ -25,7 +25,7 @@ model, tokens and date. Started again, only requests without an answer are sent.
 """
 READ = """Read a language model's answers and check them against the rules of the request.
 
-Nothing in an answer is run. Entries that keep all rules are written as JSON lines; every broken rule is
+Nothing in an answer is executed. Entries that keep all rules are written as JSON lines; every broken rule is
 listed with file, line, entry and text.
 """
 
@@ -42,22 +42,22 @@ def add_verb(into: "Verbs") -> None:
 def _add_write(parser: argparse.ArgumentParser) -> None:
     """Add the options of `fathom request write`."""
     parser.add_argument("--keywords", type=Path, required=True, help="keywords.tsv of the domain")
-    parser.add_argument("--title", required=True, help="name of the domain in text")
+    parser.add_argument("--title", required=True, help="display name of the domain")
     parser.add_argument("--categories", type=int, default=20, help="number of categories; 20 in the papers")
     parser.add_argument("--each", type=int, default=50, help="pairs of each category; 50 in the papers")
     parser.add_argument(
         "--per-request",
         type=int,
-        help="categories in each request, numbered -01, -02, ...; all in one if absent",
+        help="categories in each request, numbered -01, -02, ...; default: all in one request",
     )
     parser.add_argument("--output", type=Path, required=True, help="the request (text)")
     parser.add_argument(
-        "--list", type=Path, help="also write the categories, one a line, for `fathom request read`"
+        "--list", type=Path, help="also write the categories, one per line, for `fathom request read`"
     )
 
 
 def write(arguments: argparse.Namespace) -> None:
-    """Take the keywords of most documents as categories, write the request or requests."""
+    """Choose categories; write the request or requests."""
     from fathom.benchmark.request_files import choose_categories, write_requests
     from fathom.io.files import write_text
 
@@ -76,20 +76,23 @@ def _add_send(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="the model's full name, as the API knows it")
     parser.add_argument("--output", type=Path, required=True, help="folder of the answers")
     parser.add_argument(
-        "--max-tokens", type=int, default=32000, help="longest answer in tokens, thinking included; 32000"
+        "--max-tokens",
+        type=int,
+        default=32000,
+        help="limit of tokens in an answer, thinking included; default 32000",
     )
-    parser.add_argument("--timeout", type=float, default=600.0, help="seconds of silence; 600")
-    parser.add_argument("--retries", type=int, default=6, help="further attempts, with growing pauses; 6")
+    parser.add_argument("--timeout", type=float, default=600.0, help="seconds to wait; default 600")
+    parser.add_argument("--retries", type=int, default=6, help="further attempts; default 6")
 
 
 def send(arguments: argparse.Namespace) -> None:
-    """Send what has no answer, save the answers."""
-    from fathom.benchmark.reference_client import Sending, send_requests
+    """Send the requests without an answer; save the answers."""
+    from fathom.benchmark.reference_client import RequestSettings, send_requests
 
-    settings = Sending(arguments.model, arguments.max_tokens, arguments.timeout, arguments.retries)
+    settings = RequestSettings(arguments.model, arguments.max_tokens, arguments.timeout, arguments.retries)
     counts = send_requests(arguments.request, arguments.output, settings)
     log.info(
-        "%s answers in %s: %s were there, %s came now for %s tokens in and %s out",
+        "%s answers in %s: %s from before, %s new for %s input and %s output tokens",
         counts["kept"] + counts["received"],
         arguments.output,
         counts["kept"],
@@ -105,19 +108,17 @@ def _add_read(parser: argparse.ArgumentParser) -> None:
         "--answer", type=Path, nargs="+", required=True, help="the answers to all requests (text)"
     )
     parser.add_argument(
-        "--categories", type=Path, required=True, help="categories of all requests, one a line"
+        "--categories", type=Path, required=True, help="categories of all requests, one per line"
     )
-    parser.add_argument("--source", default="", help="the model that answered, kept with each pair")
-    parser.add_argument("--each", type=int, default=50, help="pairs that were asked for in each category")
-    parser.add_argument(
-        "--wordlists", type=Path, help="folder with stopwords.txt; config/wordlists if absent"
-    )
+    parser.add_argument("--source", default="", help="the model that answered, stored with each pair")
+    parser.add_argument("--each", type=int, default=50, help="pairs requested in each category")
+    parser.add_argument("--wordlists", type=Path, help="folder with stopwords.txt; default config/wordlists")
     parser.add_argument("--output", type=Path, required=True, help="entries that keep the rules (JSON lines)")
-    parser.add_argument("--faults", type=Path, required=True, help="what breaks a rule (CSV)")
+    parser.add_argument("--faults", type=Path, required=True, help="broken rules (CSV)")
 
 
 def read(arguments: argparse.Namespace) -> None:
-    """Read the answers, write what keeps the rules and what breaks them."""
+    """Check the answers; write valid entries and broken rules."""
     from fathom.benchmark.request_files import read_answer_files, write_answer
     from fathom.workflow.inputs import find_own
 
@@ -126,8 +127,8 @@ def read(arguments: argparse.Namespace) -> None:
     write_answer(answer, arguments.source, arguments.output, arguments.faults)
     log.info(
         "%s entries keep the rules, %s do not; %s faults are listed in %s",
-        len(answer.kept),
-        len(answer.broken),
+        len(answer.valid),
+        len(answer.invalid),
         len(answer.faults),
         arguments.faults,
     )

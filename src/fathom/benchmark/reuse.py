@@ -1,4 +1,4 @@
-"""Take over the vectors of sentences that an earlier run has embedded already, by content."""
+"""Reuse of sentence vectors that an earlier run has computed, matched by content."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,9 +25,9 @@ Vectors = npt.NDArray[np.float32]
 
 
 def describe_embedding(settings: Embedding) -> dict[str, Any]:
-    """Describe all that a sentence's vector depends on beside the sentence; empty if that is not known yet.
+    """Describe everything that a vector depends on besides its sentence; empty if that is not known yet.
 
-    It is not known before a model of the hub has been fetched: there is nothing to hash.
+    It is unknown until the model has been fetched from the hub, as there are no files to hash.
     """
     folder = find_model_folder(settings.model)
     if folder is None:
@@ -40,21 +40,21 @@ def describe_embedding(settings: Embedding) -> dict[str, Any]:
 
 
 class KnownVectors(NamedTuple):
-    """Where the vectors of an earlier run are.
+    """Vectors of an earlier run.
 
     Attributes
     ----------
-    places : pl.DataFrame
-        `row` of a sentence, rising; `part`, which array; `place`, which row of it.
-    arrays : sequence of array of float32 [sentences, dimension]
-        The earlier run's arrays, mapped: what is not asked for is not read.
+    places : polars.DataFrame
+        Sorted by `row`, the row of a sentence; its vector is row `place` of array number `part`.
+    arrays : sequence of ndarray of float32, of shape (n_sentences, n_dimensions)
+        The earlier run's arrays, memory-mapped, so only requested rows are read.
     """
 
     places: pl.DataFrame
     arrays: Sequence[Vectors]
 
     def read(self, start: int, stop: int) -> tuple[npt.NDArray[np.int64], list[Vectors]]:
-        """Return the known rows from `start` to before `stop`, counted from `start`, and their vectors."""
+        """Return the known rows in [start, stop), counted from `start`, and their vectors."""
         here = self.places.filter(pl.col("row").is_between(start, stop, closed="left"))
         found = [self.arrays[part][place] for part, place in here.select("part", "place").iter_rows()]
         return here["row"].to_numpy() - start, found
@@ -63,17 +63,22 @@ class KnownVectors(NamedTuple):
 def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, Any]) -> KnownVectors:
     """Find the vectors of sentences that an earlier run embedded with the same method.
 
-    Looked at are the parts of the earlier run that held some document of this part: new versions of a
-    document keep most of their sentences.
+    Searches the slices of the earlier run that contain documents of this slice, as a new version of a
+    document keeps most of its sentences.
 
     Parameters
     ----------
     previous : Path or None
-        The folder `corpus` of the earlier run; without one nothing is found.
-    table : pl.DataFrame
-        Columns doc_id, sentence and row of this part's sentences (SENTENCES).
+        Folder `corpus` of the earlier run; None finds nothing.
+    table : polars.DataFrame
+        Columns doc_id, sentence and row of this slice's sentences (contract SENTENCES).
     method : dict
         From :func:`describe_embedding`.
+
+    Returns
+    -------
+    KnownVectors
+        Vectors of the sentences that were found.
     """
     found = [pl.DataFrame(schema=dict.fromkeys(("row", "part", "place"), pl.Int64))]
     arrays: list[Vectors] = []
@@ -82,7 +87,7 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
     for part in parts:
         report = previous / "embeddings" / f"{part}.json" if previous else Path()
         if not report.is_file() or read_json(report).get("method") != method:
-            log.info("vectors of %s of the previous run are left alone: made otherwise, or not at all", part)
+            log.info("vectors of %s of the previous run are not reused: missing, or another method", part)
         elif len(missing):
             array, places = _find_places(report.parents[1], part, missing)
             found.append(places.select("row", part=pl.lit(len(arrays)), place="place").cast(pl.Int64))
@@ -92,7 +97,7 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
 
 
 def _find_places(previous: Path, part: str, missing: pl.DataFrame) -> tuple[Vectors, pl.DataFrame]:
-    """Return an earlier part's vectors, and which missing sentences are at which place of them."""
+    """Return the vectors of an earlier slice, and the places of missing sentences among them."""
     path = previous / "embeddings" / f"{part}.npy"
     there = read_table(previous / "sentences" / f"{part}.parquet", SENTENCES, ["row", "sentence"])
     embeddings = load_embeddings(path)

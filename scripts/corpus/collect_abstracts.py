@@ -1,4 +1,4 @@
-"""Collect the arXiv records that no shard has a full text for, as documents."""
+"""Write the arXiv records without full text as documents."""
 
 import argparse
 from pathlib import Path
@@ -10,11 +10,11 @@ from fathom.running.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the parts' documents and their reports."""
+    """Write the documents and the report of each part."""
     from fathom.corpus.arxiv import collect_abstracts
 
     if len(arguments.outputs) != len(arguments.reports):
-        raise InputError("there must be as many reports as outputs", "--reports")
+        raise InputError("as many reports as outputs are needed", "--reports")
     settings = read_settings(arguments.settings, Selection)
     reports = collect_abstracts(
         arguments.metadata, arguments.joined, arguments.outputs, settings.corpus.require_fulltext
@@ -32,8 +32,12 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--metadata", type=Path, required=True, help="table of records (parquet)")
-    parser.add_argument("--joined", type=Path, nargs="*", default=[], help="documents of the joined shards")
-    parser.add_argument("--outputs", type=Path, nargs="+", required=True, help="tables of documents")
-    parser.add_argument("--reports", type=Path, nargs="+", required=True, help="one report for each output")
+    parser.add_argument(
+        "--joined", type=Path, nargs="*", default=[], help="tables of documents of the joined shards"
+    )
+    parser.add_argument("--outputs", type=Path, nargs="+", required=True, help="tables of documents to write")
+    parser.add_argument(
+        "--reports", type=Path, nargs="+", required=True, help="one report to write for each output (JSON)"
+    )
     add_settings(parser, Selection)
     run_program(parser, main)

@@ -1,4 +1,4 @@
-"""Collect one domain's plain text for training and testing models, never the benchmark's documents."""
+"""Write a domain's plain text to train and test models on, never from the benchmark's documents."""
 
 import argparse
 from collections import Counter
@@ -10,7 +10,7 @@ from fathom.running.program import log, run_program, show_progress
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Choose documents by the index, read them from their parts, take LaTeX out, write the table."""
+    """Choose documents by the index, read them from their parts, convert LaTeX, write the table."""
     import polars as pl
 
     from fathom.corpus.index import iterate_documents
@@ -35,9 +35,11 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=Path, nargs="+", required=True, help="tables of all parts")
-    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
+    parser.add_argument(
+        "--documents", type=Path, nargs="+", required=True, help="tables of documents of all parts"
+    )
+    parser.add_argument("--index", type=Path, required=True, help="index of the corpus")
     parser.add_argument("--domain", required=True, help="name of the domain")
-    parser.add_argument("--max-characters", type=int, required=True, help="limit for training text")
-    parser.add_argument("--output", type=Path, required=True, help="table of texts")
+    parser.add_argument("--max-characters", type=int, required=True, help="most characters of training text")
+    parser.add_argument("--output", type=Path, required=True, help="table of texts to write")
     run_program(parser, main)

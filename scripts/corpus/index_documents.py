@@ -1,4 +1,4 @@
-"""Index a corpus: which part holds the version of a document that counts; report on the join."""
+"""Index a corpus: which part has the version of a document that is used; report on the join."""
 
 import argparse
 from pathlib import Path
@@ -20,7 +20,7 @@ def main(arguments: argparse.Namespace) -> None:
     if arguments.metadata_report is not None:
         paths.append(arguments.metadata_report)
     reports = [read_json(path) for path in paths]
-    # a corpus that the report refuses leaves no index
+    # if the report raises, no index is left
     with write_atomically(arguments.output) as temporary:
         counts = build_index(arguments.documents, temporary)
         index = read_table(temporary, INDEX, ["characters", "date", "domains", "fold"])
@@ -38,9 +38,9 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=Path, nargs="+", required=True, help="tables of documents")
-    parser.add_argument("--reports", type=Path, nargs="+", required=True, help="reports of the same parts")
+    parser.add_argument("--reports", type=Path, nargs="+", required=True, help="reports on the same parts")
     parser.add_argument("--metadata-report", type=Path, help="report on the metadata (arXiv only)")
-    parser.add_argument("--output", type=Path, required=True, help="the index (parquet)")
-    parser.add_argument("--report", type=Path, required=True, help="the join report (JSON)")
+    parser.add_argument("--output", type=Path, required=True, help="index to write (parquet)")
+    parser.add_argument("--report", type=Path, required=True, help="join report to write (JSON)")
     add_settings(parser, Selection)
     run_program(parser, main)

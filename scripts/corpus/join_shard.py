@@ -9,7 +9,7 @@ from fathom.running.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the shard's documents and its report."""
+    """Write the documents of the shard, and its report."""
     from fathom.corpus.arxiv import join_shard
 
     settings = read_settings(arguments.settings, Selection)
@@ -30,7 +30,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--metadata", type=Path, required=True, help="table of records (parquet)")
     parser.add_argument("--input", type=Path, required=True, help="shard of full texts, plain, .gz or .zst")
-    parser.add_argument("--output", type=Path, required=True, help="table of documents (parquet)")
-    parser.add_argument("--report", type=Path, required=True, help="what was read and left out (JSON)")
+    parser.add_argument("--output", type=Path, required=True, help="table of documents to write (parquet)")
+    parser.add_argument(
+        "--report", type=Path, required=True, help="report to write: what was read and left out (JSON)"
+    )
     add_settings(parser, Selection)
     run_program(parser, main)

@@ -9,7 +9,7 @@ from fathom.running.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the part's documents and its report."""
+    """Write the documents of the part, and its report."""
     from fathom.corpus.docstrings import read_docstrings
 
     report = read_docstrings(
@@ -29,7 +29,9 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--package", required=True, help="name of an installed package")
-    parser.add_argument("--output", type=Path, required=True, help="table of documents (parquet)")
-    parser.add_argument("--report", type=Path, required=True, help="what was read and left out (JSON)")
+    parser.add_argument("--output", type=Path, required=True, help="table of documents to write (parquet)")
+    parser.add_argument(
+        "--report", type=Path, required=True, help="report to write: what was read and left out (JSON)"
+    )
     add_settings(parser, Selection)
     run_program(parser, main)

@@ -9,7 +9,7 @@ from fathom.running.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Write the table of records and its report."""
+    """Write the table of records, and its report."""
     from fathom.corpus.metadata import read_metadata
 
     report = read_metadata(arguments.input, read_settings(arguments.settings, Selection), arguments.output)
@@ -28,7 +28,9 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--input", type=Path, required=True, help="the snapshot, plain, .gz or .zst")
-    parser.add_argument("--output", type=Path, required=True, help="table of records (parquet)")
-    parser.add_argument("--report", type=Path, required=True, help="what was read and left out (JSON)")
+    parser.add_argument("--output", type=Path, required=True, help="table of records to write (parquet)")
+    parser.add_argument(
+        "--report", type=Path, required=True, help="report to write: what was read and left out (JSON)"
+    )
     add_settings(parser, Selection)
     run_program(parser, main)

@@ -17,7 +17,7 @@ from fathom.running.program import add_previous, add_settings, log, read_setting
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read the slice's documents of the fold `benchmark`, split and clean them, write tables and report."""
+    """Read documents of the fold `benchmark`, split and clean them, write tables and report."""
     from fathom.corpus.index import iterate_documents
     from fathom.corpus.reuse import describe_splitting, find_known, report_splits
     from fathom.corpus.sentences import load_splitter, number_rows, split_documents
@@ -64,10 +64,10 @@ if __name__ == "__main__":
         metavar=("NUMBER", "COUNT"),
         help="the documents to split",
     )
-    parser.add_argument("--domains", nargs="+", required=True, help="domains that have a benchmark")
+    parser.add_argument("--domains", nargs="+", required=True, help="domains with a benchmark")
     add_previous(parser)
     add_settings(parser, Sentences)
-    parser.add_argument("--output", type=Path, required=True, help="table of sentences")
-    parser.add_argument("--splits", type=Path, required=True, help="table of the documents that were split")
-    parser.add_argument("--report", type=Path, required=True, help="counts as JSON")
+    parser.add_argument("--output", type=Path, required=True, help="table of sentences to write")
+    parser.add_argument("--splits", type=Path, required=True, help="table of split documents to write")
+    parser.add_argument("--report", type=Path, required=True, help="counts to write (JSON)")
     run_program(parser, main)

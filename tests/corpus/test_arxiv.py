@@ -104,10 +104,10 @@ def test_malformed_lines_of_a_shard_are_named(dump, tmp_path: Path) -> None:
     frame, report = run.join(rows)
     assert len(frame) == 1
     assert [(each["line"], each["reason"]) for each in report["malformed"]["first"]] == [
-        (2, "no JSON"),
+        (2, "not JSON"),
         (3, "no id"),
-        (4, "the id 704.0001 is no text: a number may have lost its zeros"),
-        (5, "text is no text"),
+        (4, "the id 704.0001 is not a string: a number may have lost its zeros"),
+        (5, "text is not a string"),
         (6, "invalid UTF-8"),
     ]
 

@@ -29,7 +29,7 @@ def test_canonical_form(given_id: str, canonical: str) -> None:
     ["", "704.0001", "0704.00001", "1709.0336", "0713.0001", "2401.00010w3", "v3", "solv-int", "٠٧٠٤.٠٠٠١"],
 )
 def test_what_is_no_id_is_refused(wrong: str) -> None:
-    with pytest.raises(ValueError, match="is no arXiv id"):
+    with pytest.raises(ValueError, match="is not an arXiv id"):
         canonical_arxiv_id(wrong)
 
 
@@ -65,7 +65,7 @@ def test_an_id_that_was_a_number_is_restored(bare: str) -> None:
     "wrong", ["704", "704.00019", "1709.033611", "1350.12", "hep-th/99", "12345.1", "0704."]
 )
 def test_what_has_no_single_answer_is_not_restored(wrong: str) -> None:
-    with pytest.raises(ValueError, match="is no arXiv id"):
+    with pytest.raises(ValueError, match="is not an arXiv id"):
         restore_arxiv_id(wrong)
 
 

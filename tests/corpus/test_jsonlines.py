@@ -50,7 +50,13 @@ def test_wrong_types_are_named(dump, tmp_path: Path) -> None:
     ]
     _, report = read(dump, tmp_path, rows)
     reasons = [each["reason"] for each in report["malformed"]["first"]]
-    assert reasons == ["the id 1 is no text", "no id", "no id", "title is no text", "text is no text"]
+    assert reasons == [
+        "the id 1 is not a string",
+        "no id",
+        "no id",
+        "title is not a string",
+        "text is not a string",
+    ]
     rows = [
         {"id": "1", "date": "29.2.2020"},
         {"id": "1", "date": "2021-02-29"},
@@ -60,10 +66,10 @@ def test_wrong_types_are_named(dump, tmp_path: Path) -> None:
     _, report = read(dump, tmp_path, rows)
     reasons = [each["reason"] for each in report["malformed"]["first"]]
     assert reasons == [
-        "date '29.2.2020' is no day of the form YYYY-MM-DD",
-        "date '2021-02-29' is no day of the form YYYY-MM-DD",
-        "date is no text",
-        "categories is neither a text nor a list of texts",
+        "date '29.2.2020' is not a date in the form YYYY-MM-DD",
+        "date '2021-02-29' is not a date in the form YYYY-MM-DD",
+        "date is not a string",
+        "categories is neither a string nor a list of strings",
     ]
 
 

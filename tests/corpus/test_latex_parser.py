@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pylatexenc.latex2text import LatexNodes2Text
 
-from fathom.corpus import latex_parser as walker
+from fathom.corpus import latex_parser as module
 from fathom.corpus.latex_parser import parse_latex
 from fathom.corpus.sentences import iterate_paragraphs
 
@@ -79,11 +79,11 @@ def test_real_papers_come_out_as_from_pylatexenc(shared: Path) -> None:
 
 
 def test_the_installed_parser_is_the_one_this_was_held_against() -> None:
-    assert pylatexenc.__version__ == walker.KNOWN_VERSION
+    assert pylatexenc.__version__ == module.KNOWN_VERSION
 
 
 def test_another_version_parses_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walker, "PlainRunWalker", None)
+    monkeypatch.setattr(module, "PlainRunParser", None)
     with pytest.raises(TypeError):
         parse_latex("a word")
     monkeypatch.setattr(pylatexenc, "__version__", "2.12")

@@ -50,8 +50,8 @@ def test_malformed_lines_are_counted_and_named(dump, tmp_path: Path) -> None:
     assert len(found) == len(ROWS) + 10
     assert report["malformed"]["count"] == 3
     assert [(each["line"], each["reason"]) for each in report["malformed"]["first"]] == [
-        (20_001, "no JSON"),
-        (20_002, "no JSON object"),
+        (20_001, "not JSON"),
+        (20_002, "not a JSON object"),
         (20_003, "invalid UTF-8"),
     ]
 
@@ -64,7 +64,7 @@ def test_the_report_keeps_twenty_of_many(dump, tmp_path: Path) -> None:
 
 def test_too_many_malformed_lines_refuse_the_file(dump, tmp_path: Path) -> None:
     path = dump.write(tmp_path / "a.jsonl", [b"<html>"] * 6 + ROWS[:100])
-    with pytest.raises(InputError, match=r"6 of 106 lines are malformed \(line 1: no JSON") as caught:
+    with pytest.raises(InputError, match=r"6 of 106 lines are malformed \(line 1: not JSON") as caught:
         read(path)
     assert str(path) in str(caught.value)
     assert "corpus.max_malformed" in caught.value.hint

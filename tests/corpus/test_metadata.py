@@ -73,10 +73,10 @@ def test_ids_are_canonical_restored_or_malformed(dump, tmp_path: Path) -> None:
     assert frame["doc_id"].to_list() == ["0704.0001", "solv-int/9901001", "0704.0010"]
     assert report["restored_ids"] == 1
     assert [each["reason"] for each in report["malformed"]["first"]] == [
-        "the id 704.0003 is no text: a number may have lost its zeros",
+        "the id 704.0003 is not a string: a number may have lost its zeros",
         "no id",
         "no id",
-        "'foo' is no arXiv id",
+        "'foo' is not an arXiv id",
     ]
 
 
@@ -90,9 +90,9 @@ def test_wrong_types_are_malformed(dump, tmp_path: Path) -> None:
     frame, report = read(dump, tmp_path, rows)
     assert frame["categories"].to_list() == [["cs.AI", "cs.LG"]]
     assert [each["reason"] for each in report["malformed"]["first"]] == [
-        "title is no text",
-        "abstract is no text",
-        "categories is neither a text nor a list of texts",
+        "title is not a string",
+        "abstract is not a string",
+        "categories is neither a string nor a list of strings",
     ]
 
 

@@ -24,9 +24,9 @@ def test_patterns(pattern: str, category: str, fits: bool) -> None:
     assert matches_category(pattern, category) is fits
 
 
-@pytest.mark.parametrize("pattern", ["cs*", "*.AI", "c*.AI", "cs AI", ""])
+@pytest.mark.parametrize("pattern", ["cs*", "*.AI", "c*.AI", "cs AI"])
 def test_other_stars_are_refused(dump, pattern: str) -> None:
-    with pytest.raises(InputError, match="is no category") as caught:
+    with pytest.raises(InputError, match="is not a category") as caught:
         DomainSelector(dump.select(domains={"x": {"categories": [pattern]}}))
     assert "domains.x" in str(caught.value)
 

@@ -12,18 +12,18 @@ from fathom.errors import InputError
 SCHEMA = pa.schema([("doc_id", pa.string()), ("text", pa.large_string())])
 
 
-def fill(rows_on_disk: TemporaryRows, batches: int) -> None:
+def fill(temporary: TemporaryRows, batches: int) -> None:
     for place in range(batches):
-        rows_on_disk.write({"text": [f"text {place}"], "doc_id": [str(place)]})
+        temporary.write({"text": [f"text {place}"], "doc_id": [str(place)]})
 
 
 def test_rows_come_back_in_their_order_and_more_than_once(tmp_path):
-    with TemporaryRows(tmp_path / "documents.parquet", SCHEMA) as rows_on_disk:
-        fill(rows_on_disk, 3)
+    with TemporaryRows(tmp_path / "documents.parquet", SCHEMA) as temporary:
+        fill(temporary, 3)
         for _ in range(2):
-            rows = [row for batch in rows_on_disk.read() for row in batch.to_pylist()]
+            rows = [row for batch in temporary.read() for row in batch.to_pylist()]
             assert rows == [{"doc_id": str(place), "text": f"text {place}"} for place in range(3)]
-    assert rows_on_disk.rows == 3
+    assert temporary.rows == 3
 
 
 def test_two_jobs_of_one_output_do_not_share_a_file(tmp_path):
@@ -38,8 +38,8 @@ def test_nothing_of_it_stays_even_when_its_job_is_killed(tmp_path):
     code = (
         "import os, signal, sys; from pathlib import Path; import pyarrow as pa\n"
         "from fathom.corpus.temporary_rows import TemporaryRows\n"
-        "with TemporaryRows(Path(sys.argv[1]), pa.schema([('doc_id', pa.string())])) as rows_on_disk:\n"
-        "    rows_on_disk.write({'doc_id': ['1']})\n"
+        "with TemporaryRows(Path(sys.argv[1]), pa.schema([('doc_id', pa.string())])) as temporary:\n"
+        "    temporary.write({'doc_id': ['1']})\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "documents.parquet")])
@@ -53,6 +53,6 @@ def test_it_lies_in_the_scratch_folder_where_one_is_named(tmp_path, monkeypatch)
         pass
     (tmp_path / "scratch").mkdir()
     # the folder of the output need not even be there
-    with TemporaryRows(tmp_path / "missing" / "a", SCHEMA) as rows_on_disk:
-        fill(rows_on_disk, 1)
-        assert sum(batch.num_rows for batch in rows_on_disk.read()) == 1
+    with TemporaryRows(tmp_path / "missing" / "a", SCHEMA) as temporary:
+        fill(temporary, 1)
+        assert sum(batch.num_rows for batch in temporary.read()) == 1

@@ -80,7 +80,7 @@ def test_a_full_disk_stops_the_run_which_goes_on_when_there_is_space(project):
     with mount(results, "-t", "tmpfs", "-o", "size=1200k", "none"):
         check_message(read_corpus(project), "no space left on the disk while writing", "free some space")
         assert set(count_documents(project).values()) <= {DOCUMENTS}
-        assert not [path for path in results.rglob("*") if path.name.endswith((".tmp", ".rows_on_disk"))]
+        assert not [path for path in results.rglob("*") if path.name.endswith((".tmp", ".temporary"))]
         subprocess.run(["mount", "-o", "remount,size=100m", str(results)], check=True)
         done = read_corpus(project)
         assert done.returncode == 0, done.stderr

@@ -17,7 +17,7 @@ from fathom.config.benchmark import Embedding
 from fathom.numerics.matrix_products import prepack_layer
 
 _STEP = 8
-"""Lengths in tokens are rounded up to a multiple of it."""
+"""Lengths in tokens are rounded up to a multiple of this."""
 _TOKENIZED_AT_ONCE = 10_000
 
 Vectors = npt.NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""Keywords of a domain: candidates filtered, ranked within quotas by length, and freed of near-duplicates."""
+"""Keywords of a domain: candidates are filtered, ranked within quotas by length, near-duplicates merged."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,25 +21,25 @@ COLUMNS = ("keyword", "words", "documents", "count", "merged")
 _EXAMPLES = 20
 
 Encode = Callable[[list[str]], NDArray[np.float64]]
-"""Takes phrases, gives one unit vector a row, each computed by itself in float64."""
+"""Takes phrases; returns float64 unit vectors of shape (n_phrases, dimension), each computed alone."""
 
 
 @dataclass(frozen=True)
 class Selected:
-    """What selection under quotas and merging gave.
+    """Result of selecting under quotas and merging.
 
     Parameters
     ----------
     keywords : list of str
-        Kept phrases, the best ranked first.
+        Kept phrases, best first.
     merged : dict
-        Phrases that each kept one stands for, in rank order; only where there are some.
+        Phrases merged into each kept phrase, in rank order; only kept phrases that have some.
     quotas : dict
         Final number of keywords wanted of each length, after shifting between lengths.
     vectors : dict
         Unit vector of each phrase that was considered, of shape (dimension,).
     surplus : list of str
-        Phrases that merging brought back over the quota of their length.
+        Phrases that merging brought back beyond the quota of their length.
     """
 
     keywords: list[str]
@@ -75,13 +75,13 @@ def extract_keywords(
     Parameters
     ----------
     abstracts : mapping
-        Abstract by doc_id; empty ones are skipped. The order does not matter.
+        Abstracts by doc_id, in any order; empty ones are skipped.
     settings : Keywords
         Section `keywords` of the configuration.
     wordlists : WordLists
-        What no keyword may hold.
+        Words that no keyword may have.
     encode : callable
-        Gives unit vectors of phrases in float64, shape [phrases, dimensions].
+        Returns float64 unit vectors of phrases, of shape (n_phrases, dimension).
 
     Raises
     ------
@@ -89,7 +89,7 @@ def extract_keywords(
         If there is no abstract, or no keyword is found.
     """
     texts = [text for _, text in sorted(abstracts.items()) if text.strip()]
-    known: dict[str, str] = {}  # one copy of each word: a million abstracts hold the same ones
+    known: dict[str, str] = {}  # one copy of each word, which saves memory
     documents = [
         [[known.setdefault(word, word) for word in run] for run in split_into_runs(text)]
         for text in show_progress(texts, "abstracts")
@@ -122,7 +122,7 @@ def extract_keywords(
 def _filter_candidates(
     phrases: Sequence[str], uses: Mapping[str, Use], wordlists: WordLists
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """Return phrases by the reason that they are dropped for, and those that are not."""
+    """Return dropped phrases by reason, and the remaining phrases."""
     dropped: dict[str, list[str]] = defaultdict(list)
     eligible = []
     for phrase in phrases:
@@ -137,10 +137,10 @@ def _filter_candidates(
 def find_truncated(
     phrases: Sequence[str], uses: Mapping[str, Use], wordlists: WordLists, share: float
 ) -> dict[str, str]:
-    """Find phrases of which at least `share` of the uses are inside one longer phrase.
+    """Find phrases with at least a given share of their uses inside one longer phrase.
 
-    Singular and plural of the longer phrase count as one: `large language` is used in `large language model`
-    and in `large language models`.
+    Singular and plural of the longer phrase count as one, such as `large language model` and `large language
+    models` for `large language`.
 
     Parameters
     ----------
@@ -149,14 +149,14 @@ def find_truncated(
     uses : mapping
         Use by phrase.
     wordlists : WordLists
-        Its lemmas make singular and plural one.
+        Its lemmas unite singular and plural.
     share : float
-        From which share of its uses a phrase is truncated.
+        Share of uses from which a phrase is truncated.
 
     Returns
     -------
     dict
-        A longer phrase by truncated phrase.
+        The longer phrase by truncated phrase.
     """
     inside: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     known = set(phrases)
@@ -177,13 +177,13 @@ def find_truncated(
 
 
 def name_length(phrase: str) -> str:
-    """Return the class of a phrase's length: `2`, `3`, `4` or `5+`."""
+    """Return the length class of a phrase: `2`, `3`, `4` or `5+`."""
     words = phrase.count(" ") + 1
     return str(words) if words < 5 else "5+"
 
 
 def _rank_by_length(phrases: Iterable[str], uses: Mapping[str, Use]) -> dict[str, list[str]]:
-    """Return phrases by length, in each by document frequency, then count, then alphabet."""
+    """Return phrases by length class, each ranked by document frequency, count and alphabet."""
     ranked: dict[str, list[str]] = defaultdict(list)
     for phrase in sorted(phrases, key=lambda phrase: (-uses[phrase].documents, -uses[phrase].count, phrase)):
         ranked[name_length(phrase)].append(phrase)
@@ -191,21 +191,21 @@ def _rank_by_length(phrases: Iterable[str], uses: Mapping[str, Use]) -> dict[str
 
 
 def share_out(target: int, shares: Mapping[str, float], available: Mapping[str, int]) -> dict[str, int]:
-    """Divide a target among lengths by their shares; what a length lacks goes to the others in proportion.
+    """Divide a number of keywords among length classes; shortfalls go to the others in proportion.
 
     Parameters
     ----------
     target : int
-        Keywords wanted in all.
+        Total number of keywords.
     shares : mapping
-        Share by length; they need not add up to 1.
+        Share by length class; they need not add up to 1.
     available : mapping
-        Phrases that there are, by length.
+        Number of phrases by length class.
 
     Returns
     -------
     dict
-        Quota by length, never above what is available; together `target` where there are enough.
+        Quota by length class, at most what is available; the sum is `target` if enough are available.
     """
     quotas = dict.fromkeys(shares, 0)
     while True:
@@ -222,12 +222,12 @@ def share_out(target: int, shares: Mapping[str, float], available: Mapping[str, 
 
 
 def _read_shares(settings: Keywords) -> dict[str, float]:
-    """Return the share by length as plain strings."""
+    """Return the shares by length class, as plain strings."""
     return {str(name): share for name, share in settings.shares.items()}
 
 
 def _divide(target: int, shares: Mapping[str, float]) -> dict[str, int]:
-    """Divide a whole number by shares, the largest remainders first; it gives out at least one."""
+    """Divide an integer by shares, largest remainders first; at least one is given out."""
     total = sum(shares.values())
     exact = {name: target * share / total for name, share in shares.items()}
     parts = {name: int(value + 1e-9) for name, value in exact.items()}
@@ -238,15 +238,15 @@ def _divide(target: int, shares: Mapping[str, float]) -> dict[str, int]:
 
 
 def select_keywords(ranked: Mapping[str, Sequence[str]], settings: Keywords, encode: Encode) -> Selected:
-    """Fill the quotas from the ranks, merge near-duplicates, and refill until the target is met.
+    """Fill the quotas by rank, merge near-duplicates, and refill until the target is met.
 
-    Every round merges anew all phrases that were considered so far, so the result does not depend on which
-    round a phrase came in.
+    Every round merges all phrases considered so far again, so the result does not depend on the round in
+    which a phrase came in.
 
     Parameters
     ----------
     ranked : mapping
-        Phrases by length, the best first.
+        Phrases by length class, best first.
     settings : Keywords
         Its count, shares and merge_above.
     encode : callable
@@ -282,27 +282,26 @@ def select_keywords(ranked: Mapping[str, Sequence[str]], settings: Keywords, enc
 def merge_similar(phrases: Sequence[str], vectors: NDArray[np.float64], above: float) -> dict[str, list[str]]:
     """Merge phrases whose cosine is above a threshold; the shorter string stays.
 
-    Phrases are gone through from the one with the fewest characters to the longest; of equally long ones, the
-    one with the higher mean cosine to all the others comes first, then the alphabet. A phrase that is similar
-    to some kept one is merged into the most similar of them, all others are kept. So no chain forms: whatever
-    is merged is itself similar to what it is merged into.
+    Phrases are visited from the shortest to the longest in characters; ties go to the higher mean cosine to
+    all others, then the alphabet. A phrase similar to a kept one is merged into the most similar of them; all
+    others are kept. No chains form: each merged phrase is itself similar to the one that it is merged into.
 
     Parameters
     ----------
     phrases : sequence of str
-        Without duplicates.
-    vectors : float64 array, shape [phrases, dimensions]
+        Distinct phrases.
+    vectors : array of float64 of shape (n_phrases, dimension)
         Their unit vectors.
     above : float
-        Cosine above which two are merged.
+        Cosine above which two phrases are merged.
 
     Returns
     -------
     dict
-        By kept phrase, what was merged into it; both in the order of `phrases`.
+        Merged phrases by kept phrase; both in the order of `phrases`.
     """
     means = [round(float(value), 9) for value in vectors @ vectors.mean(axis=0)]
-    # rounded, since the last digits of a sum depend on the machine
+    # rounded, because the last digits of a sum depend on the machine
     order = sorted(range(len(phrases)), key=lambda i: (len(phrases[i]), -means[i], phrases[i]))
     kept: list[int] = []
     merged: dict[int, list[int]] = {}
@@ -329,7 +328,7 @@ def _make_rows(selected: Selected, uses: Mapping[str, Use]) -> list[tuple[Any, .
 def _describe_candidates(
     candidates: Candidates, dropped: Mapping[str, Sequence[str]], uses: Mapping[str, Use]
 ) -> dict[str, Any]:
-    """Report on passes, and on what was dropped for which reason."""
+    """Report on passes, and on what was dropped, by reason."""
     return {
         "lemmas": LEMMA_SOURCE,
         "candidates_after_pass": candidates.after_pass,
@@ -347,7 +346,7 @@ def _describe_candidates(
 def _describe_selection(
     selected: Selected, ranked: Mapping[str, Sequence[str]], settings: Keywords
 ) -> dict[str, Any]:
-    """Report on quotas, what shifted between lengths, and merging."""
+    """Report on quotas, shifts between length classes, and merging."""
     wanted = _divide(settings.count, _read_shares(settings))
     lengths = {}
     for name in settings.shares:
@@ -368,11 +367,11 @@ def _describe_selection(
 
 
 def _log_shortage(report: Mapping[str, Any]) -> None:
-    """Say in one line how many keywords were found, and why if fewer than asked for."""
+    """Log how many keywords were found, and why fewer than asked for."""
     line = f"{report['found']:,} of {report['asked']:,} keywords in {report['abstracts']:,} abstracts"
     if report["found"] < report["asked"]:
         line += (
-            f": every candidate that the word lists and merging ({report['merged']:,} merged) leave is in; "
+            f": all candidates that the word lists and merging ({report['merged']:,} merged) leave; "
             "for more, add documents or lower keywords.min_count"
         )
     log.info("%s", line)

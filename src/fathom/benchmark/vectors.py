@@ -1,4 +1,4 @@
-"""Vectors of many sentences, a piece in memory at a time: taken over from an earlier run, or embedded."""
+"""Vectors of many sentences, a piece in memory at a time: reused from an earlier run, or embedded."""
 
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
@@ -19,18 +19,20 @@ Vectors = npt.NDArray[np.float32]
 def write_vectors(
     stream: BinaryIO, sentences: pl.Series, known: KnownVectors, encode: Callable[[Sequence[str]], Vectors]
 ) -> None:
-    """Write the vectors of sentences as one array, as :func:`numpy.save` would: float32 [rows, dimension].
+    """Write the vectors of sentences as one array, as :func:`numpy.save` would.
+
+    The array is float32, of shape (n_sentences, dimension).
 
     Parameters
     ----------
     stream : binary file
-        Takes the array.
+        Where the array is written.
     sentences : pl.Series
-        Sentence of each row; without any, the array has neither rows nor dimension.
+        Sentence of each row; if empty, the array has shape (0, 0).
     known : KnownVectors
-        What need not be embedded again.
+        Vectors that need not be computed again.
     encode : callable
-        Embeds some sentences; is not asked for none.
+        Embeds a non-empty sequence of sentences.
     """
     total = len(sentences)
     if not total:
@@ -50,4 +52,4 @@ def write_vectors(
             np.lib.format.write_array_header_1_0(stream, header)
         stream.write(vectors.astype("<f4", copy=False).data)
         if total > PIECE:
-            log.info("%s of %s sentences have a vector", f"{start + len(piece):,}", f"{total:,}")
+            log.info("%s of %s sentences are done", f"{start + len(piece):,}", f"{total:,}")

@@ -22,11 +22,11 @@ from fathom.io.files import hash_text
 from fathom.io.row_groups import scan_table
 from fathom.io.tables import read_table, write_table_in_batches
 
-# an unescaped "arxiv_id" can only be a key: inside a text its quotes would have backslashes
+# an unescaped "arxiv_id" can only be a key: inside a string its quotes would be escaped
 _ID = re.compile(rb'"arxiv_id"\s*:\s*"([^"\\]*)"')
-_END = 2048  # meta stands at the end of a line, or at its beginning
+_END = 2048  # bytes at either end of a line in which meta is looked for
 _WAVE = 100_000  # documents whose records are looked up together
-_SPOOLED = pa.schema(
+_TEXT_ROWS = pa.schema(
     [
         ("doc_id", pa.string()),
         ("text", pa.large_string()),
@@ -37,12 +37,12 @@ _SPOOLED = pa.schema(
 
 
 def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dict[str, Any]:
-    """Read a shard of full texts once and write its documents that the metadata wants; return the report.
+    """Read a shard of full texts once and write the documents that belong to a domain; return the report.
 
-    Most lines are told apart by the id that is cut out of their last bytes; only a wanted line is parsed. So
-    a line that is not wanted counts as malformed only if its ends are wrong or its id is. Rows stand in
-    the shard's order, repeated ids included. Memory holds the ids of the metadata, one batch of texts, and
-    the records of at most 100,000 documents.
+    Most lines are recognized by the id near their end; only wanted lines are parsed. An unwanted line
+    therefore counts as malformed only if its ends or its id are wrong. Rows keep the shard's order, repeated
+    ids included. Memory holds the ids of the metadata, one batch of texts, and the records of at most 100,000
+    documents.
 
     Parameters
     ----------
@@ -51,20 +51,20 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
     shard : Path
         JSON lines `{"text", "meta": {"arxiv_id", …}}`, plain or compressed.
     corpus : Corpus
-        Knows the share of malformed lines that is let through.
+        Sets the share of malformed lines that is tolerated.
     output : Path
-        Where the table goes (DOCUMENTS).
+        Table to write (DOCUMENTS).
 
     Raises
     ------
     InputError
-        If the shard is cut off or holds too many malformed lines.
+        If the shard is truncated or has too many malformed lines.
     """
     lines = JsonLines(shard, corpus.max_malformed)
     matcher = _ShardMatcher(metadata)
     wanted = (found for found in lines.parse(matcher.parse) if found is not None)
     with write_table_in_batches(output, DOCUMENTS) as writer:
-        while wave := _spool_wave(wanted, output, metadata, writer.write):
+        while wave := _write_wave(wanted, output, metadata, writer.write):
             if wave < _WAVE:
                 break
         documents = writer.rows
@@ -80,43 +80,43 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
     }
 
 
-def _spool_wave(
+def _write_wave(
     wanted: Iterator[tuple[str, str]], output: Path, metadata: Path, write: Callable[[pa.Table], None]
 ) -> int:
-    """Keep up to `_WAVE` texts, look up their records in one pass, write all; return their number."""
-    with TemporaryRows(output, _SPOOLED) as rows_on_disk:
+    """Store up to `_WAVE` texts, look up their records in one pass, write both; return their number."""
+    with TemporaryRows(output, _TEXT_ROWS) as texts_on_disk:
         ids: list[str] = []
         texts = (add_text({"doc_id": doc_id}, text) for doc_id, text in islice(wanted, _WAVE))
         for batch in batch_documents(texts):
-            columns = {name: [row[name] for row in batch] for name in _SPOOLED.names}
+            columns = {name: [row[name] for row in batch] for name in _TEXT_ROWS.names}
             ids += columns["doc_id"]
-            rows_on_disk.write(columns)
+            texts_on_disk.write(columns)
         if ids:
             records = _look_up(metadata, set(ids))
             place = {doc_id: row for row, doc_id in enumerate(records["doc_id"].to_pylist())}
             rows = [place[doc_id] for doc_id in ids]
             start = 0
-            for texts_of in rows_on_disk.read():
+            for texts_of in texts_on_disk.read():
                 table = records.take(rows[start : start + texts_of.num_rows])
                 start += texts_of.num_rows
-                for name in _SPOOLED.names[1:]:
+                for name in _TEXT_ROWS.names[1:]:
                     table = table.append_column(name, texts_of[name])
                 write(table)
-        return rows_on_disk.rows
+        return texts_on_disk.rows
 
 
 def _look_up(metadata: Path, ids: set[str]) -> pa.Table:
-    """Return the records of some ids, each once."""
+    """Return one record for each id."""
     found = []
     for frame in scan_records(metadata):
         rows = [row for row, doc_id in enumerate(frame["doc_id"].to_list()) if doc_id in ids]
-        # to Arrow and so copied: a filtered frame keeps all texts of the batch that it came from
+        # converting to Arrow copies: a filtered frame would keep the whole batch in memory
         found.append(frame[rows].to_arrow(compat_level=pl.CompatLevel.oldest()))
     return pa.concat_tables(found).combine_chunks()
 
 
 class _ShardMatcher:
-    """Tells which lines of a shard the metadata wants, and counts the others."""
+    """Finds the lines of a shard whose documents belong to a domain, and counts the others."""
 
     def __init__(self, metadata: Path) -> None:
         self._wanted: set[str] = set()
@@ -130,14 +130,14 @@ class _ShardMatcher:
         self.left_out = {NO_DOMAIN: 0, NO_FULL_TEXT: 0}
 
     def parse(self, line: bytes) -> tuple[str, str] | None:
-        """Return id and text of a wanted line, None for another one."""
+        """Return id and text of a wanted line, None for other lines."""
         parsed = None
         value: Any = _cut_id(line)
         if value is None:
             parsed = parse_object(line)
             value = _meta_id(parsed)
         known = isinstance(value, str) and (value in self._wanted or value in self._unwanted)
-        doc_id = value if known else read_arxiv_id(value, self.ids)  # what is known is canonical
+        doc_id = value if known else read_arxiv_id(value, self.ids)  # known ids are canonical
         if doc_id not in self._wanted:
             if doc_id in self._unwanted:
                 self.left_out[NO_DOMAIN] += 1
@@ -147,10 +147,10 @@ class _ShardMatcher:
         if parsed is None:
             parsed = parse_object(line)
             if _meta_id(parsed) != value:
-                raise MalformedLineError("an arxiv_id stands outside of meta")
+                raise MalformedLineError("an arxiv_id outside of meta")
         text = parsed.get("text")
         if text is not None and not isinstance(text, str):
-            raise MalformedLineError("text is no text")
+            raise MalformedLineError("text is not a string")
         if text is None or not text.strip():
             self.left_out[NO_FULL_TEXT] += 1
             return None
@@ -158,7 +158,7 @@ class _ShardMatcher:
 
 
 def _cut_id(line: bytes) -> str | None:
-    """Return the one `arxiv_id` near an end of a line, or None if the line must be parsed to know."""
+    """Return the only `arxiv_id` near an end of a line, None if the line must be parsed to find it."""
     if not (line.startswith(b"{") and line.endswith(b"}")):
         return None
     for piece in (line[-_END:], line[:_END]):
@@ -171,7 +171,7 @@ def _cut_id(line: bytes) -> str | None:
 
 
 def _meta_id(record: dict[str, Any]) -> Any:
-    """Return `meta.arxiv_id` of a parsed line, None if there is none."""
+    """Return `meta.arxiv_id` of a parsed line, None if it is missing."""
     meta = record.get("meta")
     return meta.get("arxiv_id") if isinstance(meta, dict) else None
 
@@ -179,7 +179,7 @@ def _meta_id(record: dict[str, Any]) -> Any:
 def collect_abstracts(
     metadata: Path, joined: Sequence[Path], outputs: Sequence[Path], require_fulltext: bool
 ) -> list[dict[str, Any]]:
-    """Write the records that no shard has a text for, divided by a hash of their ids; return the reports.
+    """Write the records without full text, divided by a hash of their ids; return the reports.
 
     Parameters
     ----------
@@ -188,9 +188,9 @@ def collect_abstracts(
     joined : sequence of Path
         Tables of the joined shards (DOCUMENTS); only their ids are read.
     outputs : sequence of Path
-        Where the tables go (DOCUMENTS), one for each part.
+        Tables to write (DOCUMENTS), one for each part.
     require_fulltext : bool
-        Write empty tables: documents without full text are not wanted.
+        Write empty tables, because documents without full text are left out.
     """
     with_text: set[str] = set()
     for path in joined:

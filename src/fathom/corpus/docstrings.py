@@ -1,4 +1,4 @@
-"""The door for docstrings of installed packages: the corpus that every install already has."""
+"""Documents from the docstrings of installed packages, a corpus that every installation has."""
 
 import contextlib
 import importlib
@@ -38,7 +38,7 @@ _IMPORT_ERRORS = (
 
 @dataclass
 class _Found:
-    """Docstrings by the shortest public name of their object, and what could not be imported."""
+    """Objects by their shortest public name, and modules that could not be imported."""
 
     package: str
     modules: set[str] = field(default_factory=set)
@@ -46,9 +46,9 @@ class _Found:
     errors: list[str] = field(default_factory=list)
 
     def add(self, value: Any, name: str, own: bool) -> None:
-        """Note that `value` is reached as `name`; `own` says that it is at home there."""
+        """Record that `value` is available as `name`; `own` means that it is defined there."""
         key = (not own, name.count("."), len(name), name)
-        # the object is kept as well, so that its id stays its own
+        # keeping the object keeps its id unique
         if id(value) not in self.names or key < self.names[id(value)][0]:
             self.names[id(value)] = (key, value)
 
@@ -56,10 +56,10 @@ class _Found:
 def read_docstrings(package: str, selection: Selection, output: Path) -> dict[str, Any]:
     """Write the docstrings of a package's public modules, classes, functions and methods; return the report.
 
-    The name under which an object is reached in the fewest steps is id and title; the prose of its docstring
-    is the text, its first paragraph the abstract, package and first module (`scipy.stats`) the category.
-    Equal texts stand once; those under 80 characters are left out. Tests, private modules, vendored ones and
-    those that need what another machine may lack (window systems, compilers, Sphinx) are not imported.
+    An object's shortest name is its id and title, the prose of its docstring the text, the first paragraph
+    the abstract, package and first module (`scipy.stats`) the category. Of equal texts one is kept; texts
+    under 80 characters are left out. Tests, private and vendored modules, and modules that need what another
+    machine may lack (window systems, compilers, Sphinx) are not imported.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def read_docstrings(package: str, selection: Selection, output: Path) -> dict[st
     selection : Selection
         The domains and folds.
     output : Path
-        Where the table goes (DOCUMENTS), sorted by doc_id.
+        Table to write (DOCUMENTS), sorted by doc_id.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def read_docstrings(package: str, selection: Selection, output: Path) -> dict[st
 
 
 def _choose_texts(texts: dict[str, str]) -> tuple[dict[str, str], Counter[str]]:
-    """Return the texts that are long enough, equal ones under their shortest name; count the others."""
+    """Return distinct texts that are long enough, by their shortest name; count the others."""
     counts: Counter[str] = Counter()
     kept: dict[str, str] = {}
     seen: set[str] = set()
@@ -162,7 +162,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _find_objects(package: str) -> _Found:
-    """Import a package's public modules and collect what they hold."""
+    """Import a package's public modules and collect their objects."""
     found = _Found(package)
     try:
         root = importlib.import_module(package)
@@ -170,7 +170,7 @@ def _find_objects(package: str) -> _Found:
         raise InputError(
             f"package {package} cannot be imported: {error}",
             "corpus.packages",
-            "install it, or take it off the list",
+            "install it, or remove it from the list",
         ) from error
     modules = [root, *_import_modules(root, found.errors)]
     found.modules = {module.__name__ for module in modules}
@@ -198,21 +198,21 @@ def _import_modules(parent: ModuleType, errors: list[str]) -> Iterator[ModuleTyp
 
 
 def _collect_members(module: ModuleType, found: _Found) -> None:
-    """Note the public functions, classes, methods and other callables of a module, those of the package."""
+    """Record the public functions, classes, methods and other callables that a module's package defines."""
     listed = set(getattr(module, "__all__", ()))
     for name in sorted(listed or {name for name in vars(module) if not name.startswith("_")}):
         if not isinstance(name, str) or name.startswith("_"):
             continue
         try:
             value = getattr(module, name)
-        except _IMPORT_ERRORS:  # an old name that is gone
+        except _IMPORT_ERRORS:  # a deprecated name that is gone
             continue
         if inspect.ismodule(value) or not callable(value):
             continue
         home = getattr(value, "__module__", None)
         if isinstance(home, str) and home.partition(".")[0] != found.package:
             continue
-        # a module that merely imports a name is no place to document it; compiled functions know no home
+        # names that a module merely imports are documented elsewhere; compiled functions have no __module__
         own = isinstance(home, str) and f"{home}.".startswith(f"{module.__name__}.")
         if not own and name not in listed:
             continue
@@ -235,7 +235,7 @@ def _public_members(cls: type) -> Iterable[tuple[str, Any]]:
 
 
 def _prose(value: Any) -> str:
-    """Return the prose of an object's own docstring, empty if it has none of its own."""
+    """Return the prose of an object's own docstring, empty if it has none."""
     docstring = getattr(value, "__doc__", None)
     if not isinstance(docstring, str):
         return ""

@@ -11,24 +11,24 @@ _OLD = re.compile(r"([A-Za-z]+(?:-[A-Za-z]+)?)(?:\.[A-Za-z-]+)?/?([0-9]{7})")
 _PREFIX = re.compile(r"arxiv:\s*", re.IGNORECASE)
 _VERSION = re.compile(r"v[0-9]+$")
 _NUMBER = re.compile(r"([0-9]{3,4})\.([0-9]+)")
-_NOISE = 11  # so many digits after the point are the rounding error of a binary number
+_NOISE = 11  # from this many digits after the point they are the rounding error of a binary number
 
 
 def canonical_arxiv_id(text: str) -> str:
-    """Return the one form of an arXiv id: no `arXiv:`, no version, no subject class, no blanks around it.
+    """Return the canonical form of an arXiv id: no `arXiv:`, version, subject class or surrounding blanks.
 
-    Old-style ids stand as in arXiv's own metadata: `math.GT/0309136v2` gives `math/0309136`, and
-    `solv-int/9901001` stays, its `v` being no version.
+    Old-style ids are written as in arXiv's own metadata: `math.GT/0309136v2` gives `math/0309136`;
+    `solv-int/9901001` stays, because its `v` marks no version.
 
     Parameters
     ----------
     text : str
-        An id as a source has it.
+        An id as it is in a source.
 
     Raises
     ------
     ValueError
-        If this is no arXiv id of either style.
+        If this is not an arXiv id of either style.
     """
     bare = text.strip()
     if _NEW.fullmatch(bare):  # nearly all of them
@@ -39,20 +39,20 @@ def canonical_arxiv_id(text: str) -> str:
         return bare
     old = _OLD.fullmatch(bare)
     if old is None:
-        raise ValueError(f"{text[:40]!r} is no arXiv id")
+        raise ValueError(f"{text[:40]!r} is not an arXiv id")
     return f"{old[1].lower()}/{old[2]}"
 
 
 def restore_arxiv_id(text: str) -> str:
-    """Return the id that a table program spoiled by reading it as a number and writing it as text again.
+    """Restore an id that a spreadsheet read as a number and wrote as text again.
 
-    The length of each half follows from the year, so zeros that are lost in front (`704.0001`) or at the end
-    (`1709.0336` for `1709.03360`), and noise (`1501.0190300000002`), leave one answer.
+    The length of each half follows from the year. Zeros lost at the front (`704.0001`) or at the end
+    (`1709.0336` for `1709.03360`) and rounding errors (`1501.0190300000002`) therefore leave one possible id.
 
     Raises
     ------
     ValueError
-        If there is not exactly one id that this may have been.
+        If there is not exactly one possible id.
     """
     match = _NUMBER.fullmatch(text.strip())
     if match:
@@ -65,4 +65,4 @@ def restore_arxiv_id(text: str) -> str:
         restored = f"{month}.{number.ljust(width, '0')}"
         if number and _NEW.fullmatch(restored):
             return restored
-    raise ValueError(f"{text[:40]!r} is no arXiv id")
+    raise ValueError(f"{text[:40]!r} is not an arXiv id")

@@ -1,4 +1,4 @@
-"""The index of a corpus: which row of which part is the version of a document that counts."""
+"""The index of a corpus: which row of which part is the version of a document that is used."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,13 +16,13 @@ from fathom.io.tables import TableWriter, read_table, write_table_in_batches
 _KEY = ("text_hash", "title", "abstract", "date", "domains")
 _NAMES = [column.name for column in INDEX]
 _BUCKET = 100_000
-"""Documents that are sorted at once."""
+"""Documents sorted at once."""
 _BATCH = 20_000
-"""Rows that are dealt out to buckets at once."""
+"""Rows distributed to buckets at once."""
 
 
 def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the documents of one part that count, in the order of the file, a batch in memory at a time.
+    """Yield the documents of one part that are used, in the order of the file, a batch in memory at a time.
 
     Texts are read only from row groups that hold a wanted document.
 
@@ -33,12 +33,12 @@ def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[di
     part : str
         Name of the part: the file's name without `.parquet`.
     index : pl.DataFrame
-        The corpus's index (INDEX), or those of its rows that are wanted (of one domain, of one fold).
+        The index of the corpus (INDEX), or its wanted rows (of one domain, of one fold).
 
     Yields
     ------
     dict
-        The columns of DOCUMENTS; every wanted document of this part once.
+        The columns of DOCUMENTS; each wanted document of this part once.
     """
     wanted = {
         row[0]: row[1:] for row in index.filter(pl.col("part") == part).select("doc_id", *_KEY).iter_rows()
@@ -54,19 +54,19 @@ def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[di
 
 
 def build_index(paths: Sequence[Path], output: Path) -> dict[str, int]:
-    """Choose the version of each document that counts, over all parts, and write the index.
+    """Choose one version of each document over all parts and write the index.
 
-    Of several the longest text counts, then the largest hash of the text, then title, abstract, date and
-    domains; the name of a part decides only between rows that are the same. Texts are not read. Memory holds
-    the ids of all documents, the rows of repeated ones, and a bucket of others: rows are dealt out to
-    buckets on the disk, each of a range of ids, and sorted there.
+    The longest text wins; ties go to the largest hash of the text, then title, abstract, date and domains.
+    The name of a part decides only between equal rows. Texts are not read. Memory holds the ids of all
+    documents, the rows of repeated ones, and one bucket of the others: rows are distributed to buckets on
+    disk, each a range of ids, and sorted there.
 
     Parameters
     ----------
     paths : sequence of Path
         Tables of documents (DOCUMENTS), in any order.
     output : Path
-        Where the index goes (INDEX), sorted by doc_id.
+        Index to write (INDEX), sorted by doc_id.
 
     Returns
     -------
@@ -98,14 +98,14 @@ def build_index(paths: Sequence[Path], output: Path) -> dict[str, int]:
 def _fill_buckets(
     paths: Sequence[Path], repeated: pl.Series, starts: pl.Series, buckets: Sequence[Path]
 ) -> None:
-    """Deal the rows that count out to buckets by id; rows of repeated ids wait until all are known."""
+    """Distribute the rows to buckets by id; rows of repeated ids wait until all are known."""
     versions = []
     with ExitStack() as stack:
         writers = [stack.enter_context(write_table_in_batches(path, INDEX)) for path in buckets]
         for frame in _read_in_batches(paths):
             again = pl.col("doc_id").is_in(repeated.implode())
             _deal(frame.filter(~again), starts, writers)
-            # copied: a filtered frame keeps all texts of the batch that it came from
+            # copied: a filtered frame would keep the whole batch in memory
             versions.append(frame.filter(again).to_arrow(compat_level=pl.CompatLevel.oldest()))
         if versions:
             _deal(_choose_versions(pl.concat(pl.DataFrame(each) for each in versions)), starts, writers)
@@ -133,7 +133,7 @@ def _deal(frame: pl.DataFrame, starts: pl.Series, writers: Sequence[TableWriter]
 
 
 def _choose_versions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return of every id the row that counts."""
+    """Return the row of each id that is used."""
     order = ["doc_id", "characters", "text_hash", "title", "abstract", "date", "domain_names", "part"]
     return (
         rows.with_columns(pl.col("domains").list.join("\n").alias("domain_names"))

@@ -1,6 +1,6 @@
-"""The input files of a corpus: the shards of an arXiv dump, or one's own JSON lines.
+"""The input files of a corpus: the shards of an arXiv dump, or JSON lines of your own.
 
-Nothing is read here, only listed, so that a workflow can be planned without opening a file.
+Files are listed, never opened, so that planning a workflow reads nothing.
 """
 
 import re
@@ -20,8 +20,8 @@ def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
     Parameters
     ----------
     folder : Path
-        Holds `arxiv-metadata-oai-snapshot.json[.gz|.zst]` and `redpajama/*.jsonl[.gz|.zst]`; a dump without
-        full texts is one of abstracts only.
+        Holds `arxiv-metadata-oai-snapshot.json[.gz|.zst]` and `redpajama/*.jsonl[.gz|.zst]`; without full
+        texts the corpus consists of abstracts.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
         raise InputError(
             f"the dump has no metadata file {METADATA_NAME}[.gz|.zst]",
             str(folder),
-            "it is Kaggle's arXiv dataset; full texts belong in the folder redpajama/ beside it",
+            "it is part of Kaggle's arXiv dataset; full texts belong in the folder redpajama/ beside it",
         )
     if len(found) > 1:
         raise InputError(
@@ -59,12 +59,12 @@ def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
 
 
 def find_json_lines(entries: Sequence[str]) -> dict[str, Path]:
-    """Find JSON lines files: each entry is a file, or a folder of files.
+    """Find JSON lines files; each entry is a file or a folder of files.
 
     Raises
     ------
     InputError
-        If an entry does not exist, a folder holds none, or nothing is given.
+        If an entry does not exist, a folder has no such file, or there are no entries.
     """
     if not entries:
         raise InputError("no input files are given", "corpus.files", "list .jsonl files or folders of them")

@@ -1,4 +1,4 @@
-"""The report on how a corpus came together: what was read, left out, matched, and what each domain holds."""
+"""The report on a corpus: what was read, left out and matched, and what each domain has."""
 
 import difflib
 from collections import Counter
@@ -20,16 +20,16 @@ Report = Mapping[str, Any]
 def describe_join(
     index: pl.DataFrame, counts: Mapping[str, int], reports: Sequence[Report], selection: Selection
 ) -> dict[str, Any]:
-    """Return the join report, the same whatever the order of the parts.
+    """Return the join report; the order of the parts does not matter.
 
     Parameters
     ----------
     index : pl.DataFrame
-        The index of the corpus (INDEX), or its columns characters, date, domains and fold.
+        Columns characters, date, domains and fold of the index (INDEX).
     counts : mapping
-        What :func:`fathom.corpus.index.build_index` counted.
+        Counts of :func:`fathom.corpus.index.build_index`.
     reports : sequence of mappings
-        Reports of all doors, that of the metadata among them.
+        Reports on all inputs, including the metadata.
     selection : Selection
         The configured domains.
 
@@ -42,7 +42,7 @@ def describe_join(
     metadata = next((report for report in reports if report["door"] == "metadata"), None)
     left_out: Counter[str] = Counter()
     for report in reports:
-        # a shard's lines of no domain are the metadata's, seen once more
+        # lines of a shard that belong to no domain were counted with the metadata
         if report["door"] != "join":
             left_out.update(report.get("left_out", {}))
     inputs = [report["input"] for report in reports if "input" in report]
@@ -84,7 +84,7 @@ def describe_join(
 
 
 def _of(reports: Sequence[Report], door: str) -> list[Report]:
-    """Return the reports of one door."""
+    """Return the reports on one kind of input."""
     return [report for report in reports if report["door"] == door]
 
 
@@ -108,7 +108,7 @@ def _count_folds(rows: pl.DataFrame) -> dict[str, int]:
 
 
 def _require_documents(index: pl.DataFrame, reports: Sequence[Report], selection: Selection) -> None:
-    """Raise `InputError` for the first domain that holds nothing."""
+    """Raise `InputError` for the first domain without documents."""
     held = set(index["domains"].explode().unique().drop_nulls())
     seen: Counter[str] = Counter()
     for report in reports:
@@ -123,7 +123,7 @@ def _require_documents(index: pl.DataFrame, reports: Sequence[Report], selection
 
 
 def _hint_categories(domain: Domain, seen: Counter[str]) -> str:
-    """Say which categories there are, those first that look like the domain's."""
+    """Return a hint that lists existing categories, similar ones first."""
     if not seen:
         return "no document with a category was read: check the input files"
     fitting = [each for each in sorted(seen) if any(matches_category(p, each) for p in domain.categories)]

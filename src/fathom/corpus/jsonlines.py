@@ -1,4 +1,4 @@
-"""The door for one's own corpus: JSON lines of a simple record."""
+"""Documents from JSON lines of your own."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -25,16 +25,16 @@ _ABSTRACT = 2000
 
 
 def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
-    """Read a file of documents once and write those of some domain; return the report.
+    """Read a file of documents once and write those that belong to a domain; return the report.
 
-    Each line is one JSON object; keys that are not listed are ignored, null stands for a missing value:
+    Each line is a JSON object. Other keys are ignored; null means a missing value:
 
-    - `id`: text, required; blanks around it are taken off, nothing else is changed
-    - `title`, `abstract`: text; without an abstract the first paragraph of `text` stands for it, at most
+    - `id`: string, required; surrounding blanks are removed
+    - `title`, `abstract`: string; a missing abstract is replaced by the first paragraph of `text`, at most
       2,000 characters
     - `text`: the full text, plain or LaTeX
-    - `categories`: list of texts, or one text with blanks between them; without any only the pattern `*` fits
-    - `date`: text, `YYYY-MM-DD`
+    - `categories`: list of strings, or one string separated by blanks; if missing, only the pattern `*` fits
+    - `date`: string, `YYYY-MM-DD`
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
     selection : Selection
         The domains, dates and folds.
     output : Path
-        Where the table goes (DOCUMENTS), in the order of the file.
+        Table to write (DOCUMENTS), in the order of the file.
 
     Raises
     ------
     InputError
-        If the file is cut off or holds too many malformed lines.
+        If the file is truncated or has too many malformed lines.
     """
     corpus = selection.corpus
     lines = JsonLines(path, corpus.max_malformed)
@@ -85,16 +85,16 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
 
 
 def _parse_record(line: bytes) -> dict[str, Any]:
-    """Return the cleaned values of one line; raise `MalformedLineError` with what is wrong."""
+    """Return the cleaned values of a line; raise `MalformedLineError` if it is malformed."""
     record = parse_object(line)
     doc_id = record.get("id")
     if doc_id is None or (isinstance(doc_id, str) and not doc_id.strip()):
         raise MalformedLineError("no id")
     if not isinstance(doc_id, str):
-        raise MalformedLineError(f"the id {doc_id!r} is no text")
+        raise MalformedLineError(f"the id {doc_id!r} is not a string")
     day = read_text(record, "date").strip()
     if day and not is_day(day):
-        raise MalformedLineError(f"date {day[:20]!r} is no day of the form YYYY-MM-DD")
+        raise MalformedLineError(f"date {day[:20]!r} is not a date in the form YYYY-MM-DD")
     text = read_text(record, "text")
     text = text if text.strip() else ""
     return {
@@ -108,7 +108,7 @@ def _parse_record(line: bytes) -> dict[str, Any]:
 
 
 def first_paragraph(text: str) -> str:
-    """Return the first paragraph of a text on one line, at most 2,000 characters, cut between words."""
+    """Return the first paragraph of a text on one line, truncated between words to 2,000 characters."""
     lines: list[str] = []
     for line in text[: 10 * _ABSTRACT].lstrip().splitlines():
         if not line.strip():

@@ -1,7 +1,7 @@
-r"""LaTeX to plain text, guarded: what the converter cannot do stays as it was, and is counted.
+r"""LaTeX to plain text; text that the converter cannot handle stays as it was and is counted.
 
-pylatexenc raises on a bare `\sqrt` or `\verb`, runs out of stack on nested braces, leaves `%s` behind for a
-`\frac` that lacks an argument, and takes an unescaped `%` for a comment that eats the rest of the sentence.
+pylatexenc raises on a bare `\sqrt` or `\verb`, overflows the stack on nested braces, leaves `%s` for a
+`\frac` that lacks an argument, and reads an unescaped `%` as the start of a comment.
 """
 
 import logging
@@ -17,10 +17,10 @@ from types import FrameType
 from typing import Any
 
 LONGEST_INPUT = 20_000
-"""Characters of one piece of text above which the converter is not tried."""
+"""Longer pieces of text, in characters, are not converted."""
 
 TIME_LIMIT = 1.0
-"""Seconds of processor time, not of the clock, so that a busy machine gives the same text."""
+"""Seconds of processor time, not of wall time, so that a busy machine gives the same text."""
 
 _OPTIONS = r"(?:\s{0,9}\[[^\[\]]{0,300}\]){0,3}"
 _ARGUMENT = r"\s{0,9}\{[^{}]{0,1000}(?:\}|$)"
@@ -37,27 +37,27 @@ _REFERENCE = re.compile(
 )
 _COMMENT_SIGN = re.compile(r"(?<=[{}])%")
 _PERCENT = re.compile(r"(?<!\\)%")
-# everything that the default converter reads as more than itself
+# everything to which the default converter gives a special meaning
 _LATEX = re.compile(r"[\\{}$%~&]|--|``|''|[?!]`|\n\s*\n")
 _NOT_ALLOWED = re.compile(f"[^{re.escape(printable)}]")
 
 
 class _OutOfTimeError(Exception):
-    """The converter took longer than it may."""
+    """The converter exceeded its time limit."""
 
 
 def clean_sentence(text: str, counts: Counter[str] | None = None) -> str | None:
-    """Clean one sentence as the papers do; None if it is to be dropped [RawCorpora, App. A.2].
+    """Clean a sentence; return None if it is dropped [RawCorpora, App. A.2].
 
-    Citations out, LaTeX to text, white space to single blanks; a sentence with any character outside ASCII
-    letters, digits, white space and punctuation, or with nothing left, is dropped.
+    Citations are removed, LaTeX becomes text, white space becomes single blanks. A sentence is dropped if it
+    has a character other than ASCII letters, digits, white space and punctuation, or if nothing is left.
 
     Parameters
     ----------
     text : str
-        A sentence as it stands in the document.
+        A sentence as it is in the document.
     counts : Counter, optional
-        Takes what went wrong: `dropped_characters`, `dropped_empty`, and what :func:`convert_latex` counts.
+        Counts `dropped_characters`, `dropped_empty`, and what :func:`convert_latex` counts.
     """
     counts = Counter() if counts is None else counts
     clean = " ".join(convert_latex(text, counts).split())
@@ -71,18 +71,18 @@ def clean_sentence(text: str, counts: Counter[str] | None = None) -> str | None:
 
 
 def convert_latex(text: str, counts: Counter[str]) -> str:
-    r"""Take citations and LaTeX out of a piece of text; on failure only the citations.
+    r"""Remove citations and convert LaTeX to text; on failure only remove citations.
 
-    `\cref`, `\autoref` and their like read `<ref>`, as the converter has it for `\ref`. A percent sign is a
-    percent sign: comments are gone from the text by now.
+    `\cref`, `\autoref` and the like become `<ref>`, as `\ref` does. A percent sign stays a percent sign:
+    the text has no comments any more.
 
     Parameters
     ----------
     text : str
         A sentence or paragraph.
     counts : Counter
-        Takes `latex_failed`, `latex_too_slow`, `latex_too_long` and `latex_bad_result`: how often the text
-        stayed as it was, and why.
+        Counts `latex_failed`, `latex_too_slow`, `latex_too_long` and `latex_bad_result`: texts that stayed
+        as they were, by reason.
     """
     text = _REFERENCE.sub("<ref>", _CITATION.sub("", text))
     if not _LATEX.search(text):
@@ -119,7 +119,7 @@ def _run_converter(text: str) -> str:
 
 @cache
 def _make_converter() -> Any:
-    """Return the one converter of this process."""
+    """Return the converter of this process."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # its warnings are counted, not printed
@@ -128,7 +128,7 @@ def _make_converter() -> Any:
 
 @contextmanager
 def _limit_time(seconds: float) -> Iterator[None]:
-    """Raise `_OutOfTimeError` in the block after so much processor time; only the main thread can."""
+    """Raise `_OutOfTimeError` after some seconds of processor time; no effect outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

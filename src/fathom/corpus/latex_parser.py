@@ -1,8 +1,8 @@
 r"""pylatexenc's parser with the same result in half the time.
 
-It takes text one sign at a time, tries each special sequence at every one, and builds its list of macros
-anew for every text. Here a run of plain words is one token, and the list is made once. That leans on how the
-parser's methods call each other, so any other version than the one it was held against parses in its own way.
+pylatexenc reads one character at a time, tries every special sequence at each, and builds its list of macros
+again for each text. Here a run of plain words is one token, and the list is built once. This relies on how
+the parser's methods call each other, so every version of pylatexenc but the tested one parses unchanged.
 """
 
 import re
@@ -13,18 +13,18 @@ import pylatexenc
 from pylatexenc.latexwalker import LatexToken, LatexWalker, get_default_latex_context_db
 
 KNOWN_VERSION = "2.11"
-"""The version of pylatexenc whose result this is known to give."""
-# signs that mean nothing but themselves, words of them with single blanks between
+"""The version of pylatexenc that this parser was tested against."""
+# words of characters without a special meaning, separated by single blanks
 _PLAIN_RUN = re.compile(r" ?[\w,.;:=+*/@|\"]+(?: [\w,.;:=+*/@|\"]+)*")
 
 
 def parse_latex(text: str) -> Any:
-    """Return the nodes of a piece of LaTeX, as pylatexenc's own parser finds them with its defaults."""
+    """Return the nodes of a piece of LaTeX, as pylatexenc's own parser does by default."""
     known = pylatexenc.__version__ == KNOWN_VERSION
-    return (PlainRunWalker(text) if known else LatexWalker(text)).get_latex_nodes()[0]
+    return (PlainRunParser(text) if known else LatexWalker(text)).get_latex_nodes()[0]
 
 
-class PlainRunWalker(LatexWalker):  # type: ignore[misc]
+class PlainRunParser(LatexWalker):  # type: ignore[misc]
     """A parser of one piece of LaTeX, for :meth:`get_latex_nodes`.
 
     Parameters
@@ -37,8 +37,8 @@ class PlainRunWalker(LatexWalker):  # type: ignore[misc]
         super().__init__(text, latex_context=_make_context())
 
     def get_token(self, pos: int, *arguments: Any, **options: Any) -> LatexToken:
-        """Return the token at a place, several plain words as one where the loop over nodes asks."""
-        # all others that ask want one sign, and none of them gives both of these
+        """Return the token at a position; for the loop over nodes, a run of plain words is one token."""
+        # the other callers need single characters, and none of them passes both of these
         if options.keys() == {"include_brace_chars", "parsing_state"}:
             run = _PLAIN_RUN.match(self.s, pos)
             if run is not None:
@@ -51,7 +51,7 @@ class PlainRunWalker(LatexWalker):  # type: ignore[misc]
 
 @cache
 def _make_context() -> Any:
-    """Return the default macros, specials tried only where one can begin."""
+    """Return the default macros; special sequences are tried only where one can begin."""
     context = get_default_latex_context_db()
     starts = {special[0] for category in context.category_list for special in context.d[category]["specials"]}
     find = context.test_for_specials

@@ -1,4 +1,4 @@
-"""One streaming reader of JSON lines, plain or compressed, that counts what is wrong with them."""
+"""A streaming reader of JSON lines, plain or compressed, that counts malformed lines."""
 
 import gzip
 import io
@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 
 class MalformedLineError(ValueError):
-    """A line is not what its door takes; the text says why. `cut` marks a line that may lack its end."""
+    """A malformed line; the message says why. `cut` marks a line that may have been truncated."""
 
     def __init__(self, reason: str, cut: bool = False) -> None:
         self.cut = cut
@@ -31,24 +31,24 @@ class MalformedLineError(ValueError):
 
 
 def parse_object(line: bytes) -> dict[str, Any]:
-    """Return the JSON object of one line; raise :class:`MalformedLineError` if there is none."""
+    """Return the JSON object on a line; raise :class:`MalformedLineError` if there is none."""
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        reason = "no JSON"
+        reason = "not JSON"
         try:
             line.decode("utf-8")
         except UnicodeDecodeError:
             reason = "invalid UTF-8"
         raise MalformedLineError(reason, cut=True) from error
     if not isinstance(value, dict):
-        # a cut line such as `12` of `12345` may still be JSON
-        raise MalformedLineError("no JSON object", cut=not line.startswith((b"[", b'"')))
+        # a truncated line such as `12` of `12345` may still be JSON
+        raise MalformedLineError("not a JSON object", cut=not line.startswith((b"[", b'"')))
     return value
 
 
 def _look_at(path: Path) -> tuple[int, int, int]:
-    """Return what tells one state of a file from another: inode, size, date; zeros if it is gone."""
+    """Return what identifies a state of a file: inode, size, date; zeros if it is gone."""
     try:
         stat = path.stat()
     except FileNotFoundError:
@@ -57,14 +57,14 @@ def _look_at(path: Path) -> tuple[int, int, int]:
 
 
 class JsonLines:
-    """The lines of one file, read once, in memory one at a time.
+    """The lines of a file, read once, one at a time.
 
     Parameters
     ----------
     path : Path
         A file of JSON lines: plain, `.gz` or `.zst`.
     max_malformed : float
-        Share of malformed lines above which the file is refused (when there are more than five).
+        Share of malformed lines above which the file is refused, if there are more than five.
     """
 
     def __init__(self, path: Path, max_malformed: float) -> None:
@@ -76,17 +76,17 @@ class JsonLines:
         self.malformed = 0
 
     def parse(self, parse: Callable[[bytes], Value]) -> Iterator[Value]:
-        """Yield what `parse` makes of each line that is not blank.
+        """Yield the parsed value of each line that is not blank.
 
         Parameters
         ----------
         parse : callable
-            Takes a line's bytes without its end; raises :class:`MalformedLineError` for a line to be counted.
+            Takes the bytes of a stripped line; raises :class:`MalformedLineError` for a malformed line.
 
         Raises
         ------
         InputError
-            If the file is cut off, cannot be decompressed, or holds too many malformed lines.
+            If the file is truncated, cannot be decompressed, or has too many malformed lines.
         """
         self._read_at = _look_at(self._path)
         raw = HashingReader(self._path)
@@ -111,14 +111,14 @@ class JsonLines:
         self._check()
 
     def _open(self, raw: HashingReader) -> IO[bytes]:
-        """Open the file's decompressed bytes for reading line by line."""
+        """Open the decompressed file for reading line by line."""
         stream = open_decompressed(self._path, cast(IO[bytes], raw))
         if isinstance(stream, gzip.GzipFile):  # its own line reading is slow
             return cast(IO[bytes], io.BufferedReader(cast(Any, stream), _BUFFER))
         return stream
 
     def _read(self, stream: IO[bytes]) -> Iterator[bytes]:
-        """Yield the raw lines; a stream that ends too early is the user's to mend."""
+        """Yield the raw lines; raise `InputError` if the stream ends too early."""
         number = 0
         try:
             for number, line in enumerate(stream, start=1):
@@ -137,7 +137,7 @@ class JsonLines:
             ) from error
 
     def _note(self, number: int, error: MalformedLineError, whole: bool) -> None:
-        """Count a malformed line; one without an end that is no JSON says that the file is cut."""
+        """Count a malformed line; a last line that is not JSON means that the file is truncated."""
         if error.cut and not whole:
             self._require_unchanged()
             raise InputError(f"the file is cut off in line {number}", str(self._path), _AGAIN) from error
@@ -146,7 +146,7 @@ class JsonLines:
             self._first.append({"file": self._path.name, "line": number, "reason": str(error)})
 
     def _require_unchanged(self) -> None:
-        """Refuse a file that was written to or exchanged since it was opened: it may hold half of each."""
+        """Refuse a file that was written to or replaced since it was opened: it may mix two versions."""
         if _look_at(self._path) != self._read_at:
             raise InputError(
                 "the file changed while it was read",
@@ -161,7 +161,7 @@ class JsonLines:
             raise InputError(
                 f"{self.malformed:,} of {self.lines:,} lines are malformed ({lines})",
                 str(self._path),
-                "check that this is the right file; corpus.max_malformed is the share that is let through",
+                "check that this is the right file; corpus.max_malformed is the share that is tolerated",
             )
 
     def report(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""arXiv's metadata: one record for each paper, out of Kaggle's JSON lines [RawCorpora, Sec. 2.1]."""
+"""arXiv's metadata: one record for each paper, from Kaggle's JSON lines [RawCorpora, Sec. 2.1]."""
 
 import hashlib
 import re
@@ -27,7 +27,7 @@ _BATCH = 5000
 _RFC_DAY = re.compile(r"(?:[A-Z][a-z]{2}, )?([0-9]{1,2}) ([A-Z][a-z]{2}) ([0-9]{4}) ")
 _NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTHS = {name: f"{place:02d}" for place, name in enumerate(_NAMES, start=1)}
-_SPOOLED = pa.schema(
+_RECORD_ROWS = pa.schema(
     [
         *arrow_schema(RECORDS),
         pa.field("reason", pa.string()),
@@ -38,13 +38,12 @@ _SPOOLED = pa.schema(
 
 
 def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
-    """Read a metadata file once and write its records; return the report of what was read and left out.
+    """Read a metadata file once and write its records; return the report on what was read and left out.
 
-    Of several records with one id the one with the latest `update_date` stays, then the one with the largest
-    hash. An id that was once read as a number is restored where only one answer is possible, and counted.
-    A record of no domain stays as an id without title, abstract and domains, so that the join can tell
-    it from an id that the metadata lacks. Rows stand in the file's order. Memory grows by some tens
-    of bytes for each record.
+    Of several records with the same id, the one with the latest `update_date` stays; ties go to the largest
+    hash. An id that was once read as a number is restored if only one id is possible, and counted. A record
+    that belongs to no domain keeps only its id, so that the join can tell it from an id that the metadata
+    lacks. Rows keep the file's order. Memory grows by some tens of bytes for each record.
 
     Parameters
     ----------
@@ -53,23 +52,26 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     selection : Selection
         The domains, dates and folds.
     output : Path
-        Where the table goes (RECORDS).
+        Table to write (RECORDS).
 
     Raises
     ------
     InputError
-        If the file is cut off or holds too many malformed lines.
+        If the file is truncated or has too many malformed lines.
     """
     lines = JsonLines(path, selection.corpus.max_malformed)
     parser = _RecordParser(selection)
-    with write_table_in_batches(output, RECORDS) as writer, TemporaryRows(output, _SPOOLED) as rows_on_disk:
+    with (
+        write_table_in_batches(output, RECORDS) as writer,
+        TemporaryRows(output, _RECORD_ROWS) as records_on_disk,
+    ):
         parsed = lines.parse(parser.parse)
         while rows := list(islice(parsed, _BATCH)):
-            rows_on_disk.write(dict(zip(_SPOOLED.names, zip(*rows, strict=True), strict=True)))
-        kept = _choose_versions(rows_on_disk)
+            records_on_disk.write(dict(zip(_RECORD_ROWS.names, zip(*rows, strict=True), strict=True)))
+        kept = _choose_versions(records_on_disk)
         left_out: Counter[str] = Counter()
         offset = empty = 0
-        for batch in rows_on_disk.read():
+        for batch in records_on_disk.read():
             table = pa.Table.from_batches([batch])
             table = table.filter(kept.slice(offset, batch.num_rows).to_arrow())
             offset += batch.num_rows
@@ -92,11 +94,11 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     }
 
 
-def _choose_versions(rows_on_disk: TemporaryRows) -> pl.Series:
-    """Return for each spooled row whether it is the version of its id that counts."""
+def _choose_versions(records_on_disk: TemporaryRows) -> pl.Series:
+    """Return for each row on disk whether it is the version that is used."""
     names = ["doc_id", "update_date", "content"]
-    # taken and so copied: a column keeps its whole batch in memory
-    parts = [batch.select(names).take(list(range(batch.num_rows))) for batch in rows_on_disk.read()]
+    # `take` copies: a column would keep its whole batch in memory
+    parts = [batch.select(names).take(list(range(batch.num_rows))) for batch in records_on_disk.read()]
     if not parts:
         return pl.Series("kept", [], dtype=pl.Boolean)
     rows = pl.DataFrame(pa.Table.from_batches(parts)).with_row_index("row")
@@ -109,7 +111,7 @@ def _choose_versions(rows_on_disk: TemporaryRows) -> pl.Series:
 
 
 class _RecordParser:
-    """Makes a spooled row of one line of metadata, with little work for what no domain takes."""
+    """Parses lines of metadata, with little work for records that belong to no domain."""
 
     def __init__(self, selection: Selection) -> None:
         self._selector, self._folds = DomainSelector(selection), FoldChooser(selection.corpus.folds)
@@ -117,7 +119,7 @@ class _RecordParser:
         self.ids: Counter[str] = Counter()
 
     def parse(self, line: bytes) -> tuple[Any, ...]:
-        """Return the values of `_SPOOLED`; raise `MalformedLineError` for a line that is no record."""
+        """Return the values of `_RECORD_ROWS`; raise `MalformedLineError` for a malformed line."""
         record = parse_object(line)
         doc_id = read_arxiv_id(record.get("id"), self.ids)
         categories = read_categories(record.get("categories"))
@@ -138,7 +140,7 @@ class _RecordParser:
     def _choose_domains(
         self, record: dict[str, Any], categories: list[str], update_date: str
     ) -> tuple[list[str], str, str]:
-        """Return a record's domains and day, or why there are none; a day is read only where it can count."""
+        """Return a record's domains and day, or why it has no domain; the day is read only if it matters."""
         if not self._selector.takes(categories):
             return [], "", NO_DOMAIN
         day = _first_day(record.get("versions")) or update_date
@@ -154,17 +156,17 @@ class _RecordParser:
 
 
 def read_arxiv_id(value: Any, count: Counter[str]) -> str:
-    """Return the canonical id, counting it under `restored` if it was spoiled as text.
+    """Return the canonical id; count it under `restored` if it had once been read as a number.
 
     Raises
     ------
     MalformedLineError
-        If the id is missing, a number, or no arXiv id.
+        If the id is missing, a number, or not an arXiv id.
     """
     if value is None or value == "":
         raise MalformedLineError("no id")
     if not isinstance(value, str):
-        raise MalformedLineError(f"the id {value!r} is no text: a number may have lost its zeros")
+        raise MalformedLineError(f"the id {value!r} is not a string: a number may have lost its zeros")
     try:
         return canonical_arxiv_id(value)
     except ValueError:
@@ -178,28 +180,28 @@ def read_arxiv_id(value: Any, count: Counter[str]) -> str:
 
 
 def read_text(record: dict[str, Any], key: str) -> str:
-    """Return a text that may be missing or null; raise `MalformedLineError` if it is something else."""
+    """Return a string that may be missing or null; raise `MalformedLineError` for other types."""
     value = record.get(key)
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise MalformedLineError(f"{key} is no text")
+        raise MalformedLineError(f"{key} is not a string")
     return value
 
 
 def read_categories(value: Any) -> list[str]:
-    """Return categories, given as blank-separated text or as a list of texts, in order, each once."""
+    """Return the distinct categories of a blank-separated string or a list of strings, in order."""
     if value is None:
         return []
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = " ".join(value)
     if not isinstance(value, str):
-        raise MalformedLineError("categories is neither a text nor a list of texts")
+        raise MalformedLineError("categories is neither a string nor a list of strings")
     return list(dict.fromkeys(value.split()))
 
 
 def _first_day(versions: Any) -> str:
-    """Return the day of the first version, or nothing if it cannot be read."""
+    """Return the day of the first version, empty if it cannot be read."""
     try:
         created = versions[0]["created"]
     except (TypeError, IndexError, KeyError):
@@ -218,6 +220,6 @@ def _first_day(versions: Any) -> str:
 
 
 def scan_records(path: Path) -> Iterator[pl.DataFrame]:
-    """Yield the records of a metadata table that some domain takes, a batch at a time."""
+    """Yield the records of a metadata table that belong to a domain, a batch at a time."""
     for frame in scan_table(path, [column.name for column in RECORDS]):
         yield frame.filter(pl.col("domains").list.len() > 0)

@@ -10,7 +10,7 @@ _BULLET = re.compile(r"^(?:[-*+•]|\(?[0-9a-z]{1,2}[.)])\s+(?=\S)")
 _FIELD = re.compile(r"^:[a-z]+(?: [^:`]+:|:(?!`))\s*")  # :param x: but not :class:`x`
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
-# directives whose body is prose; the body of every other one goes with it
+# directives whose body is prose; the bodies of all others are dropped
 _PROSE_DIRECTIVES = {
     "note",
     "warning",
@@ -47,22 +47,22 @@ _INLINE = (
 
 
 def docstring_to_text(docstring: str) -> str:
-    """Return the prose of a docstring: paragraphs on one line each, separated by an empty line.
+    """Return the prose of a docstring: one paragraph per line, separated by empty lines.
 
-    Left out are code and doctests, tables, formulas, lists of methods, references, headings, signatures, the
-    header lines of parameters, directives but notes and warnings, and paragraphs of fewer than three words.
+    Dropped are code and doctests, tables, formulas, lists of methods, references, headings, signatures, the
+    header lines of parameters, directives except notes and warnings, and paragraphs of under three words.
 
     Parameters
     ----------
     docstring : str
-        With its indentation taken out, as :func:`inspect.cleandoc` gives it.
+        Without indentation, as :func:`inspect.cleandoc` returns it.
     """
     paragraphs = (_clean_paragraph(lines) for lines in _split_paragraphs(docstring.expandtabs().splitlines()))
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
 def _split_paragraphs(lines: list[str]) -> list[list[str]]:
-    """Return the lines of each paragraph that may be prose, going down the docstring once."""
+    """Return the lines of each paragraph that may be prose."""
     found: list[list[str]] = [[]]
     section = ""
     place = 0
@@ -85,7 +85,7 @@ def _split_paragraphs(lines: list[str]) -> list[list[str]]:
                 place = _skip_indented(lines, place)
         elif _BORDER.fullmatch(bare):
             place = _skip_table(lines, place)
-            found[-1] = []  # the head of a grid stands above its border
+            found[-1] = []  # the header of a grid is above its border
             found.append([])
         elif section in _DROPPED_SECTIONS:
             pass
@@ -95,7 +95,7 @@ def _split_paragraphs(lines: list[str]) -> list[list[str]]:
             if _BULLET.match(bare) or _FIELD.match(bare):
                 found.append([])
             found[-1].append(line)
-            if bare.endswith("::"):  # what follows, deeper, is literal
+            if bare.endswith("::"):  # the indented block that follows is literal
                 place = _skip_indented(lines, place)
                 found.append([])
         place += 1
@@ -126,7 +126,7 @@ def _skip_paragraph(lines: list[str], place: int) -> int:
 
 
 def _skip_indented(lines: list[str], place: int) -> int:
-    """Return the last line of the block that stands deeper than the line at `place`."""
+    """Return the last line of the block that is indented deeper than the line at `place`."""
     depth = _indent(lines[place])
     last = place
     for number in range(place + 1, len(lines)):
@@ -140,7 +140,7 @@ def _skip_indented(lines: list[str], place: int) -> int:
 def _skip_table(lines: list[str], place: int) -> int:
     """Return the last line of the table whose border is at `place`: its last border before an empty line."""
     end = _skip_paragraph(lines, place)
-    # a simple table may hold empty lines; it then goes on to its next border of the same form
+    # a simple table may have empty lines; it then continues to the next equal border
     border = lines[place].strip()
     for number in range(end + 1, min(len(lines), end + 60)):
         if lines[number].strip() == border and " " in border:
@@ -149,7 +149,7 @@ def _skip_table(lines: list[str], place: int) -> int:
 
 
 def _clean_paragraph(lines: list[str]) -> str:
-    """Return a paragraph on one line without markup, empty if it is no prose."""
+    """Return a paragraph on one line without markup, empty if it is not prose."""
     text = " ".join(line.strip() for line in lines)
     text = _FIELD.sub("", _BULLET.sub("", text, count=1), count=1)
     if _SIGNATURE.fullmatch(text):

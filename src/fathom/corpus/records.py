@@ -1,4 +1,4 @@
-"""What the doors share: records, batches of documents, and the report of a part."""
+"""What all readers of documents share: records, batches of documents, and the report on a part."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 from fathom.io.files import hash_text
 from fathom.io.tables import TableWriter
 
-# control characters but white space, which has been collapsed before
+# control characters except white space, which has been collapsed before
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]+")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BATCH_ROWS = 5000
@@ -21,9 +21,9 @@ Document = dict[str, Any]
 
 
 def clean_line(text: str) -> str:
-    """Return text on one line: white space collapsed to single blanks, control characters taken out."""
+    """Return text on one line: white space collapsed to single blanks, control characters removed."""
     line = text.strip().replace("\n", " ")
-    if line.isprintable() and "  " not in line:  # no other white space than the blank is printable
+    if line.isprintable() and "  " not in line:  # the only printable white space is the blank
         return line
     line = " ".join(text.split())
     if not line.isprintable() and _CONTROL.search(line):
@@ -31,9 +31,9 @@ def clean_line(text: str) -> str:
     return line
 
 
-@lru_cache(maxsize=1 << 15)  # a corpus has some thousands of days, each again and again
+@lru_cache(maxsize=1 << 15)  # a corpus has a few thousand distinct days
 def is_day(text: str) -> bool:
-    """Say whether a text is a day of the calendar, YYYY-MM-DD."""
+    """Say whether a string is a valid date, YYYY-MM-DD."""
     if not _DAY.fullmatch(text):
         return False
     try:
@@ -49,7 +49,7 @@ def add_text(record: Mapping[str, Any], text: str) -> Document:
 
 
 def batch_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield lists of documents that together are small enough to hold, whatever their length."""
+    """Yield lists of documents that fit in memory, whatever their length."""
     batch: list[Document] = []
     characters = 0
     for document in documents:

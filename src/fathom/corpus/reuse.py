@@ -1,7 +1,7 @@
-"""Take over the sentences of documents that an earlier run has split already, by content.
+"""Reuse the sentences of documents that an earlier run has split, by content.
 
-What is taken over is what would come out again: same title, abstract and text, same code, settings and
-packages. In which shard a document lies, now or then, does not matter.
+Sentences are reused if splitting would give them again: same title, abstract and text, same code, settings
+and packages. The shards in which a document was and is do not matter.
 """
 
 from collections import Counter
@@ -26,14 +26,14 @@ _PACKAGES = ("pylatexenc", "spacy")
 
 
 class Known(NamedTuple):
-    """What an earlier run knows of some documents: their sentences and their counts."""
+    """Sentences and counts of documents, from an earlier run."""
 
     sentences: pl.DataFrame
     splits: pl.DataFrame
 
 
 def describe_splitting(settings: Sentences, splitter: Splitter) -> dict[str, Any]:
-    """Describe all that a document's sentences depend on beside the document itself."""
+    """Describe everything that a document's sentences depend on besides the document itself."""
     folder = Path(settings.splitter)
     return {
         **describe_method(Path(module.__file__), _PACKAGES),
@@ -49,11 +49,11 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
     Parameters
     ----------
     previous : Path or None
-        The folder `corpus` of the earlier run; without one nothing is known.
+        Folder `corpus` of the earlier run; without one nothing is reused.
     index : pl.DataFrame
-        Rows of this run's index (INDEX): the documents of one part that are to be split.
+        Rows of this run's index (INDEX): the documents of one slice that are to be split.
     method : dict
-        From :func:`describe_splitting`; a part of the earlier run that was made otherwise is left alone.
+        From :func:`describe_splitting`; slices of the earlier run made with another method are ignored.
 
     Returns
     -------
@@ -77,21 +77,21 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
             splits.append(same)
             sentences.append(_read_sentences(previous / "sentences" / f"{part}.parquet", same))
     for reason, count in sorted(others.items()):
-        log.info("sentences of %s documents of the previous run are left alone: %s", f"{count:,}", reason)
+        log.info("sentences of %s documents of the earlier run are not reused: %s", f"{count:,}", reason)
     return Known(pl.concat(sentences), pl.concat(splits))
 
 
 def _drop_row(sentences: pl.DataFrame) -> pl.DataFrame:
-    """Return sentences without the number that they had in their part."""
+    """Return sentences without the number that they had in their slice."""
     return sentences.drop("row")
 
 
 def _read_sentences(path: Path, splits: pl.DataFrame) -> pl.DataFrame:
-    """Return the sentences of some documents of an earlier part; raise `InputError` if any are missing."""
+    """Return the sentences of documents of an earlier slice; raise `InputError` if any are missing."""
     wanted = splits["doc_id"].implode()
     columns = [column.name for column in SENTENCES if column.name != "row"]
     pieces = scan_table(path, columns) if len(splits) else iter(())
-    # to Arrow and so copied: a filtered frame keeps all sentences of the piece that it came from
+    # converting to Arrow copies: a filtered frame would keep the whole piece in memory
     found = [
         pl.DataFrame(
             piece.filter(pl.col("doc_id").is_in(wanted)).to_arrow(compat_level=pl.CompatLevel.oldest())
@@ -104,7 +104,7 @@ def _read_sentences(path: Path, splits: pl.DataFrame) -> pl.DataFrame:
         raise InputError(
             f"{len(table):,} sentences where {kept:,} were counted",
             str(path),
-            "this file of the previous run was changed: make it again, or leave out `previous`",
+            "this file of the earlier run was changed: make it again, or leave out `previous`",
         )
     return table
 
@@ -112,7 +112,7 @@ def _read_sentences(path: Path, splits: pl.DataFrame) -> pl.DataFrame:
 def report_splits(
     sentences: pl.DataFrame, splits: pl.DataFrame, splitter: Splitter, method: dict[str, Any], reused: int
 ) -> dict[str, Any]:
-    """Return the report on one part: counts over its documents, the splitter, and the method."""
+    """Return the report on one slice: counts over its documents, the splitter, and the method."""
     counts = {column.name: int(splits[column.name].sum()) for column in SPLITS[2:]}
     return {
         "documents": len(splits),

@@ -15,7 +15,7 @@ EMPTY, NO_FULL_TEXT = "no title, abstract or text", "no full text"
 
 
 def matches_category(pattern: str, category: str) -> bool:
-    """Say whether a category fits a pattern: `cs.AI` itself; `cs.*` takes `cs` and `cs.AI`; `*` all."""
+    """Say whether a category matches a pattern: `cs.AI` itself, `cs.*` for `cs` and `cs.AI`, `*` for all."""
     if pattern == "*":
         return True
     if pattern.endswith(".*"):
@@ -34,7 +34,7 @@ class DomainSelector:
     Raises
     ------
     InputError
-        If a category has a star anywhere but alone or after the last dot.
+        If a pattern has a star that is neither alone nor after the last dot.
     """
 
     def __init__(self, selection: Selection) -> None:
@@ -43,7 +43,7 @@ class DomainSelector:
             for pattern in (*domain.categories, *domain.exclude):
                 if not _PATTERN.fullmatch(pattern):
                     raise InputError(
-                        f"{pattern!r} is no category",
+                        f"{pattern!r} is not a category",
                         f"domains.{name}",
                         "write cs.AI, or cs.* for all of cs, or *",
                     )
@@ -53,10 +53,10 @@ class DomainSelector:
         self._names: dict[tuple[str, ...], list[str]] = {}
 
     def select(self, categories: Sequence[str], day: str) -> tuple[list[str], str]:
-        """Return the sorted names of the domains that take a document, and if there is none, the reason.
+        """Return the sorted names of a document's domains, and if it has none, the reason.
 
-        With `primary_only` the document counts as one of its first category alone. A document without a date
-        enters no domain whose dates are limited: nothing shows that it is new enough.
+        With `primary_only` only the document's first category counts. A document without a date belongs to no
+        domain with `since` or `until`.
 
         Parameters
         ----------
@@ -82,11 +82,11 @@ class DomainSelector:
         return [], OUTSIDE_DATES if day else NO_DATE
 
     def takes(self, categories: Sequence[str]) -> bool:
-        """Say whether some domain takes documents of these categories, dates aside."""
+        """Say whether documents of these categories belong to any domain, dates aside."""
         return bool(self._known[self._look_up(categories)])
 
     def _look_up(self, categories: Sequence[str]) -> tuple[str, ...]:
-        """Return the categories that count, once it is known which domains take them."""
+        """Return the categories that count; their domains are then known."""
         key = tuple(categories[:1] if self._corpus.primary_only else categories)
         if key not in self._known:  # there are few combinations of categories
             self._known[key] = [(name, domain) for name, domain in self._domains if _takes(domain, key)]
@@ -95,7 +95,7 @@ class DomainSelector:
 
 
 def _takes(domain: Domain, categories: Iterable[str]) -> bool:
-    """Say whether a domain takes documents of these categories, dates aside."""
+    """Say whether documents of these categories belong to a domain, dates aside."""
     categories = list(categories)
     if any(matches_category(pattern, each) for pattern in domain.exclude for each in categories):
         return False
@@ -105,17 +105,17 @@ def _takes(domain: Domain, categories: Iterable[str]) -> bool:
 
 
 def _is_within(day: str, since: date | None, until: date | None) -> bool:
-    """Say whether a day lies in a window; an unknown day lies only in an open one."""
+    """Say whether a day lies in a period; an unknown day lies only in an unlimited one."""
     if since is None and until is None:
         return True
     if not day:
         return False
-    # days of the form YYYY-MM-DD sort as text
+    # days in the form YYYY-MM-DD sort as strings
     return (since is None or day >= since.isoformat()) and (until is None or day <= until.isoformat())
 
 
 class FoldChooser:
-    """Gives each document its fold, by a hash of its id alone.
+    """Assigns each document to a fold by a hash of its id.
 
     Parameters
     ----------

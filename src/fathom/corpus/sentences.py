@@ -21,13 +21,13 @@ from fathom.running.program import log
 
 PAPERS_SPLITTER = "en_core_web_sm"
 LONGEST_CHUNK = 20_000
-"""Characters that spaCy gets at once; its own limit is 1,000,000, at a gigabyte of memory."""
+"""Characters passed to spaCy at once; its own limit is 1,000,000, which takes a gigabyte of memory."""
 LONGEST_WORD = 500
-"""Characters of a word above which it is data, not prose: spaCy's tokenizer is quadratic in it."""
+"""Longer words, in characters, are data, not prose; spaCy's tokenizer takes quadratic time for them."""
 _AT_ONCE = 50_000
-"""Sentences held as Python objects, which take several times the memory of a table."""
+"""Sentences kept as Python objects, which take several times the memory of a table."""
 
-# What blank English would take for the end of a sentence, and what scientific text is full of.
+# frequent in scientific text; blank English would end a sentence here
 _ABBREVIATIONS = (
     "al. cf. Cf. e.g. E.g. i.e. I.e. vs. viz. resp. approx. ca. w.r.t. s.t. a.k.a. incl. "
     "Eq. Eqs. Eqn. Eqns. eq. eqs. Fig. Figs. fig. figs. Tab. Tabs. Sec. Secs. Sect. Sects. sec. "
@@ -39,7 +39,7 @@ _WORD = re.compile(r"\S+")
 
 
 Cleaned = tuple[str | None, Counter[str]]
-"""A cleaned sentence, None if it is dropped, and what was found in it."""
+"""A cleaned sentence, None if it is dropped, and its counts."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Splitter:
 
 
 def load_splitter(splitter: str) -> Splitter:
-    """Load the spaCy pipeline that splits text, with only the components that sentence ends need.
+    """Load the spaCy pipeline that splits text, with only the components that find sentences.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def load_splitter(splitter: str) -> Splitter:
     Raises
     ------
     InputError
-        If the pipeline is not there, cannot be read, or cannot split.
+        If the pipeline does not exist, cannot be read, or cannot split.
     """
     if splitter == "auto":
         if importlib.util.find_spec(PAPERS_SPLITTER) is None:
@@ -110,7 +110,7 @@ def _make_rules() -> Any:
 
 
 def _keep_splitting_components(pipeline: Any, splitter: str) -> list[str]:
-    """Disable every component that sentence ends do not need; return the others' names."""
+    """Disable the components that finding sentences does not need; return the names of the others."""
     splits = next((n for n in ("senter", "parser", "sentencizer") if n in pipeline.component_names), None)
     if splits is None:
         raise InputError(
@@ -141,14 +141,14 @@ def split_documents(
     settings : Sentences
         Splitter and length limit.
     splitter : Splitter, optional
-        What `settings.splitter` names, if it has been loaded already.
+        The splitter that the settings name, if it has been loaded already.
 
     Returns
     -------
     sentences : pl.DataFrame
-        Under SENTENCES, by doc_id and position; `row` counts distinct sentences in that order.
+        Under SENTENCES, by doc_id and position; `row` numbers distinct sentences in that order.
     documents : pl.DataFrame
-        Under SPLITS, by doc_id: how many sentences each has, and how many were left out for which reason.
+        Under SPLITS, by doc_id: how many sentences each has, and how many were left out, by reason.
     """
     splitter = splitter or load_splitter(settings.splitter)
     schema = {name: dtype for name, dtype in make_empty_table(SENTENCES).schema.items() if name != "row"}
@@ -177,7 +177,7 @@ def _clean(
     cleaned: dict[str, Cleaned],
     counts: Counter[str],
 ) -> Iterator[tuple[str, int, str, str]]:
-    """Yield the rows of one document's sentences that are kept; `cleaned` remembers those seen before."""
+    """Yield rows for the sentences of a document that are kept; `cleaned` caches earlier sentences."""
     for position, sentence in enumerate(sentences):
         counts["sentences"] += 1
         if len(sentence) > max_characters:
@@ -194,22 +194,22 @@ def _clean(
 
 
 def hash_content(document: Mapping[str, Any]) -> str:
-    """Return a hash of all that a document's sentences depend on: title, abstract, and hash of the text."""
+    """Return a hash of what a document's sentences depend on: title, abstract, and hash of the text."""
     return hash_text(document["title"], document["abstract"], document["text_hash"])
 
 
 def _pick(counts: Counter[str]) -> dict[str, int]:
-    """Return the counts that a table of SPLITS holds."""
+    """Return the counts for a row of SPLITS."""
     return {column.name: counts[column.name] for column in SPLITS[2:]}
 
 
 def number_rows(sentences: pl.DataFrame) -> pl.DataFrame:
-    """Return sentences by doc_id and position, equal ones under one number in `row`.
+    """Return sentences by doc_id and position, with equal numbers in `row` for equal sentences.
 
     Parameters
     ----------
     sentences : pl.DataFrame
-        The columns of SENTENCES; `row` may be missing.
+        Columns of SENTENCES; `row` may be missing.
     """
     schema = make_empty_table(SENTENCES).schema
     table = sentences.select(name for name in schema if name != "row").sort("doc_id", "position")
@@ -221,7 +221,7 @@ def number_rows(sentences: pl.DataFrame) -> pl.DataFrame:
 def split_document(
     document: Mapping[str, Any], splitter: Splitter, counts: Counter[str] | None = None
 ) -> Iterator[str]:
-    """Yield one document's sentences with single blanks, in order; they depend on this document alone.
+    """Yield a document's sentences with single blanks, in order; they depend on this document alone.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def split_document(
     splitter : Splitter
         From :func:`load_splitter`.
     counts : Counter, optional
-        Takes `dropped_long_words`, words that are data.
+        Counts `dropped_long_words`, words that are data.
     """
     chunks = _cut_into_chunks(join_parts(document), Counter() if counts is None else counts)
     for parsed in splitter.pipeline.pipe(chunks, batch_size=32):
@@ -247,7 +247,7 @@ def join_parts(document: Mapping[str, Any]) -> str:
 
 
 def iterate_paragraphs(text: str) -> Iterator[str]:
-    """Yield what stands between blank lines and form feeds, one at a time."""
+    """Yield the paragraphs of a text, which end at blank lines and form feeds."""
     start = 0
     text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     for end in _PARAGRAPH_END.finditer(text):
@@ -257,7 +257,7 @@ def iterate_paragraphs(text: str) -> Iterator[str]:
 
 
 def _cut_into_chunks(text: str, counts: Counter[str]) -> Iterator[str]:
-    """Yield pieces of text with single blanks: paragraphs, those too long for spaCy in several pieces."""
+    """Yield paragraphs with single blanks, those too long for spaCy in several chunks."""
     for paragraph in iterate_paragraphs(text):
         words: list[str] = []
         length = 0
@@ -280,5 +280,5 @@ def _cut_into_chunks(text: str, counts: Counter[str]) -> Iterator[str]:
 
 
 def _find_last_end(words: list[str]) -> int:
-    """Return how many words there are up to the last that may end a sentence; all if none may."""
+    """Return the number of words up to the last that may end a sentence; all if none may."""
     return next((n for n in range(len(words), 0, -1) if words[n - 1][-1] in ".!?"), len(words))

@@ -1,4 +1,4 @@
-"""A place on disk for rows that cannot be finished before all of a file has been read."""
+"""Rows on disk that cannot be completed before a whole file has been read."""
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +14,12 @@ from fathom.io.files import choose_scratch
 class TemporaryRows:
     """Batches of rows in one temporary file, written once and read back in the same order.
 
-    The file has no name, so that two jobs never share it, and that nothing of it stays when a job is killed.
+    The file has no name: two jobs never share it, and nothing remains of it when a job is killed.
 
     Parameters
     ----------
     output : Path
-        The final output, which says where the file lies (:func:`fathom.io.files.choose_scratch`).
+        The final output, which decides where the file is (:func:`fathom.io.files.choose_scratch`).
     schema : pa.Schema
         Columns of the rows.
     """
@@ -30,7 +30,7 @@ class TemporaryRows:
 
     def __enter__(self) -> Self:
         self._file = tempfile.TemporaryFile(dir=choose_scratch(self._output))
-        # not compressed: that took a third of the time of a join
+        # compression took a third of a join's time
         self._writer = pa.ipc.new_file(self._file, self._schema)
         return self
 
@@ -43,7 +43,7 @@ class TemporaryRows:
             self._file.close()
 
     def write(self, columns: Mapping[str, Sequence[Any]]) -> None:
-        """Append a batch, given by its columns."""
+        """Append a batch, given as columns."""
         batch = pa.record_batch([columns[name] for name in self._schema.names], schema=self._schema)
         self._writer.write_batch(batch)
         self.rows += batch.num_rows
@@ -51,7 +51,7 @@ class TemporaryRows:
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches; nothing can be written afterwards.
 
-        Columns of a batch share one buffer: what keeps one of them keeps them all.
+        The columns of a batch share one buffer: a reference to one keeps all of them in memory.
         """
         self._writer.close()
         # no memory map: its pages would count as this process's memory

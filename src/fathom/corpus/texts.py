@@ -1,4 +1,4 @@
-"""Plain text that models are trained on: never from the benchmark's documents."""
+"""Plain text to train models on, never from the documents of a benchmark."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,30 +13,30 @@ from fathom.running.program import log
 
 TRAIN, HELD_OUT = "adapt-train", ("adapt-valid", "adapt-test")
 HELD_OUT_SHARE = 10
-"""A held-out fold takes at most this part of the characters that training takes."""
+"""A held-out fold has at most one such share of the characters of training."""
 CHOSEN_BY = ("doc_id", "title", "abstract", "domains", "fold", "characters")
-"""Columns of the index that decide which documents are taken."""
+"""Columns of the index that decide which documents are chosen."""
 
 
 def choose_documents(index: Iterable[pl.DataFrame], domain: str, max_characters: int) -> pl.DataFrame:
     """Choose the documents of a domain that models are trained and tested on, in their final order.
 
-    Memory holds one piece of the index, and no more documents than are chosen.
+    Memory holds one piece of the index and the chosen documents.
 
     Parameters
     ----------
     index : iterable of pl.DataFrame
-        The corpus's index in pieces, columns :data:`CHOSEN_BY`.
+        The index of the corpus in pieces, columns :data:`CHOSEN_BY`.
     domain : str
         Name of the domain.
     max_characters : int
-        Characters of `adapt-train` before LaTeX is taken out, a tenth of it for each held-out fold. Whole
-        documents in the order of a hash of doc_id, up to the first that would go over it; at least one.
+        Characters of `adapt-train` before LaTeX is removed; a tenth for each held-out fold. Whole documents
+        are chosen in the order of a hash of doc_id, up to the first that would exceed it; at least one.
 
     Returns
     -------
     pl.DataFrame
-        doc_id and fold, by a hash of doc_id; none where these folds of the domain are empty.
+        doc_id and fold, by a hash of doc_id; empty if these folds of the domain are empty.
     """
     schema = {"doc_id": pl.String, "fold": pl.String, "size": pl.Int64, "hash": pl.String}
     fitting = {fold: pl.DataFrame(schema=schema) for fold in (TRAIN, *HELD_OUT)}
@@ -47,7 +47,7 @@ def choose_documents(index: Iterable[pl.DataFrame], domain: str, max_characters:
         for fold, limit in limits.items():
             of_fold = rows.filter(pl.col("fold") == fold)
             counts[fold] += len(of_fold)
-            # what does not fit now never will: documents to come can only push it further back
+            # what does not fit now never will: later documents can only push it further back
             best = pl.concat([fitting[fold], of_fold]).sort("hash")
             fitting[fold] = best.filter((pl.col("size").cum_sum() <= limit) | (pl.int_range(pl.len()) == 0))
     for fold, fits in fitting.items():
@@ -77,7 +77,7 @@ def make_plain(document: Mapping[str, Any], counts: Counter[str]) -> str:
     document : mapping
         With `title`, `abstract` and `text`.
     counts : Counter
-        Takes the converter's failures; see :func:`fathom.corpus.latex.convert_latex`.
+        Counts the converter's failures; see :func:`fathom.corpus.latex.convert_latex`.
     """
     paragraphs = iterate_paragraphs(join_parts(document))
     plain = (" ".join(convert_latex(paragraph, counts).split()) for paragraph in paragraphs)

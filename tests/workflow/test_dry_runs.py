@@ -230,3 +230,15 @@ def test_rules_name_log_benchmark_and_resources():
         ):
             assert directive in body, f"rule {name} lacks {directive}"
         assert "retries" not in body, f"rule {name} repeats itself; that belongs in the profile"
+
+
+def test_threads_of_a_job_reach_the_programs_that_take_them():
+    text = "\n".join(path.read_text() for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")))
+    checked = set()
+    for body in re.split(r"^\s*rule \w+:$", text, flags=re.MULTILINE)[1:]:
+        for program in re.findall(r'code=sources\("(\w+)"\)', body)[:1]:
+            (path,) = (ROOT / "scripts").glob(f"*/{program}.py")
+            for option in re.findall(r'"(--threads|--workers)"', path.read_text()):
+                assert f"{option} {{threads}}" in body, program
+                checked.add(program)
+    assert {"score_pairs", "embed_sentences", "measure_layer_rates"} <= checked

@@ -41,8 +41,8 @@ rule measure_layer_rates:
     shell:
         "python {input.code[0]:q} --model {input.model:q} --keywords {input.keywords:q}"
         " --sentences {input.sentences:q} --wordlists {params.wordlists:q}"
-        " --settings {params.settings:q} --output {output.rates:q} --tokens {output.tokens:q}"
-        " --token-lists {output.lists:q} --examples {output.examples:q} --report {output.report:q}"
+        " --settings {params.settings:q} --threads {threads} --output {output.rates:q}"
+        " --tokens {output.tokens:q} --token-lists {output.lists:q} --examples {output.examples:q} --report {output.report:q}"
         " --log {log:q}"
 
 
@@ -105,7 +105,8 @@ rule measure_layer_targets:
         lens=lambda wildcards, input: f"--lens {input.lens}" if input.lens else "",
     shell:
         "python {input.code[0]:q} --model {input.model:q} --pairs {input.pairs:q} {params.lens}"
-        " --settings {params.settings:q} --output {output.targets:q} --report {output.report:q} --log {log:q}"
+        " --settings {params.settings:q} --threads {threads} --output {output.targets:q}"
+        " --report {output.report:q} --log {log:q}"
 
 
 rule summarize_layers:

@@ -32,7 +32,7 @@ rule score_pairs:
         settings=settings.of("scoring"),
     shell:
         "python {input.code[0]:q} --model {input.model:q} --pairs {input.pairs:q}"
-        " --settings {params.settings:q} --gpus {resources.gpu} --output {output.scores:q}"
+        " --settings {params.settings:q} --threads {threads} --gpus {resources.gpu} --output {output.scores:q}"
         " --report {output.report:q} --log {log:q}"
 
 
@@ -75,7 +75,8 @@ rule measure_perplexity:
         settings=settings.of("scoring", "perplexity"),
     shell:
         "python {input.code[0]:q} --model {input.model:q} --texts {input.texts:q}"
-        " --settings {params.settings:q} --output {output.scores:q} --report {output.report:q} --log {log:q}"
+        " --settings {params.settings:q} --threads {threads} --output {output.scores:q}"
+        " --report {output.report:q} --log {log:q}"
 
 
 rule measure_attribute_rate:
@@ -106,8 +107,8 @@ rule measure_attribute_rate:
         wordlists=folder_of("wordlists"),
     shell:
         "python {input.code[0]:q} --model {input.model:q} --sentences {input.sentences:q}"
-        " --wordlists {params.wordlists:q} --settings {params.settings:q} --output {output.rates:q}"
-        " --token-lists {output.lists:q} --report {output.report:q} --log {log:q}"
+        " --wordlists {params.wordlists:q} --settings {params.settings:q} --threads {threads}"
+        " --output {output.rates:q} --token-lists {output.lists:q} --report {output.report:q} --log {log:q}"
 
 
 rule summarize_scores:

@@ -36,7 +36,14 @@ def main(arguments: argparse.Namespace) -> None:
     counts = {split: examples.filter(pl.col("split") == split).height for split in ("train", "valid", "test")}
     log.info("%s: %s", arguments.name, ", ".join(f"{count:,} to {split}" for split, count in counts.items()))
     write_table(arguments.output, examples, EXAMPLES)
-    report = {"task": arguments.name, "metric": settings.task.scored_by, "origin": origin, **counts, **left}
+    report = {
+        "task": arguments.name,
+        "metric": settings.task.scored_by,
+        "origin": origin,
+        "validation": "own part" if "valid" in set(made["split"]) else "share of the training part",
+        **counts,
+        **left,
+    }
     write_json(arguments.report, report)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import torch
 from tests.tuning.conftest import WORDS, make_model, make_sentence
 
 from fathom.config.tuning import Limits, Lora
@@ -50,6 +51,20 @@ filter_list:
     filter:
       - {{function: take_first}}
 """
+MCC = CHOICE.split("metric_list", maxsplit=1)[0] + "metric_list:\n  - {{metric: mcc}}\n"
+GREEDY = """\
+task: {name}
+dataset_path: json
+dataset_kwargs: {{data_files: {{train: {folder}/train.jsonl, test: {folder}/test.jsonl}}}}
+training_split: train
+test_split: test
+output_type: loglikelihood
+doc_to_text: "{{{{question}}}} Answer:"
+doc_to_target: " {{{{continuation}}}}"
+metric_list:
+  - {{metric: acc, aggregation: mean, higher_is_better: true}}
+"""
+SHARED = CHOICE.replace("test_split: test", "validation_split: test\ntest_split: test")
 
 
 @pytest.fixture
@@ -66,6 +81,7 @@ def write_task(tmp_path, monkeypatch):
                     "question": make_sentence(number, 4),
                     "options": [WORDS[(number + place * 3) % len(WORDS)] for place in range(3)],
                     "gold": number % 3,
+                    "continuation": WORDS[number % len(WORDS)],
                 }
                 for number in range(count)
             ]
@@ -83,7 +99,9 @@ def evaluate_by_harness(model, tokenizer, path: str, name: str) -> dict:
 
     manager = TaskManager(include_path=str(Path(path).parent), include_defaults=False)
     reader = HFLM(pretrained=model, tokenizer=tokenizer, batch_size=1)
-    return lm_eval.simple_evaluate(model=reader, tasks=[name], task_manager=manager)["results"][name]
+    return lm_eval.simple_evaluate(model=reader, tasks=[name], task_manager=manager, bootstrap_iters=0)[
+        "results"
+    ][name]
 
 
 @pytest.mark.parametrize("shape", ["gpt2", "llama"])
@@ -98,6 +116,58 @@ def test_questions_have_the_accuracy_of_the_harness(write_task, tokenizer, shape
         assert len(test) == 24
         outcomes = evaluate_examples(model, test, encoder, metric, 300)
         assert compute_score(outcomes, metric) == pytest.approx(theirs[f"{metric},none"])
+
+
+def test_the_correlation_is_that_of_the_harness(write_task, tokenizer):
+    path, model = write_task(MCC, "own_mcc"), make_model("llama")
+    test = make_examples(load_task(path), "mcc").filter(pl.col("split") == "test")
+    outcomes = evaluate_examples(model, test, Encoder(model, tokenizer, Lora(dtype="float32")), "mcc", 300)
+    theirs = evaluate_by_harness(model, tokenizer, path, "own_mcc")["mcc,none"]
+    assert theirs not in (0.0, 1.0)
+    assert compute_score(outcomes, "mcc") == pytest.approx(theirs)
+
+
+def test_a_continuation_counts_where_greedy_decoding_gives_it(write_task, tokenizer):
+    """A lone option is always the most likely one: the choice says nothing."""
+    path, model = write_task(GREEDY, "own_greedy"), make_model("gpt2")
+    # whatever the question, this model goes on with one token; every other example asks for it
+    token, place = min(
+        (token, place) for token, place in tokenizer.get_vocab().items() if token[0] == "Ġ" != token
+    )
+    with torch.no_grad():
+        model.transformer.ln_f.weight.zero_()
+        model.transformer.ln_f.bias.copy_(100 * model.transformer.wte.weight[place])
+    lines = Path(path).with_name("test.jsonl").read_text().splitlines()
+    rows = [json.loads(line) | {"continuation": token[1:]} if number % 2 else json.loads(line)
+            for number, line in enumerate(lines)]  # fmt: skip
+    Path(path).with_name("test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    test = make_examples(load_task(path), "acc").filter(pl.col("split") == "test")
+    outcomes = evaluate_examples(model, test, Encoder(model, tokenizer, Lora(dtype="float32")), "acc", 300)
+    theirs = evaluate_by_harness(model, tokenizer, path, "own_greedy")["acc,none"]
+    assert 0.4 < theirs < 0.6
+    assert compute_score(outcomes, "acc") == pytest.approx(theirs)
+    with pytest.raises(InputError, match="gives loglikelihood, which acc_norm does not score"):
+        make_examples(load_task(path), "acc_norm")
+
+
+def test_no_epoch_is_chosen_on_test_questions(write_task, tokenizer):
+    """One part for validation and test: a share of the training part validates."""
+    path, model = write_task(SHARED, "own_shared"), make_model("gpt2")
+    made = make_examples(load_task(path), "acc")
+    assert sorted(set(made["split"])) == ["test", "train"]
+    examples, _ = limit_examples(made, Limits())
+    valid, test = (examples.filter(pl.col("split") == split) for split in ("valid", "test"))
+    assert (len(valid) > 0, len(test)) == (True, 24)
+    assert all(name.startswith("train-") for name in valid["example_id"])
+    outcomes = evaluate_examples(model, test, Encoder(model, tokenizer, Lora(dtype="float32")), "acc", 300)
+    theirs = evaluate_by_harness(model, tokenizer, path, "own_shared")["acc,none"]
+    assert compute_score(outcomes, "acc") == pytest.approx(theirs)
+
+
+def test_a_task_that_trains_on_its_test_questions_is_refused(write_task):
+    path = write_task(CHOICE.replace("training_split: train", "training_split: test"), "own_circular")
+    with pytest.raises(InputError, match="trains on 'test', the part that it is tested on"):
+        make_examples(load_task(path), "acc")
 
 
 def test_answers_have_the_matches_of_the_harness(write_task, tokenizer):

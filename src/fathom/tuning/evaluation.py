@@ -121,7 +121,9 @@ def evaluate_examples(
             chosen.append(0)
             continue
         chosen.append(_choose(options, targets, metric))
-        values.append(float(chosen[-1] == gold))
+        # one option is always the most likely one: its text must be what greedy decoding gives
+        found = bool((options[0].rank == 1).all()) if count == 1 else chosen[-1] == gold
+        values.append(float(found))
     return _make_outcomes(examples, values, [1.0] * len(values), chosen)
 
 

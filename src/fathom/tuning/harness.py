@@ -20,6 +20,13 @@ from fathom.models.tokens import render_chat_prompt, uses_bos
 from fathom.running.program import log
 from fathom.tuning.evaluation import Encoder
 
+METRICS_BY_OUTPUT: dict[str, tuple[Metric, ...]] = {
+    "multiple_choice": ("acc", "acc_norm", "mcc"),
+    "loglikelihood": ("acc",),
+    "generate_until": ("exact_match",),
+}
+"""Metrics that score what a task's `output_type` gives."""
+
 _WHERE = "train_before_test.tasks"
 
 
@@ -83,23 +90,14 @@ def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
         If the task has no training data, is of a form that cannot be tuned for, or does not fit the metric.
     """
     name = task.task_name
-    known = {"multiple_choice", "loglikelihood", "generate_until"}
-    if task.OUTPUT_TYPE not in known or (task.OUTPUT_TYPE == "generate_until") != (metric == "exact_match"):
+    if metric not in METRICS_BY_OUTPUT.get(task.OUTPUT_TYPE, ()):
         raise InputError(
             f"task {name!r} gives {task.OUTPUT_TYPE}, which {metric} does not score",
             _WHERE,
-            "exact_match goes with generate_until, the others with multiple_choice",
+            "; ".join(f"{kind}: {', '.join(metrics)}" for kind, metrics in METRICS_BY_OUTPUT.items()),
         )
-    if not task.has_training_docs():
-        raise InputError(f"task {name!r} has no training data", _WHERE, "leave it out")
-    splits = {"train": task.training_docs()}
-    tested = task.has_test_docs()
-    if task.has_validation_docs():
-        splits["valid" if tested else "test"] = task.validation_docs()
-    if tested:
-        splits["test"] = task.test_docs()
     rows, left = [], 0
-    for split, docs in splits.items():
+    for split, docs in split_documents(task).items():
         for place, doc in enumerate(docs):
             row = _make_row(task, doc, f"{split}-{place}", split)
             rows.append(row)
@@ -108,6 +106,35 @@ def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
         log.info("%s documents of %s have an empty prompt or answer and are left out", f"{left:,}", name)
     found = [row for row in rows if row is not None]
     return pl.DataFrame(found, schema=make_empty_table(EXAMPLES).schema, orient="row")
+
+
+def split_documents(task: Any) -> dict[str, Any]:
+    """Return the documents of a task by split, test documents never as training or validation.
+
+    Where the task names the same part for validation and test, or has no test part, its validation part is
+    the test split, and there is no validation split.
+
+    Raises
+    ------
+    InputError
+        If the task has no training data, or trains on the part that it is tested on.
+    """
+    name, config = task.task_name, task.config
+    if not task.has_training_docs():
+        raise InputError(f"task {name!r} has no training data", _WHERE, "leave it out")
+    tested = config.test_split if task.has_test_docs() else config.validation_split
+    if config.training_split == tested:
+        raise InputError(
+            f"task {name!r} trains on {tested!r}, the part that it is tested on",
+            _WHERE,
+            "name another training_split in its YAML file, or leave it out",
+        )
+    splits = {"train": task.training_docs()}
+    if task.has_validation_docs() and config.validation_split not in (tested, config.training_split):
+        splits["valid"] = task.validation_docs()
+    if task.has_test_docs() or task.has_validation_docs():
+        splits["test"] = task.test_docs() if task.has_test_docs() else task.validation_docs()
+    return splits
 
 
 def _make_row(task: Any, doc: Any, name: str, split: str) -> tuple[Any, ...] | None:
@@ -203,13 +230,7 @@ def evaluate_generation(
 
 def _find_documents(task: Any, examples: pl.DataFrame) -> Sequence[Any]:
     """Return the task's own documents of some examples, by the place that their ids name."""
-    tested = task.has_test_docs()
-    parts: dict[str, Any] = {"train": task.training_docs()}
-    if task.has_validation_docs():
-        parts["valid" if tested else "test"] = task.validation_docs()
-    if tested:
-        parts["test"] = task.test_docs()
-    lists = {split: list(docs) for split, docs in parts.items()}
+    lists = {split: list(docs) for split, docs in split_documents(task).items()}
     places = (example_id.rsplit("-", 1) for example_id in examples["example_id"])
     return [lists[split][int(place)] for split, place in places]
 

@@ -11,7 +11,14 @@ from fathom.io.contracts.ranking import OUTCOMES
 from fathom.io.files import read_json, write_atomically, write_delimited
 from fathom.io.tables import read_table
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
-from fathom.tuning.score_tables import TUNING_COLUMNS, list_rows, write_examples, write_scores
+from fathom.tuning.score_tables import (
+    CONDITIONS,
+    TUNING_COLUMNS,
+    list_rows,
+    pick_outcomes,
+    write_examples,
+    write_scores,
+)
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -27,8 +34,10 @@ def main(arguments: argparse.Namespace) -> None:
             outcomes = {
                 model: read_table(path, OUTCOMES) for model, of, path in arguments.outcomes if of == task
             }
-            write_examples(folder / "direct_eval_examples" / f"{task}.csv", outcomes, "direct")
-            write_examples(folder / "train_before_test_examples" / f"{task}.csv", outcomes, "tuned")
+            for name, score in CONDITIONS.items():
+                # a model that did not improve keeps its direct score, and with it its direct examples
+                parts = {model: pick_outcomes(reports[model, task], score) for model in outcomes}
+                write_examples(folder / f"{name}_examples" / f"{task}.csv", outcomes, parts)
     write_delimited(arguments.table, TUNING_COLUMNS, list_rows(reports), ",")
 
 

@@ -5,12 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from fathom.config.ranking import RankedBenchmark, Ranking, ScoreFile
+from fathom.config.ranking import RankedBenchmark, Ranking, RankingSettings, ScoreFile
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.files import write_json
 from fathom.models.registry import Entry
+from fathom.ranking.benchmark_agreement import measure_tau_matrices, summarize_benchmarks, tabulate_means
 from fathom.ranking.folder import read_folder
 from fathom.ranking.inputs import find_score_files, list_score_files
+from fathom.ranking.resampled_scores import ResampledScores
 from fathom.ranking.table import read_score_table, write_score_table
 
 HIGH = Ranking(benchmarks={name: RankedBenchmark(lower_is_better=False) for name in "abc"})
@@ -245,3 +248,19 @@ def test_nothing_of_a_number_is_lost(write_scores):
     folder = write_scores("s.csv", HEADER, change(LINES, 0, 1, repr(value)))
     assert read_folder(folder, HIGH, {}).scores[0, 0, 0] == value
     assert math.isclose(value, 0.3)
+
+
+def test_a_benchmark_without_examples_is_left_out_of_the_paired_statistic_alone(write_scores, caplog):
+    folder = write_scores("s.csv", HEADER, LINES)
+    for name in ("a", "b"):
+        rows = [(n, f"k{n}", 1, *(place + n * place % 7 / 10 for place in range(1, 5))) for n in range(30)]
+        write_scores(f"s_examples/{name}.csv", ("example", "keyword", "weight", "m1", "m2", "m3", "m4"), rows)
+    resampled = ResampledScores(read_folder(folder, HIGH, {}), RankingSettings(summary=Summary(rounds=20)))
+    with caplog.at_level("INFO", logger="fathom"):
+        assert set(resampled.signs) == {"tau", "tau_paired"}
+    assert "tau_paired: no test on c, which are left out of this statistic" in caplog.text
+    matrices = measure_tau_matrices(resampled)
+    assert {(row[1], row[2]) for row in tabulate_means(matrices, resampled)} == {
+        *(("tau", name) for name in "abc"), ("tau_paired", "a"), ("tau_paired", "b")}  # fmt: skip
+    found = {each.name: each.values[0] for each in summarize_benchmarks(matrices, resampled)}
+    assert found["mean_tau_paired"] == 1

@@ -2,9 +2,23 @@
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import trim_mean, ttest_rel
 
-from fathom.ranking.significance import compare_paired, compare_unpaired, order_pairs
+from fathom.config.tuning import TRIM
+from fathom.ranking.significance import (
+    ExampleScores,
+    _trim_means,
+    compare_paired,
+    compare_unpaired,
+    order_pairs,
+)
+
+
+def make_examples(values, keywords=None, weights=None, trimmed=False) -> ExampleScores:
+    count = len(values)
+    return ExampleScores(
+        values, np.ones(count) if weights is None else weights, keywords or [""] * count, trimmed
+    )
 
 
 def test_a_difference_counts_from_1_96_standard_errors_on():
@@ -28,7 +42,7 @@ def test_a_missing_score_is_neither_tie_nor_difference():
 def test_the_paired_test_is_scipys():
     random = np.random.default_rng(1)
     examples = (random.random((80, 1)) + random.normal(0, 0.3, (80, 6)) + np.arange(6) * 0.05 > 0.5) * 1.0
-    found = compare_paired(examples, 0.05)
+    found = compare_paired(make_examples(examples), 0.05)
     for sign, (a, b) in zip(found, zip(*np.triu_indices(6, 1), strict=True), strict=True):
         test = ttest_rel(examples[:, a], examples[:, b])
         assert sign == (np.sign(test.statistic) if test.pvalue < 0.05 else 0)
@@ -42,10 +56,50 @@ def test_the_paired_test_sees_what_the_unpaired_one_cannot():
     examples = np.stack([first, second], axis=1)
     errors = examples.std(axis=0, ddof=1) / np.sqrt(200)
     assert compare_unpaired(examples.mean(axis=0)[:, None], errors[:, None], 0.05).tolist() == [[0]]
-    assert compare_paired(examples, 0.05).tolist() == [1]
+    assert compare_paired(make_examples(examples), 0.05).tolist() == [1]
 
 
 @pytest.mark.parametrize(("shift", "sign"), [(0.0, 0), (0.25, -1)])
 def test_a_difference_that_never_varies_is_certain(shift, sign):
     first = np.linspace(0.1, 0.9, 30)
-    assert compare_paired(np.stack([first, first + shift], axis=1), 0.05).tolist() == [sign]
+    assert compare_paired(make_examples(np.stack([first, first + shift], axis=1)), 0.05).tolist() == [sign]
+
+
+def test_the_test_is_of_the_trimmed_mean():
+    """One model is better nearly everywhere; on a few examples its rank is enormous."""
+    random = np.random.default_rng(2)
+    first = random.integers(50, 100, 200).astype(float)
+    second = first - 10
+    second[:15] = 50_000.0
+    values = np.stack([first, second], axis=1)
+    assert ttest_rel(first, second).statistic < 0, "by the mean the second model has the higher rank"
+    assert trim_mean(second, TRIM) < trim_mean(first, TRIM), "by the score it has the lower one"
+    assert compare_paired(make_examples(values, trimmed=True), 0.05).tolist() == [1]
+
+
+def test_examples_of_one_keyword_are_one_observation():
+    """Five keywords of 40 examples each are five observations, not 200."""
+    random = np.random.default_rng(3)
+    difference = np.repeat([0.3, 0.3, 0.3, -0.3, -0.2], 40)
+    values = np.stack([difference, np.zeros(200)], axis=1) + random.normal(0, 0.01, (200, 1))
+    keywords = [f"k{place}" for place in np.repeat(np.arange(5), 40)]
+    assert compare_paired(make_examples(values), 0.05).tolist() == [1]
+    assert compare_paired(make_examples(values, keywords), 0.05).tolist() == [0]
+
+
+def test_texts_weigh_as_much_as_they_are_long():
+    """On many short texts the first model has fewer bits a byte, on the few long ones the second one."""
+    random = np.random.default_rng(4)
+    weights = np.repeat([100.0, 10_000.0], [150, 50])
+    difference = np.repeat([0.5, -0.5], [150, 50]) + random.normal(0, 0.05, 200)
+    values = np.stack([1 + difference, np.ones(200)], axis=1)
+    assert compare_paired(make_examples(values), 0.05).tolist() == [1]
+    assert compare_paired(make_examples(values, weights=weights), 0.05).tolist() == [-1]
+
+
+def test_a_resampled_trimmed_mean_is_scipys():
+    random = np.random.default_rng(5)
+    values, counts = random.normal(size=37), random.integers(0, 4, (20, 37)).astype(float)
+    found = _trim_means(values, np.ones(37), counts)
+    expected = [trim_mean(np.repeat(values, row.astype(int)), TRIM) for row in counts]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -24,8 +24,14 @@ from fathom.models.loading import Pointer
 from fathom.ranking.folder import read_folder
 from fathom.running.resume import Resume
 from fathom.tuning.examples import limit_examples, make_completions, make_questions
-from fathom.tuning.experiment import Result, choose_results, describe_results, run_experiment
-from fathom.tuning.score_tables import TUNING_COLUMNS, write_scores
+from fathom.tuning.experiment import (
+    Result,
+    choose_results,
+    describe_results,
+    join_outcomes,
+    run_experiment,
+)
+from fathom.tuning.score_tables import TUNING_COLUMNS, pick_outcomes, write_examples, write_scores
 
 ROOT = Path(__file__).resolve().parents[2]
 LORA = {"dtype": "float32", "learning_rate": 0.01, "epochs": 5, "batch": 4, "max_tokens": 64}
@@ -166,6 +172,32 @@ def test_a_model_that_does_not_improve_keeps_its_score():
     assert (report["tuned"], report["chosen"], report["floored"]) == (0.31, 0.31, 0.33)
 
 
+def test_score_error_and_examples_are_of_one_model(tmp_path):
+    """A model that did not improve has its direct score; nothing of its tuned one may stand beside it."""
+    task = Task(kind="choice", domain="x")
+    results = {
+        "kept": make_result(False, 0.6, [0.5], 0.31, 0.90),
+        "risen": make_result(False, 0.3, [0.5], 0.31, 0.90),
+    }
+    reports = {(model, "a"): describe_results([result], "acc") for model, result in results.items()}
+    outcomes = {model: join_outcomes([result], "acc") for model, result in results.items()}
+    write_scores(tmp_path, reports, {"a": task})
+    parts = {model: pick_outcomes(reports[model, "a"], "chosen") for model in results}
+    write_examples(tmp_path / "examples.csv", outcomes, parts)
+    examples = read_delimited(tmp_path / "examples.csv", ",")
+    for row, error in zip(
+        read_delimited(tmp_path / "train_before_test.csv", ","),
+        read_delimited(tmp_path / "train_before_test_stderr.csv", ","),
+        strict=True,
+    ):
+        model, score = row["model"], float(row["a"])
+        values = [float(line[model]) for line in examples]
+        assert sum(values) / len(values) == pytest.approx(score)
+        assert float(error["a"]) == pytest.approx((score * (1 - score) / len(values)) ** 0.5, rel=0.1)
+    assert {row["model"]: row["a"] for row in read_delimited(tmp_path / "train_before_test.csv", ",")} == {
+        "kept": "0.31", "risen": "0.9"}  # fmt: skip
+
+
 def test_the_better_template_counts_under_each_condition():
     results = [make_result(False, 0.5, [0.6], 0.50, 0.61), make_result(True, 0.4, [0.8], 0.45, 0.80)]
     direct, tuned = choose_results(results, "acc")
@@ -221,6 +253,7 @@ def test_the_folder_of_scores_is_one_that_rankings_read(tmp_path):
             "chosen": 6.0 + place,
             "direct_error": 0.5,
             "tuned_error": 0.25,
+            "chosen_error": 0.3,
         }
         for place, model in enumerate(["m1", "m2", "m3", "m4"])
         for shift, task in enumerate(tasks)

@@ -9,6 +9,8 @@ from fathom.config.section import Name, Positive, Section, Share, Text
 
 Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
 LOWER_IS_BETTER: tuple[Metric, ...] = ("trimmed_mean_rank", "bits_per_byte")
+TRIM = 0.2
+"""Share of ranks that the trimmed mean cuts from each end [RawCorpora, Sec. 2.6]."""
 
 
 class Lora(Section):

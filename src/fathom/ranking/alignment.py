@@ -139,7 +139,11 @@ def align_conditions(
 
     chosen = list(choose_benchmarks(matrices, resampled))
     names = [resampled.table.benchmarks[place].name for place in chosen]
-    test = next(name for name in (PAIRED, UNPAIRED, PLAIN) if name in resampled.signs)
+    test = next(
+        name
+        for name in (PAIRED, UNPAIRED, PLAIN)
+        if name in resampled.signs and not np.isnan(resampled.signs[name][:, chosen]).all(axis=2).any()
+    )
     known = np.asarray(~np.isnan(resampled.table.scores[:, :, chosen]).any(axis=(0, 2)))
     some = np.flatnonzero(known)
     counts = resampled.draw_models(known)

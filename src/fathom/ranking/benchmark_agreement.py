@@ -68,6 +68,8 @@ def tabulate_pairs(matrices: list[TauMatrices], resampled: ResampledScores) -> l
 
 def tabulate_means(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Row]:
     """Return the rows of means.csv: each benchmark's mean tau with all others; log those below 0."""
+    import numpy as np
+
     table, rows = resampled.table, []
     downstream = table.downstream
     for matrix in matrices:
@@ -75,6 +77,9 @@ def tabulate_means(matrices: list[TauMatrices], resampled: ResampledScores) -> l
         for column in downstream:
             others = [other for other in downstream if other != column]
             values = average(matrix.values[:, column][:, others])
+            signs = resampled.signs[matrix.statistic][table.conditions.index(matrix.condition), column]
+            if np.isnan(signs).all() and matrix.statistic != PLAIN:
+                continue  # no difference was tested
             known = len(table.models)
             name = table.benchmarks[column].name
             rows.append((matrix.condition, matrix.statistic, name, OTHERS, *resampled.format(values), known))

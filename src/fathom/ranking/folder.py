@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from fathom.config.ranking import Ranking
 from fathom.errors import InputError
+from fathom.io.contracts.ranking import KEYWORD, WEIGHT
 from fathom.io.files import read_delimited
 from fathom.models.registry import Entry
 from fathom.ranking.inputs import ConditionFiles, find_score_files
 from fathom.ranking.metadata import describe_benchmarks, describe_models, read_metadata
-from fathom.ranking.significance import compare_paired
-from fathom.ranking.table import ScoreTable, check_size
+from fathom.ranking.significance import ExampleScores, compare_paired
+from fathom.ranking.table import Benchmark, ScoreTable, check_size
 from fathom.running.program import log
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 MODEL = "model"
+TRIMMED = "rank"
+"""Metric whose score is a trimmed mean over examples; of all others it is their weighted mean."""
+
 MISSING = frozenset({"", "-", "na", "n/a", "nan", "null", "none"})
 
 Grid = dict[str, dict[str, float]]
@@ -57,7 +61,7 @@ def read_folder(folder: Path | str, settings: Ranking, registry: Mapping[str, En
     benchmarks = describe_benchmarks(columns, settings, metadata, str(files[0].scores))
     columns = [each.name for each in benchmarks]
     direction = np.array([-1.0 if each.lower_is_better else 1.0 for each in benchmarks])
-    paired = np.array([_read_examples(each, models, columns, settings.significance) for each in files])
+    paired = np.array([_read_examples(each, models, benchmarks, settings.significance) for each in files])
     table = ScoreTable(
         tuple(each.name for each in files),
         tuple(describe_models(models, settings, metadata, registry)),
@@ -169,11 +173,12 @@ def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence
 
 
 def _read_examples(
-    files: ConditionFiles, models: Sequence[str], columns: Sequence[str], significance: float
+    files: ConditionFiles, models: Sequence[str], benchmarks: Sequence[Benchmark], significance: float
 ) -> "Array":
-    """Return paired tests as an array [benchmarks, pairs of models]; NaN where there are no examples."""
+    """Return paired tests of shape (n_benchmarks, n_model_pairs); NaN where there are no examples."""
     import numpy as np
 
+    columns = [each.name for each in benchmarks]
     found = np.full((len(columns), len(models) * (len(models) - 1) // 2), np.nan)
     for path in files.examples:
         if path.stem not in columns:
@@ -183,18 +188,25 @@ def _read_examples(
                 f"{files.scores.name} has none of this name",
             )
         rows = read_delimited(path, ",")
-        unknown = [name for name in (rows[0] if rows else {}) if name not in models][1:]
+        unknown = [name for name in (rows[0] if rows else {}) if name not in (*models, KEYWORD, WEIGHT)][1:]
         lacking = [name for name in models if rows and name not in rows[0]]
         if unknown or lacking or len(rows) < 2:
             raise InputError(
                 f"{len(rows)} examples, models that are unknown: {', '.join(unknown) or 'none'}, missing: "
                 f"{', '.join(lacking) or 'none'}",
                 str(path),
-                "one line for each example: its name, then its score by each model",
+                f"a line for each example: name, score by each model; {KEYWORD}, {WEIGHT} if any",
             )
-        values = [
-            [_read_number(row[name], f"{path}, line {number}, column {name}") for name in models]
+        numbers = [
+            [
+                _read_number(row.get(name, "1"), f"{path}, line {number}, column {name}")
+                for name in (WEIGHT, *models)
+            ]
             for number, row in enumerate(rows, start=2)
         ]
-        found[columns.index(path.stem)] = compare_paired(np.array(values), significance)
+        weights, values = np.split(np.array(numbers), [1], axis=1)
+        place = columns.index(path.stem)
+        keywords = [row.get(KEYWORD, "") for row in rows]
+        trimmed = benchmarks[place].metric == TRIMMED
+        found[place] = compare_paired(ExampleScores(values, weights[:, 0], keywords, trimmed), significance)
     return found

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fathom.config.ranking import RankingSettings
 from fathom.ranking.resampling import draw_models, estimate_interval, weigh_pairs
 from fathom.ranking.significance import compare_unpaired, order_pairs
-from fathom.ranking.table import ScoreTable
+from fathom.ranking.table import FEWEST_BENCHMARKS, ScoreTable
+from fathom.running.program import log
 from fathom.scoring.summaries import format_number
 
 if TYPE_CHECKING:
@@ -53,21 +54,27 @@ class ResampledScores:
     @cached_property
     def signs(self) -> dict[str, "Array"]:
         """Signs by statistic, each of shape (n_conditions, n_benchmarks, n_model_pairs)."""
-        import numpy as np
-
         unpaired = compare_unpaired(
             self.oriented,
             self.table.errors,
             self.settings.ranking.significance,
         )
         found = {PLAIN: order_pairs(self.oriented), UNPAIRED: unpaired, PAIRED: self.table.paired}
+        tested = {name: self._keep_tested(signs, name) for name, signs in found.items() if name != PLAIN}
+        return {PLAIN: found[PLAIN]} | {name: signs for name, signs in tested.items() if signs is not None}
+
+    def _keep_tested(self, signs: "Array", name: str) -> "Array | None":
+        """Return signs of the benchmarks that were tested in every condition; None if these are too few."""
+        import numpy as np
+
+        tested = ~np.isnan(signs).all(axis=2).any(axis=0)
         downstream = self.table.downstream
-        # a test counts where it was made for every benchmark of every condition
-        return {
-            name: signs
-            for name, signs in found.items()
-            if name == PLAIN or not np.isnan(signs[:, downstream]).all(axis=2).any()
-        }
+        if tested[downstream].sum() < FEWEST_BENCHMARKS:
+            return None
+        missing = [self.table.benchmarks[column].name for column in downstream if not tested[column]]
+        if missing:
+            log.info("%s: no test on %s, which are left out of this statistic", name, ", ".join(missing))
+        return np.where(tested[:, None], signs, np.nan)
 
     def choose_models(self, group: str) -> "NDArray[np.bool_]":
         """Return which models belong to a group: all, a kind, or a family."""

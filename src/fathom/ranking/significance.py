@@ -6,13 +6,22 @@ The unpaired test takes two models' errors for independent. On the same examples
 less than there is; the paired test looks at the differences themselves.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from fathom.config.tuning import TRIM
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
+ROUNDS = 1000
+"""Bootstrap resamples of a paired test."""
+
+_TOLERANCE = 1e-12  # relative; rounding alone makes no difference
 
 
 def order_pairs(scores: "Array") -> "Array":
@@ -61,35 +70,110 @@ def compare_unpaired(scores: "Array", errors: "Array", significance: float) -> "
     return np.swapaxes(np.where(np.isnan(apart + spread), np.nan, found), -1, -2)
 
 
-def compare_paired(examples: "Array", significance: float) -> "Array":
+class ExampleScores(NamedTuple):
+    """Scores of single examples of one benchmark, and how they make up its score.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_examples, n_models)
+        NaN leaves the model untested.
+    weights : ndarray of shape (n_examples,)
+        The score is their weighted mean, unless it is trimmed.
+    keywords : list of str
+        Examples of one keyword are drawn together; examples without one alone.
+    trimmed : bool
+        Whether the score is the trimmed mean, as of ranks.
+    """
+
+    values: "Array"
+    weights: "Array"
+    keywords: list[str]
+    trimmed: bool = False
+
+
+def compare_paired(examples: ExampleScores, significance: float) -> "Array":
     """Return which of every two models is ahead on the same examples, 0 where neither is significantly.
 
-    A paired t test of the mean difference, of all pairs of models at once, by their covariance.
+    The test is of the statistic that is reported: a paired t test of a plain mean over examples that are
+    independent; a paired bootstrap of a trimmed or weighted mean, or where examples share keywords.
 
     Parameters
     ----------
-    examples : ndarray, shape (examples, models)
-        Scores of single examples; NaN where there is none, which leaves the model untested.
+    examples : ExampleScores
     significance : float
         Two-sided p above which a difference counts as a tie.
 
     Returns
     -------
-    ndarray, shape (pairs,)
+    ndarray of shape (n_model_pairs,)
         The sign is that of the scores as they are: high is good.
     """
     import numpy as np
+
+    if examples.trimmed or any(examples.keywords) or np.ptp(examples.weights) > 0:
+        return _compare_resampled(examples, significance)
+    return _compare_means(examples.values, significance)
+
+
+def _compare_means(values: "Array", significance: float) -> "Array":
+    """Test the mean differences of all pairs of models at once, by their covariance."""
+    import numpy as np
     from scipy.stats import t
 
-    count, models = examples.shape
+    count, models = values.shape
     first, second = np.triu_indices(models, 1)
-    covariance = np.atleast_2d(np.cov(examples, rowvar=False))
+    covariance = np.atleast_2d(np.cov(values, rowvar=False))
     spread = np.diag(covariance)
     # rounding may leave a difference that is the same everywhere a variance a little below 0
     variance = np.maximum(spread[first] + spread[second] - 2 * covariance[first, second], 0.0) / count
-    means = examples.mean(axis=0)
+    means = values.mean(axis=0)
     apart = means[first] - means[second]
-    tolerance = 1e-12 * np.maximum(np.abs(means[first]), np.abs(means[second]))
+    tolerance = _TOLERANCE * np.maximum(np.abs(means[first]), np.abs(means[second]))
     threshold = t.isf(significance / 2, count - 1) * np.sqrt(variance)
     found = np.where(np.abs(apart) > np.maximum(threshold, tolerance), np.sign(apart), 0.0)
     return np.where(np.isnan(apart + variance), np.nan, found)
+
+
+def _compare_resampled(examples: ExampleScores, significance: float) -> "Array":
+    """Test differences by a bootstrap that draws the same keywords for all models."""
+    import numpy as np
+
+    clusters = _number_clusters(examples.keywords)
+    number = int(clusters.max()) + 1
+    random = np.random.default_rng(0)
+    drawn = np.stack([np.bincount(random.integers(number, size=number), minlength=number)
+                      for _ in range(ROUNDS)])  # fmt: skip
+    counts = np.concatenate([np.ones((1, number)), drawn])[:, clusters]
+    aggregate = _trim_means if examples.trimmed else _weigh_means
+    scores = np.stack([aggregate(values, examples.weights, counts) for values in examples.values.T], axis=1)
+    first, second = np.triu_indices(scores.shape[1], 1)
+    apart = scores[:, first] - scores[:, second]
+    low, high = np.quantile(apart[1:], [significance / 2, 1 - significance / 2], axis=0)
+    tolerance = _TOLERANCE * np.abs(scores[0]).max()
+    found = np.where((low > tolerance) | (high < -tolerance), np.sign(apart[0]), 0.0)
+    return np.where(np.isnan(apart[0]), np.nan, found)
+
+
+def _number_clusters(keywords: "Sequence[str]") -> "NDArray[np.int64]":
+    """Return the number of each example's cluster; an example without a keyword is one of its own."""
+    import numpy as np
+
+    names = [keyword or f" {place}" for place, keyword in enumerate(keywords)]  # no keyword begins blank
+    return np.unique(np.array(names), return_inverse=True)[1]
+
+
+def _weigh_means(values: "Array", weights: "Array", counts: "Array") -> "Array":
+    """Return the weighted mean of each resample, shape (n_rounds,)."""
+    return (counts @ (values * weights)) / (counts @ weights)
+
+
+def _trim_means(values: "Array", weights: "Array", counts: "Array") -> "Array":
+    """Return the trimmed mean of each resample, shape (n_rounds,): SciPy's of the repeated values."""
+    import numpy as np
+
+    order = np.argsort(values, kind="stable")
+    upper = np.cumsum(counts[:, order], axis=1)
+    total = upper[:, -1:]
+    cut = np.floor(TRIM * total)
+    kept = np.diff(np.clip(upper, cut, total - cut), axis=1, prepend=cut)
+    return np.asarray(kept @ values[order] / (total - 2 * cut)[:, 0])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.config.tuning import LOWER_IS_BETTER, Lora, Metric
+from fathom.config.tuning import LOWER_IS_BETTER, TRIM, Lora, Metric
 from fathom.errors import InputError
 from fathom.models.loading import find_context_length
 from fathom.models.tokens import EncodedPair, encode_chat_pairs, encode_document, encode_pairs
@@ -16,9 +16,6 @@ from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-TRIM = 0.2
-"""Share of ranks that the trimmed mean cuts from each end [RawCorpora, Sec. 2.6]."""
 
 
 class Encoder:

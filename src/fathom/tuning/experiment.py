@@ -188,13 +188,18 @@ def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any
     scores = {"direct": compute_score(direct.direct, metric), "tuned": compute_score(tuned.tuned, metric)}
     improved = is_better(metric, tuned.scores[tuned.epoch - 1], direct.before)
     better = is_better(metric, scores["tuned"], scores["direct"])
+    errors = {
+        "direct_error": compute_standard_error(direct.direct, metric),
+        "tuned_error": compute_standard_error(tuned.tuned, metric),
+    }
     return {
         "metric": metric,
         **scores,
         "chosen": scores["tuned" if improved else "direct"],
         "floored": scores["tuned" if better else "direct"],
-        "direct_error": compute_standard_error(direct.direct, metric),
-        "tuned_error": compute_standard_error(tuned.tuned, metric),
+        **errors,
+        "chosen_error": errors["tuned_error" if improved else "direct_error"],
+        "improved": improved,
         "templates": {"direct": _name(direct), "tuned": _name(tuned)},
         "validation": {_name(result): [result.before, *result.scores] for result in results},
         "epoch": tuned.epoch,

@@ -8,17 +8,16 @@ import polars as pl
 
 from fathom.config.tuning import Metric, Task
 from fathom.errors import InputError
+from fathom.io.contracts.ranking import KEYWORD, WEIGHT
 from fathom.io.files import write_delimited, write_json
-from fathom.tuning.evaluation import is_better
 
 CONDITIONS = {"direct_eval": "direct", "train_before_test": "chosen"}
-"""Tables of the folder, and which score of a report each holds."""
+"""Tables of the folder, and which score of a report each holds, with its standard error."""
 
-_ERRORS = {"direct_eval": "direct_error", "train_before_test": "tuned_error"}
 _NAMES: dict[Metric, str] = {"trimmed_mean_rank": "rank"}
 TUNING_COLUMNS = (
     "model", "task", "metric", "direct", "tuned", "chosen", "floored", "direct_error", "tuned_error",
-    "epoch", "improved", "direct_template", "tuned_template", "test_examples",
+    "chosen_error", "epoch", "improved", "direct_template", "tuned_template", "test_examples",
 )  # fmt: skip
 """Header of tuning.csv: one line for each model and task."""
 
@@ -53,7 +52,7 @@ def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> N
         )
     for name, key in CONDITIONS.items():
         _write_grid(folder / f"{name}.csv", reports, models, list(tasks), key)
-        _write_grid(folder / f"{name}_stderr.csv", reports, models, list(tasks), _ERRORS[name])
+        _write_grid(folder / f"{name}_stderr.csv", reports, models, list(tasks), f"{key}_error")
     texts = [name for name, task in tasks.items() if task.kind == "text"]
     write_json(
         folder / "metadata.json",
@@ -72,7 +71,14 @@ def _write_grid(path: Path, reports: Reports, models: Sequence[str], tasks: Sequ
     write_delimited(path, ["model", *tasks], rows, ",")
 
 
-def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], condition: str) -> None:
+def pick_outcomes(report: Mapping[str, Any], score: str) -> str:
+    """Return which outcomes a score of a report comes from: direct or tuned."""
+    if score == "chosen":
+        return "tuned" if report["improved"] else "direct"
+    return score
+
+
+def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], conditions: Mapping[str, str]) -> None:
     """Write what each model made of each test example of one task, for paired tests.
 
     Parameters
@@ -81,11 +87,11 @@ def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], condition: 
         A CSV with one line for each example, one column for each model.
     outcomes : mapping of str to DataFrame
         Under contract OUTCOMES, by model.
-    condition : str
-        direct or tuned.
+    conditions : mapping of str to str
+        By model, whether its score is the direct or the tuned one.
     """
     columns = {
-        model: frame.filter(pl.col("condition") == condition).sort("example_id")
+        model: frame.filter(pl.col("condition") == conditions[model]).sort("example_id")
         for model, frame in outcomes.items()
     }
     names = next(iter(columns.values()))["example_id"].to_list()
@@ -96,22 +102,20 @@ def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], condition: 
             str(path),
             "run it again",
         )
+    first = next(iter(columns.values()))
     values = [(frame["value"] / frame["weight"]).to_list() for frame in columns.values()]
-    rows = zip(names, *values, strict=True)
-    write_delimited(path, ["example", *columns], rows, ",")
+    rows = zip(names, first["keyword"].to_list(), first["weight"].to_list(), *values, strict=True)
+    write_delimited(path, ["example", KEYWORD, WEIGHT, *columns], rows, ",")
 
 
 def list_rows(reports: Reports) -> list[list[Any]]:
     """Return the lines of tuning.csv."""
     rows = []
     for (model, task), report in reports.items():
-        before, *after = report["validation"][report["templates"]["tuned"]]
-        best = after[report["epoch"] - 1]
         flat = {
             **report,
             "model": model,
             "task": task,
-            "improved": is_better(report["metric"], best, before),
             "direct_template": report["templates"]["direct"],
             "tuned_template": report["templates"]["tuned"],
         }

@@ -57,6 +57,9 @@ RANKED_BENCHMARK_COLUMNS = (
 )  # fmt: skip
 """Header of ranking/benchmarks.csv: one line for each benchmark that models are ranked on."""
 
+KEYWORD, WEIGHT = "keyword", "weight"
+"""Optional columns of a CSV of examples: what a bootstrap draws, how much an example weighs in the score."""
+
 AGREEMENT_COLUMNS = ("condition", "statistic", "value", "ci_low", "ci_high")
 """Header of ranking/agreement.csv: one line for each number that a whole condition comes down to."""
 

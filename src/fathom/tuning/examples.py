@@ -19,6 +19,9 @@ from fathom.io.tables import make_empty_table
 from fathom.running.program import log
 
 SPLITS = ("train", "valid", "test")
+FOLDS = {"adapt-train": "train", "adapt-valid": "valid", "adapt-test": "test"}
+"""Split of a document by the fold of its corpus."""
+
 _SHARES = (0.6, 0.8)  # of documents: below the first to train, below the second to validate, the rest to test
 _TEXT_SHARES = (0.8, 0.9)  # [TrainBeforeTest, Sec. 3.3]
 
@@ -103,18 +106,21 @@ def _draw(targets: Sequence[str], taken: set[str], count: int, key: str) -> list
 
 
 def make_texts(texts: pl.DataFrame) -> pl.DataFrame:
-    """Return the documents of a domain as examples without a prompt, split 8:1:1, under contract EXAMPLES.
+    """Return documents as examples without a prompt, under contract EXAMPLES.
+
+    The split follows the fold: models may have learned from `adapt-train`, so that only `adapt-test` is
+    tested on. Documents without a fold, of a file of one's own, are split 8:1:1.
 
     Parameters
     ----------
     texts : DataFrame
-        Under contract TEXTS; all folds are taken: none of them is a benchmark's.
+        Under contract TEXTS; `fold` may be empty.
     """
     names = [column.name for column in TEXTS]
     full = texts.select(names).filter(pl.col("text").str.strip_chars() != "")
     rows = [
-        (doc_id, "", split_by(doc_id, _TEXT_SHARES), [""], [text], 0)
-        for doc_id, text in full.select("doc_id", "text").iter_rows()
+        (doc_id, "", FOLDS.get(fold) or split_by(doc_id, _TEXT_SHARES), [""], [text], 0)
+        for doc_id, fold, text in full.select("doc_id", "fold", "text").iter_rows()
     ]
     if len(rows) < len(texts):
         log.info("%s documents without text are left out", len(texts) - len(rows))

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from copy import deepcopy
 from pathlib import Path
 
 import polars as pl
 import pytest
 from safetensors import safe_open
 from tests.programs import find_program
+from tests.tuning.conftest import make_model
 
 from fathom.config.ranking import Ranking
 from fathom.config.tuning import Lora, Task, TrainBeforeTest
@@ -21,13 +23,17 @@ from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
 from fathom.io.files import hash_file, read_delimited, read_json
 from fathom.io.tables import read_table, write_table
 from fathom.models.loading import Pointer
+from fathom.models.tokens import find_answer_end
 from fathom.ranking.folder import read_folder
 from fathom.running.resume import Resume
+from fathom.tuning import experiment
+from fathom.tuning.evaluation import Encoder
 from fathom.tuning.examples import limit_examples, make_completions, make_questions
 from fathom.tuning.experiment import (
     Result,
     choose_results,
     describe_results,
+    encode_training,
     join_outcomes,
     run_experiment,
 )
@@ -130,7 +136,7 @@ def test_five_epochs_killed_twice_end_as_an_undisturbed_run(pairs, model_folder,
     test = read_table(examples, EXAMPLES).filter(pl.col("split") == "test")
     assert outcomes["condition"].to_list() == ["direct"] * len(test) + ["tuned"] * len(test)
     assert report["tuned"] < report["direct"], "what is learnt helps"
-    assert len(report["validation"]["plain"]) == 6
+    assert len(report["epochs"]["plain"]) == 5
 
 
 def make_result(chat: bool, before: float, scores: list[float], direct: float, tuned: float) -> Result:
@@ -149,7 +155,7 @@ def make_result(chat: bool, before: float, scores: list[float], direct: float, t
         )
 
     epoch = 1 + scores.index(max(scores))
-    return Result(chat, before, scores, epoch, outcomes(direct), outcomes(tuned), [], 0)
+    return Result(chat, before, scores, epoch, max(scores), outcomes(direct), outcomes(tuned), [], 0)
 
 
 def test_what_is_reported_of_a_model_that_improves():
@@ -222,6 +228,82 @@ def test_a_chat_model_is_tuned_inside_its_template(pairs, model_folder, tokenize
     assert chat.chat is True
     assert plain.curve[0][2] != chat.curve[0][2], "other tokens, another loss"
     assert not plain.direct.equals(chat.direct)
+
+
+def test_a_resumed_tuning_does_not_score_directly_again(pairs, model_folder, tmp_path, monkeypatch):
+    examples, _ = limit_examples(make_completions(pairs), TrainBeforeTest().limits)
+    inputs = (
+        Pointer("small", model_folder),
+        examples,
+        Task(**COMPLETION),
+        Lora(**LORA | {"epochs": 1}),
+        False,
+    )
+    whole = run_experiment(*inputs, Resume(tmp_path / "whole", "key"))[1]
+    evaluate, tune = experiment.evaluate_examples, experiment.tune
+    scored = []
+
+    def evaluate_and_note(model, some, *arguments):
+        scored.append(some["split"][0])
+        return evaluate(model, some, *arguments)
+
+    monkeypatch.setattr(experiment, "evaluate_examples", evaluate_and_note)
+    monkeypatch.setattr(experiment, "tune", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        run_experiment(*inputs, Resume(tmp_path / "stopped", "key"))
+    assert scored == ["test", "valid"]
+    monkeypatch.setattr(experiment, "tune", tune)
+    again = run_experiment(*inputs, Resume(tmp_path / "stopped", "key"))[1]
+    assert scored == ["test", "valid", "valid", "test"], "only after the epoch, and at the end"
+    assert again.direct.select(sorted(again.direct.columns)).equals(
+        whole.direct.select(sorted(whole.direct.columns))
+    )
+    assert (again.before, again.scores, again.cut) == (whole.before, whole.scores, whole.cut)
+    assert again.tuned.equals(whole.tuned)
+
+
+def test_the_published_loss_is_of_question_and_answer_and_the_epoch_is_chosen_by_it(
+    pairs, model_folder, tmp_path
+):
+    examples, _ = limit_examples(make_questions(pairs, 3), TrainBeforeTest().limits)
+    task, pointer = Task(kind="choice", domain="x", options=3), Pointer("small", model_folder)
+    ours, published = (
+        run_experiment(pointer, examples, task, Lora(**LORA | {"epochs": 3} | more), False,
+                       Resume(tmp_path / str(len(more)), "key"))[1]
+        for more in ({}, {"loss": "all", "epoch_by": "loss", "targets": "peft"})
+    )  # fmt: skip
+    assert all(0 <= score <= 1 for score in ours.scores)
+    assert published.epoch == 1 + published.scores.index(min(published.scores))
+    assert min(published.scores) > 1, "a loss in nats, not an accuracy"
+    assert 0 <= published.validated <= 1
+    assert ours.validated == ours.scores[ours.epoch - 1]
+
+
+def test_generated_answers_are_learned_with_their_end(tokenizer):
+    examples = pl.DataFrame(
+        {"prompts": [["What is deep?"]], "targets": [[" model"]], "gold": [0], "split": ["train"]}
+    )
+    task = Task(kind="harness", task="gsm8k", metric="exact_match")
+    encoder = Encoder(make_model("gpt2"), tokenizer, Lora())
+    (pair,) = encode_training(examples, encoder, task, Lora())
+    assert tokenizer.decode(pair.ids[pair.start :]) == " model<|end|>"
+    question = Task(kind="choice", domain="x")
+    (pair,) = encode_training(examples, encoder, question, Lora())
+    assert tokenizer.decode(pair.ids[pair.start :]) == " model", "an option is compared, not generated"
+    (pair,) = encode_training(examples, encoder, question, Lora(loss="all"))
+    assert tokenizer.decode(pair.ids) == "What is deep? model<|end|>"
+    assert pair.start == 1
+
+
+@pytest.mark.parametrize(
+    ("template", "end"),
+    [(CHAT, "<|end|>"), (CHAT.replace("</u>", "<|turn|>\n"), "<|turn|>")],
+)
+def test_an_answer_in_a_chat_ends_as_the_template_ends_it(tokenizer, template, end):
+    chatty = deepcopy(tokenizer)
+    chatty.add_special_tokens({"additional_special_tokens": ["<|turn|>"]})
+    chatty.chat_template = template
+    assert chatty.decode(find_answer_end(chatty, chat=True)) == end
 
 
 def test_too_few_validation_examples(pairs, model_folder, tmp_path):

@@ -14,6 +14,7 @@ from fathom.models.lora import (
     ADAPTED_MODULES,
     add_adapter,
     copy_weights,
+    find_modules,
     list_weights,
     merge_adapter,
     restore_weights,
@@ -21,7 +22,7 @@ from fathom.models.lora import (
 from fathom.models.tokens import EncodedPair
 from fathom.running import resume
 from fathom.running.resume import Resume
-from fathom.tuning.training import divide_batch, order_batches, sum_losses, tune
+from fathom.tuning.training import divide_batch, measure_loss, order_batches, sum_losses, tune
 
 SETTINGS = Lora(learning_rate=1e-2, dropout=0.0, batch=4, epochs=5, dtype="float32", batch_tokens=100)
 
@@ -221,3 +222,32 @@ def test_a_loss_that_runs_away_is_named(monkeypatch):
     )
     with pytest.raises(InputError, match=r"(?s)the loss is inf at step 1.*lower learning_rate"):
         tune(model, make_training(), lambda: 0.0, SETTINGS, "acc")
+
+
+@pytest.mark.parametrize(
+    ("kind", "attention", "peft"),
+    [
+        ("gpt2", {"attn.c_attn", "attn.c_proj"}, {"attn.c_attn"}),
+        ("gpt_neox", {"attention.query_key_value", "attention.dense"}, {"attention.query_key_value"}),
+        ("llama", {f"self_attn.{name}_proj" for name in "qkvo"}, {"self_attn.q_proj", "self_attn.v_proj"}),
+    ],
+)
+def test_the_adapter_is_where_the_settings_say(kind, attention, peft):
+    for targets, expected in (("attention", attention), ("peft", peft)):
+        model = make_model(kind)
+        add_adapter(model, Lora(targets=targets))
+        adapted = {".".join(name.split(".lora_")[0].split(".")[-2:]) for name in list_weights(model)}
+        assert adapted == expected
+    assert len(find_modules(kind, Lora(), "m")) > len(find_modules(kind, Lora(targets="attention"), "m"))
+
+
+def test_a_model_without_default_modules_is_refused():
+    with pytest.raises(InputError, match="of type 'phi3', for which PEFT has no default target modules"):
+        find_modules("phi3", Lora(targets="peft"), "Phi-3")
+
+
+def test_the_validation_loss_is_the_mean_over_tokens():
+    model, encoded = make_model("llama"), make_training()
+    losses = [float(sum_losses(model, [pair])) for pair in encoded]
+    count = sum(len(pair.ids) - pair.start for pair in encoded)
+    assert measure_loss(model, encoded, 100) == pytest.approx(sum(losses) / count, rel=1e-5)

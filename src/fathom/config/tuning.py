@@ -8,7 +8,8 @@ from fathom.config.benchmark import Variant
 from fathom.config.section import Name, Positive, Section, Share, Text
 
 Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
-LOWER_IS_BETTER: tuple[Metric, ...] = ("trimmed_mean_rank", "bits_per_byte")
+Criterion = Metric | Literal["loss"]
+LOWER_IS_BETTER: tuple[Criterion, ...] = ("trimmed_mean_rank", "bits_per_byte", "loss")
 TRIM = 0.2
 """Share of ranks that the trimmed mean cuts from each end [RawCorpora, Sec. 2.6]."""
 
@@ -16,6 +17,17 @@ TRIM = 0.2
 class Lora(Section):
     """The adapter and its training: fixed, and the same for every model [TrainBeforeTest, App. A.3]."""
 
+    targets: Literal["all", "attention", "peft"] = Field(
+        "all",
+        description="matrices with an adapter; all: of attention and MLP; attention: of attention; "
+        "peft: PEFT's default for the architecture, as published",
+    )
+    loss: Literal["answer", "all"] = Field(
+        "answer", description="tokens that are learned; all: of question and answer, as published"
+    )
+    epoch_by: Literal["metric", "loss"] = Field(
+        "metric", description="how the best epoch is chosen on the validation split: by metric or by loss"
+    )
     rank: Positive = Field(8, description="rank of the adapter's matrices")
     alpha: float = Field(32.0, gt=0, description="the adapter's output is scaled by alpha / rank")
     dropout: Share = Field(0.1, description="dropout before the adapter")

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 
 _BATCH = 1024
+CHAT_DATE = "26 Jul 2024"
+"""The day that templates of Llama name: always the same, or scores would change."""
+
 CHAT_REQUEST = "Continue this text."
 """What the user says where a model is scored inside its chat template."""
 
@@ -192,7 +195,7 @@ def render_chat_prompt(tokenizer: Any, request: str) -> str:
         [{"role": "user", "content": request}],
         add_generation_prompt=True,
         tokenize=False,
-        date_string="26 Jul 2024",  # templates of Llama name a day: always the same, or scores would change
+        date_string=CHAT_DATE,
     )
     return text
 
@@ -229,6 +232,27 @@ def encode_chat_pairs(
         EncodedPair([*heads[prompt], *ids], len(heads[prompt]), False)
         for prompt, ids in zip(prompts, answers, strict=True)
     ]
+
+
+def find_answer_end(tokenizer: Any, chat: bool) -> list[int]:
+    """Return the token ids that end an answer: the EOS token or, in a chat, what ends the model's turn.
+
+    Raises
+    ------
+    InputError
+        If the tokenizer has neither.
+    """
+    if chat:
+        answer = "An answer."
+        messages = [{"role": "user", "content": CHAT_REQUEST}, {"role": "assistant", "content": answer}]
+        text = tokenizer.apply_chat_template(messages, tokenize=False, date_string=CHAT_DATE)
+        ids = tokenizer(text.rpartition(answer)[2], add_special_tokens=False)["input_ids"]
+        ends = [place for place, token in enumerate(ids) if token in tokenizer.all_special_ids]
+        if ends:
+            return list(ids[: ends[0] + 1])
+    if tokenizer.eos_token_id is None:
+        raise InputError("the tokenizer has no EOS token", str(tokenizer.name_or_path), "answers must end")
+    return [tokenizer.eos_token_id]
 
 
 def encode_pair(tokenizer: Any, prompt: str, target: str, add_bos: bool | None = None) -> EncodedPair:

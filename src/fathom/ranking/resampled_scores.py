@@ -67,7 +67,7 @@ class ResampledScores:
         """Return signs of the benchmarks that were tested in every condition; None if these are too few."""
         import numpy as np
 
-        tested = ~np.isnan(signs).all(axis=2).any(axis=0)
+        tested = np.asarray(~np.isnan(signs).all(axis=2).any(axis=0))
         downstream = self.table.downstream
         if tested[downstream].sum() < FEWEST_BENCHMARKS:
             return None

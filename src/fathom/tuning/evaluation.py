@@ -5,10 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.config.tuning import LOWER_IS_BETTER, TRIM, Lora, Metric
+from fathom.config.tuning import LOWER_IS_BETTER, TRIM, Criterion, Lora, Metric
 from fathom.errors import InputError
 from fathom.models.loading import find_context_length
-from fathom.models.tokens import EncodedPair, encode_chat_pairs, encode_document, encode_pairs
+from fathom.models.tokens import (
+    EncodedPair,
+    encode_chat_pairs,
+    encode_document,
+    encode_pairs,
+    find_answer_end,
+)
 from fathom.scoring.batches import Replica, score_sequences
 from fathom.scoring.logits import choose_projection
 from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
@@ -41,8 +47,16 @@ class Encoder:
         self.cut = 0
         """Examples whose prompt lost its beginning."""
 
-    def encode(self, prompts: Sequence[str], targets: Sequence[str]) -> list[EncodedPair]:
+    def encode(
+        self, prompts: Sequence[str], targets: Sequence[str], ended: bool = False
+    ) -> list[EncodedPair]:
         """Encode prompts with their targets; see :func:`fathom.models.tokens.encode_pairs`.
+
+        Parameters
+        ----------
+        prompts, targets : sequence of str
+        ended : bool
+            Whether what ends an answer follows each target and counts among its tokens.
 
         Raises
         ------
@@ -50,7 +64,11 @@ class Encoder:
             If a target alone is longer than what the model takes.
         """
         encode = encode_chat_pairs if self.chat else encode_pairs
-        return [self._shorten(pair) for pair in encode(self.tokenizer, prompts, targets, self.add_bos)]
+        pairs = encode(self.tokenizer, prompts, targets, self.add_bos)
+        if ended:
+            end = find_answer_end(self.tokenizer, self.chat)
+            pairs = [EncodedPair([*pair.ids, *end], pair.start, pair.backed_off) for pair in pairs]
+        return [self._shorten(pair) for pair in pairs]
 
     def encode_text(self, text: str) -> list[EncodedPair]:
         """Encode a document as pieces that are predicted one after the other, each token in one of them."""
@@ -180,7 +198,7 @@ def _make_outcomes(
     )
 
 
-def is_better(metric: Metric, one: float, other: float) -> bool:
+def is_better(metric: Criterion, one: float, other: float) -> bool:
     """Say whether one score is better than another."""
     return one < other if metric in LOWER_IS_BETTER else one > other
 

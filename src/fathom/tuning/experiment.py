@@ -1,6 +1,6 @@
 """One model on one task: direct, tuned, and what is reported of both [TrainBeforeTest, Sec. 3.1]."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -11,7 +11,7 @@ from fathom.models.loading import Pointer, describe_loaded, load_model, pick_dev
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
 from fathom.running.program import log
-from fathom.running.resume import Resume
+from fathom.running.resume import Resume, State
 from fathom.tuning.evaluation import (
     Encoder,
     compute_score,
@@ -20,7 +20,7 @@ from fathom.tuning.evaluation import (
     is_better,
 )
 from fathom.tuning.harness import evaluate_generation, load_task
-from fathom.tuning.training import Tuned, tune
+from fathom.tuning.training import Tuned, measure_loss, tune
 
 CURVE_COLUMNS = ("template", "step", "loss", "learning_rate")
 """Header of a tuning's curve: one line for each step."""
@@ -36,9 +36,11 @@ class Result(NamedTuple):
     before : float
         Validation score of the model as it is.
     scores : list of float
-        Validation score after each epoch.
+        Validation score or loss after each epoch, by `lora.epoch_by`.
     epoch : int
         The best of them, from 1.
+    validated : float
+        Validation score of the best epoch.
     direct, tuned : DataFrame
         Outcomes of the test split before tuning, and with the weights of the best epoch.
     curve : list of tuples
@@ -51,6 +53,7 @@ class Result(NamedTuple):
     before: float
     scores: list[float]
     epoch: int
+    validated: float
     direct: pl.DataFrame
     tuned: pl.DataFrame
     curve: list[tuple[str, int, float, float]]
@@ -129,24 +132,71 @@ def run_experiment(
             return evaluate_generation(model, encoder, generated, parts[split], task.filter)
         return evaluate_examples(model, parts[split], encoder, metric, settings.batch_tokens)
 
-    direct = evaluate("test")
-    before = compute_score(evaluate("valid"), metric)
+    direct, before = _score_directly(evaluate, parts["test"], metric, resume.part(f"{_name(chat)}.direct"))
     log.info("%s before tuning: %s %.4g on the validation split", pointer.name, metric, before)
     add_adapter(model, settings, pointer.name)
-    training = encode_training(parts["train"], encoder, task)
-    tuned = tune(model, training, lambda: compute_score(evaluate("valid"), metric), settings, metric, resume)
+    encoder.cut = 0
+    training = encode_training(parts["train"], encoder, task, settings)
+    cut = encoder.cut
+    by_loss = settings.epoch_by == "loss"
+    if by_loss:
+        held_out = encode_training(parts["valid"], encoder, task, settings)
+        tuned = tune(
+            model,
+            training,
+            lambda: measure_loss(model, held_out, settings.batch_tokens),
+            settings,
+            "loss",
+            resume,
+        )
+        validated = compute_score(evaluate("valid"), metric)
+    else:
+        tuned = tune(
+            model, training, lambda: compute_score(evaluate("valid"), metric), settings, metric, resume
+        )
+        validated = tuned.scores[tuned.epoch - 1]
+    encoder.cut = 0
     after = evaluate("test")
-    curve = _list_curve(tuned, settings, "chat" if chat else "plain")
-    return description, Result(chat, before, tuned.scores, tuned.epoch, direct, after, curve, encoder.cut)
+    curve = _list_curve(tuned, settings, _name(chat))
+    result = Result(
+        chat, before, tuned.scores, tuned.epoch, validated, direct, after, curve, cut + encoder.cut
+    )
+    return description, result
 
 
-def encode_training(examples: pl.DataFrame, encoder: Encoder, task: Task) -> list[EncodedPair]:
-    """Return the right continuation of each training example as token ids; a text in pieces."""
+def _score_directly(
+    evaluate: Callable[[str], pl.DataFrame], test: pl.DataFrame, metric: Metric, resume: Resume
+) -> tuple[pl.DataFrame, float]:
+    """Return the outcomes of the test split and the validation score, of the model as it is.
+
+    Both are saved: a run that resumes does not score again.
+    """
+    saved = resume.load()
+    if saved:
+        columns = {name: pl.Series(array) for name, array in saved.arrays.items()}
+        return test.select("example_id", "keyword", "gold").with_columns(**columns), saved.values["before"]
+    direct = evaluate("test")
+    before = compute_score(evaluate("valid"), metric)
+    arrays = {name: direct[name].to_numpy() for name in ("value", "weight", "chosen")}
+    resume.save(State({"before": before}, arrays))
+    return direct, before
+
+
+def encode_training(
+    examples: pl.DataFrame, encoder: Encoder, task: Task, settings: Lora
+) -> list[EncodedPair]:
+    """Return the right continuation of each example as token ids, a text in pieces.
+
+    A generated answer ends with what ends an answer, so that the model learns to stop; with the published
+    loss every example does, as with TRL, which the released code trains by.
+    """
     targets = [targets[gold] for targets, gold in examples.select("targets", "gold").iter_rows()]
     if task.kind == "text":
         return [piece for text in targets for piece in encoder.encode_text(text)]
     prompts = [prompts[gold] for prompts, gold in examples.select("prompts", "gold").iter_rows()]
-    return encoder.encode(prompts, targets)
+    whole = settings.loss == "all"
+    pairs = encoder.encode(prompts, targets, ended=whole or task.scored_by == "exact_match")
+    return [EncodedPair(pair.ids, 1, pair.backed_off) for pair in pairs] if whole else pairs
 
 
 def _list_curve(tuned: Tuned, settings: Lora, template: str) -> list[tuple[str, int, float, float]]:
@@ -164,7 +214,7 @@ def choose_results(results: Sequence[Result], metric: Metric) -> tuple[Result, R
     for result in results[1:]:
         if is_better(metric, result.before, direct.before):
             direct = result
-        if is_better(metric, result.scores[result.epoch - 1], tuned.scores[tuned.epoch - 1]):
+        if is_better(metric, result.validated, tuned.validated):
             tuned = result
     return direct, tuned
 
@@ -186,7 +236,7 @@ def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any
     """
     direct, tuned = choose_results(results, metric)
     scores = {"direct": compute_score(direct.direct, metric), "tuned": compute_score(tuned.tuned, metric)}
-    improved = is_better(metric, tuned.scores[tuned.epoch - 1], direct.before)
+    improved = is_better(metric, tuned.validated, direct.before)
     better = is_better(metric, scores["tuned"], scores["direct"])
     errors = {
         "direct_error": compute_standard_error(direct.direct, metric),
@@ -200,14 +250,15 @@ def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any
         **errors,
         "chosen_error": errors["tuned_error" if improved else "direct_error"],
         "improved": improved,
-        "templates": {"direct": _name(direct), "tuned": _name(tuned)},
-        "validation": {_name(result): [result.before, *result.scores] for result in results},
+        "templates": {"direct": _name(direct.chat), "tuned": _name(tuned.chat)},
+        "validation": {_name(result.chat): [result.before, result.validated] for result in results},
+        "epochs": {_name(result.chat): result.scores for result in results},
         "epoch": tuned.epoch,
-        "prompts_cut": {_name(result): result.cut for result in results},
+        "prompts_cut": {_name(result.chat): result.cut for result in results},
         "test_examples": direct.direct.height,
     }
 
 
-def _name(result: Result) -> str:
-    """Return how a variant is called."""
-    return "chat" if result.chat else "plain"
+def _name(chat: bool) -> str:
+    """Return the name of a variant."""
+    return "chat" if chat else "plain"

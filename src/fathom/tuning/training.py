@@ -1,14 +1,14 @@
 """The same short fine-tuning for every model: fixed settings, the best epoch [TrainBeforeTest, App. A.3].
 
-Only a target's tokens are learnt. A step's loss is the mean over the target tokens of its examples, however
-they are divided to fit into memory, so the number of examples in a step is what the settings say, always.
+Only a target's tokens are learned, unless `lora.loss` is all. A step's loss is the mean over the learned
+tokens of its examples, whatever the micro-batches, so the batch size is always that of the settings.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.config.tuning import Lora, Metric
+from fathom.config.tuning import Criterion, Lora
 from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.models.lora import copy_weights, list_weights, restore_weights
@@ -59,7 +59,7 @@ def tune(
     training: Sequence[EncodedPair],
     validate: Callable[[], float],
     settings: Lora,
-    metric: Metric,
+    criterion: Criterion,
     resume: Resume | None = None,
 ) -> Tuned:
     """Train a model's adapter in place, and leave the weights of the epoch that validates best in it.
@@ -76,7 +76,7 @@ def tune(
     validate : callable
         Returns the model's score on the validation split.
     settings : Lora
-    metric : Metric
+    criterion : Metric or "loss"
         Says which of two scores is better.
     resume : Resume, optional
         Where the state is saved, so that a stopped run resumes.
@@ -104,7 +104,7 @@ def tune(
             progress.losses.append(runner.take_step(batches[step % steps], step))
             ends = (step + 1) % steps == 0
             progress = progress._replace(step=step + 1)
-            progress = runner.close_epoch(progress, validate(), metric) if ends else progress
+            progress = runner.close_epoch(progress, validate(), criterion) if ends else progress
             if resume and (ends or resume.is_due()):
                 resume.save(State(progress._asdict(), runner.list_arrays()))
         restore_weights(model, runner.best)
@@ -194,12 +194,12 @@ class _Runner:
         self.budget //= 2
         log.info("out of GPU memory: %s tokens at once from here on", self.budget)
 
-    def close_epoch(self, progress: Progress, score: float, metric: Metric) -> Progress:
+    def close_epoch(self, progress: Progress, score: float, criterion: Criterion) -> Progress:
         """Note an epoch's validation score; keep its weights if it is the best."""
         epoch = len(progress.scores) + 1
         progress.scores.append(score)
-        log.info("epoch %s of %s: %s %.4g", epoch, self.settings.epochs, metric, score)
-        if progress.epoch == 0 or is_better(metric, score, progress.scores[progress.epoch - 1]):
+        log.info("epoch %s of %s: %s %.4g", epoch, self.settings.epochs, criterion, score)
+        if progress.epoch == 0 or is_better(criterion, score, progress.scores[progress.epoch - 1]):
             self.best = copy_weights(self.model)
             progress = progress._replace(epoch=epoch)
         return progress
@@ -241,6 +241,24 @@ def divide_batch(batch: Sequence[EncodedPair], budget: int) -> list[list[Encoded
         else:
             pieces.append([pair])
     return pieces
+
+
+def measure_loss(model: Any, encoded: Sequence[EncodedPair], budget: int) -> float:
+    """Return the mean loss over the learned tokens of some examples, in nats.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+    encoded : sequence of EncodedPair
+    budget : int
+        Tokens in a micro-batch, padding included.
+    """
+    import torch
+
+    model.eval()
+    with torch.inference_mode():
+        total = sum(float(sum_losses(model, piece)) for piece in divide_batch(encoded, budget))
+    return total / sum(len(pair.ids) - pair.start for pair in encoded)
 
 
 def sum_losses(model: Any, batch: Sequence[EncodedPair], length: int | None = None) -> "Tensor":

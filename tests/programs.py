@@ -1,8 +1,9 @@
 """The programs of the workflow: where they lie, and how a test runs one without paying for its imports."""
 
 import atexit
-import json
 import os
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,12 +17,22 @@ LIGHT = ("argparse", "numpy", "orjson", "pydantic", "yaml")
 """What nearly every program imports; polars, whose threads do not survive a fork, is imported after it."""
 MODELS = (*LIGHT, "torch", "transformers", "safetensors.torch")
 """What programs import that load a model."""
-
+STATISTICS = (*LIGHT, "scipy.stats")
+"""What programs import that compare models or rankings."""
+DRAWING = (
+    *STATISTICS,
+    "matplotlib.figure",
+    "matplotlib.backends.backend_pdf",
+    "matplotlib.backends.backend_agg",
+)
+"""What programs import that draw."""
 SNAKEMAKE = (
     "argparse", "orjson", "pydantic", "yaml", "snakemake.cli", "snakemake_executor_plugin_slurm",
     "pandas", "requests", "smart_open", "jinja2", "docutils.core", "snakemake.report.html_reporter",
 )  # fmt: skip
 """What a dry run of Snakemake imports."""
+WORKFLOW = (*SNAKEMAKE, *MODELS, *DRAWING, "sentence_transformers", "spacy")
+"""What a run of the workflow imports, its jobs included."""
 
 
 def list_programs() -> list[Path]:
@@ -58,7 +69,7 @@ def run_program(
         Packages to have imported, once for all programs with the same ones.
     """
     path = name if isinstance(name, Path) else find_program(name)
-    return run_warm([str(path), *map(str, arguments)], folder, _variables(environment), imports)
+    return _run([str(path), *map(str, arguments)], folder, environment, imports)
 
 
 def run_command(
@@ -68,54 +79,59 @@ def run_command(
     imports: tuple[str, ...] = LIGHT,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command `fathom` in the same way as :func:`run_program` a program."""
-    return run_warm(["fathom.commands", *map(str, arguments)], folder, _variables(environment), imports)
-
-
-def _variables(more: Mapping[str, str] | None) -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(_ROOT / "src")} | (more or {})
+    return _run(["-m", "fathom.commands", *map(str, arguments)], folder, environment, imports)
 
 
 def run_snakemake(*arguments: str, folder: Path = _ROOT) -> subprocess.CompletedProcess[str]:
     """Run `snakemake` with arguments in a folder."""
-    return run_warm(["snakemake", *arguments], folder, os.environ, SNAKEMAKE)
+    return _run(["-m", "snakemake", *arguments], folder, None, SNAKEMAKE)
 
 
-def run_warm(
-    command: list[str],
-    folder: Path,
-    environment: Mapping[str, str],
-    imports: tuple[str, ...],
-    seconds: int = 600,
+def _run(
+    command: list[str], folder: Path, environment: Mapping[str, str] | None, imports: tuple[str, ...]
 ) -> subprocess.CompletedProcess[str]:
-    """Run a file, or a module by its name, as a fork of a process that has imported packages."""
-    with tempfile.TemporaryDirectory() as streams:
-        out, err = Path(streams, "out"), Path(streams, "err")
-        request = {
-            "command": command, "folder": str(folder), "environment": dict(environment), "imports": imports,
-            "streams": [os.devnull, str(out), str(err)], "seconds": seconds,
-        }  # fmt: skip
-        out.touch()
-        err.touch()
-        code = _ask(_start(imports), json.dumps(request))
-        return subprocess.CompletedProcess(command, code, out.read_text(), err.read_text())
+    variables = os.environ | {"PYTHONPATH": str(_ROOT / "src")} | (environment or {})
+    return subprocess.run(
+        [find_python(imports), *command],
+        cwd=folder, env=variables, capture_output=True, text=True, timeout=900,
+    )  # fmt: skip
 
 
 @cache
-def _start(imports: tuple[str, ...]) -> subprocess.Popen[str]:
-    """Start the process that has the imports; it ends with this one."""
-    variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    server = subprocess.Popen(
-        [sys.executable, str(_ROOT / "tests" / "warm_process.py")],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables, cwd=_ROOT,
-    )  # fmt: skip
-    atexit.register(server.communicate)
-    return server
+def find_python(imports: tuple[str, ...] = LIGHT, **environment: str) -> str:
+    """Return an executable that runs files and modules as Python does, but has packages imported already.
+
+    It is a file `python` in a folder of its own, the client of a process that ends with this one.
+
+    Parameters
+    ----------
+    imports : tuple of str
+        Packages.
+    **environment : str
+        What that process has to have in its environment from the start, as PYTHONHASHSEED.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="python-"))
+    address, executable = str(folder / "socket"), folder / "python"
+    server = _ROOT / "tests" / "warm_process.py"
+    executable.write_text(
+        f"#!{sys.executable} -IS\nimport sys\nsys.path.append({str(server.parent)!r})\n"
+        f"from warm_process import ask\nask({address!r}, {str(executable)!r})\n"
+    )
+    executable.chmod(0o755)
+    # what programs set before they import transformers: no test needs the network
+    variables = {**os.environ, "HF_HUB_OFFLINE": "1", **environment}
+    variables.pop("PYTHONPATH", None)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        process = subprocess.Popen(
+            [sys.executable, str(server), str(listener.fileno()), *imports],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[listener.fileno()], env=variables,
+        )  # fmt: skip
+    atexit.register(_end, process, folder)
+    return str(executable)
 
 
-def _ask(server: subprocess.Popen[str], request: str) -> int:
-    assert server.stdin and server.stdout
-    server.stdin.write(request + "\n")
-    server.stdin.flush()
-    answer = server.stdout.readline()
-    assert answer, "the process that runs programs has ended; its message stands above"
-    return int(answer)
+def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
+    process.communicate()
+    shutil.rmtree(folder)

@@ -1,13 +1,11 @@
 """The configuration: what is refused, in which words, and that what is generated from it is fresh."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.programs import run_program
 
 from fathom.config.whole import read_config, read_config_file
 from fathom.errors import InputError
@@ -182,9 +180,8 @@ def test_a_missing_file(tmp_path):
 
 
 def test_schema_and_page_are_fresh(tmp_path):
-    command = [sys.executable, "scripts/running/write_schema.py"]
-    command += ["--schema", str(tmp_path / "schema.json"), "--readme", str(tmp_path / "README.md")]
-    subprocess.run(command, cwd=_ROOT, check=True, env=os.environ | {"PYTHONPATH": str(_ROOT / "src")})
+    files = ("--schema", tmp_path / "schema.json", "--readme", tmp_path / "README.md")
+    run_program("write_schema", *files).check_returncode()
     for name in ("schema.json", "README.md"):
         fresh = (tmp_path / name).read_bytes() == (_ROOT / "config" / name).read_bytes()
         assert fresh, f"config/{name} is stale: python scripts/running/write_schema.py"

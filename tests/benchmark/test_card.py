@@ -1,8 +1,6 @@
 import html
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +8,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.programs import run_program
 
 from fathom.benchmark.card import Description, choose_examples, escape_markdown, write_card
 from fathom.benchmark.manifest import make_manifest
@@ -18,7 +17,6 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import write_delimited, write_json
 from fathom.io.tables import write_table
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIG = Config.model_validate(
     {"domains": {"graphs": {"categories": ["cs.AI"]}}, "pairs": {"tokenizer": "gpt2", "per_keyword": 3}}
 )
@@ -108,14 +106,12 @@ def test_the_script_gives_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
         write_delimited(folder / "vocabulary.tsv", ["keyword", "term"], [["alpha", " graph"]])
         write_json(folder / "join.json", {"inputs": [{"file": str(folder / "shard.gz"), "sha256": "00"}]})
         config = CONFIG.model_dump_json(by_alias=True).replace("all-MiniLM-L6-v2", str(folder / "encoder"))
-        done = subprocess.run(
-            [sys.executable, str(REPOSITORY / "scripts/benchmark/describe_benchmark.py"),
-             "--pairs", folder / "pairs.parquet", "--keywords", folder / "keywords.tsv",
-             "--vocabulary", folder / "vocabulary.tsv", "--join-report", folder / "join.json",
-             "--reports", f"keywords={folder / 'join.json'}", "--domain", "graphs", "--title", "Graphs",
-             "--variant", "tf", "--settings", config,
-             "--manifest", folder / "manifest.json", "--card", folder / "README.md"],
-            capture_output=True, text=True, check=False,
+        done = run_program(
+            "describe_benchmark", "--pairs", folder / "pairs.parquet", "--keywords", folder / "keywords.tsv",
+            "--vocabulary", folder / "vocabulary.tsv", "--join-report", folder / "join.json",
+            "--reports", f"keywords={folder / 'join.json'}", "--domain", "graphs", "--title", "Graphs",
+            "--variant", "tf", "--settings", config,
+            "--manifest", folder / "manifest.json", "--card", folder / "README.md",
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         contents.add(((folder / "manifest.json").read_bytes(), (folder / "README.md").read_bytes()))

@@ -1,22 +1,18 @@
 """The exported task: its keys, its data, and its loader, which works from any folder."""
 
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
-from tests.programs import find_program
+from tests.programs import run_program
 
 from fathom.benchmark.export import EXPORTED
 from fathom.benchmark.reference import Entry, make_reference_pairs
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_file, read_json_lines
 from fathom.io.tables import write_table
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class _Loader(yaml.SafeLoader):
@@ -38,17 +34,10 @@ def pairs() -> pl.DataFrame:
 @pytest.fixture
 def task(tmp_path: Path, pairs: pl.DataFrame) -> Path:
     write_table(tmp_path / "pairs.parquet", pairs, PAIRS)
-    command = [sys.executable, find_program("export_benchmark"),
-               "--pairs", tmp_path / "pairs.parquet", "--domain", "cs.AI", "--variant", "tf",
-               "--title", "AI:\n{x} # y",
-               "--output", tmp_path / "lm-eval"]  # fmt: skip
+    arguments = ("--pairs", tmp_path / "pairs.parquet", "--domain", "cs.AI", "--variant", "tf",
+                 "--title", "AI:\n{x} # y", "--output", tmp_path / "lm-eval")  # fmt: skip
     for _ in range(2):  # the second time over the first
-        done = subprocess.run(
-            [str(part) for part in command],
-            env={"PYTHONPATH": str(ROOT / "src")},
-            capture_output=True,
-            text=True,
-        )
+        done = run_program("export_benchmark", *arguments)
         assert done.returncode == 0, done.stderr
     return tmp_path / "lm-eval"
 

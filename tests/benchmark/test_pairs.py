@@ -2,11 +2,11 @@ import json
 import random
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.programs import MODELS, run_program
 
 from fathom.benchmark.gathering import divide_by_keyword
 from fathom.benchmark.pairs import is_in_keyword, is_in_prompt, make_pairs, write_pairs
@@ -17,7 +17,6 @@ from fathom.io.contracts.corpus import INDEX
 from fathom.io.files import hash_file, hash_text, write_delimited
 from fathom.io.tables import read_table, write_table
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 KEYWORD = "graph neural networks"
 
 
@@ -253,11 +252,18 @@ def run_script(folder: Path, tokenizer: Path) -> subprocess.CompletedProcess[str
         "--output": "pairs.parquet", "--json-lines": "pairs.jsonl", "--report": "pairs.json",
     }  # fmt: skip
     paths = [part for option, name in names.items() for part in (option, str(folder / name))]
-    return subprocess.run(
-        [sys.executable, str(REPOSITORY / "scripts/benchmark/make_pairs.py"), *paths, "--tokenizer",
-         str(tokenizer), "--variant", "tf", "--settings", json.dumps({"tokenizer": "gpt2"})],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    settings = json.dumps({"tokenizer": "gpt2"})
+    return run_program(
+        "make_pairs",
+        *paths,
+        "--tokenizer",
+        tokenizer,
+        "--variant",
+        "tf",
+        "--settings",
+        settings,
+        imports=MODELS,
+    )
 
 
 def test_the_script_writes_the_same_pairs_twice(inputs: Path, shared: Path) -> None:

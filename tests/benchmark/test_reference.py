@@ -2,11 +2,10 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from tests.programs import find_program
+from tests.programs import run_program
 
 from fathom.benchmark.reference import Entry, contains_answer, find_faults, read_entries
 from fathom.errors import InputError
@@ -14,15 +13,11 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import read_json
 from fathom.io.tables import read_table
 
-ROOT = Path(__file__).resolve().parents[2]
 GOOD = {"category": "Deep Learning", "prompt": "Stacked machines are named after", "target": " Boltzmann"}
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, find_program("import_reference"), *arguments]
-    return subprocess.run(
-        [str(part) for part in command], env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True
-    )
+    return run_program("import_reference", *arguments)
 
 
 def write_lines(path: Path, *rows: object) -> Path:

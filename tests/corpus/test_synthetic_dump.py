@@ -1,10 +1,9 @@
 """The dump that perf/ makes: its bytes follow from its arguments, and the real doors take it."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
+from tests.programs import run_program
 
 from fathom.config.corpus import Selection
 from fathom.corpus.arxiv import join_shard
@@ -14,8 +13,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 def _make(folder: Path, documents: int) -> Path:
-    command = [sys.executable, str(_ROOT / "perf" / "make_dump.py"), "--documents", str(documents)]
-    subprocess.run([*command, "--shards", "2", "--output", str(folder)], check=True, capture_output=True)
+    arguments = ("--documents", documents, "--shards", 2, "--output", folder)
+    run_program(_ROOT / "perf" / "make_dump.py", *arguments).check_returncode()
     return folder
 
 

@@ -5,15 +5,15 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import orjson
 import polars as pl
 import yaml
-from tests.programs import find_program
+from tests.programs import WORKFLOW, find_python, run_program
 
 ROOT = Path(__file__).resolve().parents[2]
+HASH_SEED = "12345"
 COPIED = ("Snakefile", "config", "envs", "scripts", "src", "workflow")
 
 
@@ -27,11 +27,18 @@ def copy_project(folder: Path) -> Path:
     return folder
 
 
-def run_snakemake(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run snakemake in a folder; environment variables come as keywords."""
+def find_warm_python() -> str:
+    """Return an executable for snakemake and its jobs, which has their imports already."""
+    return find_python(WORKFLOW, PYTHONHASHSEED=HASH_SEED)
+
+
+def run_snakemake(
+    folder: Path, *arguments: str, python: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run snakemake in a folder, its jobs too, by `python`; environment variables come as keywords."""
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONHASHSEED"}
     return subprocess.run(
-        [sys.executable, "-m", "snakemake", *arguments],
+        [python or find_warm_python(), "-m", "snakemake", *arguments],
         cwd=folder,
         env=variables | environment,
         capture_output=True,
@@ -46,15 +53,9 @@ def read_records(folder: Path) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for package, (category, field) in chosen.items():
         selection = {"domains": {"all": {"categories": [category]}}}
-        subprocess.run(
-            [
-                *(sys.executable, str(find_program("read_docstrings")), "--package", package),
-                *("--settings", json.dumps(selection), "--output", str(folder / f"{package}.parquet")),
-                *("--report", str(folder / f"{package}.json")),
-            ],
-            check=True,
-            env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        )
+        files = ("--output", folder / f"{package}.parquet", "--report", folder / f"{package}.json")
+        named = ("--package", package, "--settings", json.dumps(selection))
+        run_program("read_docstrings", *named, *files).check_returncode()
         for row in pl.read_parquet(folder / f"{package}.parquet").sort("doc_id").to_dicts():
             found.append(
                 {"id": row["doc_id"], "title": row["title"], "abstract": row["abstract"],

@@ -19,7 +19,7 @@ import orjson
 import polars as pl
 import pytest
 import zstandard
-from tests.end_to_end.project import ROOT, copy_project, run_snakemake, write_tiny_config
+from tests.end_to_end.project import ROOT, copy_project, find_warm_python, run_snakemake, write_tiny_config
 from tests.programs import find_program
 
 INDEX = "results/tiny/corpus/index.parquet"
@@ -111,7 +111,7 @@ def test_libraries_that_do_not_name_a_full_disk_are_understood(program, argument
         given = ["--texts", "t.parquet", "--output", "full/tokenizer"]
     with mount(tmp_path / "full", "-t", "tmpfs", "-o", "size=40k", "none"):
         done = subprocess.run(
-            [sys.executable, str(find_program(program)), *given, *arguments],
+            [find_warm_python(), str(find_program(program)), *given, *arguments],
             cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True,
         )  # fmt: skip
         check_message(done, "no space left on the disk while writing", "full/")
@@ -214,7 +214,7 @@ def test_files_that_another_snakemake_is_writing_are_not_taken_for_broken_ones(p
 
 
 def test_two_programs_that_write_one_file_leave_a_whole_one(project, tmp_path):
-    script = [sys.executable, str(find_program("read_jsonlines")), "--input", "input/a.jsonl"]
+    script = [find_warm_python(), str(find_program("read_jsonlines")), "--input", "input/a.jsonl"]
     settings = '{"domains": {"near": {"categories": ["near"]}}}'
     command = [*script, "--settings", settings, "--output", "o/a.parquet", "--report", "o/a.json"]
     variables = os.environ | {"PYTHONPATH": str(ROOT / "src")}

@@ -2,15 +2,13 @@
 
 import csv
 import math
-import os
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from scipy import stats
-from tests.programs import run_command
+from tests.programs import DRAWING, run_command, run_program
 
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
@@ -19,8 +17,6 @@ from fathom.figures.style import clean_name, use_style, wrap_name
 from fathom.io.contracts.scoring import GROUP_COLUMNS, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
 
-_ROOT = Path(__file__).resolve().parents[2]
-_ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
 _NASTY = [
     "<script>alert(1)</script>",
     "$x_1^{2}$",
@@ -171,17 +167,9 @@ def test_numbers_order_and_correlation(tmp_path):
 
 
 def _run_plot(summary: Path, folder: Path, domain: str = "ml") -> subprocess.CompletedProcess:
-    command = [
-        sys.executable,
-        "scripts/figures/plot_model_ranks.py",
-        "--summary",
-        summary,
-        "--domain",
-        domain,
-    ]
-    command += ["--title", "T", "--settings", "{}", "--output", folder / "f.pdf", "--png", folder / "f.png"]
-    command = [*map(str, command), "--table", str(folder / "f.csv")]
-    return subprocess.run(command, cwd=_ROOT, check=False, env=_ENVIRONMENT, capture_output=True, text=True)
+    files = ("--output", folder / "f.pdf", "--png", folder / "f.png", "--table", folder / "f.csv")
+    named = ("--summary", summary, "--domain", domain, "--title", "T", "--settings", "{}")
+    return run_program("plot_model_ranks", *named, *files, imports=DRAWING)
 
 
 def test_same_numbers_same_bytes_whatever_the_order_of_lines(tmp_path):

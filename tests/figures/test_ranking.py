@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.programs import find_program
+from tests.programs import DRAWING, find_program, run_program
 
 from fathom.config.ranking import Ranking, RankingSettings
 from fathom.config.scoring import Summary
@@ -58,8 +58,7 @@ def _compare(folder: Path, table: ScoreTable) -> Path:
 
 
 def _run(program: str, *arguments: object) -> None:
-    command = [sys.executable, str(find_program(program)), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, env=_ENVIRONMENT)
+    done = run_program(program, *arguments, imports=DRAWING)
     assert done.returncode == 0, done.stderr
 
 

@@ -1,13 +1,11 @@
 """Contracts: what a table must be before it is written, and what is read back."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+from tests.programs import run_program
 
 from fathom.errors import InputError
 from fathom.io import tables
@@ -94,8 +92,7 @@ def test_what_cannot_be_read_is_said(tmp_path):
 
 
 def test_the_page_of_tables_is_fresh(tmp_path):
-    command = [sys.executable, "scripts/running/write_tables_doc.py", "--output", str(tmp_path / "t.md")]
-    subprocess.run(command, cwd=_ROOT, check=True, env=os.environ | {"PYTHONPATH": str(_ROOT / "src")})
+    run_program("write_tables_doc", "--output", tmp_path / "t.md").check_returncode()
     page = (_ROOT / "docs" / "tables.md").read_text()
     assert (tmp_path / "t.md").read_text() == page, (
         "docs/tables.md is stale: python scripts/running/write_tables_doc.py"

@@ -1,9 +1,7 @@
 """Targets by layer: against a plain way, and the last layer against the scores."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import polars as pl
 import pytest
 import torch
 from tests.layers.plain import ENTRIES, make_model, read_all_states
-from tests.programs import find_program
+from tests.programs import MODELS, run_program
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
@@ -28,7 +26,6 @@ from fathom.layers.target_ranks import MEASURES, ForwardSettings, measure_target
 from fathom.models.loading import save_model
 from fathom.scoring.ranks import score_benchmarks
 
-ROOT = Path(__file__).resolve().parents[2]
 WORDS = ["<unk>", "<s>", "the", *(f"word{number}" for number in range(ENTRIES - 3))]
 
 
@@ -160,11 +157,8 @@ def test_numbers_that_are_not_finite_name_pair_and_model() -> None:
         measure_targets(model, make_tokenizer(), pairs, ForwardSettings(64, name="broken"))
 
 
-def run_program(name: str, *arguments: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, find_program(name), *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
-    )  # fmt: skip
+def run(name: str, *arguments: Any) -> subprocess.CompletedProcess[str]:
+    return run_program(name, *arguments, imports=MODELS)
 
 
 def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
@@ -189,7 +183,7 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     settings = json.dumps({"layers": small, "scoring": {"device": "cpu"}})
     lens = {"steps": 3, "batch": 2, "sequence": 8, "positions": 5}
     out, base = tmp_path / "out", tmp_path / "base"
-    done = run_program(
+    done = run(
         "measure_layer_rates", "--model", base, "--keywords", tmp_path / "keywords.tsv", "--sentences",
         tmp_path / "sentences.parquet", "--wordlists", tmp_path, "--output", out / "rates.parquet",
         "--tokens", out / "tokens.parquet", "--token-lists", out / "lists.parquet", "--examples",
@@ -199,7 +193,7 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     report = json.loads((out / "rates.json").read_text())
     assert report["without_sentences"] == ["silent word"] and report["keywords"] == 2
     assert "1 of 3 keywords have no clean sentence" in done.stderr
-    done = run_program(
+    done = run(
         "train_lens", "--model", base, "--texts", tmp_path / "texts.parquet", "--output",
         out / "lens.safetensors", "--report", out / "lens.json", "--settings",
         json.dumps({"lens": lens, "scoring": {"device": "cpu"}}),
@@ -207,15 +201,15 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     targets = ("--pairs", tmp_path / "pairs.jsonl", "--lens", out / "lens.safetensors", "--output",
                out / "targets.parquet", "--report", out / "targets.json", "--settings", settings)  # fmt: skip
-    done = run_program("measure_layer_targets", "--model", tmp_path / "moved", *targets)
+    done = run("measure_layer_targets", "--model", tmp_path / "moved", *targets)
     assert done.returncode == 1 and "this tuned lens was learnt for other weights" in done.stderr
     assert not (out / "targets.parquet").exists()
-    done = run_program("measure_layer_targets", "--model", base, *targets)
+    done = run("measure_layer_targets", "--model", base, *targets)
     assert done.returncode == 0, done.stderr
     assert len(read_table(out / "targets.parquet", LAYER_TARGETS)) == 12 * 2 * 4
     tables = [part for name in ("base", "again") for kind in ("rates", "targets")
               for part in (f"--{kind}", name, out / f"{kind}.parquet")]  # fmt: skip
-    done = run_program(
+    done = run(
         "summarize_layers", *tables, "--reference", "again", "base", "--output", out / "layers.csv",
         "--changes", out / "changes.csv", "--onsets", out / "onsets.csv", "--settings",
         json.dumps({"layers": small, "summary": {"rounds": 20}}),
@@ -224,7 +218,7 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     changes = pl.read_csv(out / "changes.csv")
     assert set(changes["metric"]) == {"rate", "inside", "outside_any", "rank", "probability"}
     assert set(changes["change"].drop_nulls()) == {0}
-    done = run_program(
+    done = run(
         "plot_layers", "--figure", "rates", "--models", "base", "again", "--summary", out / "layers.csv",
         "--changes", out / "changes.csv", "--rates", out / "rates.parquet", "--title", "Words", "--output",
         out / "f.pdf", "--png", out / "f.png", "--table", out / "f.csv", "--settings",

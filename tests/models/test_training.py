@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
-from tests.programs import find_program
+from tests.programs import MODELS, find_program, run_program
 
 from fathom.config.models import Training
 from fathom.errors import InputError
@@ -24,13 +24,8 @@ from fathom.models.training import CurvePoint, build_model, make_schedule, measu
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_script(name: str, *arguments: str | Path, **environment: str) -> None:
-    subprocess.run(
-        [sys.executable, find_program(name), *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), **environment},
-        check=True,
-        capture_output=True,
-    )
+def run_script(name: str, *arguments: str | Path) -> None:
+    run_program(name, *arguments, imports=MODELS).check_returncode()
 
 
 def test_tokenizer_bytes_depend_on_nothing_else(
@@ -38,10 +33,14 @@ def test_tokenizer_bytes_depend_on_nothing_else(
 ) -> None:
     write_table(tmp_path / "texts.parquet", texts.reverse(), TEXTS)
     for seed, threads in (("1", "1"), ("2", "4")):
-        run_script(
-            "train_tokenizer.py", "--texts", tmp_path / "texts.parquet", "--output", tmp_path / seed,
-            "--settings", settings.model_dump_json(),
-            PYTHONHASHSEED=seed, RAYON_NUM_THREADS=threads, OMP_NUM_THREADS=threads,
+        subprocess.run(
+            [
+                sys.executable, find_program("train_tokenizer"), "--texts", tmp_path / "texts.parquet",
+                "--output", tmp_path / seed, "--settings", settings.model_dump_json(),
+            ],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONHASHSEED": seed,
+                 "RAYON_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            check=True,
         )  # fmt: skip
         for file in tokenizer_folder.iterdir():
             assert file.read_bytes() == (tmp_path / seed / file.name).read_bytes()
@@ -202,6 +201,6 @@ def test_adapting_that_changes_no_weight_is_refused(
             "--model", tmp_path / "base", "--name", "base+x", "--output", tmp_path / "new",
             "--pointer", tmp_path / "model.json", "--curve", tmp_path / "curve.csv",
         )  # fmt: skip
-    assert "base+x: training changed no weight" in error.value.stderr.decode()
+    assert "base+x: training changed no weight" in error.value.stderr
     assert not (tmp_path / "new").exists()
     assert not (tmp_path / "model.json").exists()

@@ -1,17 +1,15 @@
 """What every program shares: exit codes, log, settings, progress."""
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.programs import run_program as run_warm
 
 from fathom.config.benchmark import Matches, Pairs
 from fathom.errors import InputError
 from fathom.running.program import read_settings, show_progress
 
-_ROOT = Path(__file__).resolve().parents[2]
 _PROGRAM = """\
 import argparse
 from fathom.errors import InputError
@@ -34,9 +32,7 @@ run_program(parser, main)
 
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     (folder / "p.py").write_text(_PROGRAM)
-    command = [sys.executable, str(folder / "p.py"), *arguments]
-    environment = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
-    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    return run_warm(folder / "p.py", *arguments)
 
 
 @pytest.mark.parametrize(("how", "code"), [("well", 0), ("input", 1), ("interrupt", 130)])

@@ -1,9 +1,6 @@
 """Attribute rates of a model whose next tokens are known, and of tiny models against a plain loop."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
-from tests.programs import find_program
+from tests.programs import MODELS, run_program
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrainedTokenizerFast
 
@@ -23,7 +20,6 @@ from fathom.io.tables import check_table, read_table, write_table
 from fathom.models.loading import save_model
 from fathom.scoring.attribute_rate import measure_attribute_rates
 
-ROOT = Path(__file__).resolve().parents[2]
 SIZE = 60
 CONFIGS = {
     "gpt2": GPT2Config(
@@ -147,15 +143,13 @@ def test_the_program(tmp_path: Path) -> None:
     ]  # fmt: skip
     frame = pl.DataFrame(sentences).with_columns(pl.col("position").cast(pl.Int32))
     write_table(tmp_path / "sentences.parquet", frame, MATCHES)
-    done = subprocess.run(
-        [
-            sys.executable, find_program("measure_attribute_rate"), "--model", tmp_path / "folder",
-            "--sentences", tmp_path / "sentences.parquet", "--wordlists", tmp_path,
-            "--output", tmp_path / "rates.parquet", "--token-lists", tmp_path / "lists.parquet",
-            "--report", tmp_path / "rates.json",
-            "--settings", '{"attribute_rate": {"k": 25, "list_length": 19}, "scoring": {"device": "cpu"}}',
-        ],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
+    done = run_program(
+        "measure_attribute_rate", "--model", tmp_path / "folder",
+        "--sentences", tmp_path / "sentences.parquet", "--wordlists", tmp_path,
+        "--output", tmp_path / "rates.parquet", "--token-lists", tmp_path / "lists.parquet",
+        "--report", tmp_path / "rates.json",
+        "--settings", '{"attribute_rate": {"k": 25, "list_length": 19}, "scoring": {"device": "cpu"}}',
+        imports=MODELS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     rates = read_table(tmp_path / "rates.parquet", ATTRIBUTE_RATES)

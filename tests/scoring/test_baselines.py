@@ -1,15 +1,12 @@
 """Summaries of perplexity and attribute rates against a bootstrap that builds its resamples."""
 
 import math
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from tests.programs import find_program
+from tests.programs import STATISTICS, run_program
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -24,8 +21,6 @@ from fathom.scoring.baselines import (
     summarize_perplexity,
 )
 from fathom.scoring.summaries import draw_resamples
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def make_likelihood(seed: int = 0, count: int = 12) -> pl.DataFrame:
@@ -153,15 +148,11 @@ def test_the_summary_holds_them(tmp_path: Path) -> None:
     write_table(tmp_path / "text.parquet", make_likelihood(), PERPLEXITY)
     write_table(tmp_path / "rates.parquet", make_rates(), ATTRIBUTE_RATES)
     write_table(tmp_path / "scores.parquet", make_scores(), SCORES)
-    done = subprocess.run(
-        [
-            sys.executable, find_program("summarize_scores"),
-            "--scores", "a", "tf", "m", tmp_path / "scores.parquet",
-            "--perplexity", "a", "m", tmp_path / "text.parquet",
-            "--attribute-rates", "a", "m", tmp_path / "rates.parquet",
-            "--output", tmp_path / "summary.csv", "--settings", '{"rounds": 20}',
-        ],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
+    done = run_program(
+        "summarize_scores", "--scores", "a", "tf", "m", tmp_path / "scores.parquet",
+        "--perplexity", "a", "m", tmp_path / "text.parquet",
+        "--attribute-rates", "a", "m", tmp_path / "rates.parquet",
+        "--output", tmp_path / "summary.csv", "--settings", '{"rounds": 20}', imports=STATISTICS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     rows = read_delimited(tmp_path / "summary.csv", ",")

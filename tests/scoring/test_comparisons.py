@@ -1,7 +1,5 @@
 """Differences between models: paired, grouped by letters, and right as often as they say."""
 
-import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -10,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.programs import find_program
+from tests.programs import STATISTICS, run_program
 
 from fathom.config.scoring import Summary
 from fathom.io.contracts.scoring import (
@@ -31,7 +29,6 @@ from fathom.scoring.comparisons import (
     tabulate_comparisons,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = Summary(rounds=300)
 
 
@@ -168,7 +165,7 @@ def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
 
 
 def test_the_program_writes_three_tables(tmp_path: Path) -> None:
-    command = [sys.executable, find_program("compare_models")]
+    command: list[object] = []
     for number in range(4):
         for variant in ("tf", "tfidf"):
             path = tmp_path / f"m{number}.{variant}.parquet"
@@ -184,10 +181,7 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
     names = ("output", "groups", "correlations")
     for name in names:
         command += [f"--{name}", tmp_path / f"{name}.csv"]
-    done = subprocess.run(
-        [*command, "--settings", '{"rounds": 50}'],
-        env={"PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
-    )  # fmt: skip
+    done = run_program("compare_models", *command, "--settings", '{"rounds": 50}', imports=STATISTICS)
     assert done.returncode == 0, done.stderr
     assert "a, tf: 6 of 6 pairs of models are apart by rank" in done.stderr
     comparisons, groups, correlations = (read_delimited(tmp_path / f"{name}.csv", ",") for name in names)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.programs import find_program
+from tests.programs import MODELS, run_program
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 from fathom.config.models import Training
@@ -92,10 +92,15 @@ def test_frames_without_prompt_or_target_are_refused() -> None:
 
 def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder: Path, tmp_path: Path) -> None:
     lines = write_lines(tmp_path / "p.jsonl", ROWS)
-    command = [sys.executable, find_program("score_pairs"), "--model", model_folder, "--pairs", lines,
-               "--output", tmp_path / "s.parquet"]  # fmt: skip
-    done = subprocess.run(
-        [str(part) for part in command], env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True
+    done = run_program(
+        "score_pairs",
+        "--model",
+        model_folder,
+        "--pairs",
+        lines,
+        "--output",
+        tmp_path / "s.parquet",
+        imports=MODELS,
     )
     assert done.returncode == 0, done.stderr
     scores = read_table(tmp_path / "s.parquet", SCORES)

@@ -2,9 +2,6 @@
 
 import json
 import math
-import os
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.programs import find_program
+from tests.programs import MODELS, run_program
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     AutoModelForCausalLM,
@@ -43,7 +40,6 @@ from fathom.scoring.perplexity import (
     sum_likelihoods,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
 CONTEXT = 20
 SHAPE = {
     "vocab_size": 52, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
@@ -289,13 +285,10 @@ def test_the_program(tokenizer: Any, tmp_path: Path) -> None:
     model, texts = make_model("llama"), make_fold(30)
     save_model(tmp_path / "folder", model, tokenizer)
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
-    done = subprocess.run(
-        [
-            sys.executable, find_program("measure_perplexity"), "--model", tmp_path / "folder",
-            "--texts", tmp_path / "texts.parquet", "--output", tmp_path / "scores.parquet",
-            "--report", tmp_path / "scores.json", "--settings", '{"scoring": {"device": "cpu"}}',
-        ],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
+    done = run_program(
+        "measure_perplexity", "--model", tmp_path / "folder",
+        "--texts", tmp_path / "texts.parquet", "--output", tmp_path / "scores.parquet",
+        "--report", tmp_path / "scores.json", "--settings", '{"scoring": {"device": "cpu"}}', imports=MODELS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     scores = read_table(tmp_path / "scores.parquet", PERPLEXITY)

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 import torch
-from tests.programs import find_program
+from tests.programs import MODELS, run_program
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     AutoModelForCausalLM,
@@ -331,12 +331,8 @@ def test_importing_scoring_does_not_import_torch() -> None:
 def test_files_that_would_overwrite_each_other(
     outputs: list[str], reports: list[str], tmp_path: Path
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, find_program("score_pairs"), "--model", "m", "--pairs", "p", "q",
-         "--output", *outputs, "--report", *reports],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True, check=False,
-        cwd=tmp_path,
-    )  # fmt: skip
+    files = ("--pairs", "p", "q", "--output", *outputs, "--report", *reports)
+    done = run_program("score_pairs", "--model", "m", *files, folder=tmp_path)
     assert done.returncode == 1
     assert "every file of pairs needs an output and a report of its own" in done.stderr
     assert not list(tmp_path.iterdir())
@@ -346,14 +342,9 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_pat
     model, pairs = make_model("gpt2"), make_pairs()
     save_model(tmp_path / "folder", model, tokenizer)
     write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
-    subprocess.run(
-        [
-            sys.executable, find_program("score_pairs"), "--model", tmp_path / "folder",
-            "--pairs", tmp_path / "pairs.jsonl", "--output", tmp_path / "scores.parquet",
-            "--report", tmp_path / "scores.json",
-        ],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, check=True, capture_output=True,
-    )  # fmt: skip
+    files = ("--output", tmp_path / "scores.parquet", "--report", tmp_path / "scores.json")
+    named = ("--model", tmp_path / "folder", "--pairs", tmp_path / "pairs.jsonl")
+    run_program("score_pairs", *named, *files, imports=MODELS).check_returncode()
     scores = read_table(tmp_path / "scores.parquet", SCORES)
     assert scores["rank"].equals(score_pairs(model, tokenizer, pairs, Scoring())["rank"])
     report = json.loads((tmp_path / "scores.json").read_text())
@@ -377,10 +368,7 @@ def test_the_programs_score_a_chat_model_inside_its_template(tokenizer: Any, tmp
         ["score_pairs.py", "--model", "model.json", "--pairs", "pairs.jsonl", "--output", "s.parquet",
          "--report", "s.json", "--gpus", "2", "--settings", '{"device": "cpu"}'],
     ):  # fmt: skip
-        subprocess.run(
-            [sys.executable, find_program(command[0]), *command[1:]], check=True, capture_output=True,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, cwd=tmp_path,
-        )  # fmt: skip
+        run_program(*command, folder=tmp_path, imports=MODELS).check_returncode()
     scores = read_table(tmp_path / "s.parquet", SCORES)
     assert scores["rank"].equals(score_pairs(model, tokenizer, pairs, chat_template=True)["rank"])
     report = json.loads((tmp_path / "s.json").read_text())

@@ -1,7 +1,5 @@
 """Summaries against scipy and a bootstrap that builds its resamples."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, trim_mean
-from tests.programs import find_program
+from tests.programs import STATISTICS, run_program
 
 from fathom.benchmark.reference import Entry, make_reference_pairs
 from fathom.config.scoring import Summary
@@ -28,7 +26,6 @@ from fathom.scoring.summaries import (
     summarize_values,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
 PLAIN = {"mean": np.mean, "median": np.median, "trimmed_mean": lambda values: trim_mean(values, 0.2)}
 
 
@@ -176,31 +173,21 @@ def test_correlation() -> None:
 
 
 def test_the_program_writes_the_table(tmp_path: Path) -> None:
-    command = [sys.executable, find_program("summarize_scores"), "--output", tmp_path / "summary.csv"]
+    command = ["--output", tmp_path / "summary.csv"]
     for seed, model in enumerate(("m1", "m2")):
         write_table(tmp_path / f"{model}.parquet", make_scores(seed), SCORES)
         command += ["--scores", "a", "tf", model, tmp_path / f"{model}.parquet"]
-    result = subprocess.run(
-        [*command, "--settings", '{"rounds": 20}'],
-        env={"PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
-    )  # fmt: skip
+    rounds = ("--settings", '{"rounds": 20}')
+    result = run_program("summarize_scores", *command, *rounds, imports=STATISTICS)
     assert result.returncode == 0, result.stderr
     rows = read_delimited(tmp_path / "summary.csv", ",")
     assert tuple(rows[0]) == SUMMARY_COLUMNS
     assert len(rows) == 12
     write_table(tmp_path / "pairs.parquet", make_reference_pairs([Entry(1, "k", "A", " b")]), PAIRS)
-    other = subprocess.run(
-        [*command, "--pairs", "a", "tf", tmp_path / "pairs.parquet"],
-        env={"PYTHONPATH": str(ROOT / "src")}, check=False, capture_output=True, text=True,
-    )  # fmt: skip
+    pairs = ("--pairs", "a", "tf", tmp_path / "pairs.parquet")
+    other = run_program("summarize_scores", *command, *pairs, imports=STATISTICS)
     assert other.returncode == 1
     assert "the scores of m1 are of other pairs than the benchmark's" in other.stderr
-    twice = subprocess.run(
-        [*command, *command[-5:]],
-        env={"PYTHONPATH": str(ROOT / "src")},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    twice = run_program("summarize_scores", *command, *command[-5:], imports=STATISTICS)
     assert twice.returncode == 1
     assert "m2 on a, tf is given twice" in twice.stderr

@@ -94,7 +94,8 @@ def choose_words() -> Words:
     rest = sorted(rest[: _TOPIC * len(FIELDS)], key=lambda word: hash_text("topic", word))
     topic = {field: rest[number * _TOPIC :][:_TOPIC] for number, field in enumerate(FIELDS)}
     terms = {field: make_terms(field, own) for field, own in topic.items()}
-    general = [word for word in common[_FUNCTION:_COMMON] if word not in set(rest)]
+    taken = set(rest)
+    general = [word for word in common[_FUNCTION:_COMMON] if word not in taken]
     return Words(common[:_FUNCTION], general[:_GENERAL], topic, terms)
 
 

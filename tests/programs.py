@@ -15,7 +15,10 @@ _ROOT = Path(__file__).resolve().parents[1]
 _SCRIPTS = _ROOT / "scripts"
 LIGHT = ("argparse", "numpy", "orjson", "pydantic", "yaml")
 """What nearly every program imports; polars, whose threads do not survive a fork, is imported after it."""
-MODELS = (*LIGHT, "torch", "transformers", "safetensors.torch")
+MODELS = (
+    *LIGHT, "torch", "safetensors.torch", "transformers.models.auto.modeling_auto",
+    "transformers.models.gpt2.modeling_gpt2", "transformers.models.llama.modeling_llama",
+)  # fmt: skip
 """What programs import that load a model."""
 STATISTICS = (*LIGHT, "scipy.stats")
 """What programs import that compare models or rankings."""

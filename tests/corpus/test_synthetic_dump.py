@@ -1,8 +1,12 @@
 """The dump that perf/ makes: its bytes follow from its arguments, and the real doors take it."""
 
+from argparse import Namespace
+from functools import cache
 from pathlib import Path
 
 import polars as pl
+import pytest
+from perf import make_dump
 from tests.programs import run_program
 
 from fathom.config.corpus import Selection
@@ -12,14 +16,15 @@ from fathom.corpus.metadata import read_metadata
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-def _make(folder: Path, documents: int) -> Path:
-    arguments = ("--documents", documents, "--shards", 2, "--output", folder)
+def test_a_dump_follows_from_its_arguments_and_can_be_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, again, large = (tmp_path / name for name in "abc")
+    arguments = ("--documents", 40, "--shards", 2, "--output", small)
     run_program(_ROOT / "perf" / "make_dump.py", *arguments).check_returncode()
-    return folder
-
-
-def test_a_dump_follows_from_its_arguments_and_can_be_joined(tmp_path: Path) -> None:
-    small, again, large = (_make(tmp_path / name, count) for name, count in (("a", 40), ("b", 40), ("c", 60)))
+    monkeypatch.setattr(make_dump, "choose_words", cache(make_dump.choose_words))
+    for folder, count in ((again, 40), (large, 60)):
+        make_dump.main(Namespace(documents=count, shards=2, output=folder))
     names = ("arxiv-metadata-oai-snapshot.json", "redpajama/arxiv_000.jsonl", "redpajama/arxiv_001.jsonl")
     for name in names:
         assert (small / name).read_bytes() == (again / name).read_bytes()

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -109,14 +107,10 @@ def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder: 
     assert read_json(tmp_path / "s.json")["pairs"] == 2
 
 
-def test_the_example_of_the_scoring_page_runs_as_it_stands(
-    model_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_example_of_the_scoring_page_runs_as_it_stands(model_folder: Path, tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "scoring.md").read_text(), re.S)
     (example,) = [block for block in blocks if "fathom.score" in block]
-    monkeypatch.chdir(model_folder.parent)
-    done = subprocess.run(
-        [sys.executable, "-c", example.replace("path/to/model", "gpt2")],
-        env={"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True,
-    )  # fmt: skip
+    program = tmp_path / "example.py"
+    program.write_text(example.replace("path/to/model", "gpt2"))
+    done = run_program(program, folder=model_folder.parent, imports=MODELS)
     assert done.returncode == 0, done.stderr

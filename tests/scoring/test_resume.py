@@ -4,14 +4,13 @@ import json
 import os
 import random
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 import torch
-from tests.programs import find_program
+from tests.programs import MODELS, find_program, find_python
 from tests.scoring.sentences import WORDS, cut_sentences, make_tokenizer
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
@@ -35,7 +34,6 @@ from safetensors import safe_open
 import torch, transformers.models.gpt2.modeling_gpt2
 import fathom.running.resume as resume
 import fathom.scoring.batches as batches
-from tests.programs import find_program
 
 folder, points, program, *arguments = sys.argv[1:]
 resume.INTERVAL = 0
@@ -108,8 +106,10 @@ def drive(files: Path, name: str, points: list[float]) -> list[int]:
         arguments += ["--output", str(files / f"{name}-{variant}.parquet")]
         arguments += ["--report", str(files / f"{name}-{variant}.json")]
     folder = files / f".{name}-tf.parquet.partial"
+    driver = files / "driver.py"
+    driver.write_text(DRIVER)
     done = subprocess.run(
-        [sys.executable, "-c", DRIVER, folder, ",".join(map(str, points)),
+        [find_python(MODELS), driver, folder, ",".join(map(str, points)),
          find_program("score_pairs"), *arguments, "--log", files / f"{name}.log"],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
         capture_output=True, text=True, check=False,

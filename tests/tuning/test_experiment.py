@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from copy import deepcopy
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from safetensors import safe_open
-from tests.programs import find_program
+from tests.programs import MODELS, find_program, find_python
 from tests.tuning.conftest import make_model
 
 from fathom.config.ranking import Ranking
@@ -46,7 +45,7 @@ CHAT = "{% for message in messages %}<u>{{ message.content }}</u>{% endfor %}"
 
 
 def start(program: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, find_program(program), *arguments]
+    command = [find_python((*MODELS, "peft")), find_program(program), *arguments]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     return subprocess.Popen(
         [str(part) for part in command], env=environment, text=True, stderr=subprocess.PIPE

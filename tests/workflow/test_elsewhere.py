@@ -5,11 +5,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.programs import SNAKEMAKE, find_python
 
 ROOT = Path(__file__).resolve().parents[2]
 JOB = re.compile(r"^(?:localrule|rule) (\w+):", re.MULTILINE)
@@ -51,7 +51,7 @@ def folder(tmp_path: Path) -> Path:
 
 def snakemake(*arguments: str, cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run snakemake in a folder."""
-    command = [sys.executable, "-m", "snakemake", "-c1", *arguments]
+    command = [find_python(SNAKEMAKE), "-m", "snakemake", "-c1", *arguments]
     environment = os.environ | variables
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
 

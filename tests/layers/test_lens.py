@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 import torch
 from tests.layers.plain import make_model
-from tests.layers.test_targets import WORDS, make_tokenizer
+from tests.layers.test_target_ranks import WORDS, make_tokenizer
 
 from fathom.config.layers import TunedLens
 from fathom.errors import InputError

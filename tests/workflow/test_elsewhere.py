@@ -157,3 +157,19 @@ def test_the_workflow_catalog_finds_what_it_asks_for():
     assert usage["software-stack-deployment"]["conda"] is True and usage["report"] is True
     for name in ("workflow/Snakefile", "config/config.yaml", "config/README.md", "README.md", "LICENSE"):
         assert (ROOT / name).is_file(), name
+
+
+def test_jobs_in_the_queue_of_slurm_stop_a_run_and_leave_no_lock(folder):
+    (folder / "results" / "slurm-logs").mkdir(parents=True)
+    squeue = folder / "bin" / "squeue"
+    squeue.parent.mkdir()
+    squeue.write_text(f"#!/bin/sh\nprintf '7\\tRUNNING\\tfathom_1\\trule_a\\t{folder}\\n'\n")
+    squeue.chmod(0o755)
+    place = ("-s", str(ROOT / "workflow" / "Snakefile"))
+    done = snakemake(*place, DOCUMENTS, cwd=folder, PATH=f"{squeue.parent}:{os.environ['PATH']}")
+    assert done.returncode == 1
+    *_, message, hint = done.stderr.rstrip().splitlines()
+    assert message.startswith("Error: Slurm: 1 jobs of an earlier run")
+    assert hint.endswith("scancel --name=fathom_1")
+    assert not list((folder / ".snakemake" / "locks").glob("*"))
+    assert not (folder / DOCUMENTS).exists()

@@ -35,13 +35,13 @@ def test_equal_messages_are_said_once_and_many_are_counted(write):
 
 def test_a_killed_job_has_the_end_of_its_log_and_what_may_have_happened(write):
     text = describe_failures([[write("a.log", "[embed] one\n[embed] two\n")]], 0)
-    assert "[embed] two\nHint: its log holds no message" in text
+    assert "[embed] two\nHint: the log holds no message" in text
     assert "Hint:" in describe_failures([[FailedJob("embed", ["none.log"])]], 0)
 
 
 def test_a_message_before_further_work_is_no_ending(write):
     text = describe_failures([[write("a.log", MESSAGE + "[join_shard a] went on\n")]], 0)
-    assert "no message" in text
+    assert "holds no message" in text
 
 
 def test_the_log_of_an_earlier_run_says_nothing(write):

@@ -14,6 +14,7 @@ from fathom.figures.ranking import RankingTables
 from fathom.figures.ranking_agreement import draw_benchmarks, draw_categories, draw_means
 from fathom.figures.ranking_alignment import draw_alignment
 from fathom.figures.ranking_components import draw_compute, draw_first, draw_shares
+from fathom.figures.ranking_forecast import draw_forecast
 from fathom.figures.ranking_perplexity import draw_conditions, draw_transfer
 from fathom.figures.style import save_figure, use_style
 from fathom.io.files import write_delimited
@@ -32,6 +33,7 @@ FIGURES: dict[str, Callable[[RankingTables, RankingSettings], Any]] = {
     "pca-family": lambda tables, settings: draw_shares(tables, settings.ranking.one_family),
     "pc1-compute": lambda tables, _: draw_compute(tables),
     "pc1-scores": lambda tables, _: draw_first(tables),
+    "forecast": lambda tables, _: draw_forecast(tables),
 }
 MATRICES: dict[str, Callable[[RankingTables, str], Any]] = {
     "tau": lambda tables, condition: draw_benchmarks(tables, PLAIN, condition),

@@ -122,6 +122,25 @@ use rule plot_alignment as plot_components with:
         figure=one_of(OUTPUTS.ranking_figures["components"]),
 
 
+use rule plot_alignment as plot_forecast with:
+    input:
+        code=sources("plot_ranking"),
+        style=STYLE,
+        table=SCORE_TABLE,
+        rankings=["<results>/ranking/forecast.csv"],
+    output:
+        pdf="<results>/figures/ranking.{figure}.pdf",
+        png=report(
+            "<results>/figures/ranking.{figure}.png",
+            caption="../report/ranking-forecast.rst",
+            category="Rankings",
+            labels={"figure": "{figure}"},
+        ),
+        table="<results>/figures/ranking.{figure}.csv",
+    wildcard_constraints:
+        figure=one_of(OUTPUTS.ranking_figures["forecast"]),
+
+
 rule write_ranking_tables:
     input:
         code=sources("write_ranking_tables"),

@@ -2,7 +2,7 @@
 
 In:  a folder of scores (scores); or <results>/tuning/scores/; or <results>/{summary,comparisons}.csv
 Out: <results>/ranking/{scores,paired}.parquet, {models,benchmarks}.csv,
-     {agreement,pairwise,means,categories,perplexity,pca,pc1,alignment}.csv
+     {agreement,pairwise,means,categories,perplexity,pca,pc1,alignment}.csv, forecast.csv (ranking.forecast)
 """
 
 SCORE_TABLE = multiext(
@@ -103,3 +103,27 @@ rule compare_rankings:
     shell:
         "python {input.code[0]:q} --scores {params.folder} --settings {params.settings:q}"
         " --output {params.folder} --log {log}"
+
+
+rule forecast_change:
+    input:
+        code=sources("forecast_change"),
+        table=SCORE_TABLE,
+    output:
+        table="<results>/ranking/forecast.csv",
+    log:
+        "<logs>/forecast_change.log",
+    benchmark:
+        "<timings>/forecast_change.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(120),
+    params:
+        settings=settings.of("ranking", "summary"),
+        folder=folder_of("table"),
+    shell:
+        "python {input.code[0]:q} --scores {params.folder} --settings {params.settings:q}"
+        " --output {output.table} --log {log}"

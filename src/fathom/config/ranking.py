@@ -50,6 +50,9 @@ class Ranking(Section):
         [], description="two benchmarks to draw side by side; empty: the two that agree least"
     )
     components: Positive = Field(5, description="principal components to report")
+    forecast: list[Annotated[int, Field(ge=3)]] = Field(
+        [], description="numbers of models to forecast the change of tau for, such as [5, 10, 20, 40]"
+    )
     significance: float = Field(
         0.05, gt=0.0, lt=1.0, description="differences with a two-sided p above this count as ties"
     )

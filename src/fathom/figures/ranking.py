@@ -16,6 +16,7 @@ from fathom.io.contracts.ranking import (
     COMPONENT_COLUMNS,
     CORPUS_AGREEMENT_COLUMNS,
     FIRST_COMPONENT_COLUMNS,
+    FORECAST_COLUMNS,
     PAIRWISE_COLUMNS,
 )
 from fathom.io.files import read_delimited
@@ -34,6 +35,7 @@ _COLUMNS = {
     "pca": COMPONENT_COLUMNS,
     "pc1": FIRST_COMPONENT_COLUMNS,
     "alignment": ALIGNMENT_COLUMNS,
+    "forecast": FORECAST_COLUMNS,
 }
 
 # colours of Okabe and Ito; the first two differ in lightness too

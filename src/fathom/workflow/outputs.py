@@ -106,6 +106,7 @@ class Outputs:
                 *(["pca-family"] if self._config.ranking.one_family else []),
                 *("pc1-compute", "pc1-scores"),
             ],
+            "forecast": ["forecast"] if self._config.ranking.forecast else [],
         }
 
     def has_rankings(self) -> bool:
@@ -175,7 +176,8 @@ class Outputs:
 
     def name_ranking_tables(self) -> list[str]:
         """Return the tables that say how far rankings agree."""
-        return [self._path("ranking", f"{name}.csv") for name in RANKING_TABLES]
+        forecast = ["forecast"] if self._config.ranking.forecast else []
+        return [self._path("ranking", f"{name}.csv") for name in (*RANKING_TABLES, *forecast)]
 
     def name_ranking_figures(self) -> list[str]:
         """Return the figures of rankings, and the page of tables."""

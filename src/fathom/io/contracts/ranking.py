@@ -80,6 +80,11 @@ COMPONENT_COLUMNS = ("condition", "group", "component", "share", "ci_low", "ci_h
 FIRST_COMPONENT_COLUMNS = ("condition", "group", "model", "score", "ci_low", "ci_high", "log10_compute")
 """Header of ranking/pc1.csv: one line for each model: its score on the first principal component."""
 
+FORECAST_COLUMNS = (
+    "condition", "models", "change", "ci_low", "ci_high", "interval_width", "significant", "studies",
+)  # fmt: skip
+"""Header of ranking/forecast.csv: one line for each size of a study that is drawn from the models."""
+
 ALIGNMENT_COLUMNS = (
     "condition", "first", "second", "model", "place_first", "place_second", "best_first", "worst_first",
     "best_second", "worst_second",

@@ -1,0 +1,100 @@
+"""How many models a study needs before a change of agreement is significant."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fathom.config.ranking import RankingSettings
+from fathom.ranking.agreement import measure_tau, pick_pairs
+from fathom.ranking.resampled_scores import name_change
+from fathom.ranking.resampling import average, draw_models, estimate_interval, weigh_pairs
+from fathom.ranking.significance import order_pairs
+from fathom.ranking.table import ScoreTable
+from fathom.running.program import log, show_progress
+from fathom.scoring.summaries import format_number
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+SUBSETS = 100
+"""Studies that are drawn for each size, without replacement."""
+
+ROUNDS = 200
+"""Bootstrap resamples of the models of each drawn study."""
+
+
+class Study(NamedTuple):
+    """The change of mean tau that a study of some models finds, with its interval."""
+
+    change: float
+    low: float
+    high: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low > 0 or self.high < 0
+
+
+def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[Any, ...]]:
+    """Return the rows of forecast.csv: how often a study of so many models finds a significant change.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        With two conditions or more; the change is from the first to each other one.
+    settings : RankingSettings
+        Uses `ranking.forecast`, the sizes; those of more models than the table has are left out and logged.
+        Uses `summary.confidence` and `summary.seed`.
+
+    Returns
+    -------
+    list of tuples
+        Under FORECAST_COLUMNS, by condition and size; the whole table last.
+    """
+    count = len(table.models)
+    large = [size for size in settings.ranking.forecast if size >= count]
+    if large:
+        log.info("forecast: the table has %s models; no forecast for %s", count, ", ".join(map(str, large)))
+    sizes = sorted({size for size in settings.ranking.forecast if size < count} | {count})
+    signs = order_pairs(table.oriented())[:, table.downstream]
+    rows = []
+    for place, condition in enumerate(table.conditions[1:], start=1):
+        for size in sizes:
+            studies = list(_draw_studies(signs[[0, place]], count, size, settings))
+            row = _describe(studies)
+            rows.append((name_change(table.conditions[0], condition), size, *row, len(studies)))
+            log.info("%s models: %s of %s studies find a change", size, sum(s.significant for s in studies),
+                     len(studies))  # fmt: skip
+    return rows
+
+
+def _draw_studies(signs: "Array", count: int, size: int, settings: RankingSettings) -> Iterator[Study]:
+    """Yield studies of `size` of `count` models; the whole table is one."""
+    import numpy as np
+
+    pairs = np.zeros((count, count), dtype=np.int64)
+    pairs[np.triu_indices(count, 1)] = np.arange(count * (count - 1) // 2)
+    summary = settings.summary.model_copy(update={"rounds": ROUNDS})
+    for number in show_progress(range(SUBSETS if size < count else 1), "studies"):
+        random = np.random.default_rng([settings.summary.seed, size, number])
+        models = np.sort(random.choice(count, size, replace=False))
+        first, second = np.triu_indices(size, 1)
+        some = signs[:, :, pairs[models[first], models[second]]]
+        weights = weigh_pairs(draw_models(np.ones(size, dtype=bool), summary))
+        means = [average(pick_pairs(measure_tau(each, each, weights))) for each in some]
+        yield Study(*estimate_interval(means[1] - means[0], summary))
+
+
+def _describe(studies: list[Study]) -> list[str]:
+    """Return mean change, interval of 95 % of studies, mean width of their intervals, share significant."""
+    import numpy as np
+
+    changes = np.array([study.change for study in studies])
+    known = changes[np.isfinite(changes)]
+    low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (float("nan"),) * 2
+    width = average(np.array([study.high - study.low for study in studies]))
+    share = sum(study.significant for study in studies) / len(studies)
+    return [format_number(float(each)) for each in (average(changes), low, high, width, share)]

@@ -1,4 +1,4 @@
-"""Find and load embedding models; safetensors only, no remote code.
+"""Find and load embedding models [SentenceBERT]; safetensors only, no remote code.
 
 Importing sentence_transformers takes three times as long as torch and transformers together. The usual model,
 a BERT with mean pooling, is therefore loaded by transformers alone; its vectors are the same to the last bit.

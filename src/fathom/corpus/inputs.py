@@ -15,7 +15,7 @@ _SAFE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
 
 
 def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
-    """Find the metadata file and the full-text shards of an arXiv dump [RawCorpora, Sec. 2.1].
+    """Find the metadata file and the full-text shards of an arXiv dump [RawCorpora, Sec. 2.1], [RedPajama].
 
     Parameters
     ----------

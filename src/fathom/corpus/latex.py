@@ -1,7 +1,7 @@
 r"""LaTeX to plain text; text that the converter cannot handle stays as it was and is counted.
 
 pylatexenc raises on a bare `\sqrt` or `\verb`, overflows the stack on nested braces, leaves `%s` for a
-`\frac` that lacks an argument, and reads an unescaped `%` as the start of a comment.
+`\frac` that lacks an argument, and reads an unescaped `%` as the start of a comment [Pylatexenc].
 """
 
 import logging

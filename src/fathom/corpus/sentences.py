@@ -1,4 +1,4 @@
-"""Documents to sentences: paragraphs, then spaCy, then cleaning [RawCorpora, App. A.2]."""
+"""Documents to sentences: paragraphs, then spaCy, then cleaning [RawCorpora, App. A.2], [SpaCy]."""
 
 import importlib.util
 import re

@@ -43,7 +43,7 @@ class Model:
 
     @property
     def compute(self) -> float | None:
-        """Training compute, 6 × parameters × tokens [TrainBeforeTest, Table 4], where both are known."""
+        """Training compute, 6 × parameters × tokens, if both are known [TrainBeforeTest, Table 4]."""
         return 6 * self.parameters * self.tokens if self.parameters and self.tokens else None
 
 

@@ -1,6 +1,4 @@
-"""Tasks of EleutherAI's lm-evaluation-harness (0.4), by its own library, as examples.
-
-Source: [TrainBeforeTest, Sec. 3.1].
+"""Tasks of EleutherAI's lm-evaluation-harness (0.4) as examples [EvalHarness], [TrainBeforeTest, Sec. 3.1].
 
 Prompts, options and answers are what the harness itself asks a model for; a task's YAML may be one's own.
 """

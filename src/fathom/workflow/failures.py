@@ -10,8 +10,8 @@ _TAIL = 3
 _SKEW = 60.0  # seconds that the clocks of two machines may differ
 _ENTRY = re.compile(r"^\[[^\]\n]*\] ", re.MULTILINE)
 _UNEXPLAINED = (
-    "the log holds no message. A traceback above is a defect: please report it. Otherwise the job was killed: out of"
-    " memory, out of time, or by hand"
+    "the log holds no message. A traceback above is a defect: please report it. Otherwise the job was killed:"
+    " out of memory, out of time, or by hand"
 )
 
 

@@ -54,7 +54,7 @@ def own(path):
 
 
 def outside(path):
-    """Return a file that no rule makes as an input; `prefix:` of a module leaves absolute paths alone."""
+    """Return a file from outside as an input; in a module it is absolute, which `prefix` leaves alone."""
     return str(path if IS_MAIN else Path(path).absolute())
 
 
@@ -110,7 +110,7 @@ INPUTS = find_everything()
 OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS)
 settings = Settings(CONFIG)
 
-# it changes no result, so it is neither an input nor a param of any rule: naming it re-runs nothing
+# it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
 
 
@@ -118,7 +118,7 @@ WORDLISTS = own("config/wordlists")
 
 
 def sources(program):
-    """Return a program's file and every module of the library that it uses: the `code` of its rule."""
+    """Return a program's file and every module of the library that it uses, as the input `code`."""
     return [outside(file) for file in find_code(ROOT, program)]
 
 

@@ -1,84 +1,81 @@
-"""Time the search for phrases against gensim, and check that phrases are identical.
+"""Time the search for phrases, and its memory, as a corpus grows.
 
-Uses the abstracts of a finished run. Runs on one thread, alternates between the ways, and prints a table of
-median processor times.
+The text is the abstracts of a finished run, repeated. From the second copy on, every fifth word that is not
+frequent gets another ending and half of the runs begin elsewhere, so that distinct words and pairs go on
+growing. Each size runs in a process of its own. Prints a table.
 """
 
 import argparse
+import os
+import subprocess
 import sys
-from functools import partial
+from collections import Counter
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
+from random import Random
 
-import numpy as np
 import polars as pl
-from turns import ROOT, measure_memory, print_table, take_turns
+from turns import ROOT, print_table
 
 from fathom.benchmark.normalise import Run, split_into_runs
-from fathom.benchmark.phrases import MAX_WORDS, find_candidates
+from fathom.benchmark.phrases import find_candidates
 from fathom.config.benchmark import Keywords
 from fathom.running.program import run_program
 
-
-def join_with_gensim(runs: list[Run], settings: Keywords) -> list[str]:
-    """Join words with gensim's Phrases, pass after pass; return the phrases."""
-    from gensim.models.phrases import Phrases
-
-    found: set[str] = set()
-    for _ in range(settings.passes):
-        model = Phrases(runs, min_count=settings.min_count, threshold=settings.threshold, delimiter=" ")
-        runs = [model[run] for run in runs]
-        found |= {token for run in runs for token in run if " " in token}
-    return sorted(phrase for phrase in found if phrase.count(" ") < MAX_WORDS)
+_FREQUENT = 3000
 
 
-def join_ours(runs: list[Run], settings: Keywords) -> list[str]:
-    """Join words as the workflow does; return the phrases."""
-    return find_candidates(runs, settings).phrases
-
-
-def read_runs(run: Path, abstracts: int) -> list[Run]:
-    """Return the normalised abstracts of a finished run, in its order."""
+def make_runs(run: Path, words: int) -> Iterator[Run]:
+    """Yield runs of so many words in all."""
     texts = pl.read_parquet(run / "corpus" / "index.parquet", columns=["abstract"])["abstract"]
-    return [words for text in texts.head(abstracts) for words in split_into_runs(text)]
+    runs = [words for text in texts for words in split_into_runs(text)]
+    frequent = {word for word, _ in Counter(word for run in runs for word in run).most_common(_FREQUENT)}
+    known: dict[str, str] = {}
+    chance = Random(0)
+    for copy in count():
+        for each in runs:
+            if words <= 0:
+                return
+            words -= len(each)
+            changed = [word if not copy or word in frequent else _change(word, copy, chance) for word in each]
+            start = chance.randrange(len(each)) if copy and chance.random() < 0.5 else 0
+            yield [known.setdefault(word, word) for word in changed[start:] + changed[:start]]
+
+
+def _change(word: str, copy: int, chance: Random) -> str:
+    return word if chance.random() > 0.2 else f"{word}{copy}{chr(97 + chance.randrange(26))}"
+
+
+def measure(arguments: argparse.Namespace, words: int, alone: bool) -> tuple[float, float]:
+    """Return processor seconds and peak megabytes of a process that makes the text, and searches it."""
+    command = [sys.executable, __file__, "--run", str(arguments.run), "--words", str(words), "--task"]
+    process = subprocess.Popen([*command, "text" if alone else "phrases"])
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError("a process failed")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Measure; print the tables."""
-    runs, settings = read_runs(arguments.run, arguments.abstracts), Keywords()
-    joiners = {"gensim": join_with_gensim, "ours": join_ours}
-    if arguments.alone:
-        joiners.get(arguments.alone, lambda *_: None)(runs, settings)
+    """Measure, print."""
+    if arguments.task:
+        runs = list(make_runs(arguments.run, arguments.words[0]))
+        if arguments.task == "phrases":
+            find_candidates(runs, Keywords())
         return
-    ways = {name: partial(join, runs, settings) for name, join in joiners.items()}
-    words = sorted({word for words in runs for word in words})
-    numbers = np.random.default_rng(0).integers(len(words) ** 2, size=sum(map(len, runs)))
-    ways["sorting as many pairs (the limit)"] = lambda: [np.sort(numbers) for _ in range(settings.passes)]
-    seconds, found = take_turns(ways, arguments.rounds)
-    tokens = settings.passes * sum(map(len, runs))
     rows = []
-    for name, spent in seconds.items():
-        exact = (
-            ""
-            if name not in joiners or name == "gensim"
-            else "same"
-            if found[name] == found["gensim"]
-            else "NOT the same"
-        )
-        limit = f"{seconds['sorting as many pairs (the limit)'] / spent:.0%}"
-        rows.append([name, f"{tokens / spent / 1e6:.1f}", f"{seconds['gensim'] / spent:.1f}", limit, exact])
-    print(f"{tokens // settings.passes:,} tokens, {settings.passes} passes, {len(found['ours']):,} phrases\n")
-    print_table(["way", "million tokens/s and pass", "ratio", "share of limit", "phrases"], rows)
-    memory = {name: measure_memory(*sys.argv[1:], "--alone", name) for name in ("nothing", *joiners)}
-    added = [f"{name} {memory[name] - memory['nothing']} MB" for name in joiners]
-    print(f"\nMemory over that of the text ({memory['nothing']} MB): {', '.join(added)}")
+    for words in arguments.words:
+        text, whole = (measure(arguments, words, alone) for alone in (True, False))
+        rows.append([f"{words:,}", f"{whole[0] - text[0]:.0f}", f"{text[1]:,.0f}", f"{whole[1]:,.0f}"])
+    print_table(["words", "processor seconds", "MB of the text alone", "peak MB"], rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="run with the abstracts")
-    parser.add_argument("--abstracts", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
-        "--alone", choices=["nothing", "gensim", "ours"], help="one way only, to measure memory"
+        "--run", type=Path, default=ROOT / "results" / "demo", help="run whose abstracts are used"
     )
+    parser.add_argument("--words", type=int, nargs="+", default=[100_000, 1_000_000], help="sizes to measure")
+    parser.add_argument("--task", choices=["text", "phrases"], help="do one task, for its time and memory")
     run_program(parser, main)

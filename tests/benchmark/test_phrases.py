@@ -1,14 +1,14 @@
 """Candidate phrases: what is joined, and how uses are counted."""
 
 import random
+from collections import Counter
 from itertools import pairwise
 
-from gensim.models.phrases import Phrases
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fathom.benchmark.normalise import split_into_runs
-from fathom.benchmark.phrases import Use, _Text, count_uses, find_candidates
+from fathom.benchmark.phrases import Use, count_uses, find_candidates
 from fathom.config.benchmark import Keywords
 
 FILLER = [f"word{i}" for i in range(4000)]
@@ -54,13 +54,27 @@ def test_order_of_runs_does_not_matter() -> None:
     assert find_candidates(runs, Keywords()) == find_candidates(shuffled, Keywords())
 
 
-def join_with_gensim(runs: list[list[str]], settings: Keywords) -> tuple[list[str], list[int]]:
-    """Return the phrases that gensim itself finds, and how many there are after each pass."""
+def join_by_the_rule(runs: list[list[str]], settings: Keywords) -> tuple[list[str], list[int]]:
+    """Join words by the published rule, counted and scored here."""
     found: set[str] = set()
     after_pass = []
     for _ in range(settings.passes):
-        model = Phrases(runs, min_count=settings.min_count, threshold=settings.threshold, delimiter=" ")
-        runs = [model[run] for run in runs]
+        tokens = Counter(token for run in runs for token in run)
+        pairs = Counter(pair for run in runs for pair in pairwise(run))
+        entries = len(tokens) + len(pairs)
+        joined = []
+        for run in runs:
+            line, place = [], 0
+            while place < len(run):
+                pair = tuple(run[place : place + 2])
+                score = 0.0
+                if len(pair) == 2:
+                    score = (pairs[pair] - settings.min_count) / (tokens[pair[0]] * tokens[pair[1]]) * entries
+                taken = 2 if score > settings.threshold else 1
+                line.append(" ".join(run[place : place + taken]))
+                place += taken
+            joined.append(line)
+        runs = joined
         found |= {token for run in runs for token in run if " " in token}
         after_pass.append(len(found))
     return sorted(phrase for phrase in found if phrase.count(" ") < 7), after_pass
@@ -73,43 +87,25 @@ def join_with_gensim(runs: list[list[str]], settings: Keywords) -> tuple[list[st
     st.integers(1, 3),
     st.sampled_from([0.01, 0.2, 0.5, 1.0, 2.0]),
 )
-def test_phrases_are_those_of_gensim(
+def test_phrases_are_those_of_the_published_rule(
     runs: list[list[str]], passes: int, min_count: int, threshold: float
 ) -> None:
     settings = Keywords(passes=passes, min_count=min_count, threshold=threshold)
     found = find_candidates(runs, settings)
-    phrases, after_pass = join_with_gensim(runs, settings)
+    phrases, after_pass = join_by_the_rule(runs, settings)
     assert found.phrases == phrases
     if not found.too_long:
         assert found.after_pass == after_pass
 
 
-@given(st.lists(st.lists(st.sampled_from("abc"), max_size=9), max_size=20), st.integers(1, 2))
-def test_scores_are_those_of_gensim_to_the_last_bit(runs: list[list[str]], min_count: int) -> None:
-    text = _Text(runs)
-    for _ in range(3):
-        model = Phrases(runs, min_count=min_count, threshold=0.9, delimiter=" ")
-        runs = [model[run] for run in runs]
-        text.join(min_count, 0.9)
-        model = Phrases(runs, min_count=min_count, threshold=0.9, delimiter=" ")
-        model.threshold = -1e9  # every pair has a score
-        pairs, scores = text._score_pairs(text._find_pairs()[1], min_count)
-        found = {
-            divmod(pair, len(text._names)): score for pair, score in zip(pairs.tolist(), scores, strict=True)
-        }
-        assert {(text._names[a], text._names[b]): score for (a, b), score in found.items()} == {
-            (a, b): model.score_candidate(a, b, [])[1] for run in runs for a, b in pairwise(run)
-        }
-
-
-def test_phrases_of_a_larger_text_are_those_of_gensim() -> None:
+def test_phrases_of_a_larger_text_are_those_of_the_published_rule() -> None:
     choose = random.Random(5)
     words = [f"w{number}" for number in range(30)]
     runs = make_runs({"a b c d e": 30, "a b": 20, "c d e f g h": 25, "w1 a b c w2": 9})
     runs += [choose.choices(words, range(1, 31), k=choose.randrange(1, 15)) for _ in range(2000)]
     settings = Keywords(min_count=2, threshold=0.4, passes=4)
     found = find_candidates(runs, settings)
-    assert found.phrases == join_with_gensim(runs, settings)[0]
+    assert found.phrases == join_by_the_rule(runs, settings)[0]
     assert any(phrase.count(" ") > 2 for phrase in found.phrases)
 
 

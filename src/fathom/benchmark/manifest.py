@@ -11,7 +11,7 @@ from fathom.config.whole import Config
 from fathom.io.files import hash_file, require_file
 
 PACKAGES = (
-    "numpy", "polars", "pyarrow", "pylatexenc", "scikit-learn", "sentence-transformers", "spacy",
+    "gensim", "numpy", "polars", "pyarrow", "pylatexenc", "scikit-learn", "sentence-transformers", "spacy",
     "tokenizers", "torch", "transformers",
 )  # fmt: skip
 """Packages, besides this one, whose versions can change a benchmark."""

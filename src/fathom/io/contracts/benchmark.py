@@ -21,11 +21,13 @@ MATCHES: Contract = (
 CANDIDATES: Contract = (
     *MATCHES[:-1],
     Column(
-        "cosine", _DOUBLE, "cosine of keyword and raw sentence, three decimals; a float32 result if uncertain"
+        "cosine",
+        _DOUBLE,
+        "cosine of keyword and raw sentence, three decimals; if uncertain, the float32 result",
     ),
-    Column("uncertain", _STRING, "the raw sentence if rounding could decide on this row, else empty"),
+    Column("uncertain", _STRING, "the raw sentence if rounding errors could decide, else empty"),
 )
-"""Matches of one part; those whose cosine lies on a border are decided when all parts are gathered."""
+"""Matches of one slice; uncertain ones are decided when all slices are gathered."""
 
 PAIRS: Contract = (
     Column("pair_id", _STRING, "hash of keyword, variant, prompt and target"),

@@ -65,7 +65,7 @@ SENTENCES: Contract = (
     Column("clean", _STRING, "the sentence after cleaning: what prompts are made of"),
     Column("row", _INT32, "row of the sentence's embedding in the part's array; equal sentences share one"),
 )
-"""Sentences of one part's benchmark documents that survive cleaning, by doc_id and position."""
+"""Sentences of one slice's benchmark documents that survive cleaning, by doc_id and position."""
 
 SPLITS: Contract = (
     DOC_ID,
@@ -81,4 +81,4 @@ SPLITS: Contract = (
     Column("latex_too_long", _INT32, "sentences too long to convert"),
     Column("latex_bad_result", _INT32, "sentences whose conversion gave no text"),
 )
-"""Documents of one part that were split, by doc_id: what a later run needs to take their sentences over."""
+"""Documents of one slice that were split, by doc_id: what a later run needs to reuse their sentences."""

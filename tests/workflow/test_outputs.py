@@ -19,7 +19,17 @@ VALUES = {
 
 def outputs(tasks=None, tuned=(), conditions=("direct",), **changes):
     config = read_config(VALUES | changes, "test")
-    inputs = Inputs({}, None, [], [], list(conditions), tasks or {}, list(tuned), "")
+    inputs = Inputs(
+        shards={},
+        metadata=None,
+        abstract_parts=[],
+        slices={},
+        score_files=[],
+        conditions=list(conditions),
+        tasks=tasks or {},
+        tuned_models=list(tuned),
+        previous="",
+    )
     return Outputs(config, inputs, "results/demo")
 
 

@@ -69,6 +69,7 @@ def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:
             "needs an output and a report of its own",
         ),
         (["org/tiny", "keyed.jsonl", "--output", "keyed.jsonl"], "needs an output and a report of its own"),
+        (["org/tiny", "keyed.jsonl", "--threads", "0"], "--threads, --gpus: must be 1 or more"),
         (["org/tiny", "none.jsonl"], "none.jsonl: there is no such file"),
         (["org/tiny", "keyed.jsonl", "--dtype", "int8"], "dtype = 'int8'"),
         (["./tiny", "keyed.jsonl"], "tiny: there is no such model"),

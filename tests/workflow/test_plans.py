@@ -83,7 +83,7 @@ def test_files_and_values_are_merged_as_snakemake_does(tmp_path, monkeypatch):
     assert (config.run, config.pairs.tokenizer, config.pairs.seed) == ("c", "m", 2)
     assert list(config.domains) == ["x", "y"]
     (tmp_path / "b.yaml").write_text("- a list\n")
-    with pytest.raises(InputError, match=r"b\.yaml: this file holds no keys"):
+    with pytest.raises(InputError, match=r"b\.yaml: not a mapping of keys to values"):
         merge_configuration(["b.yaml"], [])
     with pytest.raises(InputError, match=r"--config run=\{: not valid YAML"):
         merge_configuration(["a.yaml"], ["run={"])
@@ -92,7 +92,7 @@ def test_files_and_values_are_merged_as_snakemake_does(tmp_path, monkeypatch):
 def test_bad_configuration_is_named_without_a_traceback(dump):
     for arguments, message in (
         (["--config", "keywrods={}"], "unknown key keywrods, did you mean keywords?"),
-        (["--config", "nothing"], "--config nothing: this is no KEY=VALUE"),
+        (["--config", "nothing"], "--config nothing: not a KEY=VALUE"),
         (["--configfile", "no.yaml"], "no.yaml: there is no such file"),
         (["no_such_target"], "snakemake cannot plan this run: MissingRuleException"),
     ):

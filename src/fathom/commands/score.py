@@ -2,7 +2,7 @@
 
 Writes one row for each pair (parquet) and a report (JSON), beside the pairs unless --output names another
 place, and prints the trimmed mean rank, with its interval where pairs have keywords. What several files of
-pairs share is read once. A run that was stopped goes on where it was.
+pairs share is read once. A stopped run resumes where it stopped.
 """
 
 import argparse

@@ -204,7 +204,7 @@ def read_values(path: Path | str) -> dict[str, Any]:
     """Read one YAML file unchecked; raise `InputError` if it is missing or not a YAML mapping."""
     values = parse_yaml(require_file(path).read_text(encoding="utf-8"), str(path)) or {}
     if not isinstance(values, dict):
-        raise InputError("this file holds no keys", str(path), "each line is `key: value`")
+        raise InputError("not a mapping of keys to values", str(path), "write `key: value` lines")
     return values
 
 

@@ -91,6 +91,8 @@ def score_files(
     InputError
         If the pairs or the model cannot be read, or do not fit each other; see :func:`score_benchmarks`.
     """
+    if min(threads, gpus) < 1:
+        raise InputError("must be 1 or more", "--threads, --gpus")
     import torch
 
     torch.set_num_threads(threads)

@@ -146,7 +146,7 @@ def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:
     for value in values:
         key, found, text = value.partition("=")
         if not found:
-            raise InputError("this is no KEY=VALUE", f"--config {value}")
+            raise InputError("not a KEY=VALUE", f"--config {value}")
         _merge(merged, {key: parse_yaml(text, f"--config {value}")})
     return read_config(merged, ", ".join(files))
 

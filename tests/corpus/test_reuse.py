@@ -120,6 +120,14 @@ def test_documents_of_an_earlier_slice_are_found(tmp_path, method):
     assert sorted(known[0].splits["doc_id"]) == ["a", "b"]
 
 
+def test_files_of_another_division_repeat_no_document(tmp_path, method):
+    slices = {"p": ["a", "b"], "p.1-of-2": ["a"], "p.2-of-2": ["b"], "q": ["c"]}
+    divided_again = _write_run(tmp_path / "corpus", method, slices)
+    found = find_known(divided_again, _index([_document("a", "One here. Two here.")]), method)
+    assert found.splits["doc_id"].to_list() == ["a"]
+    assert len(found.sentences) == 3
+
+
 def test_a_folder_with_another_splitter_is_another_method(shared):
     folder = str(shared / "spacy" / "en_ewt_senter_sm")
     found = describe_splitting(Sentences(splitter=folder), load_splitter(folder))

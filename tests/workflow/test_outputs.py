@@ -112,7 +112,7 @@ def test_a_task_is_made_from_pairs_text_or_nothing():
     assert found.find_task_source("text") == "results/demo/corpus/texts/far.parquet"
     assert found.find_task_source("arc") == []
     assert found.name_tuned(".csv")[0] == "results/demo/tuning/choice/tiny.csv"
-    assert len(found.tuned) == 4
+    assert found.tuned == [("tiny", "choice"), ("tiny", "text"), ("tiny", "arc")]
 
 
 def test_a_whole_run_ends_with_its_resources():

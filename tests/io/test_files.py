@@ -235,7 +235,8 @@ def test_a_cut_stream_is_an_error(tmp_path, ending):
     text = random.Random(0).randbytes(50_000)
     packed = gzip.compress(text) if ending == ".gz" else zstandard.ZstdCompressor().compress(text)
     (tmp_path / f"f{ending}").write_bytes(packed[:-1000])
-    with pytest.raises(EOFError), files.open_decompressed(tmp_path / f"f{ending}") as stream:
+    error, message = (EOFError, "ended before") if ending == ".gz" else (OSError, "Truncated")
+    with pytest.raises(error, match=message), files.open_decompressed(tmp_path / f"f{ending}") as stream:
         while stream.read(io.DEFAULT_BUFFER_SIZE):
             pass
 

@@ -1,22 +1,19 @@
 """A streaming reader of JSON lines, plain or compressed, that counts malformed lines."""
 
-import gzip
-import io
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, TypeVar
 
 import orjson
-import zstandard
 
 from fathom.errors import InputError
 from fathom.io.files import HashingReader, open_decompressed, require_file
 
 _KEPT = 20  # malformed lines that a report names
 _FEW = 5  # a file with so few malformed lines is never refused, however small it is
-_BUFFER = 1 << 20
 _AGAIN = "the copy or the download stopped early: get the file again"
+_DAMAGED = "the file is damaged, or its name has the wrong ending: get it again or rename it"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Value = TypeVar("Value")
@@ -90,7 +87,7 @@ class JsonLines:
         """
         self._read_at = _look_at(self._path)
         raw = HashingReader(self._path)
-        stream = self._open(raw)
+        stream = open_decompressed(self._path, raw)
         try:
             for number, line in enumerate(self._read(stream), start=1):
                 stripped = line.strip()
@@ -110,31 +107,21 @@ class JsonLines:
             raw.close()
         self._check()
 
-    def _open(self, raw: HashingReader) -> IO[bytes]:
-        """Open the decompressed file for reading line by line."""
-        stream = open_decompressed(self._path, cast(IO[bytes], raw))
-        if isinstance(stream, gzip.GzipFile):  # its own line reading is slow
-            return cast(IO[bytes], io.BufferedReader(cast(Any, stream), _BUFFER))
-        return stream
-
     def _read(self, stream: IO[bytes]) -> Iterator[bytes]:
         """Yield the raw lines; raise `InputError` if the stream ends too early."""
         number = 0
         try:
             for number, line in enumerate(stream, start=1):
                 yield line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
-        except EOFError as error:
+        except (EOFError, OSError, zlib.error) as error:
+            if getattr(error, "errno", None):
+                raise  # a fault of the disk, not of the stream
             self._require_unchanged()
-            raise InputError(
-                f"the compressed stream is cut off; {number:,} lines had been read", str(self._path), _AGAIN
-            ) from error
-        except (gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
-            self._require_unchanged()
-            raise InputError(
-                f"this cannot be decompressed ({error}); {number:,} lines had been read",
-                str(self._path),
-                "the file is damaged, or its name has the wrong ending: get it again or rename it",
-            ) from error
+            if isinstance(error, EOFError) or "Truncated" in str(error):
+                what, hint = "the compressed stream is cut off", _AGAIN
+            else:
+                what, hint = f"this cannot be decompressed ({error})", _DAMAGED
+            raise InputError(f"{what}; {number:,} lines had been read", str(self._path), hint) from error
 
     def _note(self, number: int, error: MalformedLineError, whole: bool) -> None:
         """Count a malformed line; a last line that is not JSON means that the file is truncated."""

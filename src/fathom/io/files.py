@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import orjson
 
@@ -24,7 +24,6 @@ from fathom.errors import InputError
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 _CHUNK = 1 << 20
-_ZSTD_CHUNK = 1 << 16  # one chunk may grow a thousandfold
 
 
 @contextmanager
@@ -315,70 +314,27 @@ class HashingReader(io.RawIOBase):
         super().close()
 
 
-class _ZstdReader(io.RawIOBase):
-    """Decompresses zstd frames; raises `EOFError` for a cut stream, which zstandard's reader hides."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        import zstandard
-
-        self._stream, self._decompressor = stream, zstandard.ZstdDecompressor()
-        self._frame: Any = None
-        self._ready = memoryview(b"")
-
-    def readable(self) -> bool:
-        """Return True: the stream is read-only."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Decompress into `buffer`; return the number of bytes, 0 at the end."""
-        while not self._ready:
-            chunk = self._stream.read(_ZSTD_CHUNK)
-            if not chunk:
-                if self._frame is not None:
-                    raise EOFError("the zstd stream ends inside a frame")
-                return 0
-            self._ready = memoryview(self._decompress(chunk))
-        count = min(len(buffer), len(self._ready))
-        buffer[:count], self._ready = self._ready[:count], self._ready[count:]
-        return count
-
-    def _decompress(self, chunk: bytes) -> bytes:
-        """Return what `chunk` gives; some dumps are several frames one after the other."""
-        found = []
-        while chunk:
-            if self._frame is None:
-                self._frame = self._decompressor.decompressobj()
-            found.append(self._frame.decompress(chunk))
-            chunk = b""
-            if self._frame.eof:
-                chunk, self._frame = self._frame.unused_data, None
-        return b"".join(found)
-
-    def close(self) -> None:
-        """Close the compressed stream."""
-        self._stream.close()
-        super().close()
-
-
-def open_decompressed(path: Path | str, raw: IO[bytes] | None = None) -> IO[bytes]:
+def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.BufferedReader:
     """Open a plain, `.gz` or `.zst` file for reading its decompressed bytes.
 
     Parameters
     ----------
     path : Path or str
         The file; its ending says how it is compressed.
-    raw : binary file, optional
-        An open stream of the file's own bytes (a :class:`HashingReader`) to read from instead.
+    raw : HashingReader, optional
+        An open stream of the file's own bytes to read from instead.
 
     Raises
     ------
-    EOFError
-        While reading, if a compressed stream is cut off.
+    EOFError, OSError or zlib.error
+        While reading, if a compressed stream is cut off or damaged.
     """
     path = Path(path)
-    stream = raw if raw is not None else path.open("rb")
+    stream: Any = raw if raw is not None else path.open("rb")
     if path.suffix == ".gz":
-        return cast(IO[bytes], gzip.open(stream, "rb"))
+        stream = gzip.GzipFile(fileobj=stream)
     if path.suffix == ".zst":
-        return cast(IO[bytes], io.BufferedReader(_ZstdReader(stream), _CHUNK))
-    return cast(IO[bytes], io.BufferedReader(cast(Any, stream), _CHUNK)) if raw is not None else stream
+        import pyarrow as pa  # unlike zstandard's reader, it raises if a stream is cut off
+
+        stream = pa.input_stream(stream, compression="zstd")
+    return io.BufferedReader(stream, _CHUNK)  # reads lines faster than they do

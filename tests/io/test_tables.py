@@ -1,8 +1,11 @@
 """Contracts: what a table must be before it is written, and what is read back."""
 
+import math
+import re
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.programs import run_program
@@ -10,7 +13,9 @@ from tests.programs import run_program
 from fathom.errors import InputError
 from fathom.io import tables
 from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.column import Check, Column, Contract
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
+from fathom.io.contracts.scoring import SCORES
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ROWS = {
@@ -50,6 +55,47 @@ def test_a_table_that_breaks_its_contract_is_not_written(tmp_path, frame):
     with pytest.raises(ValueError):
         tables.write_table(tmp_path / "t", frame, MATCHES)
     assert list(tmp_path.iterdir()) == []
+
+
+_CHECKED: Contract = (
+    Column("name", pa.string(), "", Check(unique=True)),
+    Column("rank", pa.float64(), "", Check(at_least=1)),
+    Column("share", pa.float64(), "", Check(at_least=0, at_most=1, nan=True)),
+    Column("shares", pa.list_(pa.float32()), "", Check(at_most=1)),
+)
+_VALUES = {"name": ["a", "b", "c"], "rank": [1.0, 2.5, 3.0], "share": [0.0, 1.0, math.nan],
+           "shares": [[], [0.5, 1.0], [0.25]]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": ["a", "b", "a"]}, "column name, row 2: 'a' is a duplicate"),
+        ({"rank": [1.0, 0.5, 0.0]}, "column rank, row 1: 0.5 is less than 1"),
+        ({"rank": [1.0, 2.0, math.nan]}, "column rank, row 2: nan is not a finite number"),
+        ({"rank": [math.inf, 2.0, 3.0]}, "column rank, row 0: inf is not a finite number"),
+        ({"share": [0.0, math.inf, math.nan]}, "column share, row 1: inf is not a finite number"),
+        ({"share": [0.0, 1.5, math.nan]}, "column share, row 1: 1.5 is greater than 1"),
+        ({"share": [-0.5, 1.0, math.nan]}, "column share, row 0: -0.5 is less than 0"),
+        ({"shares": [[], [0.5, 1.0], [0.25, 2.0]]}, "column shares, row 2: 2.0 is greater than 1"),
+        ({"shares": [[], [0.5, math.nan], [0.25]]}, "column shares, row 1: nan is not a finite number"),
+    ],
+)
+def test_a_value_that_its_column_does_not_allow_is_named(tmp_path, changes, message):
+    tables.write_table(tmp_path / "good", pl.DataFrame(_VALUES), _CHECKED)
+    with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'bad'}: {message}")):
+        tables.write_table(tmp_path / "bad", pl.DataFrame(_VALUES | changes), _CHECKED)
+    assert [path.name for path in tmp_path.iterdir()] == ["good"]
+
+
+def test_scores_are_checked(tmp_path):
+    row = {"pair_id": "a", "keyword": "k", "tokens": 1, "rank": 1.0, "rank_midpoint": 1.0, "rank_first": 1,
+           "rank_share": 0.1, "ties": 0, "probability": 1.0, "log_probability": 0.0,
+           "backed_off": False}  # fmt: skip
+    tables.write_table(tmp_path / "t", pl.DataFrame([row, row | {"pair_id": "b"}]), SCORES)
+    for change in ({"pair_id": "a"}, {"rank": 0.0}, {"probability": 1.1}, {"log_probability": 1e-9}):
+        with pytest.raises(ValueError, match=f"column {next(iter(change))}, row 1: "):
+            tables.write_table(tmp_path / "u", pl.DataFrame([row, row | {"pair_id": "b"} | change]), SCORES)
 
 
 def test_batches_are_one_file_or_none(tmp_path):

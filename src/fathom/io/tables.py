@@ -1,8 +1,8 @@
 """Writing and reading of the tables that rules hand to each other, checked against their contracts.
 
-A contract (`fathom.io.contracts`) is a tuple of columns, each with its type and a line on what it holds.
-A table that breaks its contract is an error of ours, never of a user, and raises `ValueError` before anything
-is written.
+A contract (`fathom.io.contracts`) is a tuple of columns, each with its type, a line on what it holds, and
+checks of its values. A table that breaks its contract is a defect of this library, never a user's fault: it
+raises `ValueError`, and nothing is written.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fathom.errors import InputError
-from fathom.io.contracts.column import Contract
+from fathom.io.contracts.column import Column, Contract
 from fathom.io.files import require_file, write_atomically
 
 GROUP = 50_000
@@ -39,7 +39,8 @@ def check_table(table: pa.Table, contract: Contract) -> pa.Table:
     Raises
     ------
     ValueError
-        If a column is missing, unknown, of a type that cannot be cast, or holds nulls.
+        If a column is missing, unknown, of a type that cannot be cast, or holds nulls or values that its
+        contract does not allow.
     """
     expected = [column.name for column in contract]
     if sorted(table.column_names) != sorted(expected):
@@ -48,7 +49,36 @@ def check_table(table: pa.Table, contract: Contract) -> pa.Table:
     for column in contract:
         if table[column.name].null_count:
             raise ValueError(f"column {column.name} holds {table[column.name].null_count} nulls")
-    return table.cast(arrow_schema(contract))
+    table = table.cast(arrow_schema(contract))
+    for column in contract:
+        _check_values(column, table[column.name].combine_chunks())
+    return table
+
+
+def _check_values(column: Column, values: pa.Array) -> None:
+    """Raise `ValueError` that names the first row whose value a column does not allow."""
+    import pyarrow.compute as pc
+
+    check, rows = column.check, None
+    if pa.types.is_list(column.type):
+        rows, values = pc.list_parent_indices(values), pc.list_flatten(values)
+    faults = {}
+    if pa.types.is_floating(values.type):
+        allowed = pc.is_finite(values)
+        faults["is not a finite number"] = pc.invert(
+            pc.or_(allowed, pc.is_nan(values)) if check.nan else allowed
+        )
+    if check.at_least is not None:
+        faults[f"is less than {check.at_least:g}"] = pc.less(values, check.at_least)
+    if check.at_most is not None:
+        faults[f"is greater than {check.at_most:g}"] = pc.greater(values, check.at_most)
+    if check.unique:
+        faults["is a duplicate"] = pc.invert(pl.Series(values).is_first_distinct().to_arrow())
+    for fault, wrong in faults.items():
+        place = pc.index(wrong, True).as_py()
+        if place >= 0:
+            row = place if rows is None else rows[place].as_py()
+            raise ValueError(f"column {column.name}, row {row}: {values[place].as_py()!r} {fault}")
 
 
 def write_table(path: Path | str, frame: pl.DataFrame, contract: Contract, group: int = GROUP) -> None:
@@ -60,19 +90,20 @@ def write_table(path: Path | str, frame: pl.DataFrame, contract: Contract, group
 class TableWriter:
     """Appends checked frames to one open parquet file; see :func:`write_table_in_batches`."""
 
-    def __init__(self, writer: pq.ParquetWriter, contract: Contract, group: int) -> None:
-        self._writer, self._contract, self._group = writer, contract, group
+    def __init__(self, path: Path | str, writer: pq.ParquetWriter, contract: Contract, group: int) -> None:
+        self._path, self._writer, self._contract, self._group = path, writer, contract, group
         self.rows = 0
 
     def write(self, frame: pl.DataFrame | pa.Table | Sequence[dict[str, Any]]) -> None:
         """Append a frame, an Arrow table, or a list of rows as dictionaries."""
-        if isinstance(frame, pa.Table):
+        if isinstance(frame, pl.DataFrame):
+            frame = frame.to_arrow()
+        elif not isinstance(frame, pa.Table):
+            frame = pa.Table.from_pylist(list(frame), schema=arrow_schema(self._contract))
+        try:
             table = check_table(frame, self._contract)
-        elif isinstance(frame, pl.DataFrame):
-            table = check_table(frame.to_arrow(), self._contract)
-        else:
-            table = pa.Table.from_pylist(list(frame), schema=arrow_schema(self._contract))
-            table = check_table(table, self._contract)
+        except ValueError as error:
+            raise ValueError(f"{self._path}: {error}") from error
         self._writer.write_table(table, row_group_size=self._group)
         self.rows += table.num_rows
 
@@ -93,7 +124,7 @@ def write_table_in_batches(path: Path | str, contract: Contract, group: int = GR
     with write_atomically(path) as temporary:
         writer = pq.ParquetWriter(temporary, arrow_schema(contract), compression="zstd")
         try:
-            yield TableWriter(writer, contract, group)
+            yield TableWriter(path, writer, contract, group)
         finally:
             writer.close()
 

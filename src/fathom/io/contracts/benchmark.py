@@ -2,7 +2,17 @@
 
 import pyarrow as pa
 
-from fathom.io.contracts.column import DATE, DOC_ID, KEYWORD, Column, Contract
+from fathom.io.contracts.column import (
+    COSINE,
+    COSINE_OR_NAN,
+    DATE,
+    DOC_ID,
+    KEYWORD,
+    NOT_NEGATIVE,
+    UNIQUE,
+    Column,
+    Contract,
+)
 
 _STRING = pa.string()
 _BOOL = pa.bool_()
@@ -12,9 +22,9 @@ _DOUBLE = pa.float64()
 MATCHES: Contract = (
     KEYWORD,
     DOC_ID,
-    Column("position", _INT32, "index of the sentence in its document, from 0"),
+    Column("position", _INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
     Column("clean", _STRING, "the cleaned sentence"),
-    Column("cosine", _DOUBLE, "cosine of keyword and raw sentence, three decimals"),
+    Column("cosine", _DOUBLE, "cosine of keyword and raw sentence, three decimals", COSINE),
 )
 """Matches of keywords and sentences in one domain."""
 
@@ -30,14 +40,16 @@ CANDIDATES: Contract = (
 """Matches of one slice; uncertain ones are decided when all slices are gathered."""
 
 PAIRS: Contract = (
-    Column("pair_id", _STRING, "hash of keyword, variant, prompt and target"),
+    Column("pair_id", _STRING, "hash of keyword, variant, prompt and target", UNIQUE),
     KEYWORD,
     Column("variant", _STRING, "tf or tfidf, the vocabulary that the target comes from, or reference"),
     Column("prompt", _STRING, "the sentence up to the target, no blank at its end"),
     Column("target", _STRING, "one blank and the term"),
     DOC_ID,
     DATE,
-    Column("cosine", _DOUBLE, "cosine of keyword and sentence, three decimals; NaN in a reference"),
+    Column(
+        "cosine", _DOUBLE, "cosine of keyword and sentence, three decimals; NaN in a reference", COSINE_OR_NAN
+    ),
     Column("target_in_prompt", _BOOL, "the target already stands in the prompt as a word"),
     Column("target_in_keyword", _BOOL, "the target is a word of the keyword, whatever its case"),
 )

@@ -9,6 +9,7 @@ from fathom.io.contracts.column import (
     DOC_ID,
     DOMAINS,
     FOLD,
+    NOT_NEGATIVE,
     TEXT_HASH,
     TITLE,
     Column,
@@ -60,10 +61,15 @@ TEXTS: Contract = (
 
 SENTENCES: Contract = (
     DOC_ID,
-    Column("position", _INT32, "index of the sentence in its document, from 0"),
+    Column("position", _INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
     Column("sentence", _STRING, "the sentence as it stands in the document: what is embedded"),
     Column("clean", _STRING, "the sentence after cleaning: what prompts are made of"),
-    Column("row", _INT32, "row of the sentence's embedding in the part's array; equal sentences share one"),
+    Column(
+        "row",
+        _INT32,
+        "row of the sentence's embedding in the part's array; equal sentences share one",
+        NOT_NEGATIVE,
+    ),
 )
 """Sentences of one slice's benchmark documents that survive cleaning, by doc_id and position."""
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from fathom.io.contracts.column import Column, Contract
+from fathom.io.contracts.column import ANY_OR_NAN, NOT_NEGATIVE, NOT_NEGATIVE_OR_NAN, UNIQUE, Column, Contract
 
 _STRING = pa.string()
 _STRINGS = pa.list_(pa.string())
@@ -11,12 +11,14 @@ _INT32 = pa.int32()
 _DOUBLE = pa.float64()
 
 EXAMPLES: Contract = (
-    Column("example_id", _STRING, "unique in a task; the pair's or document's id where it comes from one"),
+    Column(
+        "example_id", _STRING, "unique in a task; the pair's or document's id where it comes from one", UNIQUE
+    ),
     Column("keyword", _STRING, "keyword that the example belongs to, or empty: what a bootstrap draws"),
     Column("split", _STRING, "train, valid or test; those of one document are in one"),
     Column("prompts", _STRINGS, "prompt of each option; empty where text alone is predicted"),
     Column("targets", _STRINGS, "what continues each prompt"),
-    Column("gold", _INT32, "which of them is right, from 0"),
+    Column("gold", _INT32, "which of them is right, from 0", NOT_NEGATIVE),
 )
 """Examples of one task that models are tuned for and scored on, by split and a hash of example_id."""
 
@@ -25,9 +27,11 @@ OUTCOMES: Contract = (
     Column("keyword", _STRING, "keyword that it belongs to, or empty"),
     Column("condition", _STRING, "direct, or tuned"),
     Column("value", _DOUBLE, "rank of the target, 1 or 0 for a right or wrong answer, or bits of the text"),
-    Column("weight", _DOUBLE, "UTF-8 bytes of a text, else 1"),
-    Column("gold", _INT32, "the right option, from 0"),
-    Column("chosen", _INT32, "the option that the model found most likely; 0 where there is one"),
+    Column("weight", _DOUBLE, "UTF-8 bytes of a text, else 1", NOT_NEGATIVE),
+    Column("gold", _INT32, "the right option, from 0", NOT_NEGATIVE),
+    Column(
+        "chosen", _INT32, "the option that the model found most likely; 0 where there is one", NOT_NEGATIVE
+    ),
 )
 """What one model made of each test example of one task, before and after tuning, in the order of examples."""
 
@@ -35,8 +39,10 @@ RANKED_SCORES: Contract = (
     Column("condition", _STRING, "how models were prepared, such as direct"),
     Column("model", _STRING, "model as the table of scores names it"),
     Column("benchmark", _STRING, "benchmark as the table of scores names it"),
-    Column("score", _DOUBLE, "score as it came, whether high or low is good; NaN where there is none"),
-    Column("standard_error", _DOUBLE, "its standard error; NaN where there is none"),
+    Column(
+        "score", _DOUBLE, "score as it came, whether high or low is good; NaN where there is none", ANY_OR_NAN
+    ),
+    Column("standard_error", _DOUBLE, "its standard error; NaN where there is none", NOT_NEGATIVE_OR_NAN),
 )
 """One row for every condition, model and benchmark that rankings are made from, in the order of the table."""
 

@@ -2,7 +2,17 @@
 
 import pyarrow as pa
 
-from fathom.io.contracts.column import DOC_ID, KEYWORD, Column, Contract
+from fathom.io.contracts.column import (
+    DOC_ID,
+    FROM_ONE,
+    KEYWORD,
+    NOT_NEGATIVE,
+    NOT_POSITIVE,
+    SHARE,
+    UNIQUE,
+    Column,
+    Contract,
+)
 
 _STRING = pa.string()
 _BOOL = pa.bool_()
@@ -11,43 +21,61 @@ _INT64 = pa.int64()
 _DOUBLE = pa.float64()
 
 SCORES: Contract = (
-    Column("pair_id", _STRING, "pair that was scored"),
+    Column("pair_id", _STRING, "pair that was scored", UNIQUE),
     KEYWORD,
-    Column("tokens", _INT32, "number of the target's tokens that were scored"),
-    Column("rank", _DOUBLE, "mean over target tokens of 1 + number of strictly larger logits"),
-    Column("rank_midpoint", _DOUBLE, "the same with half of the tied entries counted as larger"),
-    Column("rank_first", _INT64, "rank of the first target token"),
-    Column("rank_share", _DOUBLE, "rank divided by the number of entries that the model gives logits for"),
-    Column("ties", _INT64, "vocabulary entries other than the target with an equal logit, over all tokens"),
-    Column("probability", _DOUBLE, "mean over target tokens of the probability under the full softmax"),
-    Column("log_probability", _DOUBLE, "sum over target tokens of the log-probability, in nats"),
+    Column("tokens", _INT32, "number of the target's tokens that were scored", FROM_ONE),
+    Column("rank", _DOUBLE, "mean over target tokens of 1 + number of strictly larger logits", FROM_ONE),
+    Column("rank_midpoint", _DOUBLE, "the same with half of the tied entries counted as larger", FROM_ONE),
+    Column("rank_first", _INT64, "rank of the first target token", FROM_ONE),
+    Column(
+        "rank_share", _DOUBLE, "rank divided by the number of entries that the model gives logits for", SHARE
+    ),
+    Column(
+        "ties",
+        _INT64,
+        "vocabulary entries other than the target with an equal logit, over all tokens",
+        NOT_NEGATIVE,
+    ),
+    Column(
+        "probability", _DOUBLE, "mean over target tokens of the probability under the full softmax", SHARE
+    ),
+    Column(
+        "log_probability", _DOUBLE, "sum over target tokens of the log-probability, in nats", NOT_POSITIVE
+    ),
     Column("backed_off", _BOOL, "joint tokens did not begin with the prompt's, scored from a stable offset"),
 )
 """Scores of one model on one benchmark, in the order of its pairs."""
 
 PERPLEXITY: Contract = (
     DOC_ID,
-    Column("tokens", _INT64, "tokens that were predicted, each once"),
-    Column("bytes", _INT64, "UTF-8 bytes of the text of these tokens"),
-    Column("nats", _DOUBLE, "sum of their negative log-probabilities"),
-    Column("tokens_left_out", _INT64, "first tokens that nothing stands before: 0 after a BOS token"),
-    Column("bytes_left_out", _INT64, "UTF-8 bytes of the text of those"),
+    Column("tokens", _INT64, "tokens that were predicted, each once", NOT_NEGATIVE),
+    Column("bytes", _INT64, "UTF-8 bytes of the text of these tokens", NOT_NEGATIVE),
+    Column("nats", _DOUBLE, "sum of their negative log-probabilities", NOT_NEGATIVE),
+    Column(
+        "tokens_left_out",
+        _INT64,
+        "first tokens that nothing stands before: 0 after a BOS token",
+        NOT_NEGATIVE,
+    ),
+    Column("bytes_left_out", _INT64, "UTF-8 bytes of the text of those", NOT_NEGATIVE),
 )
 """One model's likelihood of the held-out documents of one domain, by a hash of doc_id."""
 
 TOKEN_LISTS: Contract = (
     KEYWORD,
-    Column("token_id", _INT32, "id in the model's tokenizer"),
+    Column("token_id", _INT32, "id in the model's tokenizer", NOT_NEGATIVE),
     Column("token", _STRING, "text of the token, without the mark of a blank"),
-    Column("count", _INT64, "its uses in the keyword's clean sentences"),
+    Column("count", _INT64, "its uses in the keyword's clean sentences", FROM_ONE),
 )
 """Tokens that belong to each keyword under one tokenizer, most frequent first."""
 
 ATTRIBUTE_RATES: Contract = (
     KEYWORD,
-    Column("rate", _DOUBLE, "share of the most likely next tokens that are in the keyword's token list"),
-    Column("hits", _INT32, "number of those"),
-    Column("list_length", _INT32, "length of the keyword's token list"),
+    Column(
+        "rate", _DOUBLE, "share of the most likely next tokens that are in the keyword's token list", SHARE
+    ),
+    Column("hits", _INT32, "number of those", NOT_NEGATIVE),
+    Column("list_length", _INT32, "length of the keyword's token list", NOT_NEGATIVE),
 )
 """Last-layer attribute rate of one model by keyword."""
 

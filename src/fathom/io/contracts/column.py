@@ -44,7 +44,6 @@ FROM_ONE = Check(at_least=1)
 SHARE = Check(at_least=0, at_most=1)
 COSINE = Check(at_least=-1, at_most=1)
 ANY_OR_NAN = Check(nan=True)
-NOT_NEGATIVE_OR_NAN = Check(at_least=0, nan=True)
 COSINE_OR_NAN = Check(at_least=-1, at_most=1, nan=True)
 
 

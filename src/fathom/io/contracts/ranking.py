@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from fathom.io.contracts.column import ANY_OR_NAN, NOT_NEGATIVE, NOT_NEGATIVE_OR_NAN, UNIQUE, Column, Contract
+from fathom.io.contracts.column import ANY_OR_NAN, NOT_NEGATIVE, Column, Contract
 
 _STRING = pa.string()
 _STRINGS = pa.list_(pa.string())
@@ -11,9 +11,7 @@ _INT32 = pa.int32()
 _DOUBLE = pa.float64()
 
 EXAMPLES: Contract = (
-    Column(
-        "example_id", _STRING, "unique in a task; the pair's or document's id where it comes from one", UNIQUE
-    ),
+    Column("example_id", _STRING, "unique in a task; the pair's or document's id where it comes from one"),
     Column("keyword", _STRING, "keyword that the example belongs to, or empty: what a bootstrap draws"),
     Column("split", _STRING, "train, valid or test; those of one document are in one"),
     Column("prompts", _STRINGS, "prompt of each option; empty where text alone is predicted"),
@@ -42,7 +40,7 @@ RANKED_SCORES: Contract = (
     Column(
         "score", _DOUBLE, "score as it came, whether high or low is good; NaN where there is none", ANY_OR_NAN
     ),
-    Column("standard_error", _DOUBLE, "its standard error; NaN where there is none", NOT_NEGATIVE_OR_NAN),
+    Column("standard_error", _DOUBLE, "its standard error; NaN where there is none", ANY_OR_NAN),
 )
 """One row for every condition, model and benchmark that rankings are made from, in the order of the table."""
 

@@ -121,8 +121,8 @@ def test_other_errors_of_the_system_stay_what_they_are(tmp_path):
     ("place", "message"),
     [
         ("folder", "folder: this is a folder, a file is to be written"),
-        ("file/f", "file/f: nothing can be written here: "),
-        ("file/deep/f", "file/deep/f: nothing can be written here: "),
+        ("file/f", "file: this folder cannot be made: "),
+        ("file/deep/f", "file/deep: this folder cannot be made: "),
         ("n" * 300, ": nothing can be written here: "),
     ],
 )
@@ -131,6 +131,9 @@ def test_an_output_that_cannot_be_one_is_named(tmp_path, place, message):
     (tmp_path / "file").write_text("kept")
     with pytest.raises(InputError) as caught:
         files.write_text(tmp_path / place, "new")
+    if place.startswith("file"):
+        with pytest.raises(InputError, match="this folder cannot be made"):
+            files.choose_scratch(tmp_path / place)
     assert str(caught.value).startswith(str(tmp_path)) and message in str(caught.value)
     assert _left(tmp_path) == ["file", "folder"] and (tmp_path / "file").read_text() == "kept"
 
@@ -140,7 +143,7 @@ def test_a_folder_above_that_may_not_be_made_is_named(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path))
 
     monkeypatch.setattr(files.Path, "mkdir", refuse)
-    with pytest.raises(InputError, match=r"deep/f: nothing can be written here: Permission denied"):
+    with pytest.raises(InputError, match=r"deep: this folder cannot be made: Permission denied"):
         files.write_text(tmp_path / "deep" / "f", "new")
 
 

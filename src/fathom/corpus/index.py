@@ -10,6 +10,7 @@ import polars as pl
 
 from fathom.corpus.records import part_name
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
+from fathom.io.files import make_folder
 from fathom.io.row_groups import scan_table
 from fathom.io.tables import TableWriter, read_table, write_table_in_batches
 
@@ -81,7 +82,7 @@ def build_index(paths: Sequence[Path], output: Path) -> dict[str, int]:
     del ids, every
     # the first id of every bucket but the first
     starts = order.gather_every(_BUCKET)[1:]
-    output.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(output.parent)
     with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as folder:
         buckets = [Path(folder, f"{number}.parquet") for number in range(len(starts) + 1)]
         _fill_buckets(sorted(paths), repeated, starts, buckets)

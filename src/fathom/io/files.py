@@ -50,7 +50,7 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     temporary = None
     done = False
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
         os.close(handle)
         temporary = Path(name)
@@ -83,6 +83,18 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
             raise InputError(
                 "no space left on the disk while writing", str(path), "free some space and start again"
             ) from failure
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder if it is not there yet; raise `InputError` where none can be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        if error.errno in {errno.EROFS, *_NO_SPACE}:
+            raise
+        raise InputError(
+            f"this folder cannot be made: {error.strerror}", str(folder), "choose another path"
+        ) from error
 
 
 def _make_way(path: Path, folder: bool) -> None:
@@ -146,12 +158,15 @@ def choose_scratch(output: Path | str) -> Path:
     Raises
     ------
     InputError
-        If FATHOM_SCRATCH names no folder.
+        If FATHOM_SCRATCH names no folder, or that of `output` cannot be made.
     """
     named = os.environ.get("FATHOM_SCRATCH", "")
     if named and not Path(named).is_dir():
         raise InputError("there is no such folder", f"FATHOM_SCRATCH={named}", "make it, or name another one")
-    return Path(named) if named else Path(output).parent
+    if named:
+        return Path(named)
+    make_folder(Path(output).parent)
+    return Path(output).parent
 
 
 def write_text(path: Path | str, text: str) -> None:

@@ -16,6 +16,7 @@ from fathom.figures.ranking_alignment import draw_alignment
 from fathom.figures.ranking_components import draw_compute, draw_first, draw_shares
 from fathom.figures.ranking_forecast import draw_forecast
 from fathom.figures.ranking_perplexity import draw_conditions, draw_transfer
+from fathom.figures.ranking_preparation import draw_preparation
 from fathom.figures.style import save_figure, use_style
 from fathom.io.files import write_delimited
 from fathom.ranking.resampled_scores import PLAIN
@@ -34,6 +35,7 @@ FIGURES: dict[str, Callable[[RankingTables, RankingSettings], Any]] = {
     "pc1-compute": lambda tables, _: draw_compute(tables),
     "pc1-scores": lambda tables, _: draw_first(tables),
     "forecast": lambda tables, _: draw_forecast(tables),
+    "preparation": lambda tables, _: draw_preparation(tables),
 }
 MATRICES: dict[str, Callable[[RankingTables, str], Any]] = {
     "tau": lambda tables, condition: draw_benchmarks(tables, PLAIN, condition),

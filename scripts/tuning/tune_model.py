@@ -16,6 +16,7 @@ from fathom.io.tables import read_table, write_table
 from fathom.models.loading import read_pointer
 from fathom.running.program import add_settings, read_settings, run_program
 from fathom.running.resume import Resume, make_key
+from fathom.tuning.examples import take_training
 from fathom.tuning.experiment import CURVE_COLUMNS, describe_results, join_outcomes, run_variants
 
 
@@ -24,6 +25,7 @@ class Settings(Section):
 
     task: Task
     lora: Lora = Lora()
+    examples: int | None = None
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -34,7 +36,7 @@ def main(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     settings = read_settings(arguments.settings, Settings)
     pointer = read_pointer(arguments.model)
-    examples = read_table(arguments.examples, EXAMPLES)
+    examples = take_training(read_table(arguments.examples, EXAMPLES), settings.examples)
     inputs = [vars(pointer) | {"path": ""}, hash_file(arguments.examples)]
     machine = [torch.__version__, torch.cuda.is_available()]
     resume = Resume(arguments.output, make_key(__file__, settings, inputs, machine))

@@ -16,6 +16,7 @@ from fathom.tuning.examples import (
     make_questions,
     make_texts,
     split_by,
+    take_training,
 )
 
 
@@ -90,6 +91,16 @@ def test_limits_choose_by_content(pairs):
     assert limited.equals(again)
     assert dict(limited["split"].value_counts().iter_rows()) == {"train": 10, "valid": 5, "test": 7}
     assert sum(left.values()) == len(examples) - 22
+
+
+def test_fewer_training_examples_are_a_part_of_more(pairs):
+    examples, _ = limit_examples(make_completions(pairs), Limits())
+    few, more = (take_training(examples, count) for count in (5, 20))
+    for some, count in ((few, 5), (more, 20)):
+        assert (some["split"] == "train").sum() == count
+        assert some.filter(pl.col("split") != "train").equals(examples.filter(pl.col("split") != "train"))
+    assert set(few["example_id"]) < set(more["example_id"]) < set(examples["example_id"])
+    assert take_training(examples, None).equals(examples)
 
 
 def test_without_a_validation_split_a_share_of_the_training_part_becomes_one(pairs):

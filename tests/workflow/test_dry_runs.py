@@ -112,6 +112,13 @@ def test_the_demo_of_train_before_test_is_planned():
     assert "collect_run_scores" not in jobs
 
 
+def test_shorter_preparations_are_planned():
+    config = ("--configfile", "config/preparation-demo.yaml", "--config", "run=plan")
+    jobs = JOB.findall(plan("rankings", "figures", "--forceall", *config).stdout)
+    assert (jobs.count("tune_model"), jobs.count("tune_preparation")) == (8 * 6, 6 * 8 * 6)
+    assert jobs.count("compare_preparations") == jobs.count("plot_preparation") == 1
+
+
 def test_without_held_out_text_no_perplexity_is_planned():
     folds = "{benchmark: 0.6, adapt-train: 0.35, adapt-valid: 0.05, adapt-test: 0}"
     done = plan("--forceall", "--config", "run=plan", f"corpus={{folds: {folds}}}")

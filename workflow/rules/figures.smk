@@ -141,6 +141,25 @@ use rule plot_alignment as plot_forecast with:
         figure=one_of(OUTPUTS.ranking_figures["forecast"]),
 
 
+use rule plot_forecast as plot_preparation with:
+    input:
+        code=sources("plot_ranking"),
+        style=STYLE,
+        table=SCORE_TABLE,
+        rankings=["<results>/ranking/preparation.csv"],
+    output:
+        pdf="<results>/figures/ranking.{figure}.pdf",
+        png=report(
+            "<results>/figures/ranking.{figure}.png",
+            caption="../report/ranking-preparation.rst",
+            category="Rankings",
+            labels={"figure": "{figure}"},
+        ),
+        table="<results>/figures/ranking.{figure}.csv",
+    wildcard_constraints:
+        figure=one_of(OUTPUTS.ranking_figures["preparation"]),
+
+
 rule write_ranking_tables:
     input:
         code=sources("write_ranking_tables"),

@@ -2,7 +2,8 @@
 
 In:  a folder of scores (scores); or <results>/tuning/scores/; or <results>/{summary,comparisons}.csv
 Out: <results>/ranking/{scores,paired}.parquet, {models,benchmarks}.csv,
-     {agreement,pairwise,means,categories,perplexity,pca,pc1,alignment}.csv, forecast.csv (ranking.forecast)
+     {agreement,pairwise,means,categories,perplexity,pca,pc1,alignment}.csv, forecast.csv (ranking.forecast),
+     preparation.csv (train_before_test.preparations)
 """
 
 SCORE_TABLE = multiext(
@@ -126,4 +127,28 @@ rule forecast_change:
         folder=folder_of("table"),
     shell:
         "python {input.code[0]:q} --scores {params.folder} --settings {params.settings:q}"
+        " --output {output.table} --log {log}"
+
+
+rule compare_preparations:
+    input:
+        code=sources("compare_preparations"),
+        reports=OUTPUTS.name_prepared(".json"),
+    output:
+        table="<results>/ranking/preparation.csv",
+    log:
+        "<logs>/compare_preparations.log",
+    benchmark:
+        "<timings>/compare_preparations.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(60),
+    params:
+        settings=settings.of("ranking", "summary", "train_before_test"),
+        reports=options("reports", OUTPUTS.prepared, "reports"),
+    shell:
+        "python {input.code[0]:q} {params.reports} --settings {params.settings:q}"
         " --output {output.table} --log {log}"

@@ -97,6 +97,25 @@ rule tune_model:
         " --report {output.report:q} --curve {output.curve:q} --log {log:q}"
 
 
+use rule tune_model as tune_preparation with:
+    output:
+        outcomes="<results>/tuning/preparations/{preparation}/{task}/{model}.parquet",
+        report="<results>/tuning/preparations/{preparation}/{task}/{model}.json",
+        curve="<results>/tuning/preparations/{preparation}/{task}/{model}.csv",
+    log:
+        "<logs>/tune_preparation/{preparation}.{task}.{model}.log",
+    benchmark:
+        "<timings>/tune_preparation/{preparation}.{task}.{model}.tsv"
+    wildcard_constraints:
+        preparation=one_of(OUTPUTS.preparations),
+        task=one_of(INPUTS.tasks),
+        model=one_of(INPUTS.tuned_models),
+    params:
+        settings=lambda wildcards: settings.of_preparation(
+            wildcards.task, wildcards.preparation
+        ),
+
+
 rule gather_tuning:
     input:
         code=sources("gather_tuning"),

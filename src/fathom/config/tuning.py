@@ -97,6 +97,19 @@ class Task(Section):
         return self.metric or defaults.get(self.kind, "acc")
 
 
+class Preparation(Section):
+    """A shorter fine-tuning than the whole one."""
+
+    examples: Positive | None = Field(None, description="training examples at most; null: all")
+    epochs: Positive | None = Field(None, description="passes over them; null: lora.epochs")
+
+    @property
+    def name(self) -> str:
+        """Name of the preparation in files and tables."""
+        parts = {"examples": self.examples, "epochs": self.epochs}
+        return "-".join(f"{count}-{part}" for part, count in parts.items() if count is not None)
+
+
 class TrainBeforeTest(Section):
     """Tasks, limits, and how models are tuned for them."""
 
@@ -104,3 +117,16 @@ class TrainBeforeTest(Section):
     models: list[str] = Field([], description="models that are tuned; none: all that are scored")
     lora: Lora = Lora()
     limits: Limits = Limits()
+    preparations: list[Preparation] = Field(
+        [], description="shorter preparations: how agreement depends on the cost, see docs/tuning.md"
+    )
+
+    @model_validator(mode="after")
+    def _tell_preparations_apart(self) -> Self:
+        names = [each.name for each in self.preparations]
+        if "" in names:
+            raise ValueError("preparations: each needs examples or epochs")
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise ValueError(f"preparations: {', '.join(repeated)} is listed twice")
+        return self

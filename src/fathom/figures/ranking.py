@@ -18,6 +18,7 @@ from fathom.io.contracts.ranking import (
     FIRST_COMPONENT_COLUMNS,
     FORECAST_COLUMNS,
     PAIRWISE_COLUMNS,
+    PREPARATION_COLUMNS,
 )
 from fathom.io.files import read_delimited
 from fathom.ranking.table import PARTS, Benchmark, Model, read_benchmarks, read_models
@@ -36,6 +37,7 @@ _COLUMNS = {
     "pc1": FIRST_COMPONENT_COLUMNS,
     "alignment": ALIGNMENT_COLUMNS,
     "forecast": FORECAST_COLUMNS,
+    "preparation": PREPARATION_COLUMNS,
 }
 
 # colours of Okabe and Ito; the first two differ in lightness too

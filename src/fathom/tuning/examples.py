@@ -159,6 +159,22 @@ def limit_examples(examples: pl.DataFrame, limits: Limits) -> tuple[pl.DataFrame
     return pl.concat(parts), left
 
 
+def take_training(examples: pl.DataFrame, count: int | None) -> pl.DataFrame:
+    """Return examples with the first `count` of the training split alone, which are a random subset.
+
+    Parameters
+    ----------
+    examples : DataFrame
+        From :func:`limit_examples`, each split in the order of a hash: a smaller subset lies in a larger one.
+    count : int, optional
+        None keeps all.
+    """
+    if count is None:
+        return examples
+    train = pl.col("split") == "train"
+    return pl.concat([examples.filter(train).head(count), examples.filter(~train)])
+
+
 def _make_table(rows: Sequence[tuple[str, str, str, list[str], list[str], int]]) -> pl.DataFrame:
     """Return rows under contract EXAMPLES."""
     schema = make_empty_table(EXAMPLES).schema

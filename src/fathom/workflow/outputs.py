@@ -7,6 +7,7 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import Config
 from fathom.models.registry import CHAT
+from fathom.ranking.preparation import WHOLE
 from fathom.workflow.inputs import Inputs
 
 RANKING_TABLES = ("agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment")
@@ -70,6 +71,18 @@ class Outputs:
         return list(product(self._inputs.tuned_models, self._inputs.tasks))
 
     @property
+    def preparations(self) -> list[str]:
+        """Names of the shorter preparations."""
+        return [each.name for each in self._config.train_before_test.preparations]
+
+    @property
+    def prepared(self) -> list[tuple[str, str, str]]:
+        """Preparation, model and task of every tuning: shorter ones, then the whole one."""
+        return [
+            (preparation, *tuned) for preparation, tuned in product([*self.preparations, WHOLE], self.tuned)
+        ]
+
+    @property
     def fetched_models(self) -> list[str]:
         """Models that come from the hub or a local folder: scored, or a base of adapted ones."""
         models = self._config.models
@@ -107,6 +120,7 @@ class Outputs:
                 *("pc1-compute", "pc1-scores"),
             ],
             "forecast": ["forecast"] if self._config.ranking.forecast else [],
+            "preparation": ["preparation"] if self._compares_preparations() else [],
         }
 
     def has_rankings(self) -> bool:
@@ -149,6 +163,13 @@ class Outputs:
         """Return a file of every tuning, in the order of `tuned`."""
         return [self._path("tuning", task, f"{model}{ending}") for model, task in self.tuned]
 
+    def name_prepared(self, ending: str) -> list[str]:
+        """Return a file of every tuning, in the order of `prepared`."""
+        return [
+            self._path("tuning", *([] if name == WHOLE else ["preparations", name]), task, f"{model}{ending}")
+            for name, model, task in self.prepared
+        ]
+
     def find_text(self, model: str) -> str:
         """Return the text that a model is trained on, or adapted to."""
         models = self._config.models
@@ -177,7 +198,9 @@ class Outputs:
     def name_ranking_tables(self) -> list[str]:
         """Return the tables that say how far rankings agree."""
         forecast = ["forecast"] if self._config.ranking.forecast else []
-        return [self._path("ranking", f"{name}.csv") for name in (*RANKING_TABLES, *forecast)]
+        preparation = ["preparation"] if self._compares_preparations() else []
+        names = (*RANKING_TABLES, *forecast, *preparation)
+        return [self._path("ranking", f"{name}.csv") for name in names]
 
     def name_ranking_figures(self) -> list[str]:
         """Return the figures of rankings, and the page of tables."""
@@ -232,6 +255,10 @@ class Outputs:
         """Return what a run says of its models beside figures; nothing without domains."""
         names = ("corpus/join_report.json", "summary.csv", "comparisons.csv")
         return [self._path(name) for name in names if self._config.domains]
+
+    def _compares_preparations(self) -> bool:
+        """Say whether rankings after shorter preparations are compared."""
+        return bool(self._inputs.tasks and self.preparations)
 
     def _path(self, *parts: str) -> str:
         """Return the path of a file of the run."""

@@ -76,6 +76,14 @@ class Settings:
         lora = self._config.train_before_test.lora.model_dump(mode="json")
         return dump_json({"task": self._dump_task(name), "lora": lora})
 
+    def of_preparation(self, name: str, preparation: str) -> str:
+        """Return what a shorter tuning for a task depends on."""
+        section = self._config.train_before_test
+        chosen = next(each for each in section.preparations if each.name == preparation)
+        lora = section.lora.model_copy(update={"epochs": chosen.epochs or section.lora.epochs})
+        values = {"task": self._dump_task(name), "lora": lora.model_dump(mode="json")}
+        return dump_json(values | {"examples": chosen.examples})
+
     def _dump(self, section: str) -> Mapping[str, Any]:
         """Return a section under the keys of the configuration."""
         values: Mapping[str, Any] = getattr(self._config, section).model_dump(mode="json", by_alias=True)

@@ -89,6 +89,12 @@ FORECAST_COLUMNS = (
 )  # fmt: skip
 """Header of ranking/forecast.csv: one line for each size of a study that is drawn from the models."""
 
+PREPARATION_COLUMNS = (
+    "preparation", "examples", "epochs", "mean_tau", "ci_low", "ci_high", "change", "change_low",
+    "change_high", "missing", "missing_low", "missing_high",
+)  # fmt: skip
+"""Header of ranking/preparation.csv: one line for each preparation, none first, the whole one last."""
+
 ALIGNMENT_COLUMNS = (
     "condition", "first", "second", "model", "place_first", "place_second", "best_first", "worst_first",
     "best_second", "worst_second",

@@ -1,0 +1,46 @@
+"""Agreement of benchmarks after preparations of different cost."""
+
+from typing import TYPE_CHECKING, Any
+
+from fathom.figures.ranking import RankingTables, condition_color, read_number
+from fathom.figures.style import make_figure
+from fathom.io.contracts.ranking import PREPARATION_COLUMNS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+
+def draw_preparation(tables: RankingTables) -> tuple["Figure", Table]:
+    """Draw mean tau against training examples and against epochs; whiskers are intervals over models.
+
+    Returns
+    -------
+    (matplotlib.figure.Figure, (header, rows))
+        The figure and its numbers.
+    """
+    rows = tables.read("preparation")
+    whole = rows[-1]
+    figure = make_figure(7.4, 3.3)
+    left, right = figure.subplots(1, 2, sharey=True)
+    panels = [
+        (
+            left,
+            "examples",
+            "Training examples",
+            [row for row in rows if row["epochs"] in ("0", whole["epochs"])],
+        ),
+        (right, "epochs", "Epochs", [row for row in rows if row["examples"] in ("0", whole["examples"])]),
+    ]
+    for place, (axes, key, title, chosen) in enumerate(panels):
+        some = sorted(chosen, key=lambda row: float(row[key] or "inf"))
+        at = range(len(some))
+        values, lows, highs = ([read_number(row[name]) for row in some]
+                               for name in ("mean_tau", "ci_low", "ci_high"))  # fmt: skip
+        axes.vlines(at, lows, highs, color="0.25", linewidth=0.9)
+        axes.plot(at, values, marker="o", color=condition_color(place))
+        axes.set_xticks(at, [row[key] or "all" for row in some])
+        axes.set_xlabel(title)
+    left.set_ylabel("Mean tau-b of two benchmarks")
+    return figure, (PREPARATION_COLUMNS, [tuple(row.values()) for row in rows])

@@ -1,4 +1,4 @@
-"""Embed the distinct sentences of one part, each once for all keywords and domains [RawCorpora, Sec. 2.3]."""
+"""Embed a slice's distinct sentences, each once for all keywords and domains [RawCorpora, Sec. 2.3]."""
 
 import argparse
 from functools import cache, partial

@@ -1,4 +1,4 @@
-"""Gather the matches of all parts of a domain, each clean sentence once per keyword.
+"""Gather the matches of all slices of a domain, each clean sentence once per keyword.
 
 Cosines so near a border that rounding could decide are computed again in float64; the embedding model is
 loaded only if there are any.
@@ -26,7 +26,7 @@ class Settings(Section):
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read the candidates of all parts side by side; write the matches and a report."""
+    """Read the candidates of all slices side by side; write the matches and a report."""
     from fathom.benchmark.embedding import SentenceEncoder
     from fathom.benchmark.gathering import gather_matches
     from fathom.benchmark.matches import decide_matches, load_keyword_vectors
@@ -57,7 +57,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--matches", type=Path, nargs="+", required=True, help="candidates of all parts")
+    parser.add_argument("--matches", type=Path, nargs="+", required=True, help="candidates of all slices")
     parser.add_argument("--keywords", type=Path, required=True, help="keywords.tsv of the domain")
     parser.add_argument("--vectors", type=Path, required=True, help="keywords.npy, written with keywords.tsv")
     add_settings(parser, Settings)

@@ -1,4 +1,4 @@
-"""Match the sentences of one part and domain with the domain's keywords by cosine; loads no model."""
+"""Match the sentences of one slice and domain with the domain's keywords by cosine; loads no model."""
 
 import argparse
 from pathlib import Path

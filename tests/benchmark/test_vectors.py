@@ -25,7 +25,7 @@ def make_known(rows: list[int], parts: int) -> KnownVectors:
     dealt = [rows[part::parts] for part in range(parts)]
     places = [(row, part, place) for part, own in enumerate(dealt) for place, row in enumerate(own)]
     arrays = [np.array([[float(row), 0.5, 2.0] for row in own], dtype=np.float32) for own in dealt]
-    schema = dict.fromkeys(("row", "part", "place"), pl.Int64)
+    schema = dict.fromkeys(("row", "array", "place"), pl.Int64)
     return KnownVectors(pl.DataFrame(sorted(places), schema, orient="row"), arrays)
 
 

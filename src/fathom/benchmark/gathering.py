@@ -1,4 +1,4 @@
-"""Gather the matches of all parts in one table; memory holds one keyword at a time."""
+"""Gather the matches of all slices in one table; memory holds one keyword at a time."""
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from fathom.io.contracts.benchmark import CANDIDATES
 from fathom.io.row_groups import scan_groups
 
 GROUP = 4096
-"""Rows in a row group of one part's matches; one row group of every part is in memory."""
+"""Rows in a row group of one slice's matches; one row group of every slice is in memory."""
 
 _COLUMNS = [column.name for column in CANDIDATES]
 _PENDING = 1_000_000
@@ -28,17 +28,17 @@ Groups = Iterator[tuple[str, pl.DataFrame]]
 
 
 def gather_matches(
-    parts: Sequence[Path], keywords: Sequence[str], decide: Decide, write: Callable[[pl.DataFrame], None]
+    slices: Sequence[Path], keywords: Sequence[str], decide: Decide, write: Callable[[pl.DataFrame], None]
 ) -> dict[str, Any]:
-    """Gather the matches of all parts, each clean sentence once per keyword [RawCorpora, App. A.2].
+    """Gather the matches of all slices, each clean sentence once per keyword [RawCorpora, App. A.2].
 
     Of equal clean sentences of a keyword the one with the largest cosine stays; ties go to the first document
-    and position. Parts are read side by side and merged keyword by keyword: memory holds one keyword's
-    matches, a row group of each part, and 8 bytes for each distinct sentence.
+    and position. Slices are read side by side and merged keyword by keyword: memory holds one keyword's
+    matches, a row group of each slice, and 8 bytes for each distinct sentence.
 
     Parameters
     ----------
-    parts : sequence of Path
+    slices : sequence of Path
         Tables under CANDIDATES, each sorted by keyword.
     keywords : sequence of str
         All keywords, if those without a match are to be reported too.
@@ -61,7 +61,7 @@ def gather_matches(
     sentences, documents = _DistinctCounter(), _DistinctCounter()
     by_keyword: dict[str, int] = {}
     read = 0
-    for keyword, candidates in merge_groups([scan_groups(path, "keyword", _COLUMNS) for path in parts]):
+    for keyword, candidates in merge_groups([scan_groups(path, "keyword", _COLUMNS) for path in slices]):
         rows = decide(keyword, candidates)
         if rows.is_empty():
             continue
@@ -94,9 +94,9 @@ def gather_matches(
     }
 
 
-def merge_groups(parts: Sequence[Groups]) -> Groups:
-    """Yield each keyword of any part once, with its rows of all parts."""
-    merged = heapq.merge(*parts, key=itemgetter(0))
+def merge_groups(slices: Sequence[Groups]) -> Groups:
+    """Yield each keyword of any slice once, with its rows of all slices."""
+    merged = heapq.merge(*slices, key=itemgetter(0))
     for keyword, group in groupby(merged, key=itemgetter(0)):
         yield keyword, pl.concat(rows for _, rows in group)
 

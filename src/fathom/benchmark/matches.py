@@ -1,8 +1,8 @@
 """Which sentences belong to which keyword: cosines above a threshold, decided alike on every machine.
 
-Each part finds candidates by a float32 matrix product. Where a cosine lies so near the threshold, or a border
-of its third decimal, that rounding errors could decide, the sentence is embedded again in float64. That needs
-the embedding model, so it is done once a domain, when the parts are gathered.
+Each slice finds candidates by a float32 matrix product. Where a cosine lies so near the threshold, or a
+border of its third decimal, that rounding errors could decide, the sentence is embedded again in float64.
+That needs the embedding model, so it is done once a domain, when the slices are gathered.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,12 +45,12 @@ def match_sentences(
     vectors: ExactVectors,
     min_cosine: float,
 ) -> pl.DataFrame:
-    """Find the sentences of one part whose cosine to a keyword may reach a threshold [RawCorpora, Sec. 2.3].
+    """Find the sentences of one slice whose cosine to a keyword may reach a threshold [RawCorpora, Sec. 2.3].
 
     Parameters
     ----------
     sentences : pl.DataFrame
-        Under SENTENCES: the part's sentences, or those of one domain.
+        Under SENTENCES: the slice's sentences, or those of one domain.
     embeddings : array of float32 of shape (n_rows, dimension)
         Unit vectors; `row` of a sentence is its index here.
     keywords : sequence of str of length n_keywords

@@ -45,7 +45,7 @@ class KnownVectors(NamedTuple):
     Attributes
     ----------
     places : polars.DataFrame
-        Sorted by `row`, the row of a sentence; its vector is row `place` of array number `part`.
+        Sorted by `row`, the row of a sentence; its vector is row `place` of array number `array`.
     arrays : sequence of ndarray of float32, of shape (n_sentences, n_dimensions)
         The earlier run's arrays, memory-mapped, so only requested rows are read.
     """
@@ -56,7 +56,7 @@ class KnownVectors(NamedTuple):
     def read(self, start: int, stop: int) -> tuple[npt.NDArray[np.int64], list[Vectors]]:
         """Return the known rows in [start, stop), counted from `start`, and their vectors."""
         here = self.places.filter(pl.col("row").is_between(start, stop, closed="left"))
-        found = [self.arrays[part][place] for part, place in here.select("part", "place").iter_rows()]
+        found = [self.arrays[array][place] for array, place in here.select("array", "place").iter_rows()]
         return here["row"].to_numpy() - start, found
 
 
@@ -80,7 +80,7 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
     KnownVectors
         Vectors of the sentences that were found.
     """
-    found = [pl.DataFrame(schema=dict.fromkeys(("row", "part", "place"), pl.Int64))]
+    found = [pl.DataFrame(schema=dict.fromkeys(("row", "array", "place"), pl.Int64))]
     arrays: list[Vectors] = []
     missing = table.select("row", "sentence").unique("row")
     slices = find_previous_slices(previous, table["doc_id"].unique()) if previous and method else {}
@@ -90,7 +90,7 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
             log.info("vectors of %s of the previous run are not reused: missing, or another method", name)
         elif len(missing):
             array, places = _find_places(report.parents[1], name, missing)
-            found.append(places.select("row", part=pl.lit(len(arrays)), place="place").cast(pl.Int64))
+            found.append(places.select("row", array=pl.lit(len(arrays)), place="place").cast(pl.Int64))
             arrays.append(array)
             missing = missing.join(places, on="row", how="anti")
     return KnownVectors(pl.concat(found).sort("row"), arrays)

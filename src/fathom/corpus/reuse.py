@@ -66,8 +66,8 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
     contents = [hash_content(row) for row in index.iter_rows(named=True)]
     wanted = index.select("doc_id").with_columns(pl.Series("content", contents, dtype=pl.String))
     others: Counter[str] = Counter()
-    for part, doc_ids in find_previous_slices(previous, index["doc_id"]).items():
-        report, table = previous / "sentences" / f"{part}.json", previous / "splits" / f"{part}.parquet"
+    for name, doc_ids in find_previous_slices(previous, index["doc_id"]).items():
+        report, table = previous / "sentences" / f"{name}.json", previous / "splits" / f"{name}.parquet"
         if not report.is_file() or not table.is_file():
             others["not finished"] += len(doc_ids)
         elif read_json(report).get("method") != method:
@@ -75,7 +75,7 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
         else:
             same = read_table(table, SPLITS).join(wanted, on=["doc_id", "content"], how="semi")
             splits.append(same)
-            sentences.append(_read_sentences(previous / "sentences" / f"{part}.parquet", same))
+            sentences.append(_read_sentences(previous / "sentences" / f"{name}.parquet", same))
     for reason, count in sorted(others.items()):
         log.info("sentences of %s documents of the earlier run are not reused: %s", f"{count:,}", reason)
     return Known(pl.concat(sentences), pl.concat(splits))

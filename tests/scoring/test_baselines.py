@@ -133,12 +133,12 @@ def test_the_figure_does_not_see_these_rows(tmp_path: Path) -> None:
 
 
 def make_scores() -> pl.DataFrame:
-    """Return scores of one pair, with a 1 in every column of the contract that is a number."""
+    """Return scores of one pair: 0 as log-probability, 1 in all other columns that are numbers."""
     return (
         make_empty_table(SCORES)
         .clear(n=1)
         .select(
-            pl.lit("x").alias(name) if kind == pl.String else pl.lit(1).cast(kind).alias(name)
+            pl.lit("x" if kind == pl.String else int(name != "log_probability")).cast(kind).alias(name)
             for name, kind in make_empty_table(SCORES).schema.items()
         )
     )

@@ -46,7 +46,7 @@ def make_scores(shift: float = 0.0, seed: int = 0, keywords: int = 20, each: int
             "rank": rank,
             "rank_midpoint": rank,
             "rank_first": rank.astype(int),
-            "rank_share": rank / 40,
+            "rank_share": rank / 1000,
             "ties": [0] * count,
             "probability": 1 / rank,
             "log_probability": [-1.0] * count,

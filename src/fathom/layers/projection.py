@@ -1,6 +1,6 @@
 """Hidden states after every block at chosen positions, and what the output layer makes of them.
 
-Source: [BeyondBenchmarks, Sec. 2.8.1].
+Source: [BeyondBenchmarks, Sec. 2.8.1], after [LogitLens].
 
 Layer 0 is the output of the embedding, layer l that of block l. States are taken by hooks while the model
 reads, at the positions asked for only: layers × positions × vocabulary is never held, nor are the states of

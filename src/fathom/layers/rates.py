@@ -1,6 +1,6 @@
 """Attribute rates and probability sums by layer, for every k and length of list.
 
-Source: [BeyondBenchmarks, Secs. 2.8, 3.3.1].
+Source: [BeyondBenchmarks, Secs. 2.8, 3.3.1], after [AttributeRate].
 
 The most likely tokens of each layer are kept once, with their places in the keyword's token list; rates for
 any k and any length of the list follow from them without the model.

@@ -1,4 +1,4 @@
-"""Low-rank adapters by the PEFT library, with target modules named [TrainBeforeTest, App. A.3]."""
+"""Low-rank adapters [LoRA] by the PEFT library, with target modules named [TrainBeforeTest, App. A.3]."""
 
 from typing import Any
 

@@ -212,8 +212,8 @@ def test_every_token_is_scored_once(count: int, start: int, window: int, stride:
     ):
         assert 1 <= len(found.ids) <= window
         assert (found.ids[0] == 7) == bos and 7 not in found.ids[1:]
-        assert number == 0 or len(found.wanted) <= stride
-        for place, token in found.wanted:
+        assert number == 0 or len(found.targets) <= stride
+        for place, token in found.targets:
             own = [i for i in found.ids[: place + 1] if i != 7]
             assert own == list(range(token - len(own), token))  # what stands right before it
             assert len(own) >= min(token - 100, window - stride + (not bos))

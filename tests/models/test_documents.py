@@ -90,6 +90,6 @@ def test_prompts_are_plain_without_a_bos_token() -> None:
 
 
 def test_a_prompt_without_a_token_is_named() -> None:
-    with pytest.raises(InputError, match="gives this prompt no token") as error:
+    with pytest.raises(InputError, match="the prompt has no token") as error:
         encode_prompts(words(), ["deep", " "])
     assert "prompt ' '" in str(error.value)

@@ -43,7 +43,7 @@ def test_values_have_types(tmp_path: Path) -> None:
     [
         ({"kind": "bass"}, r"line 3: kind = 'bass'\nHint: one of: base, chat"),
         ({"dtype": "int8"}, r"line 3: dtype = 'int8'"),
-        ({"parameters": "7B"}, r"line 3: parameters = '7B' is no whole number"),
+        ({"parameters": "7B"}, r"line 3: parameters = '7B' is not a whole number"),
         ({"source": ""}, "line 3: source is empty"),
         ({"name": "a"}, "line 3: model 'a' stands twice"),
         ({"base_of": "c"}, "base_of of 'b' names 'c', which is no model of the table"),

@@ -158,7 +158,7 @@ def test_what_merges_over_the_border_is_backed_off_and_marked() -> None:
 
 
 def test_backing_off_to_nothing_needs_a_context_token() -> None:
-    with pytest.raises(InputError, match="no BOS token to stand for it"):
+    with pytest.raises(InputError, match="no BOS token to add"):
         encode_pair(merging(), "a", " b")
     tokenizer = merging()
     tokenizer.add_special_tokens({"eos_token": "</s>"})
@@ -172,9 +172,9 @@ def test_backing_off_to_nothing_needs_a_context_token() -> None:
         (" \n", " cat", "the prompt is empty"),
         ("the", "", "the target is empty"),
         ("the", " ", "the target is empty"),
-        ("the ", " cat", "the prompt ends in a blank"),
-        ("the", "cat", "the target does not start with one blank"),
-        ("the", "  cat", "the target does not start with one blank"),
+        ("the ", " cat", "the prompt ends in a space"),
+        ("the", "cat", "the target does not start with one space"),
+        ("the", "  cat", "the target does not start with one space"),
     ],
 )
 def test_texts_that_are_refused(prompt: str, target: str, message: str) -> None:
@@ -193,7 +193,7 @@ def test_a_target_without_tokens_is_an_error() -> None:
     core = Tokenizer(models.WordLevel({"the": 0, "<unk>": 1}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.Whitespace()
     core.normalizer = normalizers.Replace("dog", "")
-    with pytest.raises(InputError, match="gives this target no token"):
+    with pytest.raises(InputError, match="the target has no token"):
         encode_pair(PreTrainedTokenizerFast(tokenizer_object=core), "the", " dog")
 
 
@@ -202,7 +202,7 @@ def test_no_token_of_its_own_after_backing_off() -> None:
     core.normalizer = normalizers.Replace("c b", "")
     with pytest.raises(InputError) as error:
         encode_pair(PreTrainedTokenizerFast(tokenizer_object=core), "ac", " b")
-    assert "the tokenizer gives this target no token of its own" in str(error.value)
+    assert "the target has no token of its own" in str(error.value)
     assert "target ' b'" in str(error.value)
 
 
@@ -240,14 +240,14 @@ def test_inside_a_chat_template_a_pair_keeps_its_tokens_and_gets_one_bos(
 ) -> None:
     tokenizer = copy.deepcopy(core)
     tokenizer.chat_template = TEMPLATES[template]
-    opening = encode_chat_prefix(tokenizer, add_bos)
-    (found,) = encode_pairs(tokenizer, ["the agent"], [" learns"], add_bos, opening)
+    prefix = encode_chat_prefix(tokenizer, add_bos)
+    (found,) = encode_pairs(tokenizer, ["the agent"], [" learns"], add_bos, prefix)
     alone = encode_pair(tokenizer, "the agent", " learns", add_bos=False)
-    assert found.ids == [*opening, *alone.ids] and found.start == len(opening) + alone.start
+    assert found.ids == [*prefix, *alone.ids] and found.start == len(prefix) + alone.start
     wanted = template == "bos-inside" or uses_bos(tokenizer, add_bos)
     assert found.ids.count(tokenizer.bos_token_id) == wanted
     assert not wanted or found.ids[0] == tokenizer.bos_token_id
-    text = tokenizer.decode(opening)
+    text = tokenizer.decode(prefix)
     assert template == "day" or CHAT_REQUEST in text
     assert text.strip().endswith({"bos-inside": "[/INST]", "no-bos": "assistant:", "day": "2024"}[template])
 
@@ -259,7 +259,7 @@ def test_a_tokenizer_without_a_chat_template_is_an_error() -> None:
 
 def test_what_the_text_brings_is_no_bos_to_drop_after_a_template() -> None:
     tokenizer = merging()
-    (found,) = encode_pairs(tokenizer, ["c"], [" c"], opening=[5, 0])
+    (found,) = encode_pairs(tokenizer, ["c"], [" c"], prefix=[5, 0])
     assert found == EncodedPair([5, 0, 5, 1, 5], 3, False)
 
 

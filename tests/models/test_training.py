@@ -137,7 +137,7 @@ def test_too_little_text_is_an_error(texts: pl.DataFrame, settings: Training, to
         train(model, tokenizer, train_only, settings)
     with pytest.raises(InputError) as error:
         train_tokenizer(texts.clear(), settings, "unused")
-    assert "no text in fold adapt-train" in str(error.value)
+    assert "fold adapt-train has no text" in str(error.value)
     assert "Hint: give the domain more categories" in str(error.value)
 
 

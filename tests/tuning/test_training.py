@@ -126,7 +126,7 @@ def test_every_matrix_of_a_block_takes_an_adapter():
         add_adapter(model, SETTINGS)
         adapted = {key.split(".lora_A")[0] for key in list_weights(model) if "lora_A" in key}
         assert adapted == matrices, name
-        assert all("lora_" in key for key in list_weights(model)), "only the adapter learns"
+        assert all("lora_" in key for key in list_weights(model)), "only the adapter is trainable"
 
 
 def test_a_model_whose_modules_are_not_known_is_refused():

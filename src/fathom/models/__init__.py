@@ -1,1 +1,1 @@
-"""Models: which there are, loading them, tokens at the prompt's end, training and adapting small ones."""
+"""Models: registry, loading, tokenization, training and adaptation."""

@@ -1,4 +1,4 @@
-"""Model folders and pointers to them: fetching, fingerprints, loading. Safetensors only, no remote code."""
+"""Model folders and model pointers: fetch, fingerprint, load. Safetensors only, no remote code."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 @dataclass(frozen=True)
 class Pointer:
-    """Where a model lies and what it is; `model.json` on disk.
+    """A model's folder and properties; stored as `model.json`.
 
     Attributes
     ----------
@@ -31,17 +31,17 @@ class Pointer:
     path : Path
         Folder with config.json, safetensors and tokenizer files.
     revision : str
-        Commit on the hub; empty for a model that the workflow trained or a local folder.
+        Commit on the hub; empty for a local folder or a model trained by the workflow.
     kind : str
         base or chat.
     dtype : str
-        Number type of the weights.
+        Data type of the weights.
     fingerprint : str
         Hash of weights, configuration and tokenizer; see :func:`fingerprint_folder`.
     base : str
         Model that this one was adapted or tuned from, or empty.
     add_bos : bool or None
-        Whether a BOS token comes before every text; None asks the tokenizer.
+        Whether every text starts with a BOS token; None leaves it to the tokenizer.
     chat_template : bool
         Whether pairs are scored inside the tokenizer's chat template.
     """
@@ -58,43 +58,41 @@ class Pointer:
 
 
 def write_pointer(path: Path | str, pointer: Pointer) -> None:
-    """Write a pointer as JSON; the model's folder relative to it where it lies below."""
+    """Write a pointer as JSON; a model folder below it is stored as a relative path."""
     folder, here = pointer.path.resolve(), Path(path).resolve().parent
     values = {**vars(pointer), "path": str(folder.relative_to(here) if here in folder.parents else folder)}
     write_json(path, values)
 
 
 def read_pointer(path: Path | str) -> Pointer:
-    """Read a pointer, or make one for a plain model folder.
+    """Read a pointer, or create one for a plain model folder.
 
     Raises
     ------
     InputError
-        If there is no such path, or the file is no pointer.
+        If the path does not exist, or the file is not a pointer.
     """
     path = Path(path)
     if path.is_dir():
         return Pointer(name=path.resolve().name, path=path)
     if not path.exists():
-        raise InputError("there is no such model", str(path), "give a model.json or a model folder")
+        raise InputError("no such model", str(path), "give a model.json or a model folder")
     values = read_json(path)
     known = set(Pointer.__dataclass_fields__)
     if not isinstance(values, dict) or not {"name", "path"} <= set(values) or not set(values) <= known:
-        raise InputError(
-            "this is no pointer to a model", str(path), f"its keys are {', '.join(sorted(known))}"
-        )
+        raise InputError("not a model pointer", str(path), f"expected keys: {', '.join(sorted(known))}")
     return Pointer(**{**values, "path": path.parent / values["path"]})
 
 
 def fingerprint_folder(folder: Path | str) -> str:
-    """Return the hash of a model folder's weights, configuration and tokenizer files, names included."""
+    """Hash the weights, configuration and tokenizer files of a model folder, including their names."""
     patterns = (*_WEIGHT_FILES, *_TOKENIZER_FILES)
     files = {file for pattern in patterns for file in Path(folder).glob(pattern) if file.is_file()}
     return hash_text(*(part for file in sorted(files) for part in (file.name, hash_file(file))))
 
 
 def hash_weights(model: Any) -> str:
-    """Return the hash of a loaded model's weights, names and number types included."""
+    """Hash the weights of a loaded model, including their names, dtypes and shapes."""
     import torch
 
     digest = hashlib.sha256()
@@ -105,32 +103,32 @@ def hash_weights(model: Any) -> str:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `InputError` unless a folder holds a model that can be loaded safely."""
+    """Raise `InputError` unless the folder holds a model that is safe to load."""
     if not folder.is_dir():
-        raise InputError("there is no such folder", str(folder), "check the path, or fetch the model again")
+        raise InputError("no such folder", str(folder), "check the path, or fetch the model again")
     if not any(folder.glob("*.safetensors")):
         pickled = sorted(file.name for pattern in _PICKLED for file in folder.glob(pattern))
         if pickled:
             raise InputError(
-                f"the weights are pickled ({pickled[0]}), and a pickle can run any code",
+                f"the weights are pickled ({pickled[0]}), and unpickling can run arbitrary code",
                 str(folder),
-                "convert them: load in a sandbox, then model.save_pretrained(folder) writes safetensors",
+                "convert them: load them in a sandbox and call model.save_pretrained(folder)",
             )
-        raise InputError("there are no weights (*.safetensors)", str(folder), "check the path")
+        raise InputError("no weights (*.safetensors) in this folder", str(folder), "check the path")
     if not (folder / "config.json").is_file():
         raise InputError(
-            "there is no config.json",
+            "no config.json in this folder",
             str(folder),
-            "a folder of adapter weights alone is no model: merge it first",
+            "adapter weights alone are not a model: merge them first",
         )
 
 
 def check_fingerprint(pointer: Pointer) -> str:
-    """Return the fingerprint of a model's folder; raise `InputError` if the pointer says another."""
+    """Return the fingerprint of a model's folder; raise `InputError` if it is not the pointer's."""
     found = fingerprint_folder(pointer.path)
     if pointer.fingerprint and pointer.fingerprint != found:
         raise InputError(
-            f"the files of model {pointer.name!r} are not those that its pointer was written for",
+            f"the files of model {pointer.name!r} have changed since its pointer was written",
             str(pointer.path),
             "train or fetch the model again",
         )
@@ -138,12 +136,12 @@ def check_fingerprint(pointer: Pointer) -> str:
 
 
 def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
-    """Return what a report says of a loaded model: name, checked fingerprint, number format, device, torch.
+    """Describe a loaded model for a report: name, checked fingerprint, dtype, device, PyTorch version.
 
     Raises
     ------
     InputError
-        If the model's files are not those that its pointer was written for.
+        If the model's files have changed since its pointer was written.
     """
     import torch
 
@@ -162,23 +160,23 @@ def load_tokenizer(folder: Path | str) -> Any:
     Raises
     ------
     InputError
-        If the folder is missing or holds no tokenizer.
+        If the folder does not exist or holds no fast tokenizer.
     """
     from transformers import AutoTokenizer
 
     folder = Path(folder)
     if not folder.is_dir():
-        raise InputError("there is no such folder", str(folder), "check the path")
+        raise InputError("no such folder", str(folder), "check the path")
     if not any(file for pattern in _TOKENIZER_FILES for file in folder.glob(pattern)):
         raise InputError(
-            "there is no tokenizer in this folder", str(folder), "copy tokenizer.json beside the weights"
+            "no tokenizer in this folder", str(folder), "copy tokenizer.json into the model folder"
         )
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError) as error:
         raise InputError(f"the tokenizer cannot be read: {error}", str(folder)) from error
     if not tokenizer.is_fast:
-        raise InputError("the tokenizer is no fast one", str(folder), "convert it: it needs a tokenizer.json")
+        raise InputError("not a fast tokenizer", str(folder), "convert it: a tokenizer.json is needed")
     return tokenizer
 
 
@@ -188,9 +186,9 @@ def load_model(source: Pointer | Path | str, dtype: str = "float32", device: str
     Parameters
     ----------
     source : Pointer or Path or str
-        A pointer, its file, or a model folder.
+        A pointer, the path of a pointer, or a model folder.
     dtype : {"float32", "bfloat16", "float16"}, default="float32"
-        Number type of the weights in memory.
+        Data type of the weights in memory.
     device : str, default="cpu"
         cpu, cuda, cuda:N or auto.
 
@@ -201,8 +199,8 @@ def load_model(source: Pointer | Path | str, dtype: str = "float32", device: str
     Raises
     ------
     InputError
-        If there is no such model, its weights are pickled or do not fill the model, or its tokenizer is
-        missing or has more entries than the model.
+        If the model does not exist, its weights are pickled or incomplete, or its tokenizer is missing or
+        has a larger vocabulary than the model.
     """
     import torch
     from safetensors import SafetensorError
@@ -227,7 +225,7 @@ def load_model(source: Pointer | Path | str, dtype: str = "float32", device: str
     missing = sorted(info["missing_keys"])
     if missing:
         raise InputError(
-            f"{len(missing)} weights are missing from the files, {missing[0]} among them",
+            f"{len(missing)} weights are missing, e.g. {missing[0]}",
             str(pointer.path),
             "the folder is incomplete, or its config.json belongs to another model",
         )
@@ -236,7 +234,7 @@ def load_model(source: Pointer | Path | str, dtype: str = "float32", device: str
 
 
 def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:
-    """Raise `InputError` if the tokenizer can give ids that the model does not know."""
+    """Raise `InputError` if the tokenizer has more entries than the model has embeddings."""
     size = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > size:
         raise InputError(
@@ -247,36 +245,36 @@ def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:
 
 
 def find_context_length(model: Any) -> int | None:
-    """Return how many tokens a model takes at most, or None if its configuration names no limit."""
+    """Return the context length of a model in tokens, or None if its configuration gives none."""
     context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return context if isinstance(context, int) else None
 
 
 def pick_devices(device: str, gpus: int = 1) -> list[str]:
-    """Return the devices to run on; `auto` is as many visible GPUs as are asked for, or the CPU."""
+    """Return the devices to run on; `auto`: up to `gpus` visible GPUs, or the CPU."""
     import torch
 
     if device != "auto":
         return [pick_device(device)]
-    found = [f"cuda:{place}" for place in range(min(gpus, torch.cuda.device_count()))]
+    found = [f"cuda:{index}" for index in range(min(gpus, torch.cuda.device_count()))]
     if 0 < len(found) < gpus:
-        log.info("%s GPUs are asked for, %s are visible", gpus, len(found))
+        log.info("%s GPUs were requested, %s are visible", gpus, len(found))
     return found or ["cpu"]
 
 
 def pick_device(device: str) -> str:
-    """Return the one device to run on; `auto` is the first GPU that is visible, or the CPU."""
+    """Return the device to run on; `auto`: the first visible GPU, or the CPU."""
     import torch
 
     if device == "auto":
         return pick_devices(device)[0]
     if device != "cpu" and not (device.startswith("cuda") and torch.cuda.is_available()):
-        raise InputError(f"there is no device {device!r} here", "scoring.device", "auto, cpu, cuda or cuda:N")
+        raise InputError(f"no device {device!r}", "scoring.device", "auto, cpu, cuda or cuda:N")
     return device
 
 
 def save_model(folder: Path | str, model: Any, tokenizer: Any) -> None:
-    """Write a model and its tokenizer as one folder, atomically."""
+    """Write a model and its tokenizer to one folder, atomically."""
     from transformers.utils import logging
 
     logging.disable_progress_bar()
@@ -287,29 +285,27 @@ def save_model(folder: Path | str, model: Any, tokenizer: Any) -> None:
 
 
 def locate_model(entry: Entry, registry: Path | str, tokenizer_only: bool = False) -> tuple[Path, str]:
-    """Return the folder and revision of a model of the table; fetch it from the hub if it is not local.
+    """Return the folder and revision of a registered model; fetch it from the hub if it is not local.
 
     Parameters
     ----------
     entry : Entry
-        Row of the table.
+        Row of the model registry.
     registry : Path or str
-        The table, which relative paths start from.
+        Path of the registry; relative model paths start from its folder.
     tokenizer_only : bool, default=False
-        Fetch no weights.
+        Fetch the tokenizer without the weights.
 
     Raises
     ------
     InputError
-        If the hub cannot be reached, or does not have or give the model.
+        If there is no such folder, or the model cannot be downloaded.
     """
     source = Path(entry.source).expanduser()
     if entry.source.startswith((".", "/", "~")) or (Path(registry).parent / source).is_dir():
         folder = Path(registry).parent / source
         if not folder.is_dir():
-            raise InputError(
-                "there is no such folder", str(folder), f"see model {entry.name!r} in {registry}"
-            )
+            raise InputError("no such folder", str(folder), f"see model {entry.name!r} in {registry}")
         return folder.resolve(), entry.revision
     what = f"model {entry.name!r} ({entry.source})"
     return _fetch(entry.source, entry.revision, tokenizer_only, what, str(registry))
@@ -348,7 +344,7 @@ def _fetch(identifier: str, revision: str, tokenizer_only: bool, what: str, wher
             identifier,
             revision=revision or None,
             allow_patterns=patterns,
-            ignore_patterns=["*/*"],  # copies in other formats lie in subfolders
+            ignore_patterns=["*/*"],  # subfolders hold copies in other formats
         )
     except (LocalEntryNotFoundError, HFValidationError, httpx.HTTPError, OSError) as error:
         offline = os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
@@ -357,13 +353,13 @@ def _fetch(identifier: str, revision: str, tokenizer_only: bool, what: str, wher
             where,
             "HF_HUB_OFFLINE is set: unset it to fetch models"
             if offline
-            else "check the network, the id and, for a gated model, your access (hf auth login)",
+            else "check the network, the model id and, for a gated model, your access (hf auth login)",
         ) from error
-    return Path(found), Path(found).name  # the hub's cache names a snapshot by its commit
+    return Path(found), Path(found).name  # the cache folder of a snapshot is named by its commit
 
 
 def copy_tokenizer(source: Path, folder: Path | str) -> None:
-    """Copy the tokenizer files of a model's folder, with config.json, which older tokenizers need."""
+    """Copy the tokenizer files of a model folder, and config.json, which older tokenizers need."""
     load_tokenizer(source)
     names = {file for pattern in (*_TOKENIZER_FILES, "config.json") for file in source.glob(pattern)}
     with write_atomically(folder) as temporary:

@@ -16,11 +16,13 @@ ADAPTED_MODULES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         _SEPARATE,
     ),
 }  # fmt: skip
-"""Matrices of attention and of the MLP, by the model type of a configuration."""
+"""Modules that an adapter changes, by `model_type`: matrices of attention, and of the MLP."""
 
 
 def add_adapter(model: Any, settings: Lora, name: str = "the model") -> None:
-    """Put an untrained adapter into a model, in place: its output stays the same; only the adapter learns.
+    """Insert an untrained adapter into a model, in place.
+
+    The model's output stays the same. Only the adapter's weights are trainable.
 
     Parameters
     ----------
@@ -28,12 +30,12 @@ def add_adapter(model: Any, settings: Lora, name: str = "the model") -> None:
     settings : Lora
         Uses `targets`, `rank`, `alpha`, `dropout`, `seed`.
     name : str
-        Of the model, for the message.
+        Name of the model for messages.
 
     Raises
     ------
     InputError
-        If it is not known which matrices of the model an adapter belongs to.
+        If the modules to adapt are not known for this model type.
     """
     import torch
     from peft import LoraConfig, inject_adapter_in_model
@@ -55,16 +57,16 @@ def add_adapter(model: Any, settings: Lora, name: str = "the model") -> None:
 
 
 def find_modules(kind: str, settings: Lora, name: str) -> list[str]:
-    """Return the endings of the names of the modules that an adapter is added to.
+    """Return the name suffixes of the modules that an adapter changes.
 
     Parameters
     ----------
     kind : str
-        Model type of a configuration, such as gpt2.
+        Model type, such as gpt2.
     settings : Lora
         Uses `targets`.
     name : str
-        Of the model, for the message.
+        Name of the model for messages.
 
     Raises
     ------
@@ -76,14 +78,14 @@ def find_modules(kind: str, settings: Lora, name: str) -> list[str]:
     if settings.targets == "peft":
         if kind not in TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING:
             raise InputError(
-                f"{name} is of type {kind!r}, for which PEFT has no default target modules",
+                f"PEFT has no default modules for model type {kind!r} of {name}",
                 "train_before_test.lora.targets",
                 "all or attention, for all models of the study",
             )
         return list(TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING[kind])
     if kind not in ADAPTED_MODULES:
         raise InputError(
-            f"{name} is of type {kind!r}, and it is not known which of its matrices take an adapter",
+            f"no LoRA modules are known for model type {kind!r} of {name}",
             "train_before_test",
             f"known types: {', '.join(sorted(ADAPTED_MODULES))}; "
             "add it to ADAPTED_MODULES in fathom/models/lora.py",
@@ -93,7 +95,7 @@ def find_modules(kind: str, settings: Lora, name: str) -> list[str]:
 
 
 def list_weights(model: Any) -> dict[str, Any]:
-    """Return the adapter's parameters by name; they are the only ones that learn."""
+    """Return the adapter's parameters by name, the only trainable ones."""
     return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
 
 
@@ -103,7 +105,7 @@ def copy_weights(model: Any) -> dict[str, Any]:
 
 
 def restore_weights(model: Any, weights: dict[str, Any]) -> None:
-    """Write weights of :func:`copy_weights` into a model's adapter."""
+    """Load weights from :func:`copy_weights` into a model's adapter."""
     import torch
 
     with torch.no_grad():
@@ -112,7 +114,7 @@ def restore_weights(model: Any, weights: dict[str, Any]) -> None:
 
 
 def merge_adapter(model: Any) -> None:
-    """Add the adapter's product to the weights that it belongs to, in place; it is gone afterwards."""
+    """Merge the adapter into the weights that it changes and remove it, in place."""
     from peft.tuners.tuners_utils import BaseTunerLayer
 
     for parent in list(model.modules()):

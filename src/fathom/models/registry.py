@@ -1,4 +1,4 @@
-"""The table of models from the hub or from local folders: `config/models.tsv`."""
+"""The model registry, `config/models.tsv`: models from the hub or from local folders."""
 
 import difflib
 from dataclasses import dataclass, replace
@@ -13,36 +13,36 @@ DTYPES = ("float32", "bfloat16", "float16")
 COLUMNS = ("name", "family", "source", "revision", "kind", "base_of", "parameters", "tokens", "dtype")
 
 CHAT = "@chat"
-"""What ends the name of a chat model that is scored inside its chat template."""
+"""Suffix of the name of a chat model that is scored inside its chat template."""
 
-# Families that were trained with a BOS token before every text, whatever a copy of their tokenizer says.
+# families trained with a BOS token before every text, even if a copy of their tokenizer does not add it
 BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "gemma-2", "gemma-3"})
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the table.
+    """One row of the registry.
 
     Attributes
     ----------
     name : str
         Name of the model in the configuration and in paths.
     family : str
-        Models that share a tokenizer and its habits.
+        Models of one family share a tokenizer and its conventions.
     source : str
-        Hub id, or path of a local folder, absolute or relative to the table.
+        Hub id, or path of a local folder, absolute or relative to the registry.
     revision : str
-        Commit of the hub repository; empty: the newest, resolved and recorded when it is fetched.
+        Commit of the hub repository; empty: the newest, which is recorded when it is fetched.
     kind : {"base", "chat"}
         Pretrained only, or tuned for chat.
     base_of : str
-        For a chat model, the name of its base model, may be empty.
+        For a chat model, the name of its base model, if known.
     parameters, tokens : int or None
-        Parameters, and tokens seen in training, where known.
+        Number of parameters and of training tokens, if known.
     dtype : str
-        Number type that the model was published in.
+        Data type that the model was published in.
     chat_template : bool
-        Whether it is scored inside its chat template: its name ends in `@chat`. No column of the table.
+        Whether to score inside the chat template: the name ends in `@chat`. Not a column of the registry.
     """
 
     name: str
@@ -58,12 +58,12 @@ class Entry:
 
     @property
     def add_bos(self) -> bool | None:
-        """True where the family needs a BOS token; None leaves it to the tokenizer."""
+        """True if the family needs a BOS token; None leaves it to the tokenizer."""
         return True if self.family in BOS_FAMILIES else None
 
 
 def read_registry(path: Path | str) -> dict[str, Entry]:
-    """Read the table of models.
+    """Read the model registry.
 
     Returns
     -------
@@ -73,48 +73,48 @@ def read_registry(path: Path | str) -> dict[str, Entry]:
     Raises
     ------
     InputError
-        If a column is missing, a name stands twice, or a value is of the wrong kind.
+        If a column is missing, a name is duplicated, or a value is invalid.
     """
     entries: dict[str, Entry] = {}
     for number, row in enumerate(read_delimited(path), start=2):
         where = f"{path}, line {number}"
         missing = [column for column in COLUMNS if column not in row]
         if missing:
-            raise InputError(f"columns are missing: {', '.join(missing)}", str(path))
+            raise InputError(f"missing columns: {', '.join(missing)}", str(path))
         entry = _read_row(row, where)
         if entry.name in entries:
-            raise InputError(f"model {entry.name!r} stands twice", where, "give each row its own name")
+            raise InputError(f"duplicate model {entry.name!r}", where, "give each row its own name")
         entries[entry.name] = entry
     for entry in entries.values():
         if entry.base_of and entry.base_of not in entries:
             raise InputError(
-                f"base_of of {entry.name!r} names {entry.base_of!r}, which is no model of the table",
+                f"base_of of {entry.name!r} names an unknown model, {entry.base_of!r}",
                 str(path),
             )
     return entries
 
 
 def find_model(entries: dict[str, Entry], name: str, path: Path | str) -> Entry:
-    """Return the row of `NAME` or `NAME@chat`; raise `InputError` with the nearest name if there is none."""
+    """Return the entry of `NAME` or `NAME@chat`; raise `InputError` with the nearest name if unknown."""
     if name.endswith(CHAT):
-        plain = find_model(entries, name.removesuffix(CHAT), path)
-        if plain.kind != "chat":
+        entry = find_model(entries, name.removesuffix(CHAT), path)
+        if entry.kind != "chat":
             raise InputError(
-                f"{plain.name!r} is no chat model", str(path), "score it without a chat template"
+                f"{entry.name!r} is not a chat model", str(path), "score it without a chat template"
             )
-        return replace(plain, name=name, chat_template=True)
+        return replace(entry, name=name, chat_template=True)
     if name not in entries:
-        near = difflib.get_close_matches(name, entries, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(entries))}"
-        raise InputError(f"there is no model {name!r}", str(path), hint)
+        nearest = difflib.get_close_matches(name, entries, n=1)
+        hint = f"did you mean {nearest[0]}?" if nearest else f"known: {', '.join(sorted(entries))}"
+        raise InputError(f"unknown model {name!r}", str(path), hint)
     return entries[name]
 
 
 def _read_row(row: dict[str, str], where: str) -> Entry:
-    """Check one row and give it its types."""
+    """Check one row and convert its values."""
     for column in ("name", "source"):
         if not row[column]:
-            raise InputError(f"{column} is empty", where)
+            raise InputError(f"empty {column}", where)
     kind, dtype = row["kind"], row["dtype"]
     if kind not in get_args(Kind):
         raise InputError(f"kind = {kind!r}", where, f"one of: {', '.join(get_args(Kind))}")
@@ -138,5 +138,5 @@ def _read_count(text: str, column: str, where: str) -> int | None:
     if not text:
         return None
     if not text.isdecimal():
-        raise InputError(f"{column} = {text!r} is no whole number", where, "write it out: 7000000000")
+        raise InputError(f"{column} = {text!r} is not a whole number", where, "write it out: 7000000000")
     return int(text)

@@ -1,4 +1,4 @@
-"""Training text as token sequences of equal length, and the tokenizer that makes them."""
+"""Packed training sequences of equal length, and the tokenizer that is trained for them."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 END_OF_TEXT = "<|endoftext|>"
-_DOCUMENTS = 64  # encoded at once
+_DOCUMENTS = 64  # encoded in one call
 _HINT = "give the domain more categories, a larger corpus, or a larger share to fold adapt-train"
 
 
@@ -30,14 +30,14 @@ def train_tokenizer(texts: pl.DataFrame, settings: Training, folder: Path | str)
     settings : Training
         Uses `vocabulary` and `context`.
     folder : Path or str
-        What `AutoTokenizer` loads afterwards.
+        Output folder, loadable by `AutoTokenizer`.
 
     Raises
     ------
     InputError
-        If the fold adapt-train is empty, or the vocabulary cannot hold the 256 bytes.
+        If the fold adapt-train is empty, or the vocabulary is smaller than 257 entries.
     """
-    # one thread, so that the result cannot depend on how the text is shared out; read on first use
+    # one thread: the result cannot depend on scheduling; the library reads both variables on first use
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     os.environ["RAYON_NUM_THREADS"] = "1"
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -47,7 +47,7 @@ def train_tokenizer(texts: pl.DataFrame, settings: Training, folder: Path | str)
         raise InputError(f"vocabulary = {settings.vocabulary} is too small", "models.train", "at least 257")
     train = _select_fold(texts, "adapt-train", settings.seed)
     if train.is_empty():
-        raise InputError("there is no text in fold adapt-train to train a tokenizer on", "texts", _HINT)
+        raise InputError("fold adapt-train has no text to train a tokenizer on", "texts", _HINT)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -72,17 +72,27 @@ def train_tokenizer(texts: pl.DataFrame, settings: Training, folder: Path | str)
 
 
 class SequencePacking(NamedTuple):
-    """How texts become sequences: tokens in one, seed of the documents' order, a BOS before each document."""
+    """How documents are packed into training sequences.
 
-    sequence: int
+    Attributes
+    ----------
+    length : int
+        Tokens in a sequence.
+    seed : int
+        Seed of the order of documents.
+    add_bos : bool
+        Whether each document starts with a BOS token.
+    """
+
+    length: int
     seed: int
     add_bos: bool
 
 
 def pack_sequences(
-    texts: pl.DataFrame, fold: str, tokenizer: Any, packing: SequencePacking, most: int | None = None
+    texts: pl.DataFrame, fold: str, tokenizer: Any, packing: SequencePacking, max_sequences: int | None = None
 ) -> "NDArray[np.int64]":
-    """Cut a fold's documents, each ended by EOS, into sequences of equal length.
+    """Concatenate a fold's documents, each ended by EOS, and cut them into sequences of equal length.
 
     Parameters
     ----------
@@ -91,16 +101,16 @@ def pack_sequences(
     fold : str
         adapt-train or adapt-valid.
     tokenizer : transformers tokenizer
-        Needs an EOS token.
+        Must have an EOS token.
     packing : SequencePacking
-        The order of documents follows from its seed and their ids.
-    most : int, optional
-        Sequences that are enough; by default all of the text is used.
+        Its seed and the document ids determine the order of documents.
+    max_sequences : int, optional
+        Upper limit on the number of sequences; None: use all text.
 
     Returns
     -------
-    ndarray, shape (n, sequence), dtype int64
-        What is left at the end and fills no sequence is dropped.
+    ndarray of shape (n_sequences, length), int64
+        An incomplete last sequence is dropped.
 
     Raises
     ------
@@ -111,33 +121,33 @@ def pack_sequences(
 
     if tokenizer.eos_token_id is None:
         raise InputError("the tokenizer has no EOS token to end documents", str(tokenizer.name_or_path))
-    sequence = packing.sequence
+    length = packing.length
     bos = [tokenizer.bos_token_id] if packing.add_bos else []
     documents = _select_fold(texts, fold, packing.seed)["text"].to_list()
     parts: list[NDArray[np.int64]] = []
     tokens = 0
-    for place in range(0, len(documents), _DOCUMENTS):
-        if most is not None and tokens >= most * sequence:
+    for start in range(0, len(documents), _DOCUMENTS):
+        if max_sequences is not None and tokens >= max_sequences * length:
             break
-        for document in encode_texts(tokenizer, documents[place : place + _DOCUMENTS]):
+        for document in encode_texts(tokenizer, documents[start : start + _DOCUMENTS]):
             parts.append(np.array([*bos, *document, tokenizer.eos_token_id], dtype=np.int64))
             tokens += len(parts[-1])
-    rows = tokens // sequence if most is None else min(tokens // sequence, most)
-    if not rows:
-        return np.empty((0, sequence), dtype=np.int64)
-    return np.concatenate(parts)[: rows * sequence].reshape(rows, sequence)
+    count = tokens // length if max_sequences is None else min(tokens // length, max_sequences)
+    if not count:
+        return np.empty((0, length), dtype=np.int64)
+    return np.concatenate(parts)[: count * length].reshape(count, length)
 
 
-def require_sequences(rows: int, batch: int, what: str) -> None:
-    """Raise `InputError` if there are fewer sequences than one batch takes."""
-    if rows < batch:
+def require_sequences(count: int, batch: int, what: str) -> None:
+    """Raise `InputError` if there are fewer sequences than one batch needs."""
+    if count < batch:
         raise InputError(
-            f"too little text: {rows} sequences, and one batch of {what} takes {batch}", "texts", _HINT
+            f"too little text: {what} has {count} sequences, one batch needs {batch}", "texts", _HINT
         )
 
 
 def _select_fold(texts: pl.DataFrame, fold: str, seed: int) -> pl.DataFrame:
-    """Return a fold's documents that have text, in an order that follows from the seed and their ids."""
+    """Return the non-empty documents of a fold, in an order determined by the seed and their ids."""
     chosen = texts.filter((pl.col("fold") == fold) & (pl.col("text").str.strip_chars() != ""))
     keys = [hash_text(str(seed), doc_id) for doc_id in chosen["doc_id"]]
     return (

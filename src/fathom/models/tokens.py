@@ -1,8 +1,8 @@
-"""The one place that turns prompt and target into token ids; every metric uses it.
+"""Tokenization of prompts, targets and documents; every metric uses this module.
 
-Prompt and target are encoded together, once. Encoded apart they can differ: a blank is lost or doubled, or
-letters of the prompt's last word and of the target merge. A tokenizer without blanks (WordPiece) needs no
-rule of its own: it gives a target's first word as a word that is begun, never as one that goes on (`##`).
+Prompt and target are encoded together. Encoded separately, the tokens can differ: a space is lost or doubled,
+or letters of the prompt's last word and of the target merge. WordPiece tokenizers need no special case: they
+encode a target's first word as a new word, never as a continuation (`##`).
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from fathom.errors import InputError
 
 _BATCH = 1024
 CHAT_DATE = "26 Jul 2024"
-"""The day that templates of Llama name: always the same, or scores would change."""
+"""Date for Llama's chat templates; a fixed one, because scores would change with it."""
 
 CHAT_REQUEST = "Continue this text."
-"""What the user says where a model is scored inside its chat template."""
+"""User message of the chat in which pairs are scored."""
 
 _PLAIN = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
 
@@ -26,11 +26,12 @@ class EncodedPair(NamedTuple):
     Attributes
     ----------
     ids : list of int
-        Context tokens, then target tokens; a BOS token first where the model wants one.
+        Prompt tokens, then target tokens; a BOS token first if the model uses one.
     start : int
-        Index of the first target token, at least 1: there is always a context token.
+        Index of the first target token, at least 1: there is always a token before it.
     backed_off : bool
-        The joint tokens did not begin with the prompt's; the target starts at the last stable token.
+        Whether the joint tokens do not start with the prompt's tokens; the target then starts at the first
+        token that differs.
     """
 
     ids: list[int]
@@ -39,26 +40,25 @@ class EncodedPair(NamedTuple):
 
 
 def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
-    """Say whether a BOS token stands before every text.
+    """Return whether every text starts with a BOS token.
 
     Parameters
     ----------
     tokenizer : transformers tokenizer
-        Asked for its own default.
     add_bos : bool, optional
-        What the table of models says; it overrules the tokenizer.
+        Setting of the model registry; None: the tokenizer's default.
 
     Raises
     ------
     InputError
-        If a BOS token is asked for and the tokenizer has none.
+        If a BOS token is requested and the tokenizer has none.
     """
     if add_bos is None:
         first = tokenizer("a", add_special_tokens=True)["input_ids"][:1]
         return tokenizer.bos_token_id is not None and first == [tokenizer.bos_token_id]
     if add_bos and tokenizer.bos_token_id is None:
         raise InputError(
-            "the model wants a BOS token and its tokenizer has none",
+            "the model needs a BOS token and its tokenizer has none",
             str(tokenizer.name_or_path),
             "check that the tokenizer belongs to the model",
         )
@@ -66,18 +66,18 @@ def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
 
 
 class Document(NamedTuple):
-    """Token ids of one document, and which of them can be predicted.
+    """Token ids of one document, and which of them are scored.
 
     Attributes
     ----------
     ids : list of int
         Tokens of the text, without a BOS token.
     bos : int or None
-        What stands before every window of it, never predicted itself.
+        BOS token that every window starts with; never scored itself.
     start : int
-        Index of the first token that can be predicted: 0 after a BOS token, else at least 1.
+        Index of the first scored token: 0 after a BOS token, otherwise at least 1.
     size : int
-        UTF-8 bytes of the text of the tokens from `start` on.
+        UTF-8 bytes of the scored text, from token `start` on.
     left_out : int
         UTF-8 bytes of the text before it.
     """
@@ -92,17 +92,17 @@ class Document(NamedTuple):
 def encode_document(tokenizer: Any, text: str, add_bos: bool | None = None) -> Document:
     """Encode a whole document for perplexity; see :class:`Document`.
 
-    Without a BOS token nothing stands before the first token, so that it cannot be predicted. Where it holds
-    a part of a character only, the tokens of that character are left out with it: bytes are then exact.
+    Without a BOS token the first token has no context and cannot be scored. If it covers only part of a
+    character, the other tokens of that character are left out too, so that byte counts are exact.
 
     Parameters
     ----------
     tokenizer : transformers tokenizer
-        A fast one: it says which characters a token stands for.
+        Must be a fast tokenizer, which provides character offsets.
     text : str
-        Any length.
+        Of any length.
     add_bos : bool, optional
-        Whether a BOS token comes first; None asks the tokenizer.
+        Whether a BOS token comes first; None: the tokenizer's default.
     """
     bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None
     found = tokenizer(text, return_offsets_mapping=True, **_PLAIN)
@@ -116,56 +116,56 @@ def encode_document(tokenizer: Any, text: str, add_bos: bool | None = None) -> D
     if start == len(ids):
         end = len(text)
     size, left_out = len(text[end:].encode()), len(text[:end].encode())
-    if bos is not None:  # the text begins with what this tokenizer takes for a BOS token: it is not doubled
+    if bos is not None:  # the tokenizer reads the start of the text as a BOS token: do not add another
         return Document(ids[1:], bos, 0, size, left_out)
     return Document(ids, None, start, size, left_out)
 
 
 def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None = None) -> list[list[int]]:
-    """Return the token ids of prompts without a target, a BOS token first where the model wants one.
+    """Encode prompts without a target, with a BOS token first if the model uses one.
 
     Raises
     ------
     InputError
-        If the tokenizer gives a prompt no token.
+        If a prompt has no token.
     """
     encoded = encode_keywords(tokenizer, prompts, add_bos)
     for ids, prompt in zip(encoded, prompts, strict=True):
         if not ids:
-            raise InputError("the tokenizer gives this prompt no token", f"prompt {prompt!r}", "leave it out")
+            raise InputError("the prompt has no token", f"prompt {prompt!r}", "leave it out")
     return encoded
 
 
 def encode_keywords(tokenizer: Any, keywords: Sequence[str], add_bos: bool | None = None) -> list[list[int]]:
-    """Return the token ids of keywords as :func:`encode_prompts` does; none for what is nothing to it."""
+    """Encode keywords like :func:`encode_prompts`, but allow keywords that have no token."""
     bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None
     encoded = encode_texts(tokenizer, keywords)
     return [ids if not ids or bos is None or ids[0] == bos else [bos, *ids] for ids in encoded]
 
 
 def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-    """Return the plain token ids of texts: nothing added, nothing cut.
+    """Encode texts without special tokens or truncation.
 
-    What looks like a special token (`</s>` in a paper on language models) is read as the text it is.
+    A special token that occurs in a text (`</s>` in a paper on language models) is encoded as plain text.
     """
     ids: list[list[int]] = []
-    for place in range(0, len(texts), _BATCH):
-        batch = list(texts[place : place + _BATCH])
+    for start in range(0, len(texts), _BATCH):
+        batch = list(texts[start : start + _BATCH])
         ids += tokenizer(batch, **_PLAIN)["input_ids"]
     return ids
 
 
 def encode_chat_prefix(tokenizer: Any, add_bos: bool | None = None, request: str = CHAT_REQUEST) -> list[int]:
-    """Return what stands before a text in a chat: what the user says, and the beginning of the answer.
+    """Encode the prefix of an answer in a chat: the user's message and the start of the answer.
 
     Parameters
     ----------
     tokenizer : transformers tokenizer
-        One with a chat template.
+        Must have a chat template.
     add_bos : bool, optional
-        Whether a BOS token comes first where the template itself puts none; None asks the tokenizer.
+        Whether a BOS token comes first if the template adds none; None: the tokenizer's default.
     request : str
-        What the user says.
+        The user's message.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def encode_chat_prefix(tokenizer: Any, add_bos: bool | None = None, request: str
 
 
 def render_chat_prompt(tokenizer: Any, request: str) -> str:
-    """Return what the user says inside the chat template, up to where the answer begins.
+    """Render the user's message in the chat template, up to the start of the answer.
 
     Raises
     ------
@@ -203,14 +203,14 @@ def render_chat_prompt(tokenizer: Any, request: str) -> str:
 def encode_chat_pairs(
     tokenizer: Any, prompts: Sequence[str], targets: Sequence[str], add_bos: bool | None = None
 ) -> list[EncodedPair]:
-    """Encode prompts as what the user says in a chat, each target as the answer, without its blank.
+    """Encode prompts as user messages of a chat and targets as answers, without their leading space.
 
-    An answer's tokens begin anew behind the template, as they do when a model answers.
+    The answer is encoded separately from the template, as when a model generates it.
 
     Parameters
     ----------
     tokenizer : transformers tokenizer
-        One with a chat template.
+        Must have a chat template.
     prompts, targets : sequence of str
         As in :func:`encode_pairs`.
     add_bos : bool, optional
@@ -219,23 +219,23 @@ def encode_chat_pairs(
     Raises
     ------
     InputError
-        As :func:`encode_pairs`, and if the tokenizer has no chat template.
+        Like :func:`encode_pairs`, and if the tokenizer has no chat template.
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
-    heads = {prompt: encode_chat_prefix(tokenizer, add_bos, prompt) for prompt in dict.fromkeys(prompts)}
+    prefixes = {prompt: encode_chat_prefix(tokenizer, add_bos, prompt) for prompt in dict.fromkeys(prompts)}
     answers = encode_texts(tokenizer, [target.removeprefix(" ") for target in targets])
     for target, ids in zip(targets, answers, strict=True):
         if not ids:
-            raise InputError("the tokenizer gives this target no token", f"target {target!r}", "leave it out")
+            raise InputError("the target has no token", f"target {target!r}", "leave it out")
     return [
-        EncodedPair([*heads[prompt], *ids], len(heads[prompt]), False)
+        EncodedPair([*prefixes[prompt], *ids], len(prefixes[prompt]), False)
         for prompt, ids in zip(prompts, answers, strict=True)
     ]
 
 
 def find_answer_end(tokenizer: Any, chat: bool) -> list[int]:
-    """Return the token ids that end an answer: the EOS token or, in a chat, what ends the model's turn.
+    """Return the token ids that end an answer: the EOS token or, in a chat, the token that ends the model's turn.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def find_answer_end(tokenizer: Any, chat: bool) -> list[int]:
         messages = [{"role": "user", "content": CHAT_REQUEST}, {"role": "assistant", "content": answer}]
         text = tokenizer.apply_chat_template(messages, tokenize=False, date_string=CHAT_DATE)
         ids = tokenizer(text.rpartition(answer)[2], add_special_tokens=False)["input_ids"]
-        ends = [place for place, token in enumerate(ids) if token in tokenizer.all_special_ids]
+        ends = [index for index, token in enumerate(ids) if token in tokenizer.all_special_ids]
         if ends:
             return list(ids[: ends[0] + 1])
     if tokenizer.eos_token_id is None:
@@ -265,22 +265,22 @@ def encode_pairs(
     prompts: Sequence[str],
     targets: Sequence[str],
     add_bos: bool | None = None,
-    opening: Sequence[int] = (),
+    prefix: Sequence[int] = (),
 ) -> list[EncodedPair]:
     """Encode prompts with their targets as continuations.
 
     Parameters
     ----------
     tokenizer : transformers tokenizer
-        A fast one.
+        Must be a fast tokenizer.
     prompts : sequence of str
-        Sentences up to the target, no blank at their end.
+        Sentences up to the target, without trailing space.
     targets : sequence of str
-        One blank and the term.
+        One space and the term.
     add_bos : bool, optional
-        Whether a BOS token comes first; None asks the tokenizer.
-    opening : sequence of int
-        What stands before every prompt instead, see :func:`encode_chat_prefix`.
+        Whether a BOS token comes first; None: the tokenizer's default.
+    prefix : sequence of int
+        Tokens before every prompt, in place of a BOS token; see :func:`encode_chat_prefix`.
 
     Returns
     -------
@@ -290,61 +290,61 @@ def encode_pairs(
     Raises
     ------
     InputError
-        If a prompt is empty or ends in a blank, a target is empty or lacks its blank, or the tokenizer
-        gives a target no token of its own.
+        If a prompt is empty or ends in a space, a target is empty, does not start with one space or
+        has no token of its own.
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
-    if not opening and uses_bos(tokenizer, add_bos):
-        opening = [tokenizer.bos_token_id]
+    if not prefix and uses_bos(tokenizer, add_bos):
+        prefix = [tokenizer.bos_token_id]
     joint = encode_texts(
         tokenizer, [prompt + target for prompt, target in zip(prompts, targets, strict=True)]
     )
-    apart = encode_texts(tokenizer, prompts)
+    alone = encode_texts(tokenizer, prompts)
     return [
-        _join(tokenizer, ids, head, opening, f"target {target!r}")
-        for ids, head, target in zip(joint, apart, targets, strict=True)
+        _find_target(tokenizer, ids, prompt_ids, prefix, f"target {target!r}")
+        for ids, prompt_ids, target in zip(joint, alone, targets, strict=True)
     ]
 
 
 def _check_texts(prompt: str, target: str) -> None:
-    """Raise `InputError` unless the blank between prompt and target belongs to the target."""
+    """Raise `InputError` unless the space between prompt and target belongs to the target."""
     if not prompt.strip():
         raise InputError("the prompt is empty", f"target {target!r}", "leave this pair out")
     if not target.strip():
         raise InputError("the target is empty", f"prompt {prompt[-60:]!r}", "leave this pair out")
     if prompt.endswith(" "):
         raise InputError(
-            "the prompt ends in a blank", f"prompt {prompt[-60:]!r}", "the blank belongs to the target"
+            "the prompt ends in a space", f"prompt {prompt[-60:]!r}", "the space belongs to the target"
         )
     if not target.startswith(" ") or target[1:2].isspace():
         raise InputError(
-            "the target does not start with one blank", f"target {target!r}", "write it as ' term'"
+            "the target does not start with one space", f"target {target!r}", "write it as ' term'"
         )
 
 
-def _join(
-    tokenizer: Any, ids: list[int], prompt_ids: list[int], opening: Sequence[int], target: str
+def _find_target(
+    tokenizer: Any, ids: list[int], prompt_ids: list[int], prefix: Sequence[int], target: str
 ) -> EncodedPair:
-    """Find where the target starts in the joint ids, and put what opens every text before them."""
+    """Find the target in the joint ids of a pair, and put the prefix before them."""
     start = _count_shared(ids, prompt_ids)
     backed_off = start < len(prompt_ids)
     if start == len(ids):
-        raise InputError("the tokenizer gives this target no token of its own", target, "leave this pair out")
-    if not opening and start == 0:
-        # without a context token nothing can be predicted: what stands between texts in training comes first
-        between = (tokenizer.bos_token_id, tokenizer.eos_token_id)
-        opening = [token for token in between if token is not None][:1]
-        if not opening:
-            raise InputError("the prompt has no token and the tokenizer no BOS token to stand for it", target)
-    if start and list(opening) == ids[:1]:  # a BOS token that the text brings is not doubled
-        opening = ()
-    return EncodedPair([*opening, *ids], len(opening) + start, backed_off)
+        raise InputError("the target has no token of its own", target, "leave this pair out")
+    if not prefix and start == 0:
+        # the first target token needs a context: use the token that separates texts in training
+        separators = (tokenizer.bos_token_id, tokenizer.eos_token_id)
+        prefix = [token for token in separators if token is not None][:1]
+        if not prefix:
+            raise InputError("the prompt has no token and the tokenizer has no BOS token to add", target)
+    if start and list(prefix) == ids[:1]:  # the text brings its own BOS token
+        prefix = ()
+    return EncodedPair([*prefix, *ids], len(prefix) + start, backed_off)
 
 
 def _count_shared(first: Sequence[int], second: Sequence[int]) -> int:
-    """Return the length of the longest common beginning."""
-    for place, (left, right) in enumerate(zip(first, second, strict=False)):
+    """Return the length of the longest common prefix."""
+    for index, (left, right) in enumerate(zip(first, second, strict=False)):
         if left != right:
-            return place
+            return index
     return min(len(first), len(second))

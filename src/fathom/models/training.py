@@ -1,9 +1,9 @@
-"""Training small models from nothing and adapting models to a domain, in plain PyTorch.
+"""Training small models from scratch and adapting models to a domain, in plain PyTorch.
 
 Source: [RawCorpora, Sec. 4.1].
 
-The same inputs give the same bytes of model.safetensors, whatever the number of cores: one thread,
-deterministic kernels, and every choice drawn from the seed.
+The same inputs give the same bytes of model.safetensors whatever the number of cores: training uses one
+thread, deterministic kernels, and random numbers from the seed alone.
 """
 
 import math
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CURVE_COLUMNS = ("step", "loss", "valid_loss", "learning_rate")
-WARM_UP, FLOOR = 0.05, 0.1  # share of the steps to warm up in; share of the learning rate at the end
+WARM_UP, FLOOR = 0.05, 0.1  # shares: of the steps for the warm-up, of the learning rate at the end
 BETAS, WEIGHT_DECAY, CLIP = (0.9, 0.95), 0.1, 1.0
-EVERY = 50  # steps between two looks at the held-out fold
+VALIDATION_INTERVAL = 50  # steps between two measurements of the validation loss
 VALID_SEQUENCES = 64
 
 
 class CurvePoint(NamedTuple):
-    """One line of training.csv; losses in nats for each token."""
+    """One row of training.csv; losses in nats per token."""
 
     step: int
     loss: float
@@ -41,12 +41,12 @@ class CurvePoint(NamedTuple):
 
 
 def build_model(settings: Training, tokenizer: Any) -> Any:
-    """Return an untrained model of GPT-2's or Llama's shape, its weights drawn from the seed.
+    """Return an untrained GPT-2 or Llama model, initialised from the seed.
 
     Raises
     ------
     InputError
-        If the heads do not divide the width.
+        If `width` is not an even multiple of `heads`.
     """
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
@@ -70,7 +70,7 @@ def build_model(settings: Training, tokenizer: Any) -> Any:
     if settings.architecture == "llama":
         inner = math.ceil(settings.width * 8 / 3 / 16) * 16
         return LlamaForCausalLM(LlamaConfig(intermediate_size=inner, **shared))
-    # the fused form of GPT-2's own activation, gelu_new
+    # a fused implementation of GPT-2's activation, gelu_new
     return GPT2LMHeadModel(GPT2Config(activation_function="gelu_pytorch_tanh", **shared))
 
 
@@ -83,9 +83,10 @@ def train(
     device: str = "cpu",
     add_bos: bool | None = None,
 ) -> list[CurvePoint]:
-    """Train a model in place for next tokens on fold adapt-train; look at adapt-valid now and then.
+    """Train a model in place on fold adapt-train, with the validation loss on adapt-valid at intervals.
 
-    AdamW with decay on matrices, warm-up and cosine decay, gradients clipped.
+    Next-token loss; AdamW with weight decay on matrices; warm-up and cosine decay of the learning rate;
+    gradient clipping.
 
     Parameters
     ----------
@@ -97,9 +98,9 @@ def train(
     dropout : float, default=0.0
         Set on every dropout layer of the model while training; 0.2 in [RawCorpora, App. A.5].
     device : str, default="cpu"
-        Where to train.
+        Device to train on.
     add_bos : bool, optional
-        Whether a BOS token comes before every document; None asks the tokenizer.
+        Whether every document starts with a BOS token; None: the tokenizer's default.
 
     Returns
     -------
@@ -109,7 +110,7 @@ def train(
     Raises
     ------
     InputError
-        If there is too little text, a sequence is longer than the model's context, or the loss is no number.
+        If there is too little text, a sequence is longer than the model's context, or the loss is not finite.
     """
     import torch
 
@@ -132,18 +133,17 @@ def train(
             rate = float(schedule.get_last_lr()[0])
             loss = _take_step(model, batch, optimizer)
             schedule.step()
-            look = step % EVERY == 0 or step == settings.steps
-            curve.append(
-                CurvePoint(step, loss, _validate(model, check, settings.batch) if look else None, rate)
-            )
-            _report(curve[-1], settings.steps)
+            due = step % VALIDATION_INTERVAL == 0 or step == settings.steps
+            valid_loss = _validate(model, check, settings.batch) if due else None
+            curve.append(CurvePoint(step, loss, valid_loss, rate))
+            _log_point(curve[-1], settings.steps)
         _set_dropout(model, 0.0)
     model.to("cpu").eval()
     return curve
 
 
 def _take_step(model: Any, batch: Any, optimizer: Any) -> float:
-    """Take one step of training; return its loss."""
+    """Take one optimiser step; return its loss."""
     import torch
 
     model.train()
@@ -156,7 +156,7 @@ def _take_step(model: Any, batch: Any, optimizer: Any) -> float:
 
 
 def measure_loss(model: Any, batch: Any) -> Any:
-    """Return the mean next-token loss of a batch of ids, shape (sequences, tokens), in nats."""
+    """Return the mean next-token loss, in nats, of a batch of ids of shape (n_sequences, n_tokens)."""
     from torch.nn.functional import cross_entropy
 
     hidden = model.base_model(input_ids=batch, use_cache=False).last_hidden_state[:, :-1]
@@ -165,20 +165,20 @@ def measure_loss(model: Any, batch: Any) -> Any:
 
 
 def make_schedule(steps: int) -> Callable[[int], float]:
-    """Return the share of the learning rate at each step: a linear warm-up, then a cosine down to a floor."""
+    """Return the factor of the learning rate by step: linear warm-up, then cosine decay to FLOOR."""
     warm = max(1, math.ceil(WARM_UP * steps))
 
-    def share(step: int) -> float:
+    def factor(step: int) -> float:
         if step < warm:
             return (step + 1) / warm
         done = (step - warm) / max(1, steps - warm)
         return FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))
 
-    return share
+    return factor
 
 
 def _make_optimizer(model: Any, learning_rate: float) -> Any:
-    """Return AdamW with weight decay on matrices, none on norms and biases."""
+    """Return AdamW with weight decay on matrices but not on norms and biases."""
     import torch
 
     matrices = [weight for weight in model.parameters() if weight.ndim >= 2]
@@ -188,7 +188,7 @@ def _make_optimizer(model: Any, learning_rate: float) -> Any:
 
 
 def _draw_batches(packed: "NDArray[np.int64]", settings: Training | Adaptation, device: str) -> Iterator[Any]:
-    """Yield one batch for each step; every pass over the sequences has its own order, from the seed."""
+    """Yield one batch per step; each epoch visits the sequences in its own random order."""
     import numpy as np
     import torch
 
@@ -202,7 +202,7 @@ def _draw_batches(packed: "NDArray[np.int64]", settings: Training | Adaptation, 
 
 
 def _validate(model: Any, held_out: Any, batch: int) -> float:
-    """Return the mean loss over the held-out sequences, in nats."""
+    """Return the mean loss over the validation sequences, in nats."""
     import torch
 
     model.eval()
@@ -211,12 +211,12 @@ def _validate(model: Any, held_out: Any, batch: int) -> float:
     return float(sum(loss * count for loss, count in parts) / len(held_out))
 
 
-def _report(point: CurvePoint, steps: int) -> None:
-    """Log a point with a held-out loss; raise `InputError` if training has run away."""
+def _log_point(point: CurvePoint, steps: int) -> None:
+    """Log a point that has a validation loss; raise `InputError` if training has diverged."""
     if not math.isfinite(point.loss):
         raise InputError(f"the loss is {point.loss} at step {point.step}", "models", "lower learning_rate")
     if point.valid_loss is not None:
-        log.info("step %s of %s: loss %.3f, held out %.3f", point.step, steps, point.loss, point.valid_loss)
+        log.info("step %s of %s: loss %.3f, valid %.3f", point.step, steps, point.loss, point.valid_loss)
 
 
 def _check_context(model: Any, sequence: int) -> None:
@@ -231,7 +231,7 @@ def _check_context(model: Any, sequence: int) -> None:
 
 
 def _set_dropout(model: Any, share: float) -> None:
-    """Set every dropout of a model, layers and attention alike."""
+    """Set the dropout of all layers, including attention."""
     import torch
 
     for module in model.modules():
@@ -243,14 +243,14 @@ def _set_dropout(model: Any, share: float) -> None:
 
 @contextmanager
 def fix_randomness(seed: int) -> Iterator[None]:
-    """Use one thread, deterministic kernels and a fixed seed inside the block."""
+    """Use one thread, deterministic kernels and a fixed seed inside the `with` block."""
     import torch
 
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # CUDA's matrix products ask for it
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is deterministic only with it
     threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     memory: Any = torch.utils.deterministic
     fill = memory.fill_uninitialized_memory
-    memory.fill_uninitialized_memory = False  # nothing here reads it, and filling takes time
+    memory.fill_uninitialized_memory = False  # it is never read, and filling takes time
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     torch.manual_seed(seed)

@@ -1,1 +1,1 @@
-"""Arithmetic that several rooms share."""
+"""Numerics shared by several rooms."""

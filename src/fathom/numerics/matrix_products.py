@@ -1,8 +1,8 @@
-"""Matrix products of float32 models on the processor by oneDNN, on weights that are packed once.
+"""Fast float32 matrix products on the CPU: oneDNN on prepacked weights.
 
-PyTorch gives them to MKL, which has no kernel of its own for AMD's processors and takes twice the time there.
-Packed weights are copies. The layer's parameters stay as they are, only its `forward` is another one: what is
-saved, hashed or trained is never the copy.
+By default PyTorch calls MKL, which has no kernels tuned for AMD processors and is half as fast there.
+Prepacked weights are copies. Only the layer's `forward` is replaced, its parameters are untouched: saving,
+hashing and training never see the copy.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 BUDGET = 1 << 30
-"""Bytes that the packed copies of all models inside one block take at most."""
+"""Upper limit, in bytes, on the prepacked copies of all models inside one `with` block."""
 
 
 class PrepackedLinear:
-    """What a layer computes in place of its `forward`, on a packed copy of its weights.
+    """Replacement for a layer's `forward` that uses a prepacked copy of its weights.
 
     Parameters
     ----------
-    layer : torch.nn.Linear or transformers' Conv1D
-        The latter, GPT-2's, keeps its weights transposed.
+    layer : torch.nn.Linear or transformers.pytorch_utils.Conv1D
+        GPT-2's Conv1D stores its weights transposed.
     """
 
     def __init__(self, layer: Any) -> None:
@@ -37,32 +37,37 @@ class PrepackedLinear:
         self._bias = None if layer.bias is None else layer.bias.detach()
 
     def __call__(self, inputs: "Tensor") -> "Tensor":
-        """Return the layer's output; where gradients are wanted, by its own weights."""
+        """Return the layer's output; computed on its own weights if gradients are enabled."""
         import torch
 
         if torch.is_grad_enabled():
-            found: Tensor = type(self._layer).forward(self._layer, inputs)
+            output: Tensor = type(self._layer).forward(self._layer, inputs)
         else:
-            found = self._multiply(inputs, self._weight, self._bias, "none", [], "")
-        return found
+            output = self._multiply(inputs, self._weight, self._bias, "none", [], "")
+        return output
 
 
 def is_prepacked(layer: Any) -> bool:
-    """Say whether a layer computes on packed weights."""
+    """Return whether a layer computes on prepacked weights."""
     return isinstance(vars(layer).get("forward"), PrepackedLinear)
 
 
-def prepack_layer(layer: Any, most: int | None = None) -> int:
-    """Let a layer compute on packed weights; return the bytes that they take, 0 where it stays as it is.
+def prepack_layer(layer: Any, max_bytes: int | None = None) -> int:
+    """Prepack a layer's weights and use them from now on.
 
-    Packed are linear layers and GPT-2's Conv1D, in float32, on the processor, where PyTorch was built with
-    oneDNN. Layers of other types, subclasses too, stay as they are, and layers that something else changed.
+    Only float32 linear layers and GPT-2's Conv1D on the CPU are prepacked, if PyTorch was built with oneDNN.
+    Other types, including subclasses, and layers whose `forward` was replaced before stay unchanged.
 
     Parameters
     ----------
     layer : torch.nn.Module
-    most : int, optional
-        Bytes that the copy may take; none: as many as it needs.
+    max_bytes : int, optional
+        Do not prepack if the copy would take more; None: no limit.
+
+    Returns
+    -------
+    int
+        Size of the copy in bytes; 0 if the layer was left unchanged.
     """
     import torch
     from transformers.pytorch_utils import Conv1D
@@ -72,14 +77,14 @@ def prepack_layer(layer: Any, most: int | None = None) -> int:
     parts = [part for part in (layer.weight, layer.bias) if part is not None]
     plain = all(part.dtype == torch.float32 and part.device.type == "cpu" for part in parts)
     size: int = layer.weight.nbytes
-    if not plain or not _has_onednn() or (most is not None and size > most):
+    if not plain or not _has_onednn() or (max_bytes is not None and size > max_bytes):
         return 0
     layer.forward = PrepackedLinear(layer)
     return size
 
 
 def _has_onednn() -> bool:
-    """Say whether PyTorch was built with oneDNN."""
+    """Return whether PyTorch was built with oneDNN."""
     import torch
 
     available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
@@ -88,36 +93,36 @@ def _has_onednn() -> bool:
 
 @contextmanager
 def prepack_models(models: Iterable[Any], budget: int = BUDGET) -> Iterator[None]:
-    """Let models compute on packed weights inside the block; afterwards they are as before.
+    """Prepack the layers of models inside the `with` block; restore them afterwards.
 
-    Nothing is packed where gradients are wanted: the block belongs inside `torch.inference_mode`. Output
-    layers are packed first, then the other layers in their order, each if its copy fits into what is left of
-    the budget; the others stay with MKL. So which layers are packed depends on the models alone.
+    Use it inside `torch.inference_mode`: nothing is prepacked while gradients are enabled. Output layers come
+    first, then the other layers in order, as long as their copies fit the budget; the rest stay with MKL.
+    So the choice of layers depends on the models alone.
 
     Parameters
     ----------
     models : iterable of transformers models
-        Adapters (PEFT) may lie over them.
+        PEFT adapters are allowed.
     budget : int, default=BUDGET
-        Bytes that all copies take at most.
+        Upper limit on all copies, in bytes.
     """
     import torch
 
-    packed: list[Any] = []
+    prepacked: list[Any] = []
     try:
         for layer in [] if torch.is_grad_enabled() else _order_layers(list(models)):
             size = prepack_layer(layer, budget)
             if size:
-                packed.append(layer)
+                prepacked.append(layer)
                 budget -= size
         yield
     finally:
-        for layer in packed:
+        for layer in prepacked:
             del layer.forward
 
 
 def _order_layers(models: list[Any]) -> list[Any]:
-    """Return the layers of all models, output layers first; what is shared stands once."""
+    """Return the distinct layers of all models, output layers first."""
     heads = [model.get_output_embeddings() for model in models]
     layers = [layer for model in models for layer in model.modules()]
     return list({id(layer): layer for layer in [*heads, *layers] if layer is not None}.values())

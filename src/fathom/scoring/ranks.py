@@ -77,9 +77,9 @@ def score_benchmarks(
         check_pairs(pairs)
     pointer = pointer or Pointer("the model", Path())
     every = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
-    opening = encode_chat_prefix(tokenizer, pointer.add_bos) if pointer.chat_template else []
+    prefix = encode_chat_prefix(tokenizer, pointer.add_bos) if pointer.chat_template else []
     texts = every["prompt"].to_list(), every["target"].to_list()
-    encoded = encode_pairs(tokenizer, *texts, pointer.add_bos, opening)
+    encoded = encode_pairs(tokenizer, *texts, pointer.add_bos, prefix)
     names, models = every["pair_id"].to_list(), model if isinstance(model, list) else [model]
     check_lengths(models[0], encoded, names, pointer.name)
     plan = plan_sequences(encoded)

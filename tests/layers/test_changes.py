@@ -123,15 +123,15 @@ def test_only_keywords_that_both_have_are_compared(caplog: pytest.LogCaptureFixt
             make_curves({"base": base, "moved": moved}, {}), [("moved", "base")], LAYERS, SETTINGS
         )
     assert {change.keywords for change in changes.values()} == {1}
-    assert "moved against base: 2 keywords that only one of them has are left out" in caplog.text
+    assert "moved against base: 2 keywords measured for only one of them are left out" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (make_rates(np.full((1, 2), 0.5), ["z"]), "the two models share no keyword"),
-        (make_rates(np.full((1, 3), 0.5), ["a"]), "one has 2 blocks, the other 1"),
-        (None, "moved was not measured layer by layer"),
+        (make_rates(np.full((1, 2), 0.5), ["z"]), "the models share no keyword"),
+        (make_rates(np.full((1, 3), 0.5), ["a"]), "the models have 2 and 1 blocks"),
+        (None, "moved has no measurements by layer"),
     ],
 )
 def test_models_that_cannot_be_compared_are_refused(other: pl.DataFrame | None, message: str) -> None:

@@ -36,9 +36,9 @@ def make_pair(kind: str = "llama") -> tuple[Any, Any]:
 
 def test_maps_change_nothing_at_first() -> None:
     model = make_model("gpt2")
-    maps = make_identity_translators(LayerReader(model))
+    translators = make_identity_translators(LayerReader(model))
     states = torch.randn(5, 16)
-    assert all(torch.equal(maps.apply(states, layer), states) for layer in range(4))
+    assert all(torch.equal(translators.apply(states, layer), states) for layer in range(4))
 
 
 def test_a_map_finds_what_a_later_block_does() -> None:
@@ -49,11 +49,11 @@ def test_a_map_finds_what_a_later_block_does() -> None:
                 weight.zero_()
     moved = torch.linspace(-2, 2, 16)
     model.model.layers[2].register_forward_hook(lambda _, __, output: output + moved)
-    maps, points = train_lens(model, tokenizer, make_texts(), SETTINGS)
+    translators, points = train_lens(model, tokenizer, make_texts(), SETTINGS)
     for point in points:
         assert point.plain > 0.1
         assert point.tuned < 0.05 * point.plain
-    assert maps.weights.shape == (3, 16, 16)
+    assert translators.weights.shape == (3, 16, 16)
 
 
 def test_training_leaves_the_model_as_it_is_and_repeats_to_the_byte(tmp_path: Path) -> None:
@@ -61,31 +61,31 @@ def test_training_leaves_the_model_as_it_is_and_repeats_to_the_byte(tmp_path: Pa
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     short = SETTINGS.model_copy(update={"steps": 5})
     for name in ("one", "two"):
-        maps, _ = train_lens(model, tokenizer, make_texts(), short)
-        save_lens(tmp_path / name, maps, "abc")
+        translators, _ = train_lens(model, tokenizer, make_texts(), short)
+        save_lens(tmp_path / name, translators, "abc")
     assert all(torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
     assert hash_file(tmp_path / "one") == hash_file(tmp_path / "two")
     loaded = load_lens(tmp_path / "one", "abc")
-    assert torch.equal(loaded.weights, maps.weights) and torch.equal(loaded.biases, maps.biases)
+    assert torch.equal(loaded.weights, translators.weights) and torch.equal(loaded.biases, translators.biases)
 
 
 def test_what_is_worse_on_held_out_text_is_set_back(caplog: pytest.LogCaptureFixture) -> None:
     model, tokenizer = make_pair()
     wild = SETTINGS.model_copy(update={"steps": 2, "learning_rate": 5.0})
     with caplog.at_level("INFO", "fathom"):
-        maps, points = train_lens(model, tokenizer, make_texts(), wild)
+        translators, points = train_lens(model, tokenizer, make_texts(), wild)
     assert all(point.tuned <= point.plain for point in points)
     back = [point.layer for point in points if point.tuned == point.plain]
-    assert back and "are worse with a map on held-out text: left plain" in caplog.text
-    assert all(float(maps.weights[layer].abs().max()) == 0 for layer in back)
+    assert back and "worse on held-out text, reset to the logit lens" in caplog.text
+    assert all(float(translators.weights[layer].abs().max()) == 0 for layer in back)
 
 
 def test_a_lens_of_other_weights_or_none_at_all_is_refused(tmp_path: Path) -> None:
     save_lens(tmp_path / "lens", make_identity_translators(LayerReader(make_model("gpt2"))), "abc")
-    with pytest.raises(InputError, match="this tuned lens was learnt for other weights"):
+    with pytest.raises(InputError, match="this tuned lens belongs to other weights"):
         load_lens(tmp_path / "lens", "def")
     (tmp_path / "text").write_text("no lens")
-    with pytest.raises(InputError, match="this is no tuned lens"):
+    with pytest.raises(InputError, match="not a tuned lens"):
         load_lens(tmp_path / "text", "abc")
     with pytest.raises(InputError, match="there is no such file"):
         load_lens(tmp_path / "nothing", "abc")
@@ -93,5 +93,5 @@ def test_a_lens_of_other_weights_or_none_at_all_is_refused(tmp_path: Path) -> No
 
 def test_too_little_text_is_refused() -> None:
     model, tokenizer = make_pair()
-    with pytest.raises(InputError, match="too little text: 2 sequences, and one batch of fold adapt-train"):
+    with pytest.raises(InputError, match="too little text: fold adapt-train has 2 sequences, one batch"):
         train_lens(model, tokenizer, make_texts(2), SETTINGS.model_copy(update={"batch": 30}))

@@ -184,10 +184,10 @@ def test_what_cannot_be_measured_is_left_out_and_named(caplog: pytest.LogCapture
         "of_too_many_tokens": ["odd"],
         "with_a_short_list": ["short"],
     }
-    assert "1 of 5 keywords have no clean sentence, so no token list: left out: 'silent'" in caplog.text
-    assert "1 of 5 keywords are nothing to the tokenizer: left out: 'empty'" in caplog.text
-    assert "1 of 5 keywords are more than 6 tokens: left out: 'odd'" in caplog.text
-    assert "1 of 5 keywords have a token list shorter than k = 5, and cannot reach 1: 'short'" in caplog.text
+    assert "1 of 5 keywords have no clean sentence, hence no token list: left out: 'silent'" in caplog.text
+    assert "1 of 5 keywords have no token: left out: 'empty'" in caplog.text
+    assert "1 of 5 keywords have more than 6 tokens: left out: 'odd'" in caplog.text
+    assert "1 of 5 keywords have a token list shorter than k = 5: cannot reach 1: 'short'" in caplog.text
 
 
 def test_nothing_left_to_measure_is_refused() -> None:
@@ -202,9 +202,12 @@ def test_numbers_that_are_not_finite_name_layer_model_and_keywords() -> None:
     with torch.no_grad():
         model.transformer.h[1].mlp.c_proj.bias[0] = 3e38
         model.transformer.h[2].mlp.c_proj.bias[0] = -3e38
-    with pytest.raises(InputError, match="logits are no finite numbers") as error:
+    with pytest.raises(InputError, match="broken gives non-finite logits on one of") as error:
         collect_top_tokens(model, PROMPTS, make_lists(), SETTINGS, 64, "broken")
-    assert "layer 2 of broken, keywords 'a long one', 'deep nets', 'policy'" in str(error.value)
+    assert (
+        "layer 2: broken gives non-finite logits on one of the keywords 'a long one', 'deep nets', 'policy'"
+        in str(error.value)
+    )
 
 
 def test_a_keyword_longer_than_the_context_is_named() -> None:

@@ -143,7 +143,7 @@ def test_keywords_with_enough_pairs_come_first_and_the_order_of_pairs_does_not_m
 
 
 def test_no_pair_is_refused() -> None:
-    with pytest.raises(InputError, match="there is no pair whose target could be followed"):
+    with pytest.raises(InputError, match="the benchmark has no pairs"):
         sample_pairs(make_pairs().clear(), Layers())
 
 
@@ -153,7 +153,7 @@ def test_numbers_that_are_not_finite_name_pair_and_model() -> None:
         model.model.embed_tokens.weight[WORDS.index("word7")] = float("nan")
     prompts = {"prompt": ["word1", "word7"], "target": [" word2"] * 2}
     pairs = pl.DataFrame({"pair_id": ["fine", "odd"], "keyword": ["a", "b"], **prompts})
-    with pytest.raises(InputError, match="broken gives logits that are no finite numbers on pair 'odd'"):
+    with pytest.raises(InputError, match="broken gives non-finite logits on pair 'odd'"):
         measure_targets(model, make_tokenizer(), pairs, ForwardSettings(64, name="broken"))
 
 
@@ -202,7 +202,7 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     targets = ("--pairs", tmp_path / "pairs.jsonl", "--lens", out / "lens.safetensors", "--output",
                out / "targets.parquet", "--report", out / "targets.json", "--settings", settings)  # fmt: skip
     done = run("measure_layer_targets", "--model", tmp_path / "moved", *targets)
-    assert done.returncode == 1 and "this tuned lens was learnt for other weights" in done.stderr
+    assert done.returncode == 1 and "this tuned lens belongs to other weights" in done.stderr
     assert not (out / "targets.parquet").exists()
     done = run("measure_layer_targets", "--model", base, *targets)
     assert done.returncode == 0, done.stderr

@@ -71,7 +71,7 @@ def test_fingerprint_changes_with_each_file(model_folder: Path) -> None:
 def test_changed_weights_are_noticed(model_folder: Path) -> None:
     pointer = Pointer("m", model_folder, fingerprint=fingerprint_folder(model_folder))
     assert check_fingerprint(pointer) == pointer.fingerprint
-    with pytest.raises(InputError, match="files of model 'm' are not those"):
+    with pytest.raises(InputError, match="files of model 'm' have changed"):
         check_fingerprint(dataclasses.replace(pointer, fingerprint="0"))
 
 
@@ -84,7 +84,7 @@ def refuse(folder: Path) -> str:
 def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
     assert "no such model" in refuse(tmp_path / "none.json")
     write_pointer(tmp_path / "model.json", Pointer("m", tmp_path / "gone"))
-    assert "there is no such folder" in refuse(tmp_path / "model.json")
+    assert "no such folder" in refuse(tmp_path / "model.json")
 
 
 def test_a_file_that_is_no_pointer(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_missing_weights_are_never_drawn_at_random(model_folder: Path) -> None:
     name = sorted(weights)[0]
     del weights[name]
     save_file(weights, model_folder / "model.safetensors", {"format": "pt"})
-    assert "1 weights are missing from the files" in refuse(model_folder)
+    assert "1 weights are missing, e.g. " in refuse(model_folder)
 
 
 def test_damaged_weights(model_folder: Path) -> None:
@@ -136,7 +136,7 @@ def test_damaged_weights(model_folder: Path) -> None:
 
 def test_an_unknown_device() -> None:
     assert pick_device("cpu") == "cpu"
-    with pytest.raises(InputError, match="no device 'tpu' here"):
+    with pytest.raises(InputError, match="no device 'tpu'"):
         pick_device("tpu")
 
 
@@ -147,7 +147,7 @@ def entry(source: str) -> Entry:
 def test_a_local_model_needs_no_hub(model_folder: Path, tmp_path: Path) -> None:
     assert locate_model(entry("weights"), tmp_path / "models.tsv")[0] == model_folder.resolve()
     assert locate_model(entry(str(model_folder)), "models.tsv")[0] == model_folder.resolve()
-    with pytest.raises(InputError, match="there is no such folder"):
+    with pytest.raises(InputError, match="no such folder"):
         locate_model(entry("./none"), tmp_path / "models.tsv")
 
 

@@ -44,9 +44,9 @@ def test_values_have_types(tmp_path: Path) -> None:
         ({"kind": "bass"}, r"line 3: kind = 'bass'\nHint: one of: base, chat"),
         ({"dtype": "int8"}, r"line 3: dtype = 'int8'"),
         ({"parameters": "7B"}, r"line 3: parameters = '7B' is not a whole number"),
-        ({"source": ""}, "line 3: source is empty"),
-        ({"name": "a"}, "line 3: model 'a' stands twice"),
-        ({"base_of": "c"}, "base_of of 'b' names 'c', which is no model of the table"),
+        ({"source": ""}, "line 3: empty source"),
+        ({"name": "a"}, "line 3: duplicate model 'a'"),
+        ({"base_of": "c"}, "base_of of 'b' names an unknown model, 'c'"),
     ],
 )
 def test_wrong_values_are_named(tmp_path: Path, change: dict[str, str], message: str) -> None:
@@ -58,7 +58,7 @@ def test_wrong_values_are_named(tmp_path: Path, change: dict[str, str], message:
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     (tmp_path / "m.tsv").write_text("name\tfamily\na\tb\n")
-    with pytest.raises(InputError, match="columns are missing: source"):
+    with pytest.raises(InputError, match="missing columns: source"):
         read_registry(tmp_path / "m.tsv")
 
 
@@ -66,7 +66,7 @@ def test_an_unknown_name_gets_the_nearest() -> None:
     path = ROOT / "config" / "models.tsv"
     with pytest.raises(InputError) as error:
         find_model(read_registry(path), "gpt2-x", path)
-    assert "there is no model 'gpt2-x'" in str(error.value)
+    assert "unknown model 'gpt2-x'" in str(error.value)
     assert "did you mean gpt2-xl?" in str(error.value)
 
 
@@ -76,7 +76,7 @@ def test_a_chat_model_can_be_named_inside_its_template() -> None:
     found = find_model(entries, "Qwen2-7B-Instruct@chat", path)
     assert found == replace(entries["Qwen2-7B-Instruct"], name="Qwen2-7B-Instruct@chat", chat_template=True)
     assert not entries["Qwen2-7B-Instruct"].chat_template
-    with pytest.raises(InputError, match="'Qwen2-7B' is no chat model\nHint: score it without a chat"):
+    with pytest.raises(InputError, match="'Qwen2-7B' is not a chat model\nHint: score it without a chat"):
         find_model(entries, "Qwen2-7B@chat", path)
     with pytest.raises(InputError, match="did you mean Qwen2-7B-Instruct"):
         find_model(entries, "Qwen2-7B-Instuct@chat", path)

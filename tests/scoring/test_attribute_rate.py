@@ -90,7 +90,7 @@ def test_a_small_vocabulary_is_looked_at_whole(caplog: pytest.LogCaptureFixture)
     with caplog.at_level("INFO", "fathom"):
         rates = measure_attribute_rates(Known(torch.zeros(3, 3)), {"a": [1]}, {"a": [0]}, content, 50, 64)
     assert rates.rows() == [("a", 0.5, 1, 1)]
-    assert "has 2 content words: all are looked at, not 50" in caplog.text
+    assert "has only 2 content words: k = 50 is lowered" in caplog.text
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -119,7 +119,7 @@ def test_numbers_that_are_not_finite_name_keyword_and_model() -> None:
         measure_attribute_rates(
             Known(table), {"fine": [1], "odd": [1, 8]}, {}, np.ones(9, dtype=bool), 3, 64, name="broken"
         )
-    assert "broken gives logits that are no finite numbers on keyword 'odd'" in str(error.value)
+    assert "broken gives non-finite logits on keyword 'odd'" in str(error.value)
 
 
 def test_a_keyword_longer_than_the_context_is_named() -> None:

@@ -125,7 +125,7 @@ def test_what_is_no_finite_number_names_the_same_pair(tokenizer: Any, benchmarks
             )
         messages.add(str(error.value))
     (message,) = messages
-    assert "broken gives logits that are no finite numbers on pair 'tf" in message
+    assert "broken gives non-finite logits on pair 'tf" in message
 
 
 def test_a_run_stopped_on_three_devices_goes_on_with_one(
@@ -168,4 +168,4 @@ def test_devices_that_are_visible(monkeypatch: pytest.MonkeyPatch, caplog: pytes
     assert pick_devices("cuda:1", 2) == ["cuda:1"]
     with caplog.at_level("INFO", "fathom"):
         assert pick_devices("auto", 4) == ["cuda:0", "cuda:1"]
-    assert "4 GPUs are asked for, 2 are visible" in caplog.text
+    assert "4 GPUs were requested, 2 are visible" in caplog.text

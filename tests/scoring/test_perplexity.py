@@ -263,7 +263,7 @@ def test_held_out_documents_are_chosen_whole_and_by_a_hash() -> None:
 def test_an_empty_fold_is_said_and_gives_no_row(tokenizer: Any, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", "fathom"):
         chosen, counts = select_held_out(make_fold(2), 100)
-    assert "there is no text in fold adapt-test" in caplog.text
+    assert "fold adapt-test has no text" in caplog.text
     assert counts["documents_in_fold"] == 0
     scores = score_texts(make_model("gpt2"), tokenizer, chosen, Windows(20, 10), 64)
     check_table(scores.to_arrow(), PERPLEXITY)
@@ -278,7 +278,7 @@ def test_numbers_that_are_not_finite_name_document_and_model(tokenizer: Any) -> 
         model.transformer.wpe.weight[12] = float("nan")
     with pytest.raises(InputError) as error:
         score_texts(model, tokenizer, make_texts(5, 30, 4), Windows(20, 10), 64, name="broken")
-    assert "broken gives logits that are no finite numbers on document 'd01'" in str(error.value)
+    assert "broken gives non-finite logits on document 'd01'" in str(error.value)
 
 
 def test_the_program(tokenizer: Any, tmp_path: Path) -> None:

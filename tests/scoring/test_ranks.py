@@ -140,7 +140,7 @@ def test_same_as_a_plain_loop_whatever_padding_batch_and_order(
         found.append(scores.sort("pair_id"))
         assert_same(found[-1], plain)
     # Granite divides its logits, which is not known here: its own output must have been used
-    assert ("does not give this model's logits" in caplog.text) == (name == "granite")
+    assert ("does not reproduce this model's logits" in caplog.text) == (name == "granite")
     exact = pl.exclude("probability", "log_probability")
     alone = found[0]
     for scores in found[1:]:
@@ -256,7 +256,7 @@ def test_memory_for_not_even_one_pair(tokenizer: Any, monkeypatch: pytest.Monkey
         raise torch.cuda.OutOfMemoryError("no memory")
 
     monkeypatch.setattr(batches, "score_batch", never)
-    with pytest.raises(InputError, match="does not hold one pair"):
+    with pytest.raises(InputError, match="cannot hold a single pair"):
         score_pairs(make_model("gpt2"), tokenizer, make_pairs(), Scoring())
 
 
@@ -267,7 +267,7 @@ def test_numbers_that_are_not_finite_name_pair_and_model(tokenizer: Any, value: 
         model.transformer.wpe.weight[12] = value
     with pytest.raises(InputError) as error:
         score_pairs(model, tokenizer, make_pairs(), Scoring(), name="broken")
-    assert "broken gives logits that are no finite numbers on pair 'p" in str(error.value)
+    assert "broken gives non-finite logits on pair 'p" in str(error.value)
 
 
 def test_a_pair_longer_than_the_context_is_named(tokenizer: Any) -> None:
@@ -288,10 +288,10 @@ def test_targets_that_the_tokenizer_does_not_know_are_counted(
     pairs = make_pairs(3)
     with caplog.at_level("INFO", "fathom"):
         score_pairs(make_model("gpt2"), tokenizer, pairs, Scoring(), name="small")
-        assert "does not know" not in caplog.text
+        assert "unknown to the tokenizer" not in caplog.text
         strange = pairs.with_columns(target=pl.Series([" w1", " strange", " w2 strange"]))
         score_pairs(make_model("gpt2"), tokenizer, strange, Scoring(), name="small")
-    assert "2 targets hold what the tokenizer of small does not know" in caplog.text
+    assert "2 targets contain words unknown to the tokenizer of small" in caplog.text
 
 
 def test_a_target_that_the_model_gives_no_logit_is_named(tokenizer: Any) -> None:
@@ -304,7 +304,7 @@ def test_a_target_that_the_model_gives_no_logit_is_named(tokenizer: Any) -> None
 
 def test_pairs_that_stand_twice_or_lack_a_column(tokenizer: Any) -> None:
     pairs = make_pairs(2)
-    with pytest.raises(InputError, match="pair 'p00' stands twice"):
+    with pytest.raises(InputError, match="duplicate pair_id 'p00'"):
         score_pairs(make_model("gpt2"), tokenizer, pl.concat([pairs, pairs]), Scoring())
     with pytest.raises(InputError, match="pairs lack: target"):
         score_pairs(make_model("gpt2"), tokenizer, pairs.drop("target"), Scoring())
@@ -334,7 +334,7 @@ def test_files_that_would_overwrite_each_other(
     files = ("--pairs", "p", "q", "--output", *outputs, "--report", *reports)
     done = run_program("score_pairs", "--model", "m", *files, folder=tmp_path)
     assert done.returncode == 1
-    assert "every file of pairs needs an output and a report of its own" in done.stderr
+    assert "every file of pairs needs its own output and report" in done.stderr
     assert not list(tmp_path.iterdir())
 
 

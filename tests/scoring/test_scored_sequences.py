@@ -1,4 +1,4 @@
-"""What pairs share: each beginning is read once, and every pair still gets its own scores."""
+"""What pairs share: each shared prefix is read once, and every pair still gets its own scores."""
 
 from typing import Any
 
@@ -105,5 +105,5 @@ def test_a_model_that_looks_ahead_is_refused(tokenizer: Any) -> None:
         score_pairs(
             BertLMHeadModel(config).eval(), tokenizer, cut_sentences("tf", [3]), Scoring(), name="bert"
         )
-    assert "bert looks at tokens that stand after the one that it predicts" in str(error.value)
+    assert "bert is not causal: it sees the tokens that it predicts" in str(error.value)
     assert "Hint: ranks need a causal language model" in str(error.value)

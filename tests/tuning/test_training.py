@@ -132,7 +132,10 @@ def test_every_matrix_of_a_block_takes_an_adapter():
 def test_a_model_whose_modules_are_not_known_is_refused():
     model = make_model("gpt2")
     model.config.model_type = "mystery"
-    with pytest.raises(InputError, match=r"(?s)some model is of type 'mystery'.*known types: .*llama"):
+    with pytest.raises(
+        InputError,
+        match=r"(?s)no LoRA modules are known for model type 'mystery' of some model.*known types: .*llama",
+    ):
         add_adapter(model, SETTINGS, "some model")
     assert "mystery" not in ADAPTED_MODULES
 

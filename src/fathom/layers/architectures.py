@@ -1,26 +1,26 @@
-"""Where the blocks and the final norm of an architecture are: recognised by its type, never guessed.
+"""Where an architecture keeps its blocks and its final norm: looked up by model type, never guessed.
 
-A wrong guess gives numbers that look right: the last entry of transformers' `hidden_states` is normed in most
-models, the output layer may be tied or not, and logits may be scaled or capped. So a type that is not in the
-table is refused, and whatever is recognised must give the model's own logits at the last layer.
+A wrong guess gives plausible but wrong numbers: in most models the last entry of transformers'
+`hidden_states` is already normed, the output layer may be tied or not, and logits may be scaled or capped. So
+unlisted model types are refused, and the last layer of a listed type must reproduce the model's own logits.
 """
 
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
 
-_HERE = "src/fathom/layers/architectures.py"
+_THIS_FILE = "src/fathom/layers/architectures.py"
 
 
 class Architecture(NamedTuple):
-    """Where a model keeps its parts, as paths from `model.base_model`.
+    """Attribute paths of a model's parts, starting from `model.base_model`.
 
     Attributes
     ----------
     blocks : str
-        List of blocks; the input of the first is the embedding output, layer 0.
+        List of blocks. The input of the first is the embedding output, layer 0.
     norm : str
-        Norm between the last block and the output layer.
+        Final norm, between the last block and the output layer.
     """
 
     blocks: str
@@ -45,78 +45,77 @@ ARCHITECTURES: dict[str, Architecture] = {
 """By `config.model_type`."""
 
 
-class Parts(NamedTuple):
-    """The parts of one loaded model: the causal model itself, its blocks, its final norm."""
+class ModelParts(NamedTuple):
+    """A loaded model, its blocks and its final norm."""
 
     model: Any
     blocks: list[Any]
     norm: Any
 
 
-def find_model_parts(model: Any, name: str = "the model") -> Parts:
+def find_model_parts(model: Any, name: str = "the model") -> ModelParts:
     """Find the blocks and the final norm of a model.
 
     Parameters
     ----------
     model : transformers causal language model
-        Or a PEFT model around one.
+        May be wrapped in a PEFT model.
     name : str
-        For messages.
+        Name of the model for messages.
 
     Raises
     ------
     InputError
-        If the architecture is not in the table, the model keeps no hidden states where its architecture has
-        them, it has no final norm or no output layer, or an adapter lies over its output layer.
+        If the model type is not listed, the model has no blocks, final norm or output layer, or an adapter
+        changes its output layer.
     """
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
     kind = inner.config.get_text_config().model_type
     if kind not in ARCHITECTURES:
         raise InputError(
-            f"{name} is of type {kind!r}, whose layers are not known here",
+            f"unknown layers: {name} has model type {kind!r}",
             "layers",
-            f"add to the table in {_HERE} where its blocks and its final norm are, and a tiny model of that "
-            "type to tests/layers/plain.py, where its last layer must give the model's own logits",
+            f"add the paths of its blocks and final norm to ARCHITECTURES in {_THIS_FILE}, and a tiny model "
+            "of that type to tests/layers/plain.py",
         )
     _check_head(inner, name)
-    place = ARCHITECTURES[kind]
-    blocks, norm = (_follow(inner.base_model, path) for path in place)
+    paths = ARCHITECTURES[kind]
+    blocks, norm = (_get_attribute(inner.base_model, path) for path in paths)
     if not blocks:
         raise InputError(
-            f"{name} has no hidden states: there are no blocks at {place.blocks!r}",
+            f"{name} has no blocks at {paths.blocks!r}",
             "layers",
-            f"a model of type {kind!r} keeps them there: check that it is a causal language model",
+            f"models of type {kind!r} have them there: check that this is a causal language model",
         )
     if norm is None:
         raise InputError(
-            f"{name} has no final norm at {place.norm!r}",
+            f"{name} has no final norm at {paths.norm!r}",
             "layers",
-            "its blocks end in a norm of their own (post-norm): what lies between two blocks cannot be "
-            "projected as its output can",
+            "post-norm models are not supported: the states between their blocks cannot be projected",
         )
-    return Parts(inner, list(blocks), norm)
+    return ModelParts(inner, list(blocks), norm)
 
 
-def _follow(module: Any, path: str) -> Any:
-    """Return what a dotted path leads to, or None."""
+def _get_attribute(module: Any, path: str) -> Any:
+    """Return the attribute at a dotted path, or None."""
     for part in path.split("."):
         module = getattr(module, part, None)
     return module
 
 
 def _check_head(model: Any, name: str) -> None:
-    """Raise `InputError` if there is no output layer, or not one plain matrix."""
+    """Raise `InputError` if the model has no output layer, or an adapter changes it."""
     head = model.get_output_embeddings()
     if head is None:
         raise InputError(
-            f"{name} has no output layer to project hidden states with",
+            f"{name} has no output layer",
             "layers",
             "use a causal language model",
         )
     if any(hasattr(head, part) for part in ("base_layer", "modules_to_save")):
         tied = bool(getattr(model.config.get_text_config(), "tie_word_embeddings", False))
         raise InputError(
-            f"an adapter lies over the output layer of {name}"
+            f"an adapter changes the output layer of {name}"
             + (", which is tied to its input embedding" if tied else ""),
             "layers",
             "untie it (tie_word_embeddings: false), merge the adapter and save the whole model"
@@ -126,18 +125,18 @@ def _check_head(model: Any, name: str) -> None:
 
 
 def check_tied_output(model: Any, name: str = "the model") -> None:
-    """Raise `InputError` if a configuration ties the output layer to an embedding that it differs from.
+    """Raise `InputError` if the output layer differs from the embedding that the configuration ties it to.
 
-    So ends an adapter that was merged over a tied output layer: programs disagree on which matrix to read.
+    This happens when an adapter is merged into a tied output layer. Programs disagree on which one to read.
     """
     config = model.config.get_text_config()
     head, embedding = model.get_output_embeddings(), model.get_input_embeddings()
     if not getattr(config, "tie_word_embeddings", False) or head is None or embedding is None:
         return
-    mine, theirs = head.weight, embedding.weight
-    if mine is not theirs and (mine.shape != theirs.shape or not bool((mine == theirs).all())):
+    out, tied = head.weight, embedding.weight
+    if out is not tied and (out.shape != tied.shape or not bool((out == tied).all())):
         raise InputError(
-            f"the output layer of {name} is tied to its input embedding, and differs from it",
+            f"the output layer of {name} is tied to its input embedding but differs from it",
             "layers",
-            "an adapter was merged over a tied output layer: write tie_word_embeddings: false to config.json",
+            "an adapter was merged into a tied output layer: set tie_word_embeddings: false in config.json",
         )

@@ -2,8 +2,8 @@
 
 Source: [BeyondBenchmarks, Secs. 3.3.2, 3.3.3].
 
-Every interval comes from a bootstrap over keywords; the same ones are drawn for all models, so that the
-change of a model against its reference is paired.
+Intervals come from a bootstrap over keywords. The same keywords are drawn for all models, so that the change
+of a model against its reference is paired.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,39 +25,51 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RATES = ("rate", "inside", "outside", "outside_any")
-CHANGED = {"rates": ("rate", "inside", "outside_any"), "targets": ("rank", "probability")}
-"""Metrics whose changes are of interest: of attributes, and of targets."""
+COMPARED_METRICS = {"rates": ("rate", "inside", "outside_any"), "targets": ("rank", "probability")}
+"""Metrics that are compared with a reference model: of attributes, and of targets."""
 PARTS = ("early", "middle", "late")
-"""Thirds of the layers by depth, layer 0 and the last one included."""
+"""Thirds of the layers by depth, including layer 0 and the last layer."""
 
 
-class Curve(NamedTuple):
-    """A metric of one model by layer.
+class LayerCurve(NamedTuple):
+    """A metric of one model by keyword and layer.
 
     Attributes
     ----------
     keywords : tuple of str
         Sorted.
-    sums, counts : ndarray, shape (keywords, layers) and (keywords,)
-        Sum over the rows of each keyword, and their number: one for rates, pairs for targets.
+    sums : ndarray of shape (n_keywords, n_layers), float64
+        Sum over the rows of each keyword.
+    counts : ndarray of shape (n_keywords,), float64
+        Number of rows of each keyword: 1 for rates, the number of pairs for targets.
     """
 
     keywords: tuple[str, ...]
     sums: "NDArray[np.float64]"
     counts: "NDArray[np.float64]"
 
-    def average(self, drawn: "NDArray[np.int32]") -> "NDArray[np.float64]":
-        """Return the mean over rows for every draw of keywords, shape (draws, layers)."""
-        return (drawn @ self.sums) / (drawn @ self.counts)[:, None]
+    def average(self, resamples: "NDArray[np.int32]") -> "NDArray[np.float64]":
+        """Return the mean over rows in every resample of keywords.
 
-    def select(self, keywords: Sequence[str]) -> "Curve":
-        """Return the same of some keywords."""
-        places = [self.keywords.index(word) for word in keywords]
-        return Curve(tuple(keywords), self.sums[places], self.counts[places])
+        Parameters
+        ----------
+        resamples : ndarray of shape (n_resamples, n_keywords), int32
+            How often each keyword is drawn.
+
+        Returns
+        -------
+        ndarray of shape (n_resamples, n_layers), float64
+        """
+        return (resamples @ self.sums) / (resamples @ self.counts)[:, None]
+
+    def select(self, keywords: Sequence[str]) -> "LayerCurve":
+        """Return the curve of some keywords."""
+        rows = [self.keywords.index(word) for word in keywords]
+        return LayerCurve(tuple(keywords), self.sums[rows], self.counts[rows])
 
 
 Key = tuple[str, str, int | None, int | None, str]
-"""Model, projection, k, length of list, metric; the two in the middle are None for targets."""
+"""Model, projection, k, list length, metric; k and list length are None for targets."""
 
 
 def read_layers(files: Iterable[tuple[str, str]], contract: Contract) -> dict[str, pl.DataFrame]:
@@ -72,17 +84,19 @@ def read_layers(files: Iterable[tuple[str, str]], contract: Contract) -> dict[st
     Raises
     ------
     InputError
-        If a model is given twice, or a file is no such table.
+        If a model is given twice, or a file does not follow the contract.
     """
     tables: dict[str, pl.DataFrame] = {}
     for model, path in files:
         if model in tables:
-            raise InputError(f"{model} is given twice", path, "give it once")
+            raise InputError(f"duplicate model {model!r}", path, "give each model once")
         tables[model] = read_table(path, contract)
     return tables
 
 
-def make_curves(rates: Mapping[str, pl.DataFrame], targets: Mapping[str, pl.DataFrame]) -> dict[Key, Curve]:
+def make_curves(
+    rates: Mapping[str, pl.DataFrame], targets: Mapping[str, pl.DataFrame]
+) -> dict[Key, LayerCurve]:
     """Return every metric of every model by layer.
 
     Parameters
@@ -90,7 +104,7 @@ def make_curves(rates: Mapping[str, pl.DataFrame], targets: Mapping[str, pl.Data
     rates, targets : mapping of str to DataFrame
         Frames under contracts LAYER_RATES and LAYER_TARGETS, by model.
     """
-    curves: dict[Key, Curve] = {}
+    curves: dict[Key, LayerCurve] = {}
     for model, frame in rates.items():
         for (projection, k, length), group in frame.group_by(
             "projection", "k", "list_length", maintain_order=True
@@ -106,7 +120,7 @@ def make_curves(rates: Mapping[str, pl.DataFrame], targets: Mapping[str, pl.Data
     return curves
 
 
-def _make_curve(rows: pl.DataFrame, metric: str) -> Curve:
+def _make_curve(rows: pl.DataFrame, metric: str) -> LayerCurve:
     """Return one metric by keyword and layer."""
     import numpy as np
 
@@ -117,34 +131,34 @@ def _make_curve(rows: pl.DataFrame, metric: str) -> Curve:
     keywords = tuple(ordered["keyword"].unique(maintain_order=True).to_list())
     shape = (len(keywords), -1)
     sums = ordered["sum"].to_numpy().reshape(shape)
-    return Curve(keywords, sums, ordered["count"].to_numpy().reshape(shape)[:, 0].astype(np.float64))
+    return LayerCurve(keywords, sums, ordered["count"].to_numpy().reshape(shape)[:, 0].astype(np.float64))
 
 
-def summarize_layers(curves: Mapping[Key, Curve], settings: Summary) -> list[tuple[Any, ...]]:
-    """Return mean and interval of every metric at every layer: rows under LAYER_SUMMARY_COLUMNS."""
+def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> list[tuple[Any, ...]]:
+    """Return mean and interval of every metric at every layer, as rows under LAYER_SUMMARY_COLUMNS."""
     import numpy as np
 
     rows: list[tuple[Any, ...]] = []
-    for key in sorted(curves, key=_order):
+    for key in sorted(curves, key=_make_sort_key):
         curve = curves[key]
         value = curve.average(np.ones((1, len(curve.keywords)), dtype=np.int32))[0]
         drawn = curve.average(draw_resamples(len(curve.keywords), settings))
-        low, high = _bound(drawn, settings)
+        low, high = _compute_interval(drawn, settings)
         model, projection, k, length, metric = key
-        start = (model, projection, "" if k is None else k, "" if length is None else length)
+        identity = (model, projection, "" if k is None else k, "" if length is None else length)
         for layer in range(len(value)):
             numbers = (format_number(float(part[layer])) for part in (value, low, high))
-            rows.append((*start, layer, metric, *numbers, len(curve.keywords)))
+            rows.append((*identity, layer, metric, *numbers, len(curve.keywords)))
     return rows
 
 
-def _order(key: Key) -> tuple[Any, ...]:
-    """Return a sort key: nothing before numbers."""
+def _make_sort_key(key: Key) -> tuple[Any, ...]:
+    """Return a sort key; None sorts before numbers."""
     return tuple("" if part is None else f"{part:08d}" if isinstance(part, int) else part for part in key)
 
 
-def _bound(drawn: "NDArray[np.float64]", settings: Summary) -> tuple[Any, Any]:
-    """Return the ends of the percentile intervals of draws, over their first axis."""
+def _compute_interval(drawn: "NDArray[np.float64]", settings: Summary) -> tuple[Any, Any]:
+    """Return the ends of the percentile intervals over the first axis, the resamples."""
     import numpy as np
 
     tail = (1 - settings.confidence) / 2
@@ -157,12 +171,12 @@ class Change(NamedTuple):
 
     Attributes
     ----------
-    value : ndarray, shape (layers,)
+    value : ndarray of shape (n_layers,), float64
         (mean of the model − mean of the reference) · 100 / mean of the reference.
-    drawn : ndarray, shape (rounds, layers)
-        The same in every round of the bootstrap.
+    drawn : ndarray of shape (n_resamples, n_layers), float64
+        The same in every bootstrap resample.
     keywords : int
-        Keywords that both models have.
+        Number of keywords that both models have.
     """
 
     value: "NDArray[np.float64]"
@@ -170,13 +184,13 @@ class Change(NamedTuple):
     keywords: int
 
 
-Pairing = tuple[str, str, str, str]
+Comparison = tuple[str, str, str, str]
 """Model, reference, projection, metric."""
 
 
 def compare_layers(
-    curves: Mapping[Key, Curve], references: Iterable[tuple[str, str]], layers: Layers, settings: Summary
-) -> dict[Pairing, Change]:
+    curves: Mapping[Key, LayerCurve], references: Iterable[tuple[str, str]], layers: Layers, settings: Summary
+) -> dict[Comparison, Change]:
     """Compare models with their references, layer by layer.
 
     Parameters
@@ -185,27 +199,27 @@ def compare_layers(
         From :func:`make_curves`.
     references : iterable of (model, reference)
     layers : Layers
-        Uses `k`, `list_length`: rates of other values are not compared.
+        Uses `k` and `list_length`; rates at other values are not compared.
     settings : Summary
-        For the bootstrap.
+        Uses `rounds`, `confidence` and `seed`.
 
     Raises
     ------
     InputError
-        If a model or its reference was not measured, they share no keyword or have not as many layers.
+        If a model or its reference was not measured, or they share no keyword or differ in depth.
     """
-    found: dict[Pairing, Change] = {}
+    found: dict[Comparison, Change] = {}
     models = {key[0] for key in curves}
     for model, reference in references:
         for name in (model, reference):
             if name not in models:
                 raise InputError(
-                    f"{name} was not measured layer by layer",
+                    f"{name} has no measurements by layer",
                     f"{model} against {reference}",
                     "measure it first",
                 )
-        for key in sorted(curves, key=_order):
-            metrics = CHANGED["targets"] if key[2] is None else CHANGED["rates"]
+        for key in sorted(curves, key=_make_sort_key):
+            metrics = COMPARED_METRICS["targets"] if key[2] is None else COMPARED_METRICS["rates"]
             standard = key[2:4] in ((layers.k, layers.list_length), (None, None))
             other = (reference, *key[1:])
             if key[0] == model and standard and key[-1] in metrics and other in curves:
@@ -214,65 +228,65 @@ def compare_layers(
     return found
 
 
-def _compare(mine: Curve, theirs: Curve, settings: Summary, names: Pairing) -> Change:
-    """Return the change of one metric; what the reference has none of changes by no percentage (NaN)."""
+def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Comparison) -> Change:
+    """Return the change of one metric; NaN where the reference is 0."""
     import numpy as np
 
     shared = sorted(set(mine.keywords) & set(theirs.keywords))
     where = f"{names[0]} against {names[1]}"
     if not shared:
-        raise InputError("the two models share no keyword", where, "measure both on the same keywords")
+        raise InputError("the models share no keyword", where, "measure both on the same keywords")
     if mine.sums.shape[1] != theirs.sums.shape[1]:
         raise InputError(
-            f"one has {mine.sums.shape[1] - 1} blocks, the other {theirs.sums.shape[1] - 1}",
+            f"the models have {mine.sums.shape[1] - 1} and {theirs.sums.shape[1] - 1} blocks",
             where,
-            "layers can be compared between models of one depth only",
+            "only models of equal depth can be compared layer by layer",
         )
     left_out = len(set(mine.keywords) ^ set(theirs.keywords))
     if left_out and names[3] in ("rate", "rank"):
-        log.info("%s: %s keywords that only one of them has are left out", where, left_out)
+        log.info("%s: %s keywords measured for only one of them are left out", where, left_out)
     drawn = np.vstack([np.ones((1, len(shared)), dtype=np.int32), draw_resamples(len(shared), settings)])
-    one, other = (curve.select(shared).average(drawn) for curve in (mine, theirs))
+    value, reference = (curve.select(shared).average(drawn) for curve in (mine, theirs))
     with np.errstate(divide="ignore", invalid="ignore"):
-        percent = np.where(other > 0, (one - other) * 100 / other, np.nan)
+        percent = np.where(reference > 0, (value - reference) * 100 / reference, np.nan)
     return Change(percent[0], percent[1:], len(shared))
 
 
-def list_changes(changes: Mapping[Pairing, Change], settings: Summary) -> list[tuple[Any, ...]]:
-    """Return changes with their intervals: rows under LAYER_CHANGE_COLUMNS."""
+def list_changes(changes: Mapping[Comparison, Change], settings: Summary) -> list[tuple[Any, ...]]:
+    """Return changes with their intervals, as rows under LAYER_CHANGE_COLUMNS."""
     rows: list[tuple[Any, ...]] = []
     for (model, reference, projection, metric), change in changes.items():
-        low, high = _bound(change.drawn, settings)
+        low, high = _compute_interval(change.drawn, settings)
         for layer in range(len(change.value)):
             numbers = (format_number(float(part[layer])) for part in (change.value, low, high))
             rows.append((model, reference, projection, layer, metric, *numbers, change.keywords))
     return rows
 
 
-def find_onsets(changes: Mapping[Pairing, Change], settings: Summary) -> list[tuple[Any, ...]]:
-    """Say where changes begin and how large they are early, in the middle and late.
+def find_onsets(changes: Mapping[Comparison, Change], settings: Summary) -> list[tuple[Any, ...]]:
+    """Find where changes begin, and their size in early, middle and late layers.
 
     Returns
     -------
     list of tuples
-        Rows under LAYER_ONSET_COLUMNS. Part `first`: the first layer whose interval leaves out 0, and all
-        layers after it of which that is true. Parts early, middle, late: the mean change in each third of
-        the layers. `late - middle`: whether later layers amplify it.
+        Rows under LAYER_ONSET_COLUMNS. Part `first`: the change at the first layer whose interval excludes 0,
+        and all such layers. Parts early, middle, late: the mean change in each third of the layers.
+        `late - middle`: whether later layers amplify the change.
     """
     rows: list[tuple[Any, ...]] = []
     for names, change in changes.items():
-        low, high = _bound(change.drawn, settings)
+        low, high = _compute_interval(change.drawn, settings)
         apart = [layer for layer in range(len(low)) if low[layer] > 0 or high[layer] < 0]
         first = (change.value[apart[0]], low[apart[0]], high[apart[0]]) if apart else (float("nan"),) * 3
         lines = [("first", " ".join(map(str, apart)), first)]
-        thirds = _divide(len(change.value))
+        thirds = _split_into_thirds(len(change.value))
         means = {part: change.drawn[:, thirds[part]].mean(axis=1) for part in PARTS}
         values = {part: float(change.value[thirds[part]].mean()) for part in PARTS}
         for part in PARTS:
             span = f"{thirds[part][0]}-{thirds[part][-1]}"
-            lines.append((part, span, (values[part], *_bound(means[part], settings))))
-        grown = _bound(means["late"] - means["middle"], settings)
-        lines.append(("late - middle", "", (values["late"] - values["middle"], *grown)))
+            lines.append((part, span, (values[part], *_compute_interval(means[part], settings))))
+        interval = _compute_interval(means["late"] - means["middle"], settings)
+        lines.append(("late - middle", "", (values["late"] - values["middle"], *interval)))
         for part, span, numbers in lines:
             shown = (format_number(float(number)) for number in numbers)
             model, reference, projection, metric = names
@@ -280,10 +294,10 @@ def find_onsets(changes: Mapping[Pairing, Change], settings: Summary) -> list[tu
     return rows
 
 
-def _divide(layers: int) -> dict[str, list[int]]:
-    """Return which layers are early, in the middle and late; with fewer than three, some stand in two."""
+def _split_into_thirds(layers: int) -> dict[str, list[int]]:
+    """Split the layers into early, middle and late; with fewer than three layers, parts overlap."""
     import numpy as np
 
     parts = np.array_split(np.arange(layers), len(PARTS))
-    whole = list(range(layers))
-    return {name: part.tolist() or whole[-1:] for name, part in zip(PARTS, parts, strict=True)}
+    last = [layers - 1]
+    return {name: part.tolist() or last for name, part in zip(PARTS, parts, strict=True)}

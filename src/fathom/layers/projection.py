@@ -1,10 +1,10 @@
-"""Hidden states after every block at chosen positions, and what the output layer makes of them.
+"""Hidden states after every block at chosen positions, and their logits (logit lens).
 
 Source: [BeyondBenchmarks, Sec. 2.8.1], after [LogitLens].
 
-Layer 0 is the output of the embedding, layer l that of block l. States are taken by hooks while the model
-reads, at the positions asked for only: layers × positions × vocabulary is never held, nor are the states of
-other positions. The output layer is the one that scores use, in float32.
+Layer 0 is the output of the embedding, layer l that of block l. Hooks collect the states during the forward
+pass, at the chosen positions only: neither the states of other positions nor the logits of all layers are
+ever in memory at once. The output layer is the float32 one that scoring uses.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,50 +19,55 @@ from fathom.scoring.scored_sequences import ScoredSequence
 if TYPE_CHECKING:
     from torch import Tensor
 
-# how far the last layer may be from the model's own logits, by number type; relative to logits above 10
+# accepted difference of the last layer from the model's own logits, by dtype; relative for logits above 10
 _TOLERANCE = {"float32": 1e-5, "float16": 2e-2, "bfloat16": 1e-1}
 
 
 class LayerReader:
-    """A model whose hidden states can be read and projected.
+    """Reads the hidden states of a model's layers and projects them to logits.
 
     Parameters
     ----------
     model : transformers causal language model
-        Or a PEFT model around one.
+        May be wrapped in a PEFT model.
     name : str
-        For messages.
+        Name of the model for messages.
 
     Raises
     ------
     InputError
-        If the architecture is not known; see :func:`fathom.layers.architectures.find_model_parts`.
+        If the architecture is unknown; see :func:`fathom.layers.architectures.find_model_parts`.
     """
 
     def __init__(self, model: Any, name: str = "the model") -> None:
         self.model, self.blocks, self.norm = find_model_parts(model, name)
         check_tied_output(self.model, name)
-        self.head = Float32OutputLayer(self.model)
+        self.output_layer = Float32OutputLayer(self.model)
         divisor = getattr(self.model.config.get_text_config(), "logits_scaling", None)
         if divisor is not None:  # Granite divides where Cohere multiplies
-            self.head.scale = 1 / divisor
+            self.output_layer.scale = 1 / divisor
         self.name = name
-        self.count = len(self.blocks) + 1
-        self.width: int = self.head.weight.shape[1]
+        self.n_layers = len(self.blocks) + 1
+        self.width: int = self.output_layer.weight.shape[1]
 
     def run(self, batch: Batch) -> "Tensor":
-        """Return the hidden states of all layers at wanted places, shape (layers, places, width)."""
+        """Return the hidden states of all layers at a batch's positions.
+
+        Returns
+        -------
+        Tensor of shape (n_layers, n_positions, n_features)
+        """
         import torch
 
-        shape = (self.count, len(batch.target), self.width)
+        shape = (self.n_layers, len(batch.targets), self.width)
         kept = torch.empty(shape, dtype=self.model.dtype, device=batch.ids.device)
 
         def keep_input(_: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
-            kept[0] = (inputs[0] if inputs else named["hidden_states"])[batch.places]
+            kept[0] = (inputs[0] if inputs else named["hidden_states"])[batch.positions]
 
         def keep_output(layer: int) -> Any:
             def keep(_: Any, __: Any, output: Any) -> None:
-                kept[layer] = (output[0] if isinstance(output, tuple) else output)[batch.places]
+                kept[layer] = (output[0] if isinstance(output, tuple) else output)[batch.positions]
 
             return keep
 
@@ -72,106 +77,119 @@ class LayerReader:
             for layer, block in enumerate(self.blocks, start=1)
         ]
         try:
-            self.head.run(batch.ids, batch.mask, batch.places)
+            self.output_layer.run(batch.ids, batch.mask, batch.positions)
         finally:
             for hook in hooks:
                 hook.remove()
         return kept
 
     def to_logits(self, states: "Tensor", normed: bool = True) -> "Tensor":
-        """Return logits in float32, shape (..., entries), of states with or without the final norm."""
-        return self.head.to_logits(self.norm(states.to(self.model.dtype)) if normed else states)
+        """Return float32 logits of shape (..., n_entries) of states, with or without the final norm."""
+        return self.output_layer.to_logits(self.norm(states.to(self.model.dtype)) if normed else states)
 
     def slice_rows(self, rows: int) -> list[slice]:
-        """Return pieces of some rows whose logits fit the cache."""
+        """Return slices of rows whose logits fit the CPU's cache."""
         return _slice(rows, self._count_rows())
 
     def slice_layers(self, rows: int) -> list[slice]:
-        """Return pieces of the layers before the last: with so many rows each, they make one product."""
-        return _slice(self.count - 1, max(1, self._count_rows() // rows))
+        """Return slices of the layers before the last; `rows` of each go into one matrix product."""
+        return _slice(self.n_layers - 1, max(1, self._count_rows() // rows))
 
     def _count_rows(self) -> int:
-        """Return how many rows of logits are held at once."""
-        return count_rows(self.head.entries, self.head.weight.device.type)
+        """Return how many rows of logits to hold at once."""
+        return count_rows(self.output_layer.entries, self.output_layer.weight.device.type)
 
 
 def _slice(count: int, step: int) -> list[slice]:
-    """Return slices of so many things, `step` at a time."""
+    """Return slices that cover range(count), `step` at a time."""
     return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
 def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -> LayerReader:
-    """Recognise a model, and make sure on some tokens that its last layer gives its own logits.
+    """Return the layer reader of a model, after checking that its last layer gives the model's own logits.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+    ids : sequence of int
+        Tokens to check on.
+    name : str
+        Name of the model for messages.
 
     Raises
     ------
     InputError
-        If the architecture is not known, or does more between its last layer and its logits than is known.
+        If the architecture is unknown, the model is not causal, or the last layer's logits differ.
     """
     import torch
 
-    layers = LayerReader(model, name)
+    reader = LayerReader(model, name)
     with torch.inference_mode():
-        choose_projection(layers.model, ids, name)  # refuses a model that looks ahead
-        batch = make_batch([ScoredSequence(tuple(ids), [(len(ids) - 1, 0)])], layers.model.device)
-        own = layers.model(input_ids=batch.ids, use_cache=False).logits[0, -1].float()
-        mine = layers.to_logits(layers.run(batch)[-1])[0]
-    tolerance = _TOLERANCE.get(str(layers.model.dtype).removeprefix("torch."), 1e-5)
-    tolerance *= max(1.0, float(own.abs().max()) / 10)
-    if mine.shape != own.shape or bool((mine - own).abs().max() > tolerance):
-        kind = layers.model.config.get_text_config().model_type
+        choose_projection(reader.model, ids, name)  # refuses models that are not causal
+        batch = make_batch([ScoredSequence(tuple(ids), [(len(ids) - 1, 0)])], reader.model.device)
+        expected = reader.model(input_ids=batch.ids, use_cache=False).logits[0, -1].float()
+        found = reader.to_logits(reader.run(batch)[-1])[0]
+    tolerance = _TOLERANCE.get(str(reader.model.dtype).removeprefix("torch."), 1e-5)
+    tolerance *= max(1.0, float(expected.abs().max()) / 10)
+    if found.shape != expected.shape or bool((found - expected).abs().max() > tolerance):
+        kind = reader.model.config.get_text_config().model_type
         raise InputError(
-            f"the last layer of {name} does not give its own logits",
+            f"the last layer of {name} does not reproduce its logits",
             "layers",
-            f"a model of type {kind!r} does more between its last block and its logits than is known: "
-            "see src/fathom/layers/architectures.py and the output layer in src/fathom/scoring/logits.py",
+            f"models of type {kind!r} compute more between the last block and the logits than is known: see "
+            "src/fathom/layers/architectures.py and Float32OutputLayer in src/fathom/scoring/logits.py",
         )
-    return layers
+    return reader
 
 
 def read_hidden_states(
-    layers: LayerReader, sequences: Sequence[ScoredSequence], budget: int, what: str
+    reader: LayerReader, sequences: Sequence[ScoredSequence], budget: int, what: str
 ) -> Iterator[tuple["Tensor", "Tensor"]]:
-    """Yield hidden states and target tokens of wanted places, some sequences at a time, in their order.
+    """Yield hidden states at the target positions, batch by batch, in the order of the sequences.
 
     Parameters
     ----------
-    layers : LayerReader
+    reader : LayerReader
     sequences : sequence of ScoredSequence
-        Longest first wastes the least padding.
+        Longest first needs the least padding.
     budget : int
-        Tokens in a batch, padding counted; halved while a GPU's memory runs out.
+        Tokens per batch, including padding; halved on out-of-memory of a GPU.
     what : str
-        Name of the sequences in the plural, for the log.
+        Name of the sequences in the plural, for the progress bar.
 
     Yields
     ------
-    states : Tensor, shape (layers, places, width)
-    target : Tensor, shape (places,)
+    states : Tensor of shape (n_layers, n_positions, n_features)
+    targets : Tensor of shape (n_positions,), int64
+
+    Raises
+    ------
+    InputError
+        If GPU memory cannot hold a single sequence.
     """
     import torch
 
     done = 0
     ticks = iter(show_progress(sequences, what, len(sequences)))
     while done < len(sequences):
-        batch = sequences[done : done + max(1, budget // len(sequences[done].ids))]
-        packed = make_batch(batch, layers.model.device)
+        chosen = sequences[done : done + max(1, budget // len(sequences[done].ids))]
+        batch = make_batch(chosen, reader.model.device)
         try:
-            states = layers.run(packed)
+            states = reader.run(batch)
         except torch.cuda.OutOfMemoryError:
-            if len(batch) == 1:
+            if len(chosen) == 1:
                 raise InputError(
-                    "the GPU's memory does not hold one sequence",
+                    "GPU memory cannot hold a single sequence",
                     "layers",
                     "use a larger GPU or dtype bfloat16",
                 ) from None
             budget //= 2
             torch.cuda.empty_cache()
-            log.info("out of GPU memory: batches of %s tokens from here on", budget)
+            log.info("out of GPU memory: continuing with batches of %s tokens", budget)
             continue
-        yield states, packed.target
-        done += len(batch)
-        for _ in batch:
+        yield states, batch.targets
+        done += len(chosen)
+        for _ in chosen:
             next(ticks, None)
     for _ in ticks:
         pass

@@ -1,7 +1,9 @@
-"""The true target at every layer, and how near the layer is to the last [BeyondBenchmarks, Sec. 3.3.3].
+"""Targets through the layers: rank and probability at each, and how far it is from the last.
 
-Each beginning is read once, as for scores; at every layer the rank comes from counting larger logits. The
-same rows of logits give what users of logit lenses look at: entropy, agreement, divergence.
+Source: [BeyondBenchmarks, Sec. 3.3.3].
+
+Shared prefixes are read once, as in scoring. The rank at a layer comes from counting larger logits. The same
+logits give the usual measures of logit lenses: entropy, agreement and divergence.
 """
 
 from collections.abc import Sequence
@@ -16,9 +18,8 @@ from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
 from fathom.models.tokens import encode_pairs
-from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import log
-from fathom.scoring.logits import count_larger
+from fathom.scoring.logits import count_larger, describe_non_finite, evaluate_models
 from fathom.scoring.ranks import check_lengths, check_pairs
 from fathom.scoring.scored_sequences import plan_sequences
 
@@ -33,7 +34,17 @@ MEASURES = ("rank", "probability", "entropy", "agreement", "divergence")
 
 
 class ForwardSettings(NamedTuple):
-    """How a model is read: tokens in a batch, whether a BOS token comes first, its name for messages."""
+    """Settings of the forward pass.
+
+    Attributes
+    ----------
+    batch_tokens : int
+        Tokens per batch, including padding.
+    add_bos : bool or None
+        Whether a BOS token comes first; None: the tokenizer's default.
+    name : str
+        Name of the model for messages.
+    """
 
     batch_tokens: int
     add_bos: bool | None = None
@@ -41,14 +52,14 @@ class ForwardSettings(NamedTuple):
 
 
 def sample_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
-    """Choose some keywords and some pairs of each, by a hash of their names: the same for every model.
+    """Sample keywords and pairs of each, by a hash of their names: the same sample for every model.
 
-    Keywords with enough pairs come first; where they are too few, those with the most pairs follow.
+    Keywords with enough pairs come first. If they are too few, those with the most pairs follow.
 
     Parameters
     ----------
     pairs : DataFrame
-        Columns pair_id, keyword and more.
+        Columns pair_id, keyword; others are kept.
     settings : Layers
         Uses `keywords`, `pairs`, `seed`.
 
@@ -58,7 +69,7 @@ def sample_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
         If there is no pair.
     """
     if pairs.is_empty():
-        raise InputError("there is no pair whose target could be followed", "layers", "see the card")
+        raise InputError("the benchmark has no pairs", "layers", "see its card")
     seed = str(settings.seed)
     counts = dict(pairs.group_by("keyword").len().rows())
     order = sorted(counts, key=lambda word: (-min(counts[word], settings.pairs), hash_text(seed, word)))
@@ -74,7 +85,7 @@ def sample_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
     )
     fewer = sum(counts[word] < settings.pairs for word in chosen)
     log.info(
-        "%s pairs of %s keywords, %s of them with fewer than %s",
+        "%s pairs of %s keywords, %s of which have fewer than %s pairs",
         f"{len(kept):,}",
         len(chosen),
         fewer,
@@ -87,8 +98,8 @@ def measure_targets(
     model: Any,
     tokenizer: Any,
     pairs: pl.DataFrame,
-    device: ForwardSettings,
-    maps: "Translators | None" = None,
+    settings: ForwardSettings,
+    translators: "Translators | None" = None,
 ) -> pl.DataFrame:
     """Return rank and probability of every target at every layer, with entropy, agreement and divergence.
 
@@ -97,151 +108,148 @@ def measure_targets(
     model, tokenizer : transformers causal language model and its tokenizer
     pairs : DataFrame
         Columns pair_id, keyword, prompt, target.
-    device : ForwardSettings
-    maps : Translators, optional
-        A tuned lens, to be measured beside the plain one.
+    settings : ForwardSettings
+    translators : Translators, optional
+        A tuned lens, measured in addition to the logit lens.
 
     Returns
     -------
     DataFrame
-        Under contract LAYER_TARGETS, by pair, lens and layer; the plain last layer is the model's output.
+        Under contract LAYER_TARGETS, by pair, lens and layer. The last layer of the plain lens is the model's
+        output.
 
     Raises
     ------
     InputError
-        If a pair cannot be encoded or is too long, or logits are no finite numbers.
+        If a pair cannot be encoded or is too long, or logits are not finite.
     """
     import numpy as np
-    import torch
 
     check_pairs(pairs)
-    encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list(), device.add_bos)
+    encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list(), settings.add_bos)
     names = pairs["pair_id"].to_list()
-    check_lengths(model, encoded, names, device.name)
+    check_lengths(model, encoded, names, settings.name)
     plan = plan_sequences(encoded)
-    layers = open_layer_reader(model, plan.sequences[0].ids, device.name)
+    reader = open_layer_reader(model, plan.sequences[0].ids, settings.name)
     parts = []
-    with torch.inference_mode(), prepack_models([model]):
-        for states, target in read_hidden_states(layers, plan.sequences, device.batch_tokens, "sequences"):
-            parts.append(measure_target_tokens(layers, states, target, maps))
-    values = np.concatenate(parts, axis=2)  # [lens, layer, token, measure]
+    with evaluate_models([model]):
+        for states, targets in read_hidden_states(reader, plan.sequences, settings.batch_tokens, "sequences"):
+            parts.append(measure_target_tokens(reader, states, targets, translators))
+    values = np.concatenate(parts, axis=2)  # of shape (n_lenses, n_layers, n_tokens, n_measures)
     wrong = np.flatnonzero(~np.isfinite(values).all(axis=(0, 1, 3)))
     if len(wrong):
         name = next(name for name, rows in zip(names, plan.rows, strict=True) if int(wrong[0]) in rows)
-        raise InputError(
-            f"{device.name} gives logits that are no finite numbers on pair {name!r}",
-            "layers",
-            "a corrupt checkpoint, or float16 overflows: use float32 or bfloat16",
-        )
+        raise describe_non_finite(settings.name, f"pair {name!r}", "layers")
     return _make_frame(pairs, plan.rows, values)
 
 
 def measure_target_tokens(
-    layers: LayerReader, states: "Tensor", target: "Tensor", maps: "Translators | None" = None
+    reader: LayerReader, states: "Tensor", targets: "Tensor", translators: "Translators | None" = None
 ) -> "NDArray[np.float64]":
-    """Return all measures of some places at every layer.
+    """Return all measures of some target tokens at every layer.
 
     Parameters
     ----------
-    layers : LayerReader
-    states : Tensor, shape (layers, places, width)
-    target : Tensor, shape (places,)
-        The true token.
-    maps : Translators, optional
-        A tuned lens, to be measured beside the plain one.
+    reader : LayerReader
+    states : Tensor of shape (n_layers, n_tokens, n_features)
+        Hidden states at the positions that predict the targets.
+    targets : Tensor of shape (n_tokens,), int64
+        The true tokens.
+    translators : Translators, optional
+        A tuned lens, measured in addition to the logit lens.
 
     Returns
     -------
-    ndarray, shape (lenses, layers, places, measures)
+    ndarray of shape (n_lenses, n_layers, n_tokens, n_measures), float64
     """
     import numpy as np
 
-    lenses = 1 if maps is None else 2
-    found = np.empty((lenses, layers.count, len(target), len(MEASURES)))
-    for piece in layers.slice_rows(len(target)):
-        logits = layers.to_logits(states[-1, piece])
+    n_lenses = 1 if translators is None else 2
+    values = np.empty((n_lenses, reader.n_layers, len(targets), len(MEASURES)))
+    for rows in reader.slice_rows(len(targets)):
+        logits = reader.to_logits(states[-1, rows])
         last = summarize_last_layer(logits.clone())
-        found[:, -1, piece] = measure_rows(logits, last, target[piece])  # no map leads from it
-        for some in layers.slice_layers(len(target[piece])):
-            for lens, tuned in enumerate((None, maps)[:lenses]):
-                rows = states[some, piece]
-                rows = rows if tuned is None else tuned.apply_each(rows, some.start)
-                for layer, logits in enumerate(layers.to_logits(rows), start=some.start):
-                    found[lens, layer, piece] = measure_rows(logits, last, target[piece])
-    return found
+        values[:, -1, rows] = measure_rows(logits, last, targets[rows])  # the last layer has no translator
+        for layers in reader.slice_layers(len(targets[rows])):
+            for lens, tuned in enumerate((None, translators)[:n_lenses]):
+                chosen = states[layers, rows]
+                chosen = chosen if tuned is None else tuned.apply_each(chosen, layers.start)
+                for layer, logits in enumerate(reader.to_logits(chosen), start=layers.start):
+                    values[lens, layer, rows] = measure_rows(logits, last, targets[rows])
+    return values
 
 
 class LastLayer(NamedTuple):
-    """What the last layer says at some places.
+    """The last layer's predictions at some positions.
 
     Attributes
     ----------
-    logs, shares : Tensor, shape (rows, entries)
-        Log-probabilities and probabilities.
-    best : Tensor, shape (rows, 1)
+    log_probabilities, probabilities : Tensor of shape (n_rows, n_entries), float32
+    top : Tensor of shape (n_rows, 1), int64
         The most likely token.
     """
 
-    logs: "Tensor"
-    shares: "Tensor"
-    best: "Tensor"
+    log_probabilities: "Tensor"
+    probabilities: "Tensor"
+    top: "Tensor"
 
 
 def summarize_last_layer(logits: "Tensor") -> LastLayer:
-    """Return what the last layer says, from its logits, which are overwritten."""
-    best = _find_best(logits)
-    logits.sub_(logits.gather(1, best))
-    logs = _normalize(logits, logits.exp())
-    return LastLayer(logs, logs.exp(), best)
+    """Return the last layer's predictions from its logits, which are overwritten."""
+    top = _find_top(logits)
+    logits.sub_(logits.gather(1, top))
+    log_probabilities = _normalize(logits, logits.exp())
+    return LastLayer(log_probabilities, log_probabilities.exp(), top)
 
 
-def _find_best(logits: "Tensor") -> "Tensor":
-    """Return the place of the largest logit of each row, shape (rows, 1)."""
+def _find_top(logits: "Tensor") -> "Tensor":
+    """Return the index of the largest logit of each row; the result has shape (n_rows, 1)."""
     import torch
 
-    if logits.device.type == "cpu":  # numpy finds it several times as fast as torch
+    if logits.device.type == "cpu":  # NumPy is several times as fast as PyTorch here
         return torch.from_numpy(logits.numpy().argmax(1))[:, None]
     return logits.argmax(1, keepdim=True)
 
 
-def _normalize(logits: "Tensor", powers: "Tensor") -> "Tensor":
-    """Turn logits up to 0 into log-probabilities, in their place; `powers` are their exponentials."""
-    return logits.sub_(powers.sum(1, keepdim=True).double().log().float())
+def _normalize(logits: "Tensor", exponentials: "Tensor") -> "Tensor":
+    """Turn logits with maximum 0 into log-probabilities, in place."""
+    return logits.sub_(exponentials.sum(1, keepdim=True).double().log().float())
 
 
-def measure_rows(logits: "Tensor", last: LastLayer, target: "Tensor") -> "NDArray[np.float64]":
+def measure_rows(logits: "Tensor", last: LastLayer, targets: "Tensor") -> "NDArray[np.float64]":
     """Return the measures of each row of a layer's logits, which are overwritten.
 
     Parameters
     ----------
-    logits : Tensor, shape (rows, entries)
+    logits : Tensor of shape (n_rows, n_entries), float32
     last : LastLayer
-        Of the same places.
-    target : Tensor, shape (rows,)
-        The true token.
+        Predictions of the last layer at the same positions.
+    targets : Tensor of shape (n_rows,), int64
+        The true tokens.
 
     Returns
     -------
-    ndarray, shape (rows, measures)
+    ndarray of shape (n_rows, n_measures), float64
         In the order of MEASURES.
     """
     import numpy as np
     import torch
 
-    own = logits.gather(1, target[:, None])
+    own = logits.gather(1, targets[:, None])
     rank = 1 + count_larger(logits, own)
-    best = _find_best(logits)
-    top = logits.gather(1, best)
-    logits.sub_(top)
-    share = logits.exp()
-    total = share.sum(1).double()
-    logs = total.log()
-    probability = ((own.double() - top.double())[:, 0] - logs).exp()
-    # both parts are positive: no digits are lost; what is worked with lies in memory that is held already
-    _normalize(logits, share)
-    entropy = -share.mul_(logits).sum(1).double() / total
-    divergence = torch.sub(last.logs, logits, out=share).mul_(last.shares).sum(1).clamp_min_(0.0)
-    agreement = (best == last.best)[:, 0]
+    top = _find_top(logits)
+    maximum = logits.gather(1, top)
+    logits.sub_(maximum)
+    exponentials = logits.exp()
+    total = exponentials.sum(1).double()
+    log_total = total.log()
+    probability = ((own.double() - maximum.double())[:, 0] - log_total).exp()
+    # both terms of the entropy are positive: no cancellation; below, memory is reused
+    _normalize(logits, exponentials)
+    entropy = -exponentials.mul_(logits).sum(1).double() / total
+    difference = torch.sub(last.log_probabilities, logits, out=exponentials)
+    divergence = difference.mul_(last.probabilities).sum(1).clamp_min_(0.0)
+    agreement = (top == last.top)[:, 0]
     columns = [values.double().cpu().numpy() for values in (probability, entropy, agreement, divergence)]
     return np.stack([rank, *columns], axis=1)
 
@@ -249,21 +257,20 @@ def measure_rows(logits: "Tensor", last: LastLayer, target: "Tensor") -> "NDArra
 def _make_frame(
     pairs: pl.DataFrame, rows: Sequence[Sequence[int]], values: "NDArray[np.float64]"
 ) -> pl.DataFrame:
-    """Return means over each target's tokens, one row for each pair, lens and layer."""
+    """Return means over each target's tokens, one row per pair, lens and layer."""
     import numpy as np
 
-    lenses, layers = values.shape[:2]
-    means = np.stack(
-        [values[:, :, list(places)].mean(axis=2) for places in rows]
-    )  # [pair, lens, layer, measure]
-    each = lenses * layers
+    n_lenses, n_layers = values.shape[:2]
+    # of shape (n_pairs, n_lenses, n_layers, n_measures)
+    means = np.stack([values[:, :, list(tokens)].mean(axis=2) for tokens in rows])
+    repeats = n_lenses * n_layers
     columns: dict[str, Any] = {
-        "pair_id": np.repeat(pairs["pair_id"].to_numpy(), each),
-        "keyword": np.repeat(pairs["keyword"].to_numpy(), each),
-        "lens": np.tile(np.repeat(["plain", "tuned"][:lenses], layers), len(pairs)),
-        "layer": np.tile(np.arange(layers), len(pairs) * lenses),
-        "tokens": np.repeat([len(places) for places in rows], each),
+        "pair_id": np.repeat(pairs["pair_id"].to_numpy(), repeats),
+        "keyword": np.repeat(pairs["keyword"].to_numpy(), repeats),
+        "lens": np.tile(np.repeat(["plain", "tuned"][:n_lenses], n_layers), len(pairs)),
+        "layer": np.tile(np.arange(n_layers), len(pairs) * n_lenses),
+        "tokens": np.repeat([len(tokens) for tokens in rows], repeats),
     }
-    columns |= {name: means[..., place].ravel() for place, name in enumerate(MEASURES)}
+    columns |= {name: means[..., index].ravel() for index, name in enumerate(MEASURES)}
     empty = make_empty_table(LAYER_TARGETS)
     return pl.DataFrame(columns).cast(empty.schema).select(empty.columns)

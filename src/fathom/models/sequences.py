@@ -138,12 +138,41 @@ def pack_sequences(
     return np.concatenate(parts)[: count * length].reshape(count, length)
 
 
-def require_sequences(count: int, batch: int, what: str) -> None:
-    """Raise `InputError` if there are fewer sequences than one batch needs."""
-    if count < batch:
-        raise InputError(
-            f"too little text: {what} has {count} sequences, one batch needs {batch}", "texts", _HINT
-        )
+def pack_folds(
+    texts: pl.DataFrame, tokenizer: Any, packing: SequencePacking, batch: int, max_valid: int
+) -> tuple["NDArray[np.int64]", "NDArray[np.int64]"]:
+    """Pack the folds adapt-train and adapt-valid; see :func:`pack_sequences`.
+
+    Parameters
+    ----------
+    texts : DataFrame
+        Under contract TEXTS.
+    tokenizer : transformers tokenizer
+    packing : SequencePacking
+    batch : int
+        Sequences that training needs at least.
+    max_valid : int
+        Upper limit on the number of validation sequences.
+
+    Returns
+    -------
+    train, valid : ndarray of shape (n_sequences, length), int64
+
+    Raises
+    ------
+    InputError
+        If a fold has too little text, or the tokenizer has no EOS token.
+    """
+    train = pack_sequences(texts, "adapt-train", tokenizer, packing)
+    valid = pack_sequences(texts, "adapt-valid", tokenizer, packing, max_valid)
+    for fold, found, least in (("adapt-train", train, batch), ("adapt-valid", valid, 1)):
+        if len(found) < least:
+            raise InputError(
+                f"too little text: fold {fold} has {len(found)} sequences, one batch needs {least}",
+                "texts",
+                _HINT,
+            )
+    return train, valid
 
 
 def _select_fold(texts: pl.DataFrame, fold: str, seed: int) -> pl.DataFrame:

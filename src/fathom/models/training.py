@@ -16,7 +16,7 @@ import polars as pl
 
 from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
-from fathom.models.sequences import SequencePacking, pack_sequences, require_sequences
+from fathom.models.sequences import SequencePacking, pack_folds
 from fathom.models.tokens import uses_bos
 from fathom.running.program import log, show_progress
 
@@ -116,17 +116,14 @@ def train(
 
     _check_context(model, settings.sequence)
     packing = SequencePacking(settings.sequence, settings.seed, uses_bos(tokenizer, add_bos))
-    packed = pack_sequences(texts, "adapt-train", tokenizer, packing)
-    require_sequences(len(packed), settings.batch, "fold adapt-train")
-    held_out = pack_sequences(texts, "adapt-valid", tokenizer, packing, VALID_SEQUENCES)
-    require_sequences(len(held_out), 1, "fold adapt-valid")
+    packed, valid = pack_folds(texts, tokenizer, packing, settings.batch, VALID_SEQUENCES)
     log.info("%s sequences of %s tokens for %s steps", f"{len(packed):,}", settings.sequence, settings.steps)
     with fix_randomness(settings.seed):
         model.to(device)
         _set_dropout(model, dropout)
         optimizer = _make_optimizer(model, settings.learning_rate)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, make_schedule(settings.steps))
-        check = torch.from_numpy(held_out).to(device)
+        validation = torch.from_numpy(valid).to(device)
         curve = []
         batches = _draw_batches(packed, settings, device)
         for step, batch in enumerate(show_progress(batches, "steps", settings.steps), start=1):
@@ -134,7 +131,7 @@ def train(
             loss = _take_step(model, batch, optimizer)
             schedule.step()
             due = step % VALIDATION_INTERVAL == 0 or step == settings.steps
-            valid_loss = _validate(model, check, settings.batch) if due else None
+            valid_loss = _validate(model, validation, settings.batch) if due else None
             curve.append(CurvePoint(step, loss, valid_loss, rate))
             _log_point(curve[-1], settings.steps)
         _set_dropout(model, 0.0)
@@ -201,14 +198,14 @@ def _draw_batches(packed: "NDArray[np.int64]", settings: Training | Adaptation, 
         yield torch.from_numpy(packed[chosen]).to(device)
 
 
-def _validate(model: Any, held_out: Any, batch: int) -> float:
+def _validate(model: Any, sequences: Any, batch: int) -> float:
     """Return the mean loss over the validation sequences, in nats."""
     import torch
 
     model.eval()
     with torch.no_grad():
-        parts = [(measure_loss(model, rows).item(), len(rows)) for rows in held_out.split(batch)]
-    return float(sum(loss * count for loss, count in parts) / len(held_out))
+        parts = [(measure_loss(model, rows).item(), len(rows)) for rows in sequences.split(batch)]
+    return float(sum(loss * count for loss, count in parts) / len(sequences))
 
 
 def _log_point(point: CurvePoint, steps: int) -> None:

@@ -1,4 +1,4 @@
-"""Scoring: how well models predict the targets of a benchmark, and what that sums up to."""
+"""Scoring: how well models predict the targets of benchmarks, and summaries of the scores."""
 
 from fathom.scoring.ranks import score_pairs
 

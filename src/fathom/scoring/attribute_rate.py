@@ -7,9 +7,8 @@ import polars as pl
 
 from fathom.errors import InputError
 from fathom.models.loading import find_context_length
-from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import log, show_progress
-from fathom.scoring.logits import choose_projection
+from fathom.scoring.logits import choose_projection, describe_non_finite, evaluate_models
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,22 +25,22 @@ def measure_attribute_rates(
     batch_tokens: int,
     name: str = "the model",
 ) -> pl.DataFrame:
-    """Return the share of the k most likely content tokens after each keyword that are in its token list.
+    """Return the share of the k most likely content tokens after each keyword that its token list contains.
 
     Parameters
     ----------
     model : transformers causal language model
     prompts : mapping of str to sequence of int
-        Token ids of each keyword, a BOS token first where the model wants one.
+        Token ids of each keyword, with a BOS token first if the model uses one.
     lists : mapping of str to collection of int
-        Token list of each keyword; a keyword without one has none of its tokens.
-    content : ndarray, shape (tokens,), dtype bool
-        Which tokens are content words; what the model has beyond them is none.
+        Token list of each keyword; a missing list is empty.
+    content : ndarray of shape (n_tokens,), bool
+        Which tokens are content words; further entries of the model are not.
     k : int
-        Tokens that are looked at, once all others than content words are out; of equally likely ones the
-        first by id. All content words, where there are fewer.
+        Number of most likely content tokens to count, ties broken by id; all content words if there are
+        fewer.
     batch_tokens : int
-        Tokens in a batch, padding counted.
+        Tokens per batch, including padding.
     name : str
         Name of the model for messages.
 
@@ -53,53 +52,56 @@ def measure_attribute_rates(
     Raises
     ------
     InputError
-        If a keyword is longer than the model's context, or logits are no finite numbers.
+        If a keyword is longer than the model's context, or logits are not finite.
     """
     import numpy as np
     import torch
 
-    known = np.flatnonzero(content)
-    if len(known) < k:
-        log.info("the vocabulary has %s content words: all are looked at, not %s", f"{len(known):,}", k)
-    _check_lengths(model, prompts, name)
+    content_ids = np.flatnonzero(content)
+    if len(content_ids) < k:
+        log.info("the vocabulary has only %s content words: k = %s is lowered", f"{len(content_ids):,}", k)
+    check_keyword_lengths(model, prompts, name, "attribute rate")
     keywords = sorted(prompts)
     hits: dict[str, int] = {}
-    training = model.training
-    model.eval()
-    with torch.inference_mode(), prepack_models([model]):
-        found = _rank_tokens(model, prompts, torch.from_numpy(known), (k, batch_tokens), name)
-        for keyword, best in show_progress(found, "keywords", len(keywords)):
-            hits[keyword] = len(set(lists.get(keyword, ())).intersection(best))
-    model.train(training)
+    with evaluate_models([model]):
+        top = _find_top_tokens(model, prompts, torch.from_numpy(content_ids), (k, batch_tokens), name)
+        for keyword, tokens in show_progress(top, "keywords", len(keywords)):
+            hits[keyword] = len(set(lists.get(keyword, ())).intersection(tokens))
     columns = {
         "keyword": pl.Series(keywords, dtype=pl.String),
-        "rate": pl.Series([hits[word] / min(k, len(known)) for word in keywords], dtype=pl.Float64),
+        "rate": pl.Series([hits[word] / min(k, len(content_ids)) for word in keywords], dtype=pl.Float64),
         "hits": pl.Series([hits[word] for word in keywords], dtype=pl.Int32),
         "list_length": pl.Series([len(lists.get(word, ())) for word in keywords], dtype=pl.Int32),
     }
     return pl.DataFrame(columns)
 
 
-def _check_lengths(model: Any, prompts: Mapping[str, Sequence[int]], name: str) -> None:
-    """Raise `InputError` if a keyword does not fit the model's context."""
+def check_keyword_lengths(model: Any, prompts: Mapping[str, Sequence[int]], name: str, where: str) -> None:
+    """Raise `InputError` if a keyword is longer than the model's context."""
     context = find_context_length(model)
     for keyword, ids in prompts.items():
         if context is not None and len(ids) > context:
             raise InputError(
-                f"keyword {keyword!r} has {len(ids)} tokens, the context of {name} is {context}",
-                "attribute rate",
+                f"keyword {keyword!r} has {len(ids)} tokens, the context of {name} is {context}", where
             )
 
 
-def _rank_tokens(
-    model: Any, prompts: Mapping[str, Sequence[int]], known: "Tensor", limits: tuple[int, int], name: str
+def _find_top_tokens(
+    model: Any,
+    prompts: Mapping[str, Sequence[int]],
+    content_ids: "Tensor",
+    limits: tuple[int, int],
+    name: str,
 ) -> Iterator[tuple[str, list[int]]]:
-    """Yield each keyword with its most likely next tokens among those known; longest prompt first."""
+    """Yield each keyword with its most likely content tokens, longest keyword first.
+
+    `limits`: k, and the tokens per batch.
+    """
     import torch
 
     k, budget = limits
     order = sorted(prompts, key=lambda keyword: (-len(prompts[keyword]), keyword))
-    project = choose_projection(model, prompts[order[-1]], name)
+    projection = choose_projection(model, prompts[order[-1]], name)
     done = 0
     while done < len(order):
         longest = len(prompts[order[done]])
@@ -109,16 +111,12 @@ def _rank_tokens(
         for row, keyword in enumerate(batch):
             ids[row, : len(prompts[keyword])] = torch.tensor(list(prompts[keyword]))
             mask[row, : len(prompts[keyword])] = 1
-        places = (torch.arange(len(batch)), mask.sum(1) - 1)
-        hidden = project.run(ids.to(model.device), mask.to(model.device), places)
+        positions = (torch.arange(len(batch)), mask.sum(1) - 1)
+        hidden = projection.run(ids.to(model.device), mask.to(model.device), positions)
         for keyword, state in zip(batch, hidden, strict=True):
-            logits = project.to_logits(state[None])[0].cpu()
+            logits = projection.to_logits(state[None])[0].cpu()
             if not bool(logits.isfinite().all()):
-                raise InputError(
-                    f"{name} gives logits that are no finite numbers on keyword {keyword!r}",
-                    "attribute rate",
-                    "a corrupt checkpoint, or float16 overflows: use float32 or bfloat16",
-                )
-            best = logits[known].sort(descending=True, stable=True).indices[:k]
-            yield keyword, known[best].tolist()
+                raise describe_non_finite(name, f"keyword {keyword!r}", "attribute rate")
+            top = logits[content_ids].sort(descending=True, stable=True).indices[:k]
+            yield keyword, content_ids[top].tolist()
         done += len(batch)

@@ -1,4 +1,4 @@
-"""Passes in batches, on one device or dealt out to several: same batches, same scores."""
+"""Batched scoring on one or several devices; batches and scores do not depend on their number."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -13,44 +13,48 @@ from fathom.running.resume import Resume, State
 from fathom.scoring.logits import Projection, score_batch
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
-_AHEAD = 2  # batches that wait for each device, so that none is idle
+_QUEUED = 2  # batches queued per device, so that none is idle
 
 
 class Replica(NamedTuple):
-    """A model on one device.
+    """A copy of the model on one device.
 
     Attributes
     ----------
-    project : Projection
-        Its output layer.
+    projection : Projection
+        Gives the model's logits.
     device : torch.device
-        Where it lies.
     """
 
-    project: Projection
+    projection: Projection
     device: Any
 
 
 def score_sequences(
     replicas: Sequence[Replica], sequences: Sequence[ScoredSequence], budget: int, resume: Resume | None
 ) -> Iterator[TokenScores]:
-    """Yield the scores of wanted tokens in the order of sequences; halve batches if memory runs out.
+    """Yield the scores of all targets, in the order of the sequences; halve batches on out-of-memory.
 
     Parameters
     ----------
     replicas : sequence of Replica
-        The same model on each device. Which batches there are does not depend on their number.
+        The same model on each device. The batches do not depend on the number of replicas.
     sequences : sequence of ScoredSequence
+        The longest first.
     budget : int
-        Tokens in a batch, padding counted.
+        Tokens per batch, including padding.
     resume : Resume, optional
-        Where finished sequences are saved; batches are those of a run without a stop, so scores are the same
-        bytes.
+        Saves finished sequences. A resumed run uses the batches of an uninterrupted one, so that scores have
+        the same bytes.
+
+    Yields
+    ------
+    TokenScores
 
     Raises
     ------
     InputError
-        If a GPU's memory does not hold one pass.
+        If GPU memory cannot hold a single sequence.
     """
     import torch
 
@@ -62,19 +66,19 @@ def score_sequences(
         yield from finished
     ticks = iter(show_progress(range(done, len(sequences)), "sequences", len(sequences) - done))
     while done < len(sequences):
-        for batch, found in _deal(replicas, _cut(sequences, done, budget)):
+        for batch, found in _distribute(replicas, _cut_batches(sequences, done, budget)):
             if found is None:
                 if len(batch) == 1:
                     raise InputError(
-                        "the GPU's memory does not hold one pair",
+                        "GPU memory cannot hold a single pair",
                         "scoring",
                         "use a larger GPU or dtype bfloat16",
                     )
                 budget = budget // 2
                 torch.cuda.empty_cache()
-                log.info("out of GPU memory: batches of %s tokens from here on", budget)
-                break  # what other devices did meanwhile is done again, in the smaller batches
-            yield found  # what is no finite number ends the run here, and is not kept
+                log.info("out of GPU memory: continuing with batches of %s tokens", budget)
+                break  # batches finished by other devices in the meantime are repeated at the smaller size
+            yield found  # the caller stops here on non-finite numbers, before they are saved
             done += len(batch)
             if resume is not None:
                 finished.append(found)
@@ -88,29 +92,31 @@ def score_sequences(
         pass
 
 
-def _cut(sequences: Sequence[ScoredSequence], start: int, budget: int) -> Iterator[Sequence[ScoredSequence]]:
-    """Yield batches of a number of tokens; the first pass of each is its longest."""
+def _cut_batches(
+    sequences: Sequence[ScoredSequence], start: int, budget: int
+) -> Iterator[Sequence[ScoredSequence]]:
+    """Yield batches of at most `budget` tokens; the first sequence of each is its longest."""
     while start < len(sequences):
         size = max(1, budget // len(sequences[start].ids))
         yield sequences[start : start + size]
         start += size
 
 
-def _deal(
+def _distribute(
     replicas: Sequence[Replica], batches: Iterator[Sequence[ScoredSequence]]
 ) -> Iterator[tuple[Sequence[ScoredSequence], TokenScores | None]]:
-    """Yield batches with their scores, in order, each device taking its turn; None where memory ran out."""
-    if len(replicas) == 1:  # in this thread: others have threads of torch of their own
+    """Yield batches with their scores, in order; devices take turns. None: out of memory."""
+    if len(replicas) == 1:  # in this thread: `torch.set_num_threads` does not apply to others
         for batch in batches:
             yield batch, _try_batch(replicas[0], batch)
         return
     waiting: deque[tuple[Sequence[ScoredSequence], Future[TokenScores | None]]] = deque()
     with ExitStack() as stack:
-        hands = [stack.enter_context(ThreadPoolExecutor(1)) for _ in replicas]
-        for turn, batch in enumerate(batches):
-            place = turn % len(replicas)
-            waiting.append((batch, hands[place].submit(_try_batch, replicas[place], batch)))
-            if len(waiting) >= _AHEAD * len(replicas):
+        workers = [stack.enter_context(ThreadPoolExecutor(1)) for _ in replicas]
+        for number, batch in enumerate(batches):
+            turn = number % len(replicas)
+            waiting.append((batch, workers[turn].submit(_try_batch, replicas[turn], batch)))
+            if len(waiting) >= _QUEUED * len(replicas):
                 first, future = waiting.popleft()
                 yield first, future.result()
         for batch, future in waiting:
@@ -118,11 +124,11 @@ def _deal(
 
 
 def _try_batch(replica: Replica, batch: Sequence[ScoredSequence]) -> TokenScores | None:
-    """Return the scores of a batch, or None if the GPU's memory ran out."""
+    """Return the scores of a batch, or None if GPU memory ran out."""
     import torch
 
     try:
-        with torch.inference_mode():  # a thread's own state
-            return score_batch(replica.project, batch, replica.device)
+        with torch.inference_mode():  # per thread
+            return score_batch(replica.projection, batch, replica.device)
     except torch.cuda.OutOfMemoryError:
         return None

@@ -1,4 +1,4 @@
-"""Scoring from files to files: what `score_pairs.py` and the command `fathom score` do."""
+"""Scoring from files to files, for `score_pairs.py` and the command `fathom score`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,19 +34,19 @@ def name_beside(pairs: Path, model: str) -> Path:
 def name_files(
     pairs: Sequence[Path], scores: Sequence[Path], reports: Sequence[Path] | None = None
 ) -> list[ScoreFiles]:
-    """Return which scores and which report belong to each file of pairs.
+    """Match each file of pairs with its output files.
 
     Parameters
     ----------
-    pairs, scores : sequences of Path
+    pairs, scores : sequence of Path
         In the same order.
     reports : sequence of Path, optional
-        In the same order; beside the scores, with the ending `.json`, if there is none.
+        In the same order; None: beside the scores, with suffix `.json`.
 
     Raises
     ------
     InputError
-        If a file would be written twice or over pairs, or cannot be written.
+        If the numbers of files differ, or a file would be written twice, overwrites pairs or is not writable.
     """
     for path in (*scores, *(reports or [])):
         require_file_name(path)
@@ -55,7 +55,7 @@ def name_files(
     differ = len({len(pairs), len(scores), len(reports)}) > 1
     if differ or len(set(written)) < len(written) or {path.resolve() for path in pairs} & set(written):
         raise InputError(
-            "every file of pairs needs an output and a report of its own",
+            "every file of pairs needs its own output and report",
             "--pairs, --output, --report",
             "give as many of each, in the same order",
         )
@@ -65,7 +65,7 @@ def name_files(
 def score_files(
     pointer: Pointer, files: Sequence[ScoreFiles], settings: Scoring, threads: int = 1, gpus: int = 1
 ) -> list[pl.DataFrame]:
-    """Score a model on files of pairs; write the scores of each and a report on them.
+    """Score a model on files of pairs; write scores and a report for each.
 
     A stopped run resumes from `.{name}.partial` beside the first scores.
 
@@ -77,19 +77,20 @@ def score_files(
         See :func:`name_files`.
     settings : Scoring
     threads : int, default=1
-        Threads of torch; 1 is the reference.
+        PyTorch threads; reference results use 1.
     gpus : int, default=1
-        How many of the visible GPUs share the work, if `settings.device` is `auto`.
+        Number of visible GPUs that share the work, if `settings.device` is `auto`.
 
     Returns
     -------
     list of DataFrame
-        Under contract SCORES, one for each file, in the order of its pairs.
+        Under contract SCORES, one per file, in the order of its pairs.
 
     Raises
     ------
     InputError
-        If the pairs or the model cannot be read, or do not fit each other; see :func:`score_benchmarks`.
+        If the pairs or the model cannot be read, or the model cannot score them; see
+        :func:`fathom.scoring.ranks.score_benchmarks`.
     """
     if min(threads, gpus) < 1:
         raise InputError("must be 1 or more", "--threads, --gpus")
@@ -108,10 +109,10 @@ def score_files(
     key = make_key(__file__, shared, vars(pointer) | {"path": ""}, settings, threads, hashes)
     resume = Resume(files[0].scores, key)
     found = score_benchmarks(models, tokenizer, benchmarks, settings, pointer, resume)
-    for place, scores in enumerate(found):
+    for index, scores in enumerate(found):
         report = shared | {
-            "pairs_sha256": hashes[place],
-            "together_with": hashes[:place] + hashes[place + 1 :],
+            "pairs_sha256": hashes[index],
+            "together_with": hashes[:index] + hashes[index + 1 :],
             "pairs": len(scores),
             "backed_off": int(scores["backed_off"].sum()),
             "ties": int((scores["ties"] > 0).sum()),
@@ -120,7 +121,7 @@ def score_files(
             "%s: %s pairs, %s backed off, %s with ties",
             *(report[key] for key in ("model", "pairs", "backed_off", "ties")),
         )
-        write_table(files[place].scores, scores, SCORES)
-        write_json(files[place].report, report)
+        write_table(files[index].scores, scores, SCORES)
+        write_json(files[index].report, report)
     resume.remove()
     return found

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from fathom.config.scoring import Perplexity
-from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.models.loading import find_context_length
 from fathom.models.tokens import Document, encode_document
-from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import log
 from fathom.scoring.batches import Replica, score_sequences
-from fathom.scoring.logits import choose_projection
+from fathom.scoring.logits import choose_projection, describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
@@ -25,18 +23,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FOLD = "adapt-test"
-"""Documents that neither a benchmark is made from nor a model is trained on."""
+"""Fold of documents that are used neither for benchmarks nor for training."""
 
 
 class Windows(NamedTuple):
-    """Tokens that a model is given at once, BOS token counted, and tokens scored in each further window."""
+    """Tokens per window, including the BOS token, and tokens scored in each window after the first."""
 
     window: int
     stride: int
 
 
 class Likelihood(NamedTuple):
-    """What documents add up to."""
+    """Sums over documents: tokens, UTF-8 bytes, and negative log-likelihood in nats."""
 
     tokens: int
     bytes: int
@@ -44,17 +42,17 @@ class Likelihood(NamedTuple):
 
     @property
     def perplexity(self) -> float:
-        """Perplexity over tokens; NaN without a token, infinite where it is larger than any number."""
+        """Perplexity per token; NaN without tokens, infinite on overflow."""
         return _exponentiate(self.nats / self.tokens) if self.tokens else math.nan
 
     @property
     def bits_per_byte(self) -> float:
-        """Bits for each UTF-8 byte; NaN without a byte."""
+        """Bits per UTF-8 byte; NaN without bytes."""
         return self.nats / math.log(2) / self.bytes if self.bytes else math.nan
 
 
 def _exponentiate(value: float) -> float:
-    """Return e to the power of `value`; infinity where that is no number."""
+    """Return exp(value); infinity on overflow."""
     try:
         return math.exp(value)
     except OverflowError:
@@ -62,60 +60,61 @@ def _exponentiate(value: float) -> float:
 
 
 def select_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Choose the documents that are scored.
+    """Select the held-out documents to score.
 
     Parameters
     ----------
     texts : DataFrame
         Under contract TEXTS.
     max_characters : int
-        Whole documents in the order of a hash of doc_id, up to the first that would go over it; at least one.
+        Limit on the total length. Whole documents are taken in the order of a hash of doc_id until the next
+        one would exceed it; at least one.
 
     Returns
     -------
     DataFrame
-        Columns doc_id, text, in that order; no row where the fold is empty.
+        Columns doc_id, text; sorted by the hash; empty if the fold is.
     dict of str to int
-        Documents of the fold, and those left out, by reason.
+        Number of documents in the fold, and of those left out, by reason.
     """
     fold = texts.filter(pl.col("fold") == FOLD).select("doc_id", "text")
-    full = fold.filter(pl.col("text").str.strip_chars() != "")
-    ordered = full[sorted(range(len(full)), key=lambda row: hash_text(full["doc_id"][row]))]
+    with_text = fold.filter(pl.col("text").str.strip_chars() != "")
+    ordered = with_text[sorted(range(len(with_text)), key=lambda row: hash_text(with_text["doc_id"][row]))]
     size = pl.col("text").str.len_chars().cum_sum()
     chosen = ordered.filter((size <= max_characters) | (pl.int_range(pl.len()) == 0))
     counts = {
         "documents_in_fold": len(fold),
-        "documents_without_text": len(fold) - len(full),
-        "documents_over_limit": len(full) - len(chosen),
+        "documents_without_text": len(fold) - len(with_text),
+        "documents_over_limit": len(with_text) - len(chosen),
     }
     if chosen.is_empty():
-        log.info("there is no text in fold %s: no perplexity", FOLD)
+        log.info("fold %s has no text: perplexity is not measured", FOLD)
     return chosen, counts
 
 
 def fit_windows(model: Any, settings: Perplexity) -> Windows:
-    """Return window and stride for a model; a context shorter than the window shortens both in proportion."""
+    """Return window and stride for a model; a shorter context reduces both in proportion."""
     context = find_context_length(model)
     window = settings.window if context is None else min(settings.window, context)
     return Windows(window, max(1, settings.stride * window // settings.window))
 
 
 def cut_windows(document: Document, windows: Windows) -> Iterator[ScoredSequence]:
-    """Cut a document into windows, so that each token from `document.start` on is scored in exactly one.
+    """Cut a document into windows, such that each token from `document.start` on is scored in exactly one.
 
-    The first window scores all that fits, each further one `stride` tokens (the last one, what is left) with
-    as many tokens before them as the window holds. A BOS token comes first in every window.
+    The first window scores all its tokens. Each later window scores the next `stride` tokens, the last one
+    the rest, with as much context as the window holds. Every window starts with the BOS token, if any.
     """
-    before = () if document.bos is None else (document.bos,)
-    room = windows.window + 1 - len(before)  # the last token of a window is predicted, never put in
+    prefix = () if document.bos is None else (document.bos,)
+    room = windows.window + 1 - len(prefix)  # the last token is a target only, not part of the input
     done = document.start
     while done < len(document.ids):
         first = done == document.start and done < room
         end = min(len(document.ids), room if first else done + windows.stride)
         left = max(0, end - room)
-        ids = (*before, *document.ids[left : end - 1])
-        first_place = len(before) + done - left - 1
-        yield ScoredSequence(ids, list(enumerate(document.ids[done:end], start=first_place)))
+        ids = (*prefix, *document.ids[left : end - 1])
+        first_position = len(prefix) + done - left - 1
+        yield ScoredSequence(ids, list(enumerate(document.ids[done:end], start=first_position)))
         done = end
 
 
@@ -138,50 +137,44 @@ def score_texts(
     windows : Windows
         From :func:`fit_windows`.
     batch_tokens : int
-        Tokens in a batch, padding counted; halved, and halved again, while a GPU's memory runs out.
+        Tokens per batch, including padding; halved on out-of-memory of a GPU.
     add_bos : bool, optional
-        Whether a BOS token comes first; None asks the tokenizer.
+        Whether a BOS token comes first; None: the tokenizer's default.
     name : str
         Name of the model for messages.
 
     Returns
     -------
     DataFrame
-        Under contract PERPLEXITY, in the order of `texts`; a document of which nothing can be predicted has
-        0 tokens.
+        Under contract PERPLEXITY, in the order of `texts`; documents without a scored token have 0 tokens.
 
     Raises
     ------
     InputError
-        If log-probabilities are no finite numbers.
+        If log-probabilities are not finite.
     """
-    import torch
-
     doc_ids = texts["doc_id"].to_list()
     documents = [encode_document(tokenizer, text, add_bos) for text in texts["text"]]
-    owned = [(row, window) for row, found in enumerate(documents) for window in cut_windows(found, windows)]
-    owned.sort(key=lambda item: (-len(item[1].ids), doc_ids[item[0]], item[1].ids))
+    cut = [(row, window) for row, each in enumerate(documents) for window in cut_windows(each, windows)]
+    cut.sort(key=lambda item: (-len(item[1].ids), doc_ids[item[0]], item[1].ids))
     parts: list[list[float]] = [[] for _ in documents]
-    training = model.training
-    model.eval()
-    with torch.inference_mode(), prepack_models([model]):
-        for row, logs in _score_windows(model, owned, batch_tokens, name):
-            _check_finite(logs, doc_ids[row], name)
-            parts[row] += (-logs).tolist()
-    model.train(training)
+    with evaluate_models([model]):
+        for row, log_probability in _score_windows(model, cut, batch_tokens, name):
+            _check_finite(log_probability, doc_ids[row], name)
+            parts[row] += (-log_probability).tolist()
     return _make_frame(doc_ids, documents, parts)
 
 
 def _score_windows(
-    model: Any, owned: Sequence[tuple[int, ScoredSequence]], batch_tokens: int, name: str
+    model: Any, windows: Sequence[tuple[int, ScoredSequence]], batch_tokens: int, name: str
 ) -> Iterator[tuple[int, "NDArray[np.float64]"]]:
-    """Yield, for each window, whose it is and the log-probabilities of the tokens scored in it."""
-    if not owned:
+    """Yield, for each window, the row of its document and the log-probabilities of its scored tokens."""
+    if not windows:
         return
-    sample = owned[0][1].ids
+    sample = windows[0][1].ids
     replica = Replica(choose_projection(model, sample[: max(1, len(sample) - 1)], name), model.device)
-    waiting = iter(owned)
-    for found in score_sequences([replica], [window for _, window in owned], batch_tokens, None):
+    waiting = iter(windows)
+    for found in score_sequences([replica], [window for _, window in windows], batch_tokens, None):
         done = 0
         while done < len(found.log_probability):
             row, window = next(waiting)
@@ -190,32 +183,28 @@ def _score_windows(
 
 
 def _check_finite(log_probability: "NDArray[np.float64]", doc_id: str, name: str) -> None:
-    """Raise `InputError` if a log-probability is no finite number."""
+    """Raise `InputError` if a log-probability is not finite."""
     import numpy as np
 
     if not np.isfinite(log_probability).all():
-        raise InputError(
-            f"{name} gives logits that are no finite numbers on document {doc_id!r}",
-            "perplexity",
-            "a corrupt checkpoint, or float16 overflows: use float32 or bfloat16",
-        )
+        raise describe_non_finite(name, f"document {doc_id!r}", "perplexity")
 
 
 def _make_frame(
     doc_ids: Sequence[str], documents: Sequence[Document], parts: Sequence[Sequence[float]]
 ) -> pl.DataFrame:
-    """Return the rows; sums do not depend on the order in which windows were scored."""
+    """Return one row per document; exact sums do not depend on the order of windows."""
     columns: dict[str, tuple[list[Any], Any]] = {
         "doc_id": (list(doc_ids), pl.String),
         "tokens": ([len(part) for part in parts], pl.Int64),
-        "bytes": ([found.size for found in documents], pl.Int64),
+        "bytes": ([each.size for each in documents], pl.Int64),
         "nats": ([math.fsum(part) for part in parts], pl.Float64),
-        "tokens_left_out": ([found.start for found in documents], pl.Int64),
-        "bytes_left_out": ([found.left_out for found in documents], pl.Int64),
+        "tokens_left_out": ([each.start for each in documents], pl.Int64),
+        "bytes_left_out": ([each.left_out for each in documents], pl.Int64),
     }
     return pl.DataFrame([pl.Series(name, values, dtype=dtype) for name, (values, dtype) in columns.items()])
 
 
 def sum_likelihoods(scores: pl.DataFrame) -> Likelihood:
-    """Return the sums over documents, each token and each byte with the same weight."""
+    """Sum tokens, bytes and log-likelihood over documents."""
     return Likelihood(int(scores["tokens"].sum()), int(scores["bytes"].sum()), math.fsum(scores["nats"]))

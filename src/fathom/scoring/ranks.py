@@ -1,7 +1,6 @@
-"""Rank and probability of every target, teacher-forced, each beginning read once [RawCorpora, Sec. 2.6]."""
+"""Teacher-forced rank and probability of every target, shared prefixes read once [RawCorpora, Sec. 2.6]."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +10,11 @@ from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.models.loading import Pointer, find_context_length
 from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
-from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import log
 from fathom.running.resume import Resume
 from fathom.scoring.batches import Replica, score_sequences
 from fathom.scoring.inputs import COLUMNS, complete_pairs
-from fathom.scoring.logits import choose_projection
+from fathom.scoring.logits import choose_projection, describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
 
 
@@ -31,8 +29,8 @@ def score_pairs(
 ) -> pl.DataFrame:
     """Score a model on prompt-target pairs; see :func:`score_benchmarks`.
 
-    Columns prompt and target are enough, see :func:`fathom.scoring.inputs.complete_pairs`; without settings,
-    the defaults hold.
+    Only the columns prompt and target are required, see :func:`fathom.scoring.inputs.complete_pairs`. Without
+    settings, the defaults apply.
     """
     pointer = Pointer(name, Path(), add_bos=add_bos, chat_template=chat_template)
     return score_benchmarks(model, tokenizer, [complete_pairs(pairs)], settings or Scoring(), pointer)[0]
@@ -46,49 +44,51 @@ def score_benchmarks(
     pointer: Pointer | None = None,
     resume: Resume | None = None,
 ) -> list[pl.DataFrame]:
-    """Score a model on several benchmarks at once: what their pairs share is read once.
+    """Score a model on several benchmarks; sequences that their pairs share are read once.
 
     Parameters
     ----------
-    model : transformers causal language model, or a list of the same model on several devices
-        Batches are dealt out to the devices; the scores do not depend on how many there are.
-    tokenizer : its tokenizer
+    model : transformers causal language model, or list of copies of one model on several devices
+        Batches are distributed over the devices; the scores do not depend on their number.
+    tokenizer : transformers tokenizer
     benchmarks : sequence of DataFrame
-        Columns pair_id, keyword, prompt, target; more are ignored.
+        Columns pair_id, keyword, prompt, target; others are ignored.
     settings : Scoring
-        Uses `batch_tokens`; halved, and halved again, while a GPU's memory runs out.
+        Uses `batch_tokens`, which is halved on out-of-memory of a GPU.
     pointer : Pointer, optional
-        Its name for messages, whether a BOS token comes first, and whether its chat template is around.
+        Uses `name` for messages, `add_bos` and `chat_template`.
     resume : Resume, optional
-        Where finished sequences are saved, so that a stopped run resumes.
+        Saves finished sequences, so that a stopped run resumes.
 
     Returns
     -------
     list of DataFrame
-        Under contract SCORES, one for each benchmark, in the order of its pairs.
+        Under contract SCORES, one per benchmark, in the order of its pairs.
 
     Raises
     ------
     InputError
-        If pair ids stand twice in a benchmark, a pair is longer than the model's context, logits are no
-        finite numbers or fewer than the tokenizer's entries, or the model is not causal.
+        If a benchmark has duplicate pair ids, a pair is longer than the model's context, logits are not
+        finite, a target token has no logit, or the model is not causal.
     """
     for pairs in benchmarks:
         check_pairs(pairs)
     pointer = pointer or Pointer("the model", Path())
-    every = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
+    joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     prefix = encode_chat_prefix(tokenizer, pointer.add_bos) if pointer.chat_template else []
-    texts = every["prompt"].to_list(), every["target"].to_list()
+    texts = joined["prompt"].to_list(), joined["target"].to_list()
     encoded = encode_pairs(tokenizer, *texts, pointer.add_bos, prefix)
-    names, models = every["pair_id"].to_list(), model if isinstance(model, list) else [model]
+    names, models = joined["pair_id"].to_list(), model if isinstance(model, list) else [model]
     check_lengths(models[0], encoded, names, pointer.name)
     plan = plan_sequences(encoded)
     _log_plan(plan, encoded)
     _log_unknown(tokenizer.unk_token_id, encoded, pointer.name)
     tokens, entries = join_token_scores([]), 1
     if plan.sequences:
-        with _evaluate(models, plan.sequences[0].ids, pointer.name) as replicas:
-            entries = replicas[0].project.entries
+        with evaluate_models(models):
+            ids = plan.sequences[0].ids
+            replicas = [Replica(choose_projection(each, ids, pointer.name), each.device) for each in models]
+            entries = replicas[0].projection.entries
             _check_entries(entries, encoded, names, pointer.name)
             parts, count = list[TokenScores](), 0
             for part in score_sequences(replicas, plan.sequences, settings.batch_tokens, resume):
@@ -96,34 +96,19 @@ def score_benchmarks(
                 parts.append(part)
                 count += len(part.rank)
             tokens = join_token_scores(parts)
-    rows = [tokens.pick(places) for places in plan.rows]
-    scores = _make_frame(every, encoded, rows, entries)
-    ends = [len(pairs) for pairs in benchmarks]
-    return [scores.slice(sum(ends[:place]), size) for place, size in enumerate(ends)]
-
-
-@contextmanager
-def _evaluate(models: Sequence[Any], ids: Sequence[int], name: str) -> Iterator[list[Replica]]:
-    """Give each device's model with its output layer, in evaluation; set back what was in training."""
-    import torch
-
-    training = [model.training for model in models]
-    try:
-        with torch.inference_mode(), prepack_models(models):
-            yield [Replica(choose_projection(model.eval(), ids, name), model.device) for model in models]
-    finally:
-        for model, was in zip(models, training, strict=True):
-            model.train(was)
+    scores = _make_frame(joined, encoded, [tokens.pick(rows) for rows in plan.rows], entries)
+    sizes = [len(pairs) for pairs in benchmarks]
+    return [scores.slice(sum(sizes[:index]), size) for index, size in enumerate(sizes)]
 
 
 def check_pairs(pairs: pl.DataFrame) -> None:
-    """Raise `InputError` if pairs lack a column or a pair id stands twice."""
+    """Raise `InputError` if a column is missing or a pair id is duplicated."""
     missing = [column for column in COLUMNS if column not in pairs.columns]
     if missing:
-        raise InputError(f"pairs lack: {', '.join(missing)}", "pairs", f"they need {', '.join(COLUMNS)}")
-    twice = pairs.filter(pairs["pair_id"].is_duplicated())["pair_id"]
-    if len(twice):
-        raise InputError(f"pair {twice[0]!r} stands twice", "pairs", "each pair needs its own pair_id")
+        raise InputError(f"missing columns: {', '.join(missing)}", "pairs", f"required: {', '.join(COLUMNS)}")
+    duplicates = pairs.filter(pairs["pair_id"].is_duplicated())["pair_id"]
+    if len(duplicates):
+        raise InputError(f"duplicate pair_id {duplicates[0]!r}", "pairs", "give each pair its own pair_id")
 
 
 def check_lengths(model: Any, encoded: Sequence[EncodedPair], names: Sequence[str], name: str) -> None:
@@ -139,36 +124,32 @@ def check_lengths(model: Any, encoded: Sequence[EncodedPair], names: Sequence[st
 
 
 def _check_entries(entries: int, encoded: Sequence[EncodedPair], names: Sequence[str], name: str) -> None:
-    """Raise `InputError` if a target has a token that the model gives no logit."""
+    """Raise `InputError` if the model has no logit for a target token."""
     for pair, pair_name in zip(encoded, names, strict=True):
         largest = max(pair.ids[pair.start :])
         if largest >= entries:
             raise InputError(
-                f"pair {pair_name!r} has token {largest}, {name} gives logits for {entries:,} only",
+                f"pair {pair_name!r} has token {largest}, but {name} has only {entries:,} logits",
                 "scores",
                 "check that the tokenizer belongs to the model",
             )
 
 
 def _check_finite(part: TokenScores, before: int, plan: ScoringPlan, names: Sequence[str], name: str) -> None:
-    """Raise `InputError` if a log-probability is no finite number; `before` tokens came in earlier parts."""
+    """Raise `InputError` if a log-probability is not finite; `before`: number of tokens in earlier parts."""
     import numpy as np
 
     wrong = np.flatnonzero(~np.isfinite(part.log_probability))
     if len(wrong):
         row = before + int(wrong[0])
         pair = next(pair for pair, rows in zip(names, plan.rows, strict=True) if row in rows)
-        raise InputError(
-            f"{name} gives logits that are no finite numbers on pair {pair!r}",
-            "scores",
-            "a corrupt checkpoint, or float16 overflows: use float32 or bfloat16",
-        )
+        raise describe_non_finite(name, f"pair {pair!r}", "scores")
 
 
 def _log_plan(plan: ScoringPlan, encoded: Sequence[EncodedPair]) -> None:
-    """Log how much the pairs share."""
+    """Log how many tokens are read, and how many without sharing."""
     log.info(
-        "%s pairs of %s tokens: %s sequences of %s tokens are read",
+        "%s pairs with %s tokens are read as %s sequences with %s tokens",
         f"{len(encoded):,}",
         f"{sum(len(pair.ids) - 1 for pair in encoded):,}",
         f"{len(plan.sequences):,}",
@@ -177,16 +158,16 @@ def _log_plan(plan: ScoringPlan, encoded: Sequence[EncodedPair]) -> None:
 
 
 def _log_unknown(unknown: int | None, encoded: Sequence[EncodedPair], name: str) -> None:
-    """Log how many targets are none to the tokenizer: what is scored is its token for unknown words."""
+    """Log how many targets are scored by the token for unknown words."""
     count = sum(unknown in pair.ids[pair.start :] for pair in encoded)
     if count:
-        log.info("%s targets hold what the tokenizer of %s does not know", f"{count:,}", name)
+        log.info("%s targets contain words unknown to the tokenizer of %s", f"{count:,}", name)
 
 
 def _make_frame(
     pairs: pl.DataFrame, encoded: Sequence[EncodedPair], rows: Sequence[TokenScores], entries: int
 ) -> pl.DataFrame:
-    """Return scores by pair: means of ranks and probabilities over a target's tokens."""
+    """Return scores by pair: mean rank and mean probability over a target's tokens, among others."""
     import numpy as np
 
     columns: dict[str, tuple[Any, Any]] = {

@@ -1,4 +1,4 @@
-"""Which token sequences a model must read to score all pairs: each beginning once.
+"""Which token sequences a model must read to score all pairs: each shared prefix once.
 
 A causal model's hidden state at a token depends only on the tokens before it. So a pair whose tokens are a
 prefix of another pair's tokens is scored in the same sequence, and pairs with equal tokens share one: the

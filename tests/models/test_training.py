@@ -131,7 +131,7 @@ def test_schedule_warms_up_and_decays_to_a_tenth() -> None:
 def test_too_little_text_is_an_error(texts: pl.DataFrame, settings: Training, tokenizer: Any) -> None:
     train_only = texts.filter(pl.col("fold") == "adapt-train")
     model = build_model(settings, tokenizer)
-    with pytest.raises(InputError, match="fold adapt-train has .* one batch needs 4"):
+    with pytest.raises(InputError, match=r"fold adapt-train has .* one batch needs 4"):
         train(model, tokenizer, texts.with_columns(text=pl.lit("the")).head(3), settings)
     with pytest.raises(InputError, match="fold adapt-valid has 0 sequences, one batch needs 1"):
         train(model, tokenizer, train_only, settings)

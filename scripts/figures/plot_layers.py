@@ -11,8 +11,9 @@ from pathlib import Path
 
 from fathom.config.layers import FIGURES, Layers
 from fathom.config.section import Section
-from fathom.figures.layers import COLUMNS, Numbers, plot_curves, plot_keywords, read_numbers
-from fathom.io.contracts.layers import LAYER_RATES
+from fathom.figures.layers import FigureData, plot_curves, plot_keywords
+from fathom.io.contracts.layers import LAYER_CHANGE_COLUMNS, LAYER_RATES, LAYER_SUMMARY_COLUMNS
+from fathom.io.files import read_delimited
 from fathom.io.tables import read_table
 from fathom.running.program import add_settings, log, read_settings, run_program
 
@@ -26,18 +27,18 @@ class Settings(Section):
 def main(arguments: argparse.Namespace) -> None:
     """Read the tables, draw one figure, write it and its numbers."""
     settings = read_settings(arguments.settings, Settings)
-    summary, changes = (
-        read_numbers(path, columns)
-        for path, columns in zip((arguments.summary, arguments.changes), COLUMNS, strict=True)
-    )
-    numbers = Numbers(
-        arguments.models, summary, changes, read_table(arguments.rates, LAYER_RATES), settings.layers
+    data = FigureData(
+        arguments.models,
+        read_delimited(arguments.summary, ",", LAYER_SUMMARY_COLUMNS),
+        read_delimited(arguments.changes, ",", LAYER_CHANGE_COLUMNS),
+        read_table(arguments.rates, LAYER_RATES),
+        settings.layers,
     )
     files = (arguments.output, arguments.png, arguments.table)
     if arguments.figure == "keywords":
-        plot_keywords(numbers, arguments.title, files)
+        plot_keywords(data, arguments.title, files)
     else:
-        plot_curves(arguments.figure, numbers, arguments.title, files)
+        plot_curves(arguments.figure, data, arguments.title, files)
     log.info("figure %s of %s drawn", arguments.figure, ", ".join(arguments.models))
 
 

@@ -11,20 +11,18 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.layers import (
     BUILDERS,
-    COLUMNS,
-    Line,
-    Numbers,
+    Curve,
+    FigureData,
     Panel,
     choose_keywords,
     draw_heat_map,
     draw_panels,
     plot_curves,
     plot_keywords,
-    read_numbers,
 )
 from fathom.figures.style import use_style
-from fathom.io.contracts.layers import LAYER_RATES
-from fathom.io.files import hash_file, write_delimited
+from fathom.io.contracts.layers import LAYER_CHANGE_COLUMNS, LAYER_RATES, LAYER_SUMMARY_COLUMNS
+from fathom.io.files import hash_file, read_delimited, write_delimited
 from fathom.io.tables import make_empty_table
 from fathom.layers.changes import compare_layers, list_changes, make_curves, summarize_layers
 
@@ -62,7 +60,7 @@ def make_targets(seed: int, keywords: int, layers: int) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def numbers(tmp_path_factory: pytest.TempPathFactory) -> Numbers:
+def data(tmp_path_factory: pytest.TempPathFactory) -> FigureData:
     folder = tmp_path_factory.mktemp("numbers")
     rates = {model: make_rates(place, 60, 24) for place, model in enumerate(MODELS)}
     targets = {model: make_targets(place, 60, 24) for place, model in enumerate(MODELS)}
@@ -70,10 +68,11 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> Numbers:
     changes = compare_layers(curves, [(model, MODELS[0]) for model in MODELS[1:]], SETTINGS, summary)
     tables = [summarize_layers(curves, summary), list_changes(changes, summary)]
     found = []
-    for name, columns, rows in zip(("layers", "changes"), COLUMNS, tables, strict=True):
+    headers = (LAYER_SUMMARY_COLUMNS, LAYER_CHANGE_COLUMNS)
+    for name, columns, rows in zip(("layers", "changes"), headers, tables, strict=True):
         write_delimited(folder / f"{name}.csv", columns, rows, ",")
-        found.append(read_numbers(folder / f"{name}.csv", columns))
-    return Numbers(MODELS, found[0], found[1], rates[MODELS[0]], SETTINGS)
+        found.append(read_delimited(folder / f"{name}.csv", ","))
+    return FigureData(MODELS, found[0], found[1], rates[MODELS[0]], SETTINGS)
 
 
 def test_every_figure_is_built() -> None:
@@ -92,11 +91,11 @@ def test_every_figure_is_built() -> None:
     ],
 )
 def test_panels_hold_what_they_promise_and_texts_stay_apart(
-    numbers: Numbers, name: str, panels: int, lines: int
+    data: FigureData, name: str, panels: int, lines: int
 ) -> None:
-    built = BUILDERS[name][0](numbers)
-    assert (len(built), sum(len(panel.lines) for panel in built)) == (panels, lines)
-    assert all(line.layers for panel in built for line in panel.lines)
+    built = BUILDERS[name][0](data)
+    assert (len(built), sum(len(panel.curves) for panel in built)) == (panels, lines)
+    assert all(curve.layers for panel in built for curve in panel.curves)
     with use_style():
         figure = draw_panels(built, "Attributes by layer\nComputer science: artificial intelligence")
         figure.draw_without_rendering()
@@ -116,7 +115,7 @@ def test_panels_hold_what_they_promise_and_texts_stay_apart(
 @pytest.mark.parametrize("panels", [1, 2])
 def test_a_legend_of_long_names_stays_inside_the_figure(length: int, panels: int) -> None:
     names = [f"{place}{'+base-model' * 9}"[:length] for place in range(6)]
-    lines = [Line(name, [0, 1], [1, 2], [1, 2], [1, 2], place) for place, name in enumerate(names)]
+    lines = [Curve(name, [0, 1], [1, 2], [1, 2], [1, 2], place) for place, name in enumerate(names)]
     with use_style():
         figure = draw_panels([Panel(f"panel {place}", "%", lines) for place in range(panels)], "title")
         figure.draw_without_rendering()
@@ -124,52 +123,52 @@ def test_a_legend_of_long_names_stays_inside_the_figure(length: int, panels: int
     assert box.x0 >= 0 and box.x1 <= figure.bbox.x1
 
 
-def test_numbers_of_a_figure_are_those_of_the_tables_in_percent(numbers: Numbers, tmp_path: Path) -> None:
+def test_numbers_of_a_figure_are_those_of_the_tables_in_percent(data: FigureData, tmp_path: Path) -> None:
     files = (tmp_path / "f.pdf", tmp_path / "f.png", tmp_path / "f.csv")
-    plot_curves("rates", numbers, "CS.AI", files)
+    plot_curves("rates", data, "CS.AI", files)
     table = pl.read_csv(files[2])
     assert table["panel"].unique(maintain_order=True).to_list() == [
         "attribute rate", "probability sum", "change of the attribute rate", "change of the probability sum",
     ]  # fmt: skip
     found = table.filter(panel="attribute rate", series=MODELS[0], layer=12)["value"][0]
-    standard = numbers.rates.filter(projection="normed", k=50, list_length=1200, layer=12)
+    standard = data.rates.filter(projection="normed", k=50, list_length=1200, layer=12)
     assert found == pytest.approx(100 * standard["rate"].mean(), rel=1e-4)
     before = [hash_file(file) for file in files]
-    plot_curves("rates", numbers, "CS.AI", files)
+    plot_curves("rates", data, "CS.AI", files)
     assert [hash_file(file) for file in files] == before
 
 
-def test_a_model_without_a_reference_has_no_panels_of_changes(numbers: Numbers) -> None:
-    alone = Numbers(MODELS[:1], numbers.summary, [], numbers.rates, SETTINGS)
+def test_a_model_without_a_reference_has_no_panels_of_changes(data: FigureData) -> None:
+    alone = FigureData(MODELS[:1], data.summary, [], data.rates, SETTINGS)
     assert len(BUILDERS["rates"][0](alone)) == 2
 
 
 def test_the_heat_map_shows_at_most_forty_keywords_from_best_to_worst(
-    numbers: Numbers, tmp_path: Path
+    data: FigureData, tmp_path: Path
 ) -> None:
-    table = choose_keywords(numbers.rates, SETTINGS)
+    table = choose_keywords(data.rates, SETTINGS)
     assert table.shape == (40, 26)
     means = table.drop("keyword").mean_horizontal().to_list()
     assert means == sorted(means, reverse=True) and 20 < max(means) < 100
     files = (tmp_path / "f.pdf", tmp_path / "f.png", tmp_path / "f.csv")
-    plot_keywords(numbers, "CS.AI", files)
+    plot_keywords(data, "CS.AI", files)
     assert pl.read_csv(files[2]).shape == (40, 26)
     with use_style():
         figure = draw_heat_map(table, "title")
         figure.draw_without_rendering()
         boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
     assert not any(box.overlaps(other) for place, box in enumerate(boxes) for other in boxes[place + 1 :])
-    few = choose_keywords(numbers.rates.filter(pl.col("keyword") < "keyword 003"), SETTINGS)
+    few = choose_keywords(data.rates.filter(pl.col("keyword") < "keyword 003"), SETTINGS)
     assert len(few) == 3
 
 
-def test_missing_columns_and_missing_numbers_are_named(numbers: Numbers, tmp_path: Path) -> None:
+def test_missing_columns_and_missing_numbers_are_named(data: FigureData, tmp_path: Path) -> None:
     (tmp_path / "layers.csv").write_text("model,layer\nm,0\n")
-    with pytest.raises(InputError, match="columns are missing: projection"):
-        read_numbers(tmp_path / "layers.csv", COLUMNS[0])
-    nobody = Numbers(["nobody"], numbers.summary, [], numbers.rates, SETTINGS)
-    with pytest.raises(InputError, match="figure 'sums' has nothing to show"):
+    with pytest.raises(InputError, match="missing columns: projection"):
+        read_delimited(tmp_path / "layers.csv", ",", LAYER_SUMMARY_COLUMNS)
+    nobody = FigureData(["nobody"], data.summary, [], data.rates, SETTINGS)
+    with pytest.raises(InputError, match="no data for figure 'sums'"):
         plot_curves("sums", nobody, "", (tmp_path / "a", tmp_path / "b", tmp_path / "c"))
-    raw = numbers.rates.filter(projection="raw")
-    with pytest.raises(InputError, match="there are no rates with the final norm"):
+    raw = data.rates.filter(projection="raw")
+    with pytest.raises(InputError, match="no rates with the final norm"):
         choose_keywords(raw, SETTINGS)

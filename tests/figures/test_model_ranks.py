@@ -198,9 +198,9 @@ def test_missing_variant_and_intervals(tmp_path, caplog):
             figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
             assert _texts_outside(figure) == []
     assert [model.model for model in models] == ["a", "b", "d"]
-    assert "no rank for model c on tf" in caplog.text
+    assert "model c has no rank on tf" in caplog.text
     assert "no TF-IDF rank for b" in caplog.text
-    assert "TF: 1 of 2 ranks have no interval" in caplog.text
+    assert "TF: 1 of 2 ranks are drawn without an interval" in caplog.text
     assert "too few models" in figure.axes[1].get_title()
 
 
@@ -248,11 +248,11 @@ def test_equal_ranks_have_no_correlation(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([], "no trimmed mean rank"),
-        ([_row("a", "tf", 1.0), _row("a", "tf", 2.0)], "stands twice"),
-        ([("ml", "tf", "a", "rank", "trimmed_mean", "many", 1, 2, 3)], "no numbers"),
+        ([], "no trimmed mean ranks"),
+        ([_row("a", "tf", 1.0), _row("a", "tf", 2.0)], "duplicate row"),
+        ([("ml", "tf", "a", "rank", "trimmed_mean", "many", 1, 2, 3)], "not a number"),
         ([_row("a", "tf", math.nan, "", "")], "no model has a rank"),
-        ([_row("a", "tf", 1.0, domain="law")], "no domain 'ml'"),
+        ([_row("a", "tf", 1.0, domain="law")], "unknown domain 'ml'"),
     ],
 )
 def test_bad_summaries_are_refused(tmp_path, rows, message):

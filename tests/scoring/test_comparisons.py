@@ -183,7 +183,7 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
         command += [f"--{name}", tmp_path / f"{name}.csv"]
     done = run_program("compare_models", *command, "--settings", '{"rounds": 50}', imports=STATISTICS)
     assert done.returncode == 0, done.stderr
-    assert "a, tf: 6 of 6 pairs of models are apart by rank" in done.stderr
+    assert "a, tf: 6 of 6 pairs of models differ significantly by rank" in done.stderr
     comparisons, groups, correlations = (read_delimited(tmp_path / f"{name}.csv", ",") for name in names)
     assert [tuple(rows[0]) for rows in (comparisons, groups, correlations)] == [
         COMPARISON_COLUMNS, GROUP_COLUMNS, CORRELATION_COLUMNS,

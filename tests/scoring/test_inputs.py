@@ -60,9 +60,9 @@ def test_what_is_there_stays() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([{"prompt": "a"}], "line 1: no text under target"),
-        ([ROWS[0], {"prompt": 3, "target": " x"}], "line 2: no text under prompt"),
-        ([{**ROWS[0], "keyword": "k"}, ROWS[1]], "line 2: no text under keyword"),
+        ([{"prompt": "a"}], "line 1: no text in target"),
+        ([ROWS[0], {"prompt": 3, "target": " x"}], "line 2: no text in prompt"),
+        ([{**ROWS[0], "keyword": "k"}, ROWS[1]], "line 2: no text in keyword"),
     ],
 )
 def test_lines_that_lack_a_text_are_named(
@@ -79,12 +79,12 @@ def test_files_without_a_pair_are_refused(tmp_path: Path, name: str) -> None:
         write_table(tmp_path / name, make_empty_table(PAIRS), PAIRS)
     else:
         write_lines(tmp_path / name, [])
-    with pytest.raises(InputError, match=f"{name}: there is no pair in this file"):
+    with pytest.raises(InputError, match=f"{name}: no pairs in this file"):
         read_pairs(tmp_path / name)
 
 
 def test_frames_without_prompt_or_target_are_refused() -> None:
-    with pytest.raises(InputError, match="pairs lack: target"):
+    with pytest.raises(InputError, match="missing columns: target"):
         complete_pairs(pl.DataFrame({"prompt": ["a"]}))
 
 

@@ -306,7 +306,7 @@ def test_pairs_that_stand_twice_or_lack_a_column(tokenizer: Any) -> None:
     pairs = make_pairs(2)
     with pytest.raises(InputError, match="duplicate pair_id 'p00'"):
         score_pairs(make_model("gpt2"), tokenizer, pl.concat([pairs, pairs]), Scoring())
-    with pytest.raises(InputError, match="pairs lack: target"):
+    with pytest.raises(InputError, match="missing columns: target"):
         score_pairs(make_model("gpt2"), tokenizer, pairs.drop("target"), Scoring())
     with pytest.raises(InputError, match="pairs lack: pair_id, keyword"):
         ranks.score_benchmarks(make_model("gpt2"), tokenizer, [pairs.drop("pair_id", "keyword")], Scoring())

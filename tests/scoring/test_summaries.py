@@ -134,7 +134,7 @@ def test_one_keyword_gives_an_interval_without_width(caplog: pytest.LogCaptureFi
     with caplog.at_level("INFO", "fathom"):
         rows = summarize_scores({("a", "tf", "m"): make_scores(keywords=1)}, Summary(rounds=20))
     assert all(row[5] == row[6] == row[7] for row in rows)
-    assert "a, tf has one keyword only" in caplog.text
+    assert "a, tf has a single keyword" in caplog.text
 
 
 def test_scores_of_different_pairs_are_an_error() -> None:
@@ -153,12 +153,12 @@ def test_scores_of_another_benchmark_are_an_error(tmp_path: Path) -> None:
     check_benchmarks({("a", "tf", "m"): own, ("a", "tfidf", "m"): make_scores()}, files)
     with pytest.raises(InputError) as error:
         check_benchmarks({("a", "tf", "m"): own, ("a", "tf", "n"): own.head(7)}, files)
-    assert "the scores of n are of other pairs than the benchmark's (2 are not shared)" in str(error.value)
+    assert "the scores of n belong to other pairs than the benchmark's (2 are not shared)" in str(error.value)
     assert "pairs.parquet" in str(error.value) and "Hint: score the model again" in str(error.value)
 
 
 def test_no_scores_are_an_error() -> None:
-    with pytest.raises(InputError, match="there are no scores"):
+    with pytest.raises(InputError, match="no scores"):
         summarize_scores({("a", "tf", "m"): make_scores().clear()}, Summary(rounds=5))
 
 
@@ -187,7 +187,7 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
     pairs = ("--pairs", "a", "tf", tmp_path / "pairs.parquet")
     other = run_program("summarize_scores", *command, *pairs, imports=STATISTICS)
     assert other.returncode == 1
-    assert "the scores of m1 are of other pairs than the benchmark's" in other.stderr
+    assert "the scores of m1 belong to other pairs than the benchmark's" in other.stderr
     twice = run_program("summarize_scores", *command, *command[-5:], imports=STATISTICS)
     assert twice.returncode == 1
     assert "m2 on a, tf is given twice" in twice.stderr

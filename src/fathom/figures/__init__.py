@@ -1,1 +1,1 @@
-"""Figures, from finished tables only, all under one style sheet."""
+"""Figures, drawn from finished tables only, with one style sheet."""

@@ -18,6 +18,7 @@ from fathom.figures.style import (
     clean_name,
     make_figure,
     place_labels,
+    save_figure,
     use_style,
     wrap_name,
 )
@@ -34,13 +35,13 @@ TABLE_COLUMNS = (
     "place", "model", "tf_rank", "tf_low", "tf_high", "tf_pairs", "tfidf_rank", "tfidf_low", "tfidf_high",
     "tfidf_pairs", "pearson_r", "pearson_p",
 )  # fmt: skip
-"""Header of the figure's numbers; the correlation is that of the whole domain, the same in every line."""
+"""Columns of the figure's table; the correlation is that of the domain, the same in every row."""
 
 REFERENCE_COLUMNS = (
     "reference_rank", "reference_low", "reference_high", "reference_pairs",
     "reference_tf_r", "reference_tf_p", "reference_tfidf_r", "reference_tfidf_p",
 )  # fmt: skip
-"""What the header also holds where there is a reference benchmark; correlations with its ranks."""
+"""Further columns if there is a reference benchmark: its ranks, and correlations with them."""
 
 Points = list[tuple[float, float]]
 
@@ -49,7 +50,7 @@ _NAMES_UP_TO, _NAME_WIDTH, _LOG_FROM = 8, 34, 20.0
 
 @dataclass(frozen=True)
 class Rank:
-    """A trimmed mean rank with its interval; NaN where the interval could not be estimated."""
+    """A trimmed mean rank with its interval; NaN if the interval could not be estimated."""
 
     value: float
     low: float
@@ -59,7 +60,7 @@ class Rank:
 
 @dataclass(frozen=True)
 class ModelRanks:
-    """Ranks of one model on one domain, by variant; a variant without a score is absent."""
+    """Ranks of one model on one domain, by variant; variants without a score are absent."""
 
     model: str
     ranks: dict[str, Rank] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class ModelRanks:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Correlation of two benchmarks over models; `reason` says why there is none."""
+    """Correlation of two benchmarks over models; `reason` explains a missing one."""
 
     x: str
     y: str
@@ -91,39 +92,36 @@ def read_model_ranks(summary: Path | str) -> dict[str, list[ModelRanks]]:
     Parameters
     ----------
     summary : Path or str
-        CSV with the columns of `SUMMARY_COLUMNS`; only metric `rank`, aggregate `trimmed_mean` is used.
+        CSV under SUMMARY_COLUMNS; only rows of metric `rank` and aggregate `trimmed_mean` are used.
 
     Returns
     -------
     dict of str to list of ModelRanks
-        By domain in the order of the file; models by TF rank, then TF-IDF rank, then name.
+        By domain, in the order of the file; models by TF rank, then TF-IDF rank, then name.
 
     Raises
     ------
     InputError
-        If a column is missing, a number cannot be read, a line stands twice, or there is no rank at all.
+        If a column is missing, a value is not a number, a row is duplicated, or there is no rank.
     """
     found: dict[str, dict[str, dict[str, Rank]]] = {}
-    for number, row in enumerate(read_delimited(summary, ","), start=2):
+    for number, row in enumerate(read_delimited(summary, ",", SUMMARY_COLUMNS), start=2):
         where = f"{summary}, line {number}"
-        missing = [column for column in SUMMARY_COLUMNS if column not in row]
-        if missing:
-            raise InputError(f"columns are missing: {', '.join(missing)}", str(summary), "make it again")
         if (row["metric"], row["aggregate"]) != ("rank", "trimmed_mean"):
             continue
         ranks = found.setdefault(row["domain"], {}).setdefault(row["model"], {})
         if row["variant"] in ranks:
             raise InputError(
-                f"model {row['model']!r} stands twice for {row['variant']}", where, "make it again"
+                f"duplicate row of model {row['model']!r} on {row['variant']}", where, "create it again"
             )
         rank = _read_rank(row, where)
         if math.isfinite(rank.value):
             ranks[row["variant"]] = rank
         else:
-            log.info("%s: no rank for model %s on %s, left out", where, row["model"], row["variant"])
+            log.info("%s: model %s has no rank on %s, left out", where, row["model"], row["variant"])
     if not found:
         raise InputError(
-            "there is no trimmed mean rank in this table", str(summary), "score at least one model first"
+            "no trimmed mean ranks in this table", str(summary), "score at least one model first"
         )
     return {
         domain: sorted((ModelRanks(name, ranks) for name, ranks in models.items()), key=lambda m: m.order)
@@ -132,18 +130,18 @@ def read_model_ranks(summary: Path | str) -> dict[str, list[ModelRanks]]:
 
 
 def _read_rank(row: dict[str, str], where: str) -> Rank:
-    """Return the numbers of one line; an empty field is NaN."""
+    """Return the numbers of one row; an empty field is NaN."""
     try:
         value, low, high = (float(row[name] or "nan") for name in ("value", "ci_low", "ci_high"))
         return Rank(value, low, high, int(float(row["pairs"] or 0)))
     except ValueError as error:
-        raise InputError(f"this line holds no numbers: {error}", where, "make it again") from error
+        raise InputError(f"not a number: {error}", where, "create it again") from error
 
 
 def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path | str) -> list[ModelRanks]:
-    """Return the models of one domain that have a rank; say in the log which have none."""
+    """Return the models of one domain that have a rank; log which have none."""
     if domain not in ranks:
-        raise InputError(f"there is no domain {domain!r}", str(summary), f"known: {', '.join(sorted(ranks))}")
+        raise InputError(f"unknown domain {domain!r}", str(summary), f"known: {', '.join(sorted(ranks))}")
     models = [model for model in ranks[domain] if model.ranks]
     if not models:
         raise InputError(f"no model has a rank on domain {domain!r}", str(summary), "see the scores' reports")
@@ -156,13 +154,13 @@ def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path
 
 
 def _find_variants(models: list[ModelRanks]) -> list[str]:
-    """Return the variants to show: both of every corpus, and the reference where a model has a rank on it."""
+    """Return the variants to show: TF and TF-IDF, and the reference if a model has a rank on it."""
     return [*VARIANTS, *([REFERENCE] if any(REFERENCE in model.ranks for model in models) else [])]
 
 
 def measure_agreement(models: list[ModelRanks], x: str = "tf", y: str = "tfidf") -> Agreement:
-    """Return Pearson's r with p, and the least-squares line, of ranks on `y` on ranks on `x` over models."""
-    both = _take_both(models, x, y)
+    """Return Pearson's r and p of the ranks on two benchmarks, and the least-squares line of y on x."""
+    both = _select_both(models, x, y)
     if len(both) < 3:
         return Agreement(x, y, len(both), reason="too few models for a correlation (3 are needed)")
     across, up = ([model.ranks[variant].value for model in both] for variant in (x, y))
@@ -176,18 +174,18 @@ def measure_agreement(models: list[ModelRanks], x: str = "tf", y: str = "tfidf")
 
 
 def measure_agreements(models: list[ModelRanks]) -> list[Agreement]:
-    """Return the agreement of TF and TF-IDF ranks, and that of each with the reference where there is one."""
+    """Return the agreement of TF and TF-IDF ranks, and of each with the reference if there is one."""
     with_reference = [(variant, REFERENCE) for variant in VARIANTS if REFERENCE in _find_variants(models)]
     return [measure_agreement(models, x, y) for x, y in [VARIANTS, *with_reference]]
 
 
-def _take_both(models: list[ModelRanks], x: str, y: str) -> list[ModelRanks]:
+def _select_both(models: list[ModelRanks], x: str, y: str) -> list[ModelRanks]:
     """Return the models that have a rank on both benchmarks."""
     return [model for model in models if x in model.ranks and y in model.ranks]
 
 
 def write_model_ranks(path: Path | str, models: list[ModelRanks], agreements: list[Agreement]) -> None:
-    """Write the figure's numbers as CSV; a number that does not exist is an empty field."""
+    """Write the figure's numbers as CSV; NaN is an empty field."""
     between, *with_reference = agreements
     rows = []
     for place, model in enumerate(models, start=1):
@@ -215,18 +213,18 @@ def draw_model_ranks(
 ) -> "Figure":
     """Draw ranks with intervals (top), TF against TF-IDF (below), TF against the reference (bottom, if any).
 
-    To be called inside `use_style`.
+    Call it inside `use_style`.
 
     Parameters
     ----------
     models : list of ModelRanks
         Best first, each with at least one rank.
     agreements : list of Agreement
-        Of the same models, as `measure_agreements` returns them.
+        Agreements of the same models, from :func:`measure_agreements`.
     title : str
         Name of the domain.
     settings : Summary, optional
-        How the ranks were summed up, for the label of their axis.
+        How the ranks were aggregated, for the axis label.
 
     Returns
     -------
@@ -235,11 +233,11 @@ def draw_model_ranks(
     """
     numbered = len(models) > _NAMES_UP_TO or any(len(clean_name(m.model)) > 32 for m in models)
     names = [wrap_name(model.model, _NAME_WIDTH) for model in models]
-    least = 1.0 if len(agreements) == 1 else 1.5  # three marks need more room than two
+    least = 1.0 if len(agreements) == 1 else 1.5  # three markers need more room than two
     heights = [max(least, 0.62 * (name.count("\n") + 1)) for name in names]
     rows = [sum(heights[:place]) + heights[place] / 2 for place in range(len(models))]
     top = max(1.6, 0.5 + 0.28 * sum(heights))
-    panels = agreements[:2]  # how TF-IDF agrees with the reference is said in the last panel's title
+    panels = agreements[:2]  # the last panel's title gives the agreement of TF-IDF with the reference
     figure = make_figure(7.5, top + 1.0 + 4.0 * len(panels))
     figure.suptitle(wrap_name(title, 60))
     upper, *lower = figure.subplots(1 + len(panels), 1, height_ratios=[top, *(4.0 for _ in panels)])
@@ -252,7 +250,7 @@ def draw_model_ranks(
     lower[-1].set_title("\n".join(map(describe_agreement, agreements[len(panels) - 1 :])))
     places = {model.model: place for place, model in enumerate(models, start=1)}
     for axes, agreement, line in zip(lower, panels, lines, strict=True):
-        both = _take_both(models, agreement.x, agreement.y)
+        both = _select_both(models, agreement.x, agreement.y)
         points = [(m.ranks[agreement.x].value, m.ranks[agreement.y].value) for m in both]
         texts = [str(places[m.model]) if numbered else clean_name(m.model) for m in both]
         place_labels(axes, points, texts, line)
@@ -260,13 +258,13 @@ def draw_model_ranks(
 
 
 def label_ranks(settings: Summary) -> str:
-    """Return what the axis of ranks shows, as `20 % trimmed mean rank of the target, 95 % intervals`."""
+    """Return the label of the rank axis, such as `20 % trimmed mean rank of the target, 95 % intervals`."""
     trim, confidence = (f"{100 * share:.4g} %" for share in (settings.trim, settings.confidence))
     return f"{trim} trimmed mean rank of the target, {confidence} intervals (low is best)"
 
 
 def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float]) -> None:
-    """Draw one row for each model, the best on top: a mark and a whisker for each variant."""
+    """Draw one row per model, the best on top: a marker and a whisker for each variant."""
     shown = [v for v in _find_variants(models) if any(v in model.ranks for model in models)]
     for place, variant in enumerate(shown):
         shift = (0.32 if len(shown) < 3 else 0.4) * (place - (len(shown) - 1) / 2)
@@ -275,11 +273,11 @@ def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float]) -> No
     ends = [n for m in models for r in m.ranks.values() for n in (r.value, r.low, r.high) if math.isfinite(n)]
     _scale_axis(axes, "x", ends)
     missing = [VARIANT_SERIES[variant].label for variant in VARIANTS if variant not in shown]
-    note = f"There are no {missing[0]} ranks." if missing else None
+    note = f"No {missing[0]} ranks" if missing else None
     handles, labels = axes.get_legend_handles_labels()
     if len(shown) < 3:
         labels = [f"{label} benchmark" for label in labels]
-    else:  # three long labels are wider than the axes
+    else:  # three long labels would be wider than the axes
         note = note or "Benchmarks"
     axes.legend(
         handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, title=note, alignment="left"
@@ -287,7 +285,7 @@ def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float]) -> No
 
 
 def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: list[float]) -> None:
-    """Draw the marks and whiskers of one variant; a whisker is left out where its interval is NaN."""
+    """Draw the markers and whiskers of one variant; no whisker if the interval is NaN."""
     series: Series = VARIANT_SERIES[variant]
     rows = [(at, m.ranks[variant]) for at, m in zip(heights, models, strict=True) if variant in m.ranks]
     for row, rank in rows:
@@ -298,18 +296,16 @@ def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: 
             )
     without = sum(not (math.isfinite(rank.low) and math.isfinite(rank.high)) for _, rank in rows)
     if without:
-        log.info(
-            "%s: %d of %d ranks have no interval and are drawn without one", series.label, without, len(rows)
-        )
+        log.info("%s: %d of %d ranks are drawn without an interval", series.label, without, len(rows))
     values, places = [rank.value for _, rank in rows], [row for row, _ in rows]
     axes.plot(values, places, label=series.label, zorder=3, **series.marks())
 
 
 def _draw_agreement(axes: "Axes", agreement: Agreement, models: list[ModelRanks], numbered: bool) -> Points:
-    """Draw a point for each model with both ranks, and the least-squares line; return the line's points."""
+    """Draw a point per model with both ranks, and the least-squares line; return the points of the line."""
     import numpy as np
 
-    both = _take_both(models, agreement.x, agreement.y)
+    both = _select_both(models, agreement.x, agreement.y)
     across, up = ([model.ranks[variant].value for model in both] for variant in (agreement.x, agreement.y))
     _scale_axis(axes, "x", across)
     _scale_axis(axes, "y", up)
@@ -322,14 +318,14 @@ def _draw_agreement(axes: "Axes", agreement: Agreement, models: list[ModelRanks]
         points = [(float(x), float(y)) for x, y in zip(along, line, strict=True) if y > 0]
         axes.plot(*zip(*points, strict=True), color="0.45", linestyle=":", scalex=False, scaley=False)
     labels = [f"{VARIANT_SERIES[variant].label} rank" for variant in (agreement.x, agreement.y)]
-    axes.set_xlabel(labels[0] + (" (numbers: models as above)" if numbered else ""))
+    axes.set_xlabel(labels[0] + (" (numbers as above)" if numbered else ""))
     axes.set_ylabel(labels[1])
     axes.set_title(describe_agreement(agreement))
     return points
 
 
 def describe_agreement(agreement: Agreement) -> str:
-    """Return the correlation as a line of text: r, p and the number of models, or why there is none."""
+    """Describe the correlation in one line: r, p and number of models, or why it is missing."""
     names = " and ".join(VARIANT_SERIES[variant].label for variant in (agreement.x, agreement.y))
     if agreement.reason:
         return f"{names}: {agreement.reason}"
@@ -338,7 +334,7 @@ def describe_agreement(agreement: Agreement) -> str:
 
 
 def _scale_axis(axes: "Axes", which: str, values: list[float]) -> None:
-    """Set limits with room around `values`, on a log scale if they span more than a factor of 20."""
+    """Set axis limits with a margin; log scale if the values span more than a factor of 20."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis = axes.xaxis if which == "x" else axes.yaxis
@@ -364,9 +360,7 @@ def _scale_axis(axes: "Axes", which: str, values: list[float]) -> None:
 def plot_model_ranks(
     models: list[ModelRanks], title: str, pdf: Path | str, png: Path | str, settings: Summary | None = None
 ) -> list[Agreement]:
-    """Draw and save the figure of one domain; return the correlations that it shows."""
-    from fathom.figures.style import save_figure
-
+    """Draw and save the figure of one domain; return its agreements."""
     agreements = measure_agreements(models)
     with use_style():
         save_figure(draw_model_ranks(models, agreements, title, settings), pdf, png)

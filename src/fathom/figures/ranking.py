@@ -1,4 +1,4 @@
-"""What figures of rankings share: their tables, looks of conditions and families, heat maps, notes."""
+"""Shared parts of ranking figures: tables, styles of conditions and model families, heat maps, notes."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.errors import InputError
 from fathom.figures.style import Series, clean_name, make_figure
 from fathom.io.contracts.ranking import (
     AGREEMENT_COLUMNS,
@@ -40,20 +39,20 @@ _COLUMNS = {
     "preparation": PREPARATION_COLUMNS,
 }
 
-# colours of Okabe and Ito; the first two differ in lightness too
+# Okabe and Ito's palette; the first two colours also differ in lightness
 _COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#999999")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _HATCHES = ("", "///", "...", "xxx")
 
-MAP = "YlGnBu"
-"""Colour map of tau: from light to dark, so that it is readable in grey."""
+COLOR_MAP = "YlGnBu"
+"""Colour map of tau: light to dark, readable in grey."""
 
 Row = dict[str, str]
 
 
 @dataclass(frozen=True)
 class RankingTables:
-    """The tables of rankings of one run, each read when it is asked for.
+    """The ranking tables of one run, read on first use.
 
     Attributes
     ----------
@@ -64,13 +63,8 @@ class RankingTables:
     folder: Path
 
     def read(self, name: str) -> list[Row]:
-        """Return the rows of a table by its name without ending; `InputError` if a column is missing."""
-        path = self.folder / f"{name}.csv"
-        rows = read_delimited(path, ",")
-        missing = [column for column in _COLUMNS[name] if rows and column not in rows[0]]
-        if missing:
-            raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
-        return rows
+        """Read a table by its name without suffix; raise `InputError` if a column is missing."""
+        return read_delimited(self.folder / f"{name}.csv", ",", _COLUMNS[name])
 
     @cached_property
     def models(self) -> dict[str, Model]:
@@ -89,17 +83,17 @@ class RankingTables:
 
     @property
     def tested(self) -> str | None:
-        """The statistic that counts significant differences only; the paired one where there is one."""
+        """Statistic that counts only significant differences, preferably paired; None if there is none."""
         statistics = {row["statistic"] for row in self.read("means")}
         return next((name for name in ("tau_paired", "tau_significant") if name in statistics), None)
 
     @cached_property
     def families(self) -> dict[str, Series]:
-        """How each family of models looks; models of no known family come last."""
+        """Style of each model family; models without a known family come last."""
         names = sorted({model.family for model in self.models.values()} - {""})
         found = {
-            name: Series(name, _COLORS[place % 8], _MARKERS[place % 8], True, "-")
-            for place, name in enumerate(names)
+            name: Series(name, _COLORS[index % 8], _MARKERS[index % 8], True, "-")
+            for index, name in enumerate(names)
         }
         if any(not model.family for model in self.models.values()):
             found[""] = Series("other", "#666666", "h", True, "-")
@@ -107,7 +101,7 @@ class RankingTables:
 
 
 def read_number(text: str) -> float:
-    """Return a number of a table; an empty field is NaN."""
+    """Parse a number of a table; an empty field is NaN."""
     return float(text) if text else math.nan
 
 
@@ -122,7 +116,7 @@ def condition_color(place: int) -> str:
 
 
 def measure_names(names: Iterable[str], size: float = 8.0) -> float:
-    """Return about how many inches the longest of some names takes, in points of size `size`."""
+    """Estimate the width, in inches, of the longest name at a font size in points."""
     return max((len(clean_name(name)) for name in names), default=0) * 0.62 * size / 72
 
 
@@ -133,7 +127,7 @@ def title_condition(name: str) -> str:
 
 
 def draw_note(text: str) -> "Figure":
-    """Return a figure that says why there is nothing to draw."""
+    """Return a figure with a note on why there is no data to draw."""
     figure = make_figure(7.5, 1.6)
     figure.text(0.5, 0.5, text, ha="center", va="center", wrap=True)
     return figure
@@ -147,26 +141,26 @@ def draw_matrix(
     size: float = 8.0,
     lowest: float = 0.0,
 ) -> Any:
-    """Draw a heat map with its numbers, two decimals each; an unknown cell stays white.
+    """Draw a heat map with its numbers, to two decimals; NaN cells stay white.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
-    values : sequence of sequences
-        [rows, columns]; NaN where there is none.
+    values : sequence of sequence of float
+        By row and column.
     rows, columns : sequence of str
         Labels.
     size : float
-        Of the numbers, in points.
+        Font size of the numbers, in points.
     lowest : float
         Value of the lightest colour; the darkest is 1.
 
     Returns
     -------
     matplotlib.image.AxesImage
-        For a colour bar.
+        For the colour bar.
     """
-    image = axes.imshow(values, cmap=MAP, vmin=lowest, vmax=1.0, aspect="auto")
+    image = axes.imshow(values, cmap=COLOR_MAP, vmin=lowest, vmax=1.0, aspect="auto")
     axes.set_xticks(range(len(columns)), [clean_name(name) for name in columns], rotation=45, ha="right",
                     rotation_mode="anchor")  # fmt: skip
     axes.set_yticks(range(len(rows)), [clean_name(name) for name in rows])
@@ -174,12 +168,12 @@ def draw_matrix(
     axes.grid(False)
     for side in axes.spines.values():
         side.set_visible(False)
-    for place, line in enumerate(values):
+    for row, line in enumerate(values):
         for column, value in enumerate(line):
             if not math.isnan(value):
                 red, green, blue, _ = image.cmap(float((value - lowest) / (1 - lowest)))
                 dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-                axes.text(column, place, f"{value:.2f}", ha="center", va="center", fontsize=size,
+                axes.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=size,
                           color="white" if dark else "0.1")  # fmt: skip
     return image
 
@@ -192,7 +186,7 @@ def add_colorbar(figure: "Figure", image: Any, axes: Any, label: str) -> None:
 
 
 def label_statistic(statistic: str) -> str:
-    """Return how a statistic is called on an axis."""
+    """Return the axis label of a statistic."""
     names = {
         "tau_significant": "tau-b, insignificant = tie",
         "tau_paired": "tau-b, insignificant = tie (paired)",

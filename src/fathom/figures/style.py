@@ -1,4 +1,4 @@
-"""The one style of all figures, and saving that gives the same bytes for the same numbers."""
+"""Shared style of all figures, and reproducible saving: the same numbers give the same bytes."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ _SHEET = Path(__file__).with_name("fathom.mplstyle")
 
 @dataclass(frozen=True)
 class Series:
-    """How one series looks: a colour, and what tells it apart without colour."""
+    """Look of one series: a colour, and a marker and line style for grey prints."""
 
     label: str
     color: str
@@ -32,7 +32,7 @@ class Series:
         return {"color": self.color, "marker": self.marker, "markerfacecolor": face, "linestyle": "none"}
 
 
-# colours of Okabe and Ito, told apart by colour-blind readers; markers and lines differ for grey print
+# Okabe and Ito's colour-blind-safe palette; markers and lines differ for grey prints
 VARIANT_SERIES = {
     "tf": Series("TF", "#0072B2", "o", True, "-"),
     "tfidf": Series("TF-IDF", "#D55E00", "s", False, "--"),
@@ -42,7 +42,7 @@ VARIANT_SERIES = {
 
 @contextmanager
 def use_style() -> Iterator[None]:
-    """Draw under the project's style sheet alone, whatever the user's matplotlib settings are."""
+    """Apply the project's style sheet, independent of the user's Matplotlib settings."""
     from matplotlib import style
 
     with style.context(cast(Any, _SHEET), after_reset=True):
@@ -50,7 +50,7 @@ def use_style() -> Iterator[None]:
 
 
 def make_figure(width: float, height: float) -> "Figure":
-    """Return an empty figure of some inches that can measure its texts; to be called inside `use_style`."""
+    """Return an empty figure, size in inches, that can measure its texts; call it inside `use_style`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -60,16 +60,15 @@ def make_figure(width: float, height: float) -> "Figure":
 
 
 def save_figure(figure: "Figure", pdf: Path | str | None, png: Path | str | None) -> None:
-    """Save a figure as PDF and as PNG at 200 dpi, atomically; to be called inside `use_style`.
+    """Save a figure as PDF and as PNG at 200 dpi, atomically; call it inside `use_style`.
 
-    Neither file holds a date or a version, so that the same figure is the same bytes.
+    The files contain neither date nor version, so that the same figure has the same bytes.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        What to save.
     pdf, png : Path, str or None
-        Final names; None leaves that format out.
+        Output paths; None: skip this format.
     """
     undated: dict[str, Any] = {"CreationDate": None, "Creator": "fathom", "Producer": None}
     for path, form, metadata in ((pdf, "pdf", undated), (png, "png", {"Software": None})):
@@ -79,12 +78,12 @@ def save_figure(figure: "Figure", pdf: Path | str | None, png: Path | str | None
 
 
 def clean_name(name: str) -> str:
-    """Return a name on one line, without control characters, as it can be drawn or printed."""
+    """Return a name on one line, without control characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
 
 
 def wrap_name(name: str, width: int) -> str:
-    """Break a long name into lines of at most `width` characters, after `+/-_.` or a blank if possible."""
+    """Break a long name into lines of at most `width` characters, after `+/-_.` or a space if possible."""
     lines, rest = [], clean_name(name)
     while len(rest) > width:
         end = max(rest.rfind(letter, 0, width) for letter in "+/-_. ") + 1
@@ -100,26 +99,26 @@ def place_labels(
     texts: Sequence[str],
     line: Sequence[tuple[float, float]] = (),
 ) -> bool:
-    """Write a label beside each point so that no two labels overlap and none leaves the axes.
+    """Label each point such that labels neither overlap nor leave the axes.
 
-    Each label takes the nearest free place around its point, in the order given, off the drawn line if there
-    is such a place; one that ends up far from its point is joined to it by a thin line that crosses no label.
+    In the given order, each label takes the nearest free position around its point, if possible off the drawn
+    line. A label far from its point is connected to it by a thin line that crosses no other label.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
-        Axes that hold the points already, with final limits.
+        Axes with the points drawn and final limits.
     points : sequence of (float, float)
         In data coordinates.
     texts : sequence of str
-        One label for each point.
+        One label per point.
     line : sequence of (float, float), optional
-        Points of a drawn line, close to each other.
+        Closely spaced points of a drawn line.
 
     Returns
     -------
     bool
-        False if some label found no free place; it then stands at the nearest place inside the axes.
+        False if a label found no free position; it is then at the nearest position inside the axes.
     """
     import numpy as np
     from matplotlib.text import Text
@@ -155,14 +154,14 @@ def place_labels(
 
 
 def _to_points(axes: "Axes", places: Sequence[tuple[float, float]], scale: float) -> Any:
-    """Return places in data coordinates as an array [n, 2] in points on the page."""
+    """Convert data coordinates to points on the page, as an array of shape (n, 2)."""
     import numpy as np
 
     return axes.transData.transform(np.asarray(places, dtype=float).reshape(-1, 2)) / scale
 
 
 def _join(spot: Any, shift: Any, half: Any) -> Any:
-    """Return places on the thin line from a point to its label, as an array [n, 2]; none for one close by."""
+    """Return points on the line from a point to its label, of shape (n, 2); empty if the label is close."""
     import numpy as np
 
     if not (np.abs(shift) - half > 8).any():
@@ -172,7 +171,7 @@ def _join(spot: Any, shift: Any, half: Any) -> Any:
 
 
 def _find_place(spot: Any, half: Any, taken: Any, frame: Any, labels: Any) -> tuple[Any, bool]:
-    """Return the shift of a label's middle from its point, in points, and whether the place is free."""
+    """Return the shift of a label's centre from its point, in points, and whether the position is free."""
     import numpy as np
 
     fallback = None

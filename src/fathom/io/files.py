@@ -211,13 +211,24 @@ def write_delimited(
         writer.writerows(rows)
 
 
-def read_delimited(path: Path | str, delimiter: str = "\t") -> list[dict[str, str]]:
+def read_delimited(
+    path: Path | str, delimiter: str = "\t", columns: Sequence[str] = ()
+) -> list[dict[str, str]]:
     """Read a TSV or CSV table as strings; numbers stay text, so `0704.0010` stays itself.
+
+    Parameters
+    ----------
+    path : Path or str
+    delimiter : str
+        By default a tab.
+    columns : sequence of str
+        Columns that the table must have.
 
     Raises
     ------
     InputError
-        If the file is missing, empty, or a line has another number of fields than the header.
+        If the file is missing, empty or lacks a column, or a line has another number of fields than the
+        header.
     """
     path = Path(path)
     with require_file(path).open(encoding="utf-8", newline="") as stream:
@@ -228,6 +239,11 @@ def read_delimited(path: Path | str, delimiter: str = "\t") -> list[dict[str, st
         twice = sorted({name for name in header if header.count(name) > 1})
         if twice:
             raise InputError(f"columns stand twice: {', '.join(twice)}", f"{path}, line 1")
+        missing = [name for name in columns if name not in header]
+        if missing:
+            raise InputError(
+                f"missing columns: {', '.join(missing)}", str(path), f"found: {', '.join(header)}"
+            )
         rows = []
         for values in reader:
             if len(values) != len(header):

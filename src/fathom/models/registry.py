@@ -76,11 +76,8 @@ def read_registry(path: Path | str) -> dict[str, Entry]:
         If a column is missing, a name is duplicated, or a value is invalid.
     """
     entries: dict[str, Entry] = {}
-    for number, row in enumerate(read_delimited(path), start=2):
+    for number, row in enumerate(read_delimited(path, columns=COLUMNS), start=2):
         where = f"{path}, line {number}"
-        missing = [column for column in COLUMNS if column not in row]
-        if missing:
-            raise InputError(f"missing columns: {', '.join(missing)}", str(path))
         entry = _read_row(row, where)
         if entry.name in entries:
             raise InputError(f"duplicate model {entry.name!r}", where, "give each row its own name")

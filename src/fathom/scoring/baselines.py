@@ -1,7 +1,7 @@
-"""Summaries of what ranks are compared with: perplexity, bits per byte, attribute rate.
+"""Summaries of the baselines that ranks are compared with: perplexity, bits per byte, attribute rate.
 
-Rows have the columns of SUMMARY_COLUMNS. A domain has one text and one set of keywords, whatever the variant
-of its benchmark: `variant` says text or keywords, `aggregate` mean, and `pairs` counts documents or keywords.
+Rows have the columns of SUMMARY_COLUMNS. Text and keywords of a domain do not depend on the variant of its
+benchmark: column `variant` is text or keywords, `aggregate` is mean, `pairs` counts documents or keywords.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,30 +37,30 @@ def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) ->
     Raises
     ------
     InputError
-        If a model is given twice for one domain, or a file is no such table.
+        If a model is given twice for one domain, or a file does not follow the contract.
     """
     tables: dict[Key, pl.DataFrame] = {}
     for domain, model, path in files:
         if (domain, model) in tables:
-            raise InputError(f"{model} on {domain} is given twice", path, "give it once")
+            raise InputError(f"duplicate table of {model} on {domain}", path, "give each once")
         tables[domain, model] = read_table(path, contract)
     return tables
 
 
 def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
-    """Sum up the likelihood of all models on all held-out texts.
+    """Summarize the likelihood of held-out text for all models and domains.
 
     Parameters
     ----------
     scores : mapping of (domain, model) to DataFrame
         Frames under contract PERPLEXITY.
     settings : Summary
-        The bootstrap draws documents, the same ones for every model.
+        The bootstrap draws documents, the same for every model.
 
     Returns
     -------
     list of tuples
-        Two rows for each, metrics bits_per_byte and perplexity. Nothing for a domain without held-out text.
+        Two rows per model and domain, metrics bits_per_byte and perplexity; none without held-out text.
 
     Raises
     ------
@@ -68,11 +68,11 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
         If models were scored on different documents of a domain.
     """
     rows: list[tuple[Any, ...]] = []
-    _check_same(scores, "doc_id", "documents")
+    _check_same_items(scores, "doc_id", "documents")
     for (domain, model), frame in sorted(scores.items(), key=lambda item: item[0]):
         ordered = frame.sort("doc_id")
         if not sum_likelihoods(ordered).tokens:
-            log.info("%s: no held-out text of %s, so no perplexity in the summary", model, domain)
+            log.info("%s: no held-out text of %s, perplexity left out of the summary", model, domain)
             continue
         for metric, estimate in estimate_likelihood(ordered, settings).items():
             rows.append(_format_row((domain, "text", model, metric), estimate, len(ordered)))
@@ -80,26 +80,26 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
 
 
 def estimate_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Estimate]:
-    """Return perplexity and bits per byte over documents, with intervals from a bootstrap over documents.
+    """Return perplexity and bits per byte, with intervals from a bootstrap over documents.
 
-    Both are ratios of sums, in each resample too: a long document weighs more than a short one.
+    Both are ratios of sums, in every resample too: long documents weigh more than short ones.
     """
     import numpy as np
 
     counts = draw_resamples(len(scores), settings)
     tokens, size, nats = (counts @ scores[column].to_numpy() for column in ("tokens", "bytes", "nats"))
-    whole = sum_likelihoods(scores)
+    total = sum_likelihoods(scores)
     drawn = [Likelihood(*row) for row in zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)]
-    bits = np.array([some.bits_per_byte for some in drawn])
-    perplexity = np.array([some.perplexity for some in drawn])
+    bits = np.array([resample.bits_per_byte for resample in drawn])
+    perplexity = np.array([resample.perplexity for resample in drawn])
     return {
-        "bits_per_byte": _bound(whole.bits_per_byte, bits, settings),
-        "perplexity": _bound(whole.perplexity, perplexity, settings),
+        "bits_per_byte": _compute_interval(total.bits_per_byte, bits, settings),
+        "perplexity": _compute_interval(total.perplexity, perplexity, settings),
     }
 
 
-def _bound(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Estimate:
-    """Return a value with its percentile interval; resamples without a token say nothing and are left out."""
+def _compute_interval(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Estimate:
+    """Return a value with its percentile interval; resamples without a token are ignored."""
     import numpy as np
 
     tail = (1 - settings.confidence) / 2
@@ -108,26 +108,26 @@ def _bound(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Est
 
 
 def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
-    """Sum up the attribute rates of all models on the keywords of all domains.
+    """Summarize the attribute rates of all models on the keywords of all domains.
 
     Parameters
     ----------
     rates : mapping of (domain, model) to DataFrame
         Frames under contract ATTRIBUTE_RATES.
     settings : Summary
-        The bootstrap draws keywords, the same ones for every model.
+        The bootstrap draws keywords, the same for every model.
 
     Returns
     -------
     list of tuples
-        One row for each, metric attribute_rate.
+        One row per model and domain, metric attribute_rate.
 
     Raises
     ------
     InputError
         If models were measured on different keywords of a domain.
     """
-    _check_same(rates, "keyword", "keywords")
+    _check_same_items(rates, "keyword", "keywords")
     rows: list[tuple[Any, ...]] = []
     for (domain, model), frame in sorted(rates.items(), key=lambda item: item[0]):
         ordered = frame.sort("keyword")
@@ -136,8 +136,8 @@ def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summa
     return rows
 
 
-def _check_same(tables: Mapping[Key, pl.DataFrame], column: str, what: str) -> None:
-    """Raise `InputError` unless all models of a domain have rows for the same things, each once."""
+def _check_same_items(tables: Mapping[Key, pl.DataFrame], column: str, what: str) -> None:
+    """Raise `InputError` unless all models of a domain have one row for each of the same items."""
     first: dict[str, tuple[str, list[str]]] = {}
     for (domain, model), frame in sorted(tables.items(), key=lambda item: item[0]):
         names = sorted(frame[column].to_list())
@@ -147,7 +147,7 @@ def _check_same(tables: Mapping[Key, pl.DataFrame], column: str, what: str) -> N
             raise InputError(
                 f"{other} and {model} were scored on different {what} ({differ:,} are not shared)",
                 domain,
-                f"score both on the same {what}",
+                f"score both models on the same {what}",
             )
 
 

@@ -1,7 +1,8 @@
-"""Which models are really apart: paired differences, and groups that cannot be told apart.
+"""Which models differ significantly: paired differences, and groups of indistinguishable models.
 
-All models of a benchmark are scored on the same pairs, and every bootstrap round draws the same keywords for
-all of them. What makes a draw hard is hard for all, so a difference is known better than either value.
+All models of a benchmark are scored on the same pairs, and every bootstrap resample has the same keywords
+for all of them. A difficult resample is difficult for all models, so differences have tighter intervals than
+the values themselves.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,23 +22,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AGGREGATE = "trimmed_mean"
-"""What is compared: the aggregate that models are ranked by."""
+"""Aggregate that models are ranked and compared by."""
 
 
 @dataclass(frozen=True)
 class ResampledMetric:
-    """One metric of all models on one benchmark, as it is and in every bootstrap round.
+    """One metric of all models on one benchmark, with its bootstrap resamples.
 
-    Parameters
+    Attributes
     ----------
     domain, variant, metric : str
-        Benchmark and metric; a low rank is good, a high probability is good.
+        Benchmark and metric; ranks are better if low, probabilities if high.
     keywords : int
-        Keywords of the benchmark; with one only there is nothing to draw.
+        Number of keywords of the benchmark; with one keyword there is nothing to resample.
     values : dict of str to float
         Trimmed mean by model.
-    drawn : dict of str to ndarray, shape (rounds,)
-        The same in every round; round i drew the same keywords for all models.
+    drawn : dict of str to ndarray of shape (n_resamples,), float64
+        Trimmed mean by model in every resample; resample i has the same keywords for all models.
     """
 
     domain: str
@@ -49,14 +50,14 @@ class ResampledMetric:
 
     @property
     def order(self) -> list[str]:
-        """Models, best first; equal ones by name."""
+        """Models, best first; ties by name."""
         sign = 1 if self.metric == "rank" else -1
         return sorted(self.values, key=lambda model: (sign * self.values[model], model))
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How far one model is ahead of another; the interval is that of the paired bootstrap."""
+    """Difference between a better and a worse model, with the interval of the paired bootstrap."""
 
     better: str
     worse: str
@@ -67,7 +68,7 @@ class Difference:
 
     @property
     def apart(self) -> bool:
-        """Whether the interval leaves out no difference; never where nothing could be drawn."""
+        """Whether the interval excludes 0; False if nothing could be resampled."""
         return self.low > 0
 
 
@@ -109,11 +110,10 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
 
 
 def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Difference]:
-    """Return the difference of every two models, the better one first, in the order of the ranking.
+    """Return the difference of every two models, better model first, in ranking order.
 
-    The p-value is two-sided: twice the share of rounds in which the difference vanishes or changes its sign,
-    where one round more is counted than there was, so that it is never 0. It is not corrected for the number
-    of comparisons.
+    The two-sided p-value is twice the share of resamples in which the difference is 0 or has the opposite
+    sign, with one added to both counts so that p is never 0. It is not corrected for multiple comparisons.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     Returns
     -------
     list of Difference
-        Values are never negative. With one keyword only, the interval and p are NaN.
+        Values are not negative. With a single keyword, interval and p are NaN.
     """
     import numpy as np
 
@@ -145,11 +145,11 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
 
 
 def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dict[str, str]:
-    """Return each model's letters: two models share a letter if and only if they are not apart.
+    """Return the letters of each model: two models share a letter if and only if they are not apart.
 
-    The compact letter display of Piepho (2004), by insertion and absorption: all models begin in one group; a
-    pair that is apart splits each group that holds both; a group inside another is taken out. Groups are
-    lettered in the order of their best models.
+    Compact letter display of Piepho (2004), by insertion and absorption: all models start in one group; every
+    pair of models that is apart splits the groups that contain both; groups inside another are removed.
+    Groups are lettered in the order of their best models.
 
     Parameters
     ----------
@@ -171,8 +171,8 @@ def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dic
         split = [group - {model} for group in groups if both <= group for model in sorted(both)]
         whole = [group for group in groups if not both <= group]
         groups = _absorb([*whole, *split])
-    places = {model: place for place, model in enumerate(order)}
-    groups.sort(key=lambda group: sorted(places[model] for model in group))
+    positions = {model: index for index, model in enumerate(order)}
+    groups.sort(key=lambda group: sorted(positions[model] for model in group))
     names = [ascii_letters[n] if n < len(ascii_letters) else f"({n + 1})" for n in range(len(groups))]
     return {
         model: "".join(name for name, group in zip(names, groups, strict=True) if model in group)
@@ -181,7 +181,7 @@ def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dic
 
 
 def _absorb(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
-    """Return groups that lie in no other one, each once."""
+    """Return the distinct groups that are not subsets of another."""
     unique = list(dict.fromkeys(groups))
     return [group for group in unique if not any(group < other for other in unique)]
 
@@ -199,26 +199,26 @@ def tabulate_comparisons(
     Returns
     -------
     (list of tuples, list of tuples)
-        Under COMPARISON_COLUMNS, every metric; under GROUP_COLUMNS, ranks only. Numbers are text with six
-        significant digits, empty where there is none.
+        Under COMPARISON_COLUMNS for all metrics, and under GROUP_COLUMNS for ranks only. Numbers are text
+        with six significant digits; NaN is empty.
     """
     comparisons: list[tuple[Any, ...]] = []
     groups: list[tuple[Any, ...]] = []
     for each in resampled:
         differences = compare_models(each, settings)
         where = (each.domain, each.variant)
-        for one in differences:
-            numbers = [format_number(number) for number in (one.value, one.low, one.high, one.p)]
-            apart = "yes" if one.apart else "no"
-            comparisons.append((*where, each.metric, AGGREGATE, one.better, one.worse, *numbers, apart))
+        for found in differences:
+            numbers = [format_number(number) for number in (found.value, found.low, found.high, found.p)]
+            apart = "yes" if found.apart else "no"
+            comparisons.append((*where, each.metric, AGGREGATE, found.better, found.worse, *numbers, apart))
         if each.metric != "rank":
             continue
         for place, (model, letters) in enumerate(group_models(each.order, differences).items(), start=1):
             groups.append((*where, model, place, format_number(each.values[model]), letters))
         log.info(
-            "%s, %s: %s of %s pairs of models are apart by rank",
+            "%s, %s: %s of %s pairs of models differ significantly by rank",
             *where,
-            sum(one.apart for one in differences),
+            sum(found.apart for found in differences),
             len(differences),
         )
     return comparisons, groups

@@ -1,4 +1,4 @@
-"""How far two metrics order the models alike: Pearson, Spearman and Kendall with intervals.
+"""Agreement of two metrics over models: Pearson, Spearman and Kendall correlations with intervals.
 
 The papers report Pearson's r with its p-value [RawCorpora, Sec. 4.1, App. A.5]. Ties are common among
 models, so Kendall's tau is tau-b [KendallTauB]. Intervals come from a bootstrap over models.
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 STATISTICS = ("pearson", "spearman", "kendall")
-FEWEST_POINTS, FEWEST_MODELS = 3, 4
-"""Models from which there is a correlation, and from which it gets an interval."""
+MIN_MODELS, MIN_MODELS_FOR_INTERVAL = 3, 4
+"""Least numbers of models for a correlation, and for its interval."""
 
-_CHUNK = 100  # bootstrap rounds at once: Kendall's tau holds all pairs of models of each
+_CHUNK = 100  # resamples at once: Kendall's tau needs all pairs of models of each in memory
 
 
 class Correlation(NamedTuple):
-    """One statistic over models with its interval; NaN where there is none."""
+    """A correlation coefficient over models, with interval and p-value; NaN if undefined."""
 
     statistic: str
     value: float
@@ -45,46 +45,46 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
 
     Parameters
     ----------
-    first, second : ndarray, shape (models,)
+    first, second : ndarray of shape (n_models,), float64
     settings : Summary
         Uses `rounds`, `confidence` and `seed`.
 
     Returns
     -------
     list of Correlation
-        In the order of STATISTICS. All NaN with fewer than three models or a metric that is the same for all;
-        without an interval with three, or where most resamples have no correlation. p is SciPy's, two-sided.
+        In the order of STATISTICS. All NaN if there are fewer than three models or a metric is constant; the
+        interval is NaN with three models, or if most resamples have no correlation. p is SciPy's, two-sided.
     """
     import numpy as np
     from scipy import stats
 
     nan = float("nan")
     count = len(first)
-    if count < FEWEST_POINTS or np.ptp(first) == 0 or np.ptp(second) == 0:
+    if count < MIN_MODELS or np.ptp(first) == 0 or np.ptp(second) == 0:
         return [Correlation(name, nan, nan, nan, nan) for name in STATISTICS]
     tests = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
-    places = _draw_places(count, settings)
+    places = _draw_models(count, settings)
     tail = (1 - settings.confidence) / 2
     found = []
     for name in STATISTICS:
         result = tests[name](first, second)
         low = high = nan
-        if count >= FEWEST_MODELS:
+        if count >= MIN_MODELS_FOR_INTERVAL:
             drawn = np.concatenate(
                 [
                     _MEASURES[name](first[some], second[some])
                     for some in np.array_split(places, max(1, len(places) // _CHUNK))
                 ]
             )
-            drawn = drawn[np.isfinite(drawn)]  # a resample of one model, again and again, has none
+            drawn = drawn[np.isfinite(drawn)]  # undefined if all draws are the same model
             if len(drawn) > len(places) / 2:
                 low, high = (float(end) for end in np.quantile(drawn, [tail, 1 - tail]))
         found.append(Correlation(name, float(result.statistic), low, high, float(result.pvalue)))
     return found
 
 
-def _draw_places(count: int, settings: Summary) -> "NDArray[np.int64]":
-    """Draw models with replacement: their places, shape (rounds, count)."""
+def _draw_models(count: int, settings: Summary) -> "NDArray[np.int64]":
+    """Draw models with replacement; return their indices as an array of shape (n_resamples, count)."""
     import numpy as np
 
     counts = draw_resamples(count, settings)
@@ -92,18 +92,18 @@ def _draw_places(count: int, settings: Summary) -> "NDArray[np.int64]":
 
 
 def _measure_pearson(first: "Array", second: "Array") -> "Array":
-    """Return r of each row; NaN where a row is constant, also up to rounding."""
+    """Return r of each row; NaN where a row is constant up to rounding."""
     import numpy as np
 
-    size = [np.abs(values).max(axis=1, keepdims=True) for values in (first, second)]
+    largest = [np.abs(values).max(axis=1, keepdims=True) for values in (first, second)]
     first, second = (values - values.mean(axis=1, keepdims=True) for values in (first, second))
     constant = [
-        (np.abs(values) <= 1e-12 * most).all(axis=1)
-        for values, most in zip((first, second), size, strict=True)
+        (np.abs(values) <= 1e-12 * limit).all(axis=1)
+        for values, limit in zip((first, second), largest, strict=True)
     ]
-    below = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
-    below[constant[0] | constant[1] | (below == 0)] = np.nan
-    return np.asarray((first * second).sum(axis=1) / below)
+    denominator = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
+    denominator[constant[0] | constant[1] | (denominator == 0)] = np.nan
+    return np.asarray((first * second).sum(axis=1) / denominator)
 
 
 def _measure_spearman(first: "Array", second: "Array") -> "Array":
@@ -118,10 +118,10 @@ def _measure_kendall(first: "Array", second: "Array") -> "Array":
     import numpy as np
 
     signs = [np.sign(values[:, :, None] - values[:, None, :]) for values in (first, second)]
-    above = (signs[0] * signs[1]).sum(axis=(1, 2))
-    below = np.sqrt((signs[0] ** 2).sum(axis=(1, 2)) * (signs[1] ** 2).sum(axis=(1, 2)))
-    below[below == 0] = np.nan
-    return np.asarray(above / below)
+    numerator = (signs[0] * signs[1]).sum(axis=(1, 2))
+    denominator = np.sqrt((signs[0] ** 2).sum(axis=(1, 2)) * (signs[1] ** 2).sum(axis=(1, 2)))
+    denominator[denominator == 0] = np.nan
+    return np.asarray(numerator / denominator)
 
 
 _MEASURES: dict[str, Callable[["Array", "Array"], "Array"]] = {
@@ -132,21 +132,18 @@ _MEASURES: dict[str, Callable[["Array", "Array"], "Array"]] = {
 
 
 def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
-    """Read what is correlated from `summary.csv`: a value for each model, by domain and name.
+    """Read the series to correlate from `summary.csv`: values by domain, series and model.
 
-    Ranks and probabilities are trimmed means, named `tf rank`; of what a domain has once, whatever its
-    benchmark's variant (perplexity, attribute rate), the one value there is, under the metric's name.
+    A series of ranks or probabilities has the trimmed means on one variant; an example name is `tf rank`.
+    Other metrics (perplexity, attribute rate) do not depend on the variant; the metric names their series.
 
     Raises
     ------
     InputError
-        If a column is missing or a value is no number.
+        If a column is missing or a value is not a number.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
-    for number, row in enumerate(read_delimited(summary, ","), start=2):
-        missing = [column for column in SUMMARY_COLUMNS if column not in row]
-        if missing:
-            raise InputError(f"columns are missing: {', '.join(missing)}", str(summary), "make it again")
+    for number, row in enumerate(read_delimited(summary, ",", SUMMARY_COLUMNS), start=2):
         ranked = row["metric"] in METRICS
         if ranked and row["aggregate"] != AGGREGATE:
             continue
@@ -155,7 +152,7 @@ def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
             value = float(row["value"])
         except ValueError as error:
             where = f"{summary}, line {number}"
-            raise InputError(f"{row['value']!r} is no number", where, "make it again") from error
+            raise InputError(f"{row['value']!r} is not a number", where, "create it again") from error
         found.setdefault(row["domain"], {}).setdefault(name, {})[row["model"]] = value
     return found
 
@@ -163,7 +160,7 @@ def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
 def tabulate_correlations(
     domains: Mapping[str, Mapping[str, Mapping[str, float]]], settings: Summary
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of correlations.csv: every two variants and metrics of a domain, over models.
+    """Return the rows of correlations.csv: correlations of every two series of a domain, over models.
 
     Parameters
     ----------
@@ -174,7 +171,7 @@ def tabulate_correlations(
     Returns
     -------
     list of tuples
-        Under CORRELATION_COLUMNS; numbers are text with six significant digits, empty where there is none.
+        Under CORRELATION_COLUMNS; numbers are text with six significant digits, NaN is empty.
     """
     return [row for domain, series in domains.items() for row in _correlate_domain(domain, series, settings)]
 
@@ -182,20 +179,20 @@ def tabulate_correlations(
 def _correlate_domain(
     domain: str, series: Mapping[str, Mapping[str, float]], settings: Summary
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one domain; models that a series lacks are left out of its correlations."""
+    """Yield the rows of one domain; each correlation covers the models that both series have."""
     import numpy as np
 
     few = False
     for x, y in combinations(series, 2):
         models = sorted(set(series[x]) & set(series[y]))
-        few |= len(models) < FEWEST_MODELS
+        few |= len(models) < MIN_MODELS_FOR_INTERVAL
         values = [np.array([series[name][model] for model in models]) for name in (x, y)]
         for found in correlate_series(values[0], values[1], settings):
             numbers = [format_number(each) for each in (found.value, found.low, found.high, found.p)]
             yield (domain, x, y, found.statistic, *numbers, len(models))
     if few:
         log.info(
-            "%s: a correlation over fewer than %s models says little, and has no interval",
+            "%s: correlations over fewer than %s models are unreliable and have no interval",
             domain,
-            FEWEST_MODELS,
+            MIN_MODELS_FOR_INTERVAL,
         )

@@ -1,4 +1,4 @@
-"""Pairs as they come: of the workflow, or of anybody who has prompts and targets."""
+"""Reading pairs: from the workflow, or any prompts and targets of your own."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,13 +16,13 @@ REQUIRED = ("prompt", "target")
 
 
 def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return pairs with all columns that scoring needs; what is there stays as it is.
+    """Add the columns that scoring needs; existing columns stay unchanged.
 
     Parameters
     ----------
     pairs : DataFrame
-        Columns prompt and target at least. Without pair_id, one is made from the other three columns; without
-        keyword it is empty, so that intervals of a summary have no width.
+        Columns prompt and target at least. A missing pair_id is a hash of the other three columns. A missing
+        keyword is empty; intervals of summaries then have no width.
 
     Returns
     -------
@@ -32,11 +32,13 @@ def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
     Raises
     ------
     InputError
-        If prompts or targets are missing.
+        If the column prompt or target is missing.
     """
     missing = [column for column in REQUIRED if column not in pairs.columns]
     if missing:
-        raise InputError(f"pairs lack: {', '.join(missing)}", "pairs", f"they need {', '.join(REQUIRED)}")
+        raise InputError(
+            f"missing columns: {', '.join(missing)}", "pairs", f"required: {', '.join(REQUIRED)}"
+        )
     if "keyword" not in pairs.columns:
         pairs = pairs.with_columns(keyword=pl.lit("", pl.String))
     if "pair_id" not in pairs.columns:
@@ -48,17 +50,17 @@ def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
 def read_pairs(path: Path | str) -> pl.DataFrame:
     """Read pairs from a parquet file of the workflow, or from JSON lines with prompt and target.
 
-    JSON lines may hold pair_id and keyword, in each line or in none; see :func:`complete_pairs`.
+    JSON lines may have pair_id and keyword, in all lines or in none; see :func:`complete_pairs`.
 
     Raises
     ------
     InputError
-        If there is no pair, or with the line that lacks a text.
+        If the file has no pairs, or a line lacks a text; the message gives its number.
     """
     path = Path(path)
     pairs = read_table(path, PAIRS, COLUMNS) if path.suffix == ".parquet" else _read_lines(path)
     if pairs.is_empty():
-        raise InputError("there is no pair in this file", str(path), "a line is a prompt with its target")
+        raise InputError("no pairs in this file", str(path), "each line needs a prompt and a target")
     return pairs
 
 
@@ -80,7 +82,7 @@ def take_rows(rows: Sequence[Mapping[str, Any]], where: str) -> pl.DataFrame:
         wrong = [column for column in columns if not isinstance(row.get(column), str)]
         if wrong:
             raise InputError(
-                f"no text under {', '.join(wrong)}", f"{where} {number}", "every one needs it, or none"
+                f"no text in {', '.join(wrong)}", f"{where} {number}", "all or none need it"
             )
     values = [[row[column] for column in columns] for row in rows]
     return complete_pairs(pl.DataFrame(values, dict.fromkeys(columns, pl.String), orient="row"))

@@ -1,7 +1,7 @@
 """Summaries of scores with intervals, and agreement of two metrics [RawCorpora, Sec. 2.6].
 
-Pairs of one keyword are not independent, so the bootstrap draws keywords, and the same ones for every model
-of a benchmark: differences between models are then paired.
+Pairs of one keyword are not independent, so the bootstrap draws keywords. It draws the same keywords for all
+models of a benchmark, so that differences between models are paired.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 METRICS = ("probability", "rank")
 AGGREGATES = ("mean", "median", "trimmed_mean")
-_CHUNK = 64  # bootstrap rounds at once: what they need stays in the processor's cache
+_CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
 
 
 class Estimate(NamedTuple):
@@ -40,24 +40,24 @@ Key = tuple[str, str, str]
 
 
 def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
-    """Sum up the scores of all models on all benchmarks.
+    """Summarize the scores of all models on all benchmarks.
 
     Parameters
     ----------
     scores : mapping of (domain, variant, model) to DataFrame
-        Frames with the columns pair_id, keyword, rank, probability of contract SCORES.
+        Columns pair_id, keyword, rank, probability of contract SCORES.
     settings : Summary
 
     Returns
     -------
     list of tuples
-        Rows under SUMMARY_COLUMNS, sorted; numbers as text with six significant digits. Where a benchmark has
-        one keyword only, nothing can be resampled: both ends of the interval are the value itself.
+        Rows under SUMMARY_COLUMNS, sorted; numbers are text with six significant digits. With a single
+        keyword nothing can be resampled: both ends of the interval equal the value.
 
     Raises
     ------
     InputError
-        If models of one benchmark were scored on different pairs, or a benchmark has no pair.
+        If models of one benchmark were scored on different pairs, or a benchmark has no pairs.
     """
     rows: list[tuple[Any, ...]] = []
     for domain, variant in sorted({key[:2] for key in scores}):
@@ -75,7 +75,7 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
 
 
 def read_scores(files: Iterable[tuple[str, str, str, str]]) -> dict[Key, pl.DataFrame]:
-    """Read what summaries need of scores.
+    """Read the columns of score tables that summaries need.
 
     Parameters
     ----------
@@ -84,24 +84,24 @@ def read_scores(files: Iterable[tuple[str, str, str, str]]) -> dict[Key, pl.Data
     Raises
     ------
     InputError
-        If a model is given twice for one benchmark, or a file is no table of scores.
+        If a model is given twice for one benchmark, or a file is not a score table.
     """
     scores: dict[Key, pl.DataFrame] = {}
     for domain, variant, model, path in files:
         if (domain, variant, model) in scores:
-            raise InputError(f"{model} on {domain}, {variant} is given twice", "--scores", "give it once")
+            raise InputError(f"duplicate scores of {model} on {domain}, {variant}", path, "give them once")
         scores[domain, variant, model] = read_table(path, SCORES, ["pair_id", "keyword", *reversed(METRICS)])
     return scores
 
 
 def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None:
-    """Raise `InputError` unless all models have scores for the same pairs, at least one."""
+    """Raise `InputError` unless all models were scored on the same pairs, at least one."""
     first, *others = models
     names = models[first].select("pair_id", "keyword")
     if names.is_empty():
-        raise InputError("there are no scores", benchmark, "the benchmark has no pair")
+        raise InputError("no scores", benchmark, "the benchmark has no pairs")
     if names["keyword"].n_unique() == 1:
-        log.info("%s has one keyword only: its intervals have no width", benchmark)
+        log.info("%s has a single keyword: its intervals have no width", benchmark)
     for other in others:
         theirs = models[other].select("pair_id", "keyword")
         if not names.equals(theirs):
@@ -109,19 +109,19 @@ def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None
             raise InputError(
                 f"{first} and {other} were scored on different pairs ({differ:,} are not shared)",
                 benchmark,
-                "score both on the same pairs.parquet",
+                "score both models on the same pairs.parquet",
             )
 
 
 def check_benchmarks(scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]]) -> None:
-    """Raise `InputError` unless scores are those of the benchmarks' own pairs.
+    """Raise `InputError` unless scores belong to the current pairs of their benchmarks.
 
     Parameters
     ----------
     scores : mapping of (domain, variant, model) to DataFrame
         See :func:`read_scores`.
     files : iterable of (domain, variant, path)
-        Pairs of the benchmarks.
+        Paths of pairs.parquet.
     """
     for domain, variant, path in files:
         names = read_table(path, PAIRS, ["pair_id", "keyword"]).sort("pair_id")
@@ -130,7 +130,7 @@ def check_benchmarks(scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[s
             if key[:2] == (domain, variant) and not names.equals(theirs):
                 differ = len(set(names["pair_id"]) ^ set(theirs["pair_id"]))
                 raise InputError(
-                    f"the scores of {key[2]} are of other pairs than the benchmark's"
+                    f"the scores of {key[2]} belong to other pairs than the benchmark's"
                     f" ({differ:,} are not shared)",
                     path,
                     "score the model again, or give the benchmark that it was scored on",
@@ -138,18 +138,18 @@ def check_benchmarks(scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[s
 
 
 def format_number(number: float) -> str:
-    """Return a number as tables hold it: six significant digits, or nothing for NaN."""
+    """Format a number for tables: six significant digits; NaN is empty."""
     return "" if math.isnan(number) else f"{number:.6g}"
 
 
 def summarize_values(
     values: "NDArray[np.float64]", keywords: list[str], settings: Summary
 ) -> dict[str, Estimate]:
-    """Return each aggregate of some values, with its bootstrap interval over keywords.
+    """Return aggregates of values, with intervals from a bootstrap over keywords.
 
     Parameters
     ----------
-    values : ndarray, shape (pairs,)
+    values : ndarray of shape (n_pairs,), float64
     keywords : list of str
         The keyword of each value.
     settings : Summary
@@ -157,16 +157,16 @@ def summarize_values(
     Returns
     -------
     dict of str to Estimate
-        By the name of the aggregate.
+        By name of the aggregate.
     """
     import numpy as np
 
-    whole, drawn = resample_values(values, keywords, settings)
+    sample, drawn = resample_values(values, keywords, settings)
     tail = (1 - settings.confidence) / 2
     estimates = {}
     for name in AGGREGATES:
         low, high = np.quantile(drawn[name], [tail, 1 - tail])
-        estimates[name] = Estimate(whole[name], float(low), float(high))
+        estimates[name] = Estimate(sample[name], float(low), float(high))
     return estimates
 
 
@@ -176,71 +176,78 @@ def resample_values(
     settings: Summary,
     aggregates: Sequence[str] = AGGREGATES,
 ) -> tuple[dict[str, float], dict[str, "NDArray[np.float64]"]]:
-    """Return each aggregate of some values, and of each bootstrap resample of their keywords.
+    """Return aggregates of values, and of every bootstrap resample of their keywords.
 
-    The same keywords are drawn in round i for any values with these keywords: what two models give in a round
-    can be subtracted.
+    Resample i has the same keywords for any values with these keywords, so that resamples of two models can
+    be subtracted.
 
     Parameters
     ----------
-    values : ndarray, shape (pairs,)
+    values : ndarray of shape (n_pairs,), float64
     keywords : list of str
         The keyword of each value.
     settings : Summary
     aggregates : sequence of str
-        Which ones; each takes its time.
+        Which ones to compute.
 
     Returns
     -------
-    (dict of str to float, dict of str to ndarray of shape (rounds,))
-        By the name of the aggregate.
+    sample : dict of str to float
+    drawn : dict of str to ndarray of shape (n_resamples,), float64
+        By name of the aggregate.
     """
     import numpy as np
 
     _, codes = np.unique(np.array(keywords), return_inverse=True)
     order = np.argsort(values, kind="stable")
-    ranked, codes = values[order].astype(np.float64), codes[order]
-    whole = _aggregate(ranked, np.ones((1, len(ranked)), dtype=np.int32), settings.trim, aggregates)
+    ordered, codes = values[order].astype(np.float64), codes[order]
+    sample = _aggregate(ordered, np.ones((1, len(ordered)), dtype=np.int32), settings.trim, aggregates)
     counts = draw_resamples(int(codes.max()) + 1, settings)
     parts = [
-        _aggregate(ranked, counts[place : place + _CHUNK, codes], settings.trim, aggregates)
-        for place in range(0, len(counts), _CHUNK)
+        _aggregate(ordered, counts[start : start + _CHUNK, codes], settings.trim, aggregates)
+        for start in range(0, len(counts), _CHUNK)
     ]
     drawn = {name: np.concatenate([part[name] for part in parts]) for name in aggregates}
-    return {name: float(whole[name][0]) for name in aggregates}, drawn
+    return {name: float(sample[name][0]) for name in aggregates}, drawn
 
 
-def draw_resamples(keywords: int, settings: Summary) -> "NDArray[np.int32]":
-    """Draw keywords with replacement: how often each was drawn, shape (rounds, keywords), from the seed."""
+def draw_resamples(count: int, settings: Summary) -> "NDArray[np.int32]":
+    """Draw bootstrap resamples of `count` items, such as keywords, from the seed.
+
+    Returns
+    -------
+    ndarray of shape (n_resamples, count), int32
+        How often each item is drawn.
+    """
     import numpy as np
 
     seed = int.from_bytes(hashlib.sha256(f"keywords {settings.seed}".encode()).digest()[:8], "little")
     random = np.random.default_rng(seed)
-    drawn = random.integers(keywords, size=(settings.rounds, keywords))
-    drawn += np.arange(settings.rounds)[:, None] * keywords
-    counts = np.bincount(drawn.ravel(), minlength=settings.rounds * keywords)
-    return counts.reshape(settings.rounds, keywords).astype(np.int32)
+    drawn = random.integers(count, size=(settings.rounds, count))
+    drawn += np.arange(settings.rounds)[:, None] * count
+    counts = np.bincount(drawn.ravel(), minlength=settings.rounds * count)
+    return counts.reshape(settings.rounds, count).astype(np.int32)
 
 
 def _aggregate(
-    ranked: "NDArray[np.float64]", copies: "NDArray[np.int32]", trim: float, names: Sequence[str]
+    values: "NDArray[np.float64]", copies: "NDArray[np.int32]", trim: float, names: Sequence[str]
 ) -> dict[str, "NDArray[np.float64]"]:
-    """Return the aggregates of resamples without building them.
+    """Return the aggregates of resamples without building the resamples.
 
     Parameters
     ----------
-    ranked : ndarray, shape (pairs,)
-        Values in rising order.
-    copies : ndarray, shape (rounds, pairs)
-        How often each value stands in each resample.
+    values : ndarray of shape (n_pairs,), float64
+        Sorted values.
+    copies : ndarray of shape (n_resamples, n_pairs), int32
+        How often each value occurs in each resample.
     trim : float
-        Share cut from each end, as `scipy.stats.trim_mean` cuts it.
+        Share cut from each end, as in `scipy.stats.trim_mean`.
     names : sequence of str
-        Which aggregates.
+        Which aggregates to compute.
 
     Returns
     -------
-    dict of str to ndarray, shape (rounds,)
+    dict of str to ndarray of shape (n_resamples,), float64
     """
     import numpy as np
 
@@ -248,19 +255,19 @@ def _aggregate(
     sizes = ends[:, -1]
     found = {}
     if "mean" in names:
-        found["mean"] = copies @ ranked / sizes
+        found["mean"] = copies @ values / sizes
     if "median" in names:
         middle = [
-            [ranked[np.searchsorted(row, place, side="right")] for place in ((size - 1) // 2, size // 2)]
+            [values[np.searchsorted(row, index, side="right")] for index in ((size - 1) // 2, size // 2)]
             for row, size in zip(ends, sizes, strict=True)
         ]
         found["median"] = np.array(middle).mean(axis=1)
     if "trimmed_mean" in names:
         cut = (trim * sizes).astype(np.int32)
-        # copies of a value take the places [end - copies, end) of a resample; [cut, size - cut) is kept
+        # a value's copies have indices [end - copies, end) in its resample; [cut, size - cut) is kept
         inner = np.clip(ends, cut[:, None], (sizes - cut)[:, None])
         kept = np.diff(inner, axis=1, prepend=cut[:, None])
-        found["trimmed_mean"] = kept @ ranked / (sizes - 2 * cut)
+        found["trimmed_mean"] = kept @ values / (sizes - 2 * cut)
     return found
 
 
@@ -270,12 +277,12 @@ def correlate(first: list[float], second: list[float]) -> tuple[float, float] | 
     Returns
     -------
     (float, float) or None
-        None with fewer than three points, or where a metric is the same for all models: r means nothing then.
+        None if there are fewer than three points or a metric is constant: r is then undefined.
     """
     from scipy.stats import pearsonr
 
     if len(first) != len(second):
-        raise ValueError(f"{len(first)} and {len(second)} values")
+        raise ValueError(f"different numbers of values: {len(first)} and {len(second)}")
     if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:
         return None
     found = pearsonr(first, second)

@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MIN_CHARACTERS = 3
-_SENTENCES = 4096  # encoded at once
-_NO_CHARACTER = "\ufffd"  # what a token that is only part of a character is decoded to
+_SENTENCES = 4096  # encoded in one call
+_REPLACEMENT = "\ufffd"  # decoded form of a token that is only part of a character
 
 
 def decode_vocabulary(tokenizer: Any) -> list[str]:
-    """Return the text of every token by id, without the mark of a blank or of a word's inside.
+    """Return the text of every token by id, without markers of spaces or word continuations.
 
-    A special token, such as `</s>`, has no text.
+    Special tokens, such as `</s>`, have an empty text.
     """
     from tokenizers import decoders
 
     ids = [[number] for number in range(len(tokenizer))]
     texts = tokenizer.batch_decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-    inside = "##" if isinstance(tokenizer.backend_tokenizer.decoder, decoders.WordPiece) else ""
-    return [text.replace(_NO_CHARACTER, "").strip().removeprefix(inside) for text in texts]
+    continuation = "##" if isinstance(tokenizer.backend_tokenizer.decoder, decoders.WordPiece) else ""
+    return [text.replace(_REPLACEMENT, "").strip().removeprefix(continuation) for text in texts]
 
 
 def find_content_tokens(names: Collection[str], stopwords: Collection[str]) -> "NDArray[np.bool_]":
-    """Say of each token whether it is a content word: three characters or more, and no stopword in any case.
+    """Return which tokens are content words: at least three characters, and not a stopword in any case.
 
     Parameters
     ----------
@@ -45,19 +45,19 @@ def find_content_tokens(names: Collection[str], stopwords: Collection[str]) -> "
 
     Returns
     -------
-    ndarray, shape (tokens,), dtype bool
+    ndarray of shape (n_tokens,), bool
 
     Raises
     ------
     InputError
-        If there is no content word at all.
+        If there is no content word.
     """
     import numpy as np
 
     found = [len(name) >= MIN_CHARACTERS and name.lower() not in stopwords for name in names]
     if not any(found):
         raise InputError(
-            f"no token of the vocabulary has {MIN_CHARACTERS} characters and is no stopword",
+            f"no token of the vocabulary has {MIN_CHARACTERS} characters and is not a stopword",
             "attribute rate",
             "use a tokenizer with a larger vocabulary",
         )
@@ -71,47 +71,47 @@ def make_token_lists(
     content: "NDArray[np.bool_]",
     length: int,
 ) -> pl.DataFrame:
-    """Count the content tokens of each keyword's clean sentences and keep the most frequent.
+    """List the most frequent content tokens of each keyword's clean sentences.
 
     Parameters
     ----------
     tokenizer : transformers tokenizer
     sentences : iterable of (str, DataFrame)
-        Keywords in rising order, each with its clean sentences (column `clean`).
+        Sorted keywords, each with its clean sentences (column `clean`).
     names : list of str
         Text of every token by id.
-    content : ndarray, shape (tokens,), dtype bool
-        Which tokens count.
+    content : ndarray of shape (n_tokens,), bool
+        Which tokens are content words.
     length : int
-        Tokens kept for a keyword; of equally frequent ones, the first by text, then by id.
+        Upper limit on a keyword's list; ties are broken by text, then by id.
 
     Returns
     -------
     DataFrame
-        Under contract TOKEN_LISTS, by keyword, then by falling count.
+        Under contract TOKEN_LISTS, by keyword, then by decreasing count.
     """
     parts = [make_empty_table(TOKEN_LISTS)]
     for keyword, group in show_progress(sentences, "keywords"):
         counts = _count_tokens(tokenizer, group["clean"], len(names))
-        used = [place for place in counts.nonzero()[0].tolist() if content[place]]
-        used.sort(key=lambda place: (-counts[place], names[place], place))
-        kept = used[:length]
+        tokens = [token for token in counts.nonzero()[0].tolist() if content[token]]
+        tokens.sort(key=lambda token: (-counts[token], names[token], token))
+        tokens = tokens[:length]
         rows = {
-            "keyword": [keyword] * len(kept),
-            "token_id": kept,
-            "token": [names[place] for place in kept],
-            "count": [int(counts[place]) for place in kept],
+            "keyword": [keyword] * len(tokens),
+            "token_id": tokens,
+            "token": [names[token] for token in tokens],
+            "count": [int(counts[token]) for token in tokens],
         }
         parts.append(pl.DataFrame(rows, schema=parts[0].schema))
     return pl.concat(parts)
 
 
 def _count_tokens(tokenizer: Any, texts: pl.Series, size: int) -> "NDArray[np.int64]":
-    """Return how often each token stands in some texts, shape (size,)."""
+    """Return how often each token occurs in some texts, as an array of shape (size,)."""
     import numpy as np
 
     counts = np.zeros(size, dtype=np.int64)
-    for place in range(0, len(texts), _SENTENCES):
-        encoded = encode_texts(tokenizer, texts[place : place + _SENTENCES].to_list())
+    for start in range(0, len(texts), _SENTENCES):
+        encoded = encode_texts(tokenizer, texts[start : start + _SENTENCES].to_list())
         counts += np.bincount(np.array([i for ids in encoded for i in ids], dtype=np.int64), minlength=size)
     return counts

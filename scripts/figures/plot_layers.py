@@ -2,7 +2,7 @@
 
 Most follow [BeyondBenchmarks, Figs. 9-12, 22-24]; the heat map and the lenses are additions.
 
-Reads layers.csv and layer-changes.csv of a domain, and the rates of the family's first model; writes the
+Reads layers.csv and layer-changes.csv of a domain, and the rates of the family's reference model. Writes the
 figure as PDF and PNG, and its numbers as CSV.
 """
 
@@ -25,7 +25,7 @@ class Settings(Section):
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read the tables, draw one figure, write it and its numbers."""
+    """Draw one figure, write it and its numbers."""
     settings = read_settings(arguments.settings, Settings)
     data = FigureData(
         arguments.models,
@@ -44,14 +44,14 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--figure", choices=FIGURES, required=True, help="which figure")
-    parser.add_argument("--models", nargs="+", required=True, help="models of the family, the base first")
+    parser.add_argument("--figure", choices=FIGURES, required=True, help="name of the figure")
+    parser.add_argument("--models", nargs="+", required=True, help="models of the family, reference first")
     parser.add_argument("--summary", type=Path, required=True, help="layers.csv")
     parser.add_argument("--changes", type=Path, required=True, help="layer-changes.csv")
-    parser.add_argument("--rates", type=Path, required=True, help="rates of the first model (parquet)")
+    parser.add_argument("--rates", type=Path, required=True, help="rates of the reference model (parquet)")
     parser.add_argument("--title", default="", help="name of the domain")
-    parser.add_argument("--output", type=Path, required=True, help="the figure as PDF")
-    parser.add_argument("--png", type=Path, required=True, help="the figure as PNG")
-    parser.add_argument("--table", type=Path, required=True, help="the figure's numbers as CSV")
+    parser.add_argument("--output", type=Path, required=True, help="figure (PDF)")
+    parser.add_argument("--png", type=Path, required=True, help="figure (PNG)")
+    parser.add_argument("--table", type=Path, required=True, help="numbers of the figure (CSV)")
     add_settings(parser, Settings)
     run_program(parser, main)

@@ -1,4 +1,4 @@
-"""Plot the models of one domain by rank, and how far its benchmarks agree [RawCorpora, Fig. 7].
+"""Plot the models of one domain by rank, and the agreement of its benchmarks [RawCorpora, Fig. 7].
 
 Reads summary.csv; writes the figure as PDF and PNG, and its numbers as CSV.
 """
@@ -25,9 +25,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--summary", type=Path, required=True, help="summary.csv of a run")
     parser.add_argument("--domain", required=True, help="name of the domain")
-    parser.add_argument("--title", default="", help="title of the figure; the domain's name if empty")
-    parser.add_argument("--output", type=Path, required=True, help="the figure as PDF")
-    parser.add_argument("--png", type=Path, required=True, help="the figure as PNG")
-    parser.add_argument("--table", type=Path, required=True, help="the figure's numbers as CSV")
+    parser.add_argument("--title", default="", help="title of the figure; default: the domain's name")
+    parser.add_argument("--output", type=Path, required=True, help="figure (PDF)")
+    parser.add_argument("--png", type=Path, required=True, help="figure (PNG)")
+    parser.add_argument("--table", type=Path, required=True, help="numbers of the figure (CSV)")
     add_settings(parser, Summary)
     run_program(parser, main)

@@ -1,4 +1,4 @@
-"""Plot one figure of how far rankings agree, and write its numbers [TrainBeforeTest, Figs. 1-15].
+"""Plot one figure on the agreement of rankings, and write its numbers [TrainBeforeTest, Figs. 1-15].
 
 Reads the tables of results/{run}/ranking; writes the figure as PDF and PNG, and its numbers as CSV.
 """
@@ -50,7 +50,7 @@ def draw(name: str, tables: RankingTables, settings: RankingSettings) -> Any:
     kind, _, condition = name.partition(".")
     if kind not in MATRICES or condition not in tables.conditions:
         known = [*FIGURES, *(f"{kind}.{each}" for kind in MATRICES for each in tables.conditions)]
-        raise InputError(f"there is no figure {name!r}", "--figure", f"known: {', '.join(known)}")
+        raise InputError(f"unknown figure {name!r}", "--figure", f"known: {', '.join(known)}")
     return MATRICES[kind](tables, condition)
 
 
@@ -65,12 +65,12 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", type=Path, required=True, help="folder of the rankings' tables")
+    parser.add_argument("--tables", type=Path, required=True, help="folder of the ranking tables")
     parser.add_argument(
         "--figure", required=True, help=f"{', '.join([*FIGURES, *MATRICES])} (with .CONDITION)"
     )
-    parser.add_argument("--output", type=Path, required=True, help="the figure as PDF")
-    parser.add_argument("--png", type=Path, required=True, help="the figure as PNG")
-    parser.add_argument("--table", type=Path, required=True, help="the figure's numbers as CSV")
+    parser.add_argument("--output", type=Path, required=True, help="figure (PDF)")
+    parser.add_argument("--png", type=Path, required=True, help="figure (PNG)")
+    parser.add_argument("--table", type=Path, required=True, help="numbers of the figure (CSV)")
     add_settings(parser, RankingSettings)
     run_program(parser, main)

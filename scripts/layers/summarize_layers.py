@@ -1,8 +1,8 @@
-"""Sum up layers over keywords, compare models with their references, and say where changes begin.
+"""Summarize layers over keywords, compare models with their references, and find where changes begin.
 
 Source: [BeyondBenchmarks, Sec. 3.3].
 
-Reads the rates and targets of all models on one domain; writes layers.csv, layer-changes.csv and
+Reads the rates and target measures of all models on one domain. Writes layers.csv, layer-changes.csv and
 layer-onsets.csv.
 """
 
@@ -39,7 +39,7 @@ class Settings(Section):
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read the tables of all models, sum up, compare, write."""
+    """Summarize and compare all models, write three tables."""
     settings = read_settings(arguments.settings, Settings)
     rates = read_layers(arguments.rates, LAYER_RATES)
     targets = read_layers(arguments.targets, LAYER_TARGETS)
@@ -54,18 +54,18 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    add_tables(parser, "--rates", ("MODEL",), "rates of a model by layer (parquet)", required=True)
-    add_tables(parser, "--targets", ("MODEL",), "targets of a model by layer (parquet)")
+    add_tables(parser, "--rates", ("MODEL",), "rates of one model by layer (parquet)", required=True)
+    add_tables(parser, "--targets", ("MODEL",), "target measures of one model by layer (parquet)")
     parser.add_argument(
         "--reference",
         nargs=2,
         action="append",
         default=[],
         metavar=("MODEL", "REFERENCE"),
-        help="a model and what it is compared with; repeat for each",
+        help="a model and its reference; repeat for each",
     )
     parser.add_argument("--output", type=Path, required=True, help="every metric by layer (CSV)")
-    parser.add_argument("--changes", type=Path, required=True, help="changes against references (CSV)")
-    parser.add_argument("--onsets", type=Path, required=True, help="where changes begin (CSV)")
+    parser.add_argument("--changes", type=Path, required=True, help="changes from the references (CSV)")
+    parser.add_argument("--onsets", type=Path, required=True, help="layers where changes begin (CSV)")
     add_settings(parser, Settings)
     run_program(parser, main)

@@ -1,11 +1,10 @@
-"""Train a tuned lens: a map for each layer whose projection is nearest to the model's own output [TunedLens].
+"""Train a tuned lens: an affine map per layer whose predictions match the model's output [TunedLens].
 
-Reads a model (its pointer or a plain folder) and a domain's texts; learns on fold adapt-train, measures on
-adapt-valid; writes the maps as safetensors, and a report. The model stays as it is.
+Reads a model (pointer or folder) and a domain's texts. Trains on fold adapt-train, validates on adapt-valid.
+Writes the maps as safetensors, and a report. The model is not changed.
 """
 
 import argparse
-import os
 from pathlib import Path
 
 from fathom.config.layers import TunedLens
@@ -16,7 +15,7 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file, write_json
 from fathom.io.tables import read_table
 from fathom.layers.lens import save_lens, train_lens
-from fathom.models.loading import describe_loaded, load_model, read_pointer
+from fathom.models.loading import describe_loaded, open_model
 from fathom.running.program import add_settings, log, read_settings, run_program
 
 
@@ -28,15 +27,14 @@ class Settings(Section):
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Load model and texts, train, write maps and report."""
-    os.environ["HF_HUB_OFFLINE"] = "1"
+    """Train the lens, write its maps and a report."""
     settings = read_settings(arguments.settings, Settings)
     if not settings.lens.steps:
-        raise InputError("lens.steps is 0: there is nothing to train", "--settings", "give it at least 1")
+        raise InputError("lens.steps is 0: nothing to train", "--settings", "set at least 1")
     texts = read_table(arguments.texts, TEXTS)
-    pointer = read_pointer(arguments.model)
-    model, tokenizer = load_model(pointer, settings.scoring.dtype, settings.scoring.device)
-    report = describe_loaded(pointer, model, settings.scoring.dtype)
+    scoring = settings.scoring
+    pointer, model, tokenizer = open_model(arguments.model, scoring.dtype, scoring.device)
+    report = describe_loaded(pointer, model, scoring.dtype)
     maps, points = train_lens(model, tokenizer, texts, settings.lens, pointer.add_bos, pointer.name)
     for point in points:
         log.info("layer %s: divergence %.3f, tuned %.3f", *point)
@@ -47,9 +45,9 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="pointer to a model (JSON), or its folder")
+    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
     parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
-    parser.add_argument("--output", type=Path, required=True, help="the maps (safetensors)")
-    parser.add_argument("--report", type=Path, required=True, help="divergence by layer (JSON)")
+    parser.add_argument("--output", type=Path, required=True, help="output: the translators (safetensors)")
+    parser.add_argument("--report", type=Path, required=True, help="report with divergences by layer (JSON)")
     add_settings(parser, Settings)
     run_program(parser, main)

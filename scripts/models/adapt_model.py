@@ -1,4 +1,4 @@
-"""Train a model further, all its weights, on a domain's texts; write folder, pointer and training curve."""
+"""Adapt all weights of a model to a domain's texts; write its folder, pointer and training curve."""
 
 import argparse
 from pathlib import Path
@@ -24,7 +24,7 @@ from fathom.running.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Load the base model, train it, write the result beside what it came from."""
+    """Load the base model, train it, write model, curve and pointer."""
     settings = read_settings(arguments.settings, Adaptation)
     base = read_pointer(arguments.model)
     check_fingerprint(base)
@@ -50,12 +50,14 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="pointer to the base model, or its folder")
+    parser.add_argument(
+        "--model", type=Path, required=True, help="pointer (JSON) or folder of the base model"
+    )
     parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
     parser.add_argument("--name", required=True, help="name of the new model")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the new weights")
-    parser.add_argument("--pointer", type=Path, required=True, help="pointer to the new model (JSON)")
-    parser.add_argument("--curve", type=Path, required=True, help="losses by step (CSV)")
+    parser.add_argument("--output", type=Path, required=True, help="output folder of the model")
+    parser.add_argument("--pointer", type=Path, required=True, help="output pointer of the model (JSON)")
+    parser.add_argument("--curve", type=Path, required=True, help="training curve: losses by step (CSV)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     add_settings(parser, Adaptation)
     run_program(parser, main)

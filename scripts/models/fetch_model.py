@@ -1,4 +1,4 @@
-"""Fetch a model of the table from the hub, or find it in its local folder; write a pointer to it."""
+"""Fetch a registered model from the hub, or find its local folder; write a pointer to it."""
 
 import argparse
 from pathlib import Path
@@ -9,12 +9,12 @@ from fathom.running.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Locate the model and record what was found."""
+    """Locate the model and write its pointer."""
     entry = find_model(read_registry(arguments.registry), arguments.name, arguments.registry)
     folder, revision = locate_model(entry, arguments.registry)
     check_folder(folder)
     if revision and not entry.revision:
-        log.info("%s has no pinned revision: found %s; write it into the table", entry.name, revision)
+        log.info("%s has no pinned revision: fetched %s; add it to the registry", entry.name, revision)
     fingerprint = fingerprint_folder(folder)
     pointer = Pointer(
         entry.name,
@@ -32,7 +32,9 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="name of the model in the table")
-    parser.add_argument("--registry", type=Path, default=Path("config/models.tsv"), help="table of models")
-    parser.add_argument("--pointer", type=Path, required=True, help="pointer to the model (JSON)")
+    parser.add_argument("--name", required=True, help="name of the model in the registry")
+    parser.add_argument(
+        "--registry", type=Path, default=Path("config/models.tsv"), help="model registry (TSV)"
+    )
+    parser.add_argument("--pointer", type=Path, required=True, help="output pointer of the model (JSON)")
     run_program(parser, main)

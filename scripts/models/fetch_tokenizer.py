@@ -1,4 +1,4 @@
-"""Fetch the tokenizer of a model of the table, without its weights, and copy it to a folder."""
+"""Fetch the tokenizer of a registered model, without its weights, and copy it to a folder."""
 
 import argparse
 from pathlib import Path
@@ -17,7 +17,9 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="name of the model in the table")
-    parser.add_argument("--registry", type=Path, default=Path("config/models.tsv"), help="table of models")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the tokenizer")
+    parser.add_argument("--name", required=True, help="name of the model in the registry")
+    parser.add_argument(
+        "--registry", type=Path, default=Path("config/models.tsv"), help="model registry (TSV)"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="tokenizer folder")
     run_program(parser, main)

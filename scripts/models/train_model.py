@@ -1,4 +1,4 @@
-"""Train a small language model from nothing on a domain's texts; write folder, pointer and training curve."""
+"""Train a small language model from scratch on a domain's texts; write its folder, pointer and curve."""
 
 import argparse
 from pathlib import Path
@@ -20,7 +20,7 @@ from fathom.running.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Build the model, train it, write it."""
+    """Build and train the model, write model, curve and pointer."""
     settings = read_settings(arguments.settings, Training)
     texts = read_table(arguments.texts, TEXTS)
     tokenizer = load_tokenizer(arguments.tokenizer)
@@ -35,11 +35,11 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
-    parser.add_argument("--tokenizer", type=Path, required=True, help="folder of the tokenizer")
+    parser.add_argument("--tokenizer", type=Path, required=True, help="tokenizer folder")
     parser.add_argument("--name", required=True, help="name of the new model")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the new weights")
-    parser.add_argument("--pointer", type=Path, required=True, help="pointer to the new model (JSON)")
-    parser.add_argument("--curve", type=Path, required=True, help="losses by step (CSV)")
+    parser.add_argument("--output", type=Path, required=True, help="output folder of the model")
+    parser.add_argument("--pointer", type=Path, required=True, help="output pointer of the model (JSON)")
+    parser.add_argument("--curve", type=Path, required=True, help="training curve: losses by step (CSV)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     add_settings(parser, Training)
     run_program(parser, main)

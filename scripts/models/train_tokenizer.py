@@ -1,4 +1,4 @@
-"""Train a byte-level BPE tokenizer on a domain's texts (fold adapt-train) and save it as a folder."""
+"""Train a byte-level BPE tokenizer on a domain's texts (fold adapt-train); write its folder."""
 
 import argparse
 from pathlib import Path
@@ -11,7 +11,7 @@ from fathom.running.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read texts, train, write the tokenizer."""
+    """Train the tokenizer and write it."""
     settings = read_settings(arguments.settings, Training)
     train_tokenizer(read_table(arguments.texts, TEXTS), settings, arguments.output)
 
@@ -19,6 +19,6 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the tokenizer")
+    parser.add_argument("--output", type=Path, required=True, help="tokenizer folder")
     add_settings(parser, Training)
     run_program(parser, main)

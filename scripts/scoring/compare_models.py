@@ -1,6 +1,6 @@
-"""Compare every two models on each benchmark, group those that are not apart, correlate metrics.
+"""Compare models pairwise on each benchmark, group indistinguishable models, and correlate metrics.
 
-Reads the scores of all models and their summary; writes differences with intervals, groups by letters, and
+Reads the scores of all models and their summary. Writes differences with intervals, letters of groups, and
 correlations.
 """
 
@@ -17,7 +17,7 @@ from fathom.scoring.summaries import read_scores
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read all scores, resample them once, write three tables."""
+    """Resample all scores once, write three tables."""
     settings = read_settings(arguments.settings, Summary)
     resampled = resample_scores(read_scores(arguments.scores), settings)
     comparisons, groups = tabulate_comparisons(resampled, settings)
@@ -29,11 +29,11 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    places = ("DOMAIN", "VARIANT", "MODEL")
-    add_tables(parser, "--scores", places, "scores of one model on one benchmark", required=True)
-    parser.add_argument("--summary", type=Path, required=True, help="summary.csv: what is correlated")
-    parser.add_argument("--output", type=Path, required=True, help="differences (CSV)")
-    parser.add_argument("--groups", type=Path, required=True, help="groups of models by letters (CSV)")
+    names = ("DOMAIN", "VARIANT", "MODEL")
+    add_tables(parser, "--scores", names, "scores of one model on one benchmark (parquet)", required=True)
+    parser.add_argument("--summary", type=Path, required=True, help="summary.csv, for the correlations")
+    parser.add_argument("--output", type=Path, required=True, help="paired differences (CSV)")
+    parser.add_argument("--groups", type=Path, required=True, help="letters of groups of models (CSV)")
     parser.add_argument("--correlations", type=Path, required=True, help="correlations of metrics (CSV)")
     add_settings(parser, Summary)
     run_program(parser, main)

@@ -1,11 +1,10 @@
 """Measure a model's last-layer attribute rate on a domain's keywords [RawCorpora, App. A.3.3].
 
-Reads a model (its pointer or a plain folder), the domain's matched sentences and the stopwords; writes one
-row for each keyword, the token lists that the model's tokenizer gives, and a report.
+Reads a model (pointer or folder), the domain's matched sentences and the stopwords. Writes one row
+per keyword, the token lists under the model's tokenizer, and a report.
 """
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
 from fathom.io.files import hash_file, write_json
 from fathom.io.row_groups import scan_groups, scan_table
 from fathom.io.tables import write_table
-from fathom.models.loading import describe_loaded, load_model, read_pointer
+from fathom.models.loading import describe_loaded, open_model
 from fathom.models.tokens import encode_prompts, uses_bos
 from fathom.running.program import add_settings, log, read_settings, run_program
 from fathom.scoring.attribute_rate import measure_attribute_rates
@@ -32,22 +31,16 @@ class Settings(Section):
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Load model and sentences, make token lists, measure, write rates, lists and report."""
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    import torch
-
-    torch.set_num_threads(arguments.threads)
+    """Make token lists, measure rates, write tables and report."""
     settings = read_settings(arguments.settings, Settings)
     chosen = settings.attribute_rate
     pieces = scan_table(arguments.sentences, ["keyword"])
     keywords = sorted({keyword for piece in pieces for keyword in piece["keyword"].unique()})
     if not keywords:
-        raise InputError(
-            "there is no sentence of any keyword", str(arguments.sentences), "see sentences.json"
-        )
+        raise InputError("no keyword has a sentence", str(arguments.sentences), "see sentences.json")
     stopwords = read_word_list(arguments.wordlists / "stopwords.txt")
-    pointer = read_pointer(arguments.model)
-    model, tokenizer = load_model(pointer, settings.scoring.dtype, settings.scoring.device)
+    scoring = settings.scoring
+    pointer, model, tokenizer = open_model(arguments.model, scoring.dtype, scoring.device, arguments.threads)
     names = decode_vocabulary(tokenizer)
     content = find_content_tokens(names, stopwords)
     sentences = scan_groups(arguments.sentences, "keyword", ["clean"])
@@ -55,10 +48,10 @@ def main(arguments: argparse.Namespace) -> None:
     prompts = dict(zip(keywords, encode_prompts(tokenizer, keywords, pointer.add_bos), strict=True))
     owned = {str(keyword): group["token_id"].to_list() for (keyword,), group in lists.group_by("keyword")}
     rates = measure_attribute_rates(
-        model, prompts, owned, content, chosen.k, settings.scoring.batch_tokens, pointer.name
+        model, prompts, owned, content, chosen.k, scoring.batch_tokens, pointer.name
     )
     report: dict[str, Any] = {
-        **describe_loaded(pointer, model, settings.scoring.dtype),
+        **describe_loaded(pointer, model, scoring.dtype),
         "sentences_sha256": hash_file(arguments.sentences),
         "stopwords_sha256": hash_file(arguments.wordlists / "stopwords.txt"),
         "bos": uses_bos(tokenizer, pointer.add_bos),
@@ -80,12 +73,12 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="pointer to a model (JSON), or its folder")
+    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
     parser.add_argument("--sentences", type=Path, required=True, help="matched sentences (parquet)")
-    parser.add_argument("--wordlists", type=Path, required=True, help="folder that holds stopwords.txt")
-    parser.add_argument("--output", type=Path, required=True, help="rate of each keyword (parquet)")
-    parser.add_argument("--token-lists", type=Path, required=True, help="tokens of each keyword (parquet)")
-    parser.add_argument("--report", type=Path, required=True, help="what was measured, with counts (JSON)")
-    parser.add_argument("--threads", type=int, default=1, help="threads of torch; 1 is the reference")
+    parser.add_argument("--wordlists", type=Path, required=True, help="folder with stopwords.txt")
+    parser.add_argument("--output", type=Path, required=True, help="rates by keyword (parquet)")
+    parser.add_argument("--token-lists", type=Path, required=True, help="token lists by keyword (parquet)")
+    parser.add_argument("--report", type=Path, required=True, help="report with counts (JSON)")
+    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
     add_settings(parser, Settings)
     run_program(parser, main)

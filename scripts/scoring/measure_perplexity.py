@@ -1,11 +1,10 @@
 """Measure perplexity and bits per byte of a model on a domain's held-out text [BeyondBenchmarks, Sec. 2.11].
 
-Reads a model (its pointer or a plain folder) and the domain's texts, of which only fold adapt-test is used;
-writes one row for each document, and a report.
+Reads a model (pointer or folder) and the domain's texts, of which only fold adapt-test is used.
+Writes one row per document, and a report.
 """
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.scoring import PERPLEXITY
 from fathom.io.files import hash_file, write_json
 from fathom.io.tables import read_table, write_table
-from fathom.models.loading import describe_loaded, load_model, read_pointer
+from fathom.models.loading import describe_loaded, open_model
 from fathom.models.tokens import uses_bos
 from fathom.running.program import add_settings, log, read_settings, run_program
 from fathom.scoring.perplexity import FOLD, fit_windows, score_texts, select_held_out, sum_likelihoods
@@ -29,18 +28,14 @@ class Settings(Section):
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Load model and texts, score, write rows and report."""
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    import torch
-
-    torch.set_num_threads(arguments.threads)
+    """Score the held-out documents, write table and report."""
     settings = read_settings(arguments.settings, Settings)
     texts, counts = select_held_out(read_table(arguments.texts, TEXTS), settings.perplexity.max_characters)
-    pointer = read_pointer(arguments.model)
-    model, tokenizer = load_model(pointer, settings.scoring.dtype, settings.scoring.device)
+    scoring = settings.scoring
+    pointer, model, tokenizer = open_model(arguments.model, scoring.dtype, scoring.device, arguments.threads)
     windows = fit_windows(model, settings.perplexity)
     report: dict[str, Any] = {
-        **describe_loaded(pointer, model, settings.scoring.dtype),
+        **describe_loaded(pointer, model, scoring.dtype),
         "texts_sha256": hash_file(arguments.texts),
         "fold": FOLD,
         "bos": uses_bos(tokenizer, pointer.add_bos),
@@ -48,7 +43,7 @@ def main(arguments: argparse.Namespace) -> None:
         **counts,
     }
     scores = score_texts(
-        model, tokenizer, texts, windows, settings.scoring.batch_tokens, pointer.add_bos, pointer.name
+        model, tokenizer, texts, windows, scoring.batch_tokens, pointer.add_bos, pointer.name
     )
     total = sum_likelihoods(scores)
     report |= {
@@ -71,10 +66,10 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="pointer to a model (JSON), or its folder")
+    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
     parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
-    parser.add_argument("--output", type=Path, required=True, help="likelihood of each document (parquet)")
-    parser.add_argument("--report", type=Path, required=True, help="what was scored, with sums (JSON)")
-    parser.add_argument("--threads", type=int, default=1, help="threads of torch; 1 is the reference")
+    parser.add_argument("--output", type=Path, required=True, help="likelihood by document (parquet)")
+    parser.add_argument("--report", type=Path, required=True, help="report with totals (JSON)")
+    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
     add_settings(parser, Settings)
     run_program(parser, main)

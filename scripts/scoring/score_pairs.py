@@ -1,6 +1,6 @@
 """Score a model on prompt-target pairs: rank and probability of every target [RawCorpora, Sec. 2.6].
 
-Reads a model (its pointer or a plain folder) and pairs (.parquet of the workflow, or .jsonl with prompt and
+Reads a model (pointer or folder) and pairs (.parquet of the workflow, or .jsonl with prompt and
 target, and perhaps pair_id and keyword); writes one row for each pair, and a report. With several files of
 pairs, each has its own output and report, in the same order, and what their pairs share is read once. A
 stopped run resumes from `.{output}.partial` beside the first output.
@@ -30,7 +30,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="pointer to a model (JSON), or its folder")
+    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
     for name, about in (
         ("--pairs", "pairs (.parquet or .jsonl)"),
         ("--output", "scores (parquet)"),
@@ -40,7 +40,7 @@ if __name__ == "__main__":
         parser.add_argument(
             name, type=Path, nargs="+", action="extend", required=name != "--report", help=more
         )
-    parser.add_argument("--threads", type=int, default=1, help="threads of torch; 1 is the reference")
+    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
     parser.add_argument(
         "--gpus", type=int, default=1, help="how many of the visible GPUs share the work (device auto)"
     )

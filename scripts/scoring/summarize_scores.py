@@ -1,4 +1,4 @@
-"""Sum up the scores of all models on all benchmarks, with intervals, into one table.
+"""Summarize the scores of all models on all benchmarks, with intervals, in one table.
 
 Source: [RawCorpora, Sec. 2.6].
 """
@@ -15,7 +15,7 @@ from fathom.scoring.summaries import check_benchmarks, read_scores, summarize_sc
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read all scores, sum them up, write the table."""
+    """Summarize all scores and baselines, write the table."""
     settings = read_settings(arguments.settings, Summary)
     scores = read_scores(arguments.scores)
     check_benchmarks(scores, arguments.pairs)
@@ -27,11 +27,11 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    places = ("DOMAIN", "VARIANT", "MODEL")
-    add_tables(parser, "--scores", places, "scores of one model on one benchmark", required=True)
-    add_tables(parser, "--pairs", places[:2], "pairs of one benchmark, which its scores must belong to")
+    names = ("DOMAIN", "VARIANT", "MODEL")
+    add_tables(parser, "--scores", names, "scores of one model on one benchmark (parquet)", required=True)
+    add_tables(parser, "--pairs", names[:2], "pairs that the scores of one benchmark must belong to")
     for option, what in (("--perplexity", "likelihood of held-out text"), ("--attribute-rates", "rates")):
         add_tables(parser, option, ("DOMAIN", "MODEL"), f"{what} of one model on one domain")
-    parser.add_argument("--output", type=Path, required=True, help="the summary (CSV)")
+    parser.add_argument("--output", type=Path, required=True, help="summary (CSV)")
     add_settings(parser, Summary)
     run_program(parser, main)

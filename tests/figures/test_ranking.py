@@ -213,7 +213,7 @@ def test_tables_list_categories_families_corpora_and_compute(full, bare, tmp_pat
 def test_an_unknown_figure_is_named(full):
     from fathom.errors import InputError
 
-    with pytest.raises(InputError, match=r"there is no figure 'tau\.never'"):
+    with pytest.raises(InputError, match=r"unknown figure 'tau\.never'"):
         _draw(full, "tau.never")
 
 

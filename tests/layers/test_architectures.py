@@ -68,7 +68,7 @@ def test_an_adapter_over_the_blocks_counts() -> None:
                 weight.normal_()
         after = adapted(torch.tensor([IDS])).logits
     assert (before - after).abs().max() > 1e-2
-    assert open_layer_reader(adapted, IDS).count == 4
+    assert open_layer_reader(adapted, IDS).n_layers == 4
 
 
 def test_a_tied_output_layer_that_differs_from_the_embedding_is_refused() -> None:

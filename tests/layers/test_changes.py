@@ -144,5 +144,5 @@ def test_models_that_cannot_be_compared_are_refused(other: pl.DataFrame | None, 
 def test_a_model_given_twice_is_refused(tmp_path: Any) -> None:
     write_table(tmp_path / "rates.parquet", make_rates(np.ones((1, 2))), LAYER_RATES)
     path = str(tmp_path / "rates.parquet")
-    with pytest.raises(InputError, match="m is given twice"):
+    with pytest.raises(InputError, match="duplicate model 'm'"):
         read_layers([("m", path), ("m", path)], LAYER_RATES)

@@ -65,7 +65,7 @@ def test_same_as_a_plain_way_with_a_full_sort(kind: str, budget: int) -> None:
         share = np.exp(logits - logits.max())
         share /= share.sum()
         order = np.argsort(-logits)
-        own = set(lists.owned[row["keyword"]][: row["list_length"]])
+        own = set(lists.by_keyword[row["keyword"]][: row["list_length"]])
         pool = order[:500] if row["projection"] == "geva" else order
         best = [token for token in pool if lists.content[token]][: row["k"]]
         hits = [token for token in best if token in own]
@@ -99,7 +99,7 @@ def test_the_last_layer_with_the_norm_is_the_last_layer_attribute_rate() -> None
     model, lists = make_model("gpt2"), make_lists()
     rates = measure_rates(collect_top_tokens(model, PROMPTS, lists, SETTINGS, 64), SETTINGS)
     last = rates.filter(layer=3, projection="normed", k=10, list_length=20)
-    lists20 = {word: owned[:20] for word, owned in lists.owned.items()}
+    lists20 = {word: tokens[:20] for word, tokens in lists.by_keyword.items()}
     expected = measure_attribute_rates(model, PROMPTS, lists20, lists.content, 10, 64)
     assert last["hits"].to_list() == expected["hits"].to_list()
     assert last["rate"].to_list() == expected["rate"].to_list()

@@ -119,7 +119,7 @@ def test_a_table_that_is_given_twice_is_an_error(tmp_path: Path) -> None:
     write_table(tmp_path / "m.parquet", make_rates(), ATTRIBUTE_RATES)
     file = ("a", "m", str(tmp_path / "m.parquet"))
     assert read_baselines([file], ATTRIBUTE_RATES)["a", "m"].equals(make_rates())
-    with pytest.raises(InputError, match="m on a is given twice"):
+    with pytest.raises(InputError, match="duplicate table of m on a"):
         read_baselines([file, file], ATTRIBUTE_RATES)
 
 

@@ -222,7 +222,7 @@ def test_many_rows_are_scored_in_pieces(tokenizer: Any, monkeypatch: pytest.Monk
     model, pairs = make_model("gpt2"), make_pairs()
     whole = score_pairs(model, tokenizer, pairs, Scoring())
     monkeypatch.setattr(logits, "_LOGIT_BYTES", {"cpu": 4 * ENTRIES * 3})
-    monkeypatch.setattr(logits, "_FEWEST_ROWS", 1)
+    monkeypatch.setattr(logits, "_MIN_ROWS", 1)
     pieces = score_pairs(model, tokenizer, pairs, Scoring())
     assert whole["rank"].equals(pieces["rank"])
 
@@ -298,7 +298,7 @@ def test_a_target_that_the_model_gives_no_logit_is_named(tokenizer: Any) -> None
     pairs = make_pairs(3).with_columns(target=pl.lit(" w70"))
     with pytest.raises(InputError) as error:
         score_pairs(Known([0.0] * 60), tokenizer, pairs, Scoring(), name="small")
-    assert "pair 'p00' has token 72, small gives logits for 60 only" in str(error.value)
+    assert "pair 'p00' has token 72, but small has only 60 logits" in str(error.value)
     assert "Hint: check that the tokenizer belongs to the model" in str(error.value)
 
 
@@ -308,7 +308,7 @@ def test_pairs_that_stand_twice_or_lack_a_column(tokenizer: Any) -> None:
         score_pairs(make_model("gpt2"), tokenizer, pl.concat([pairs, pairs]), Scoring())
     with pytest.raises(InputError, match="missing columns: target"):
         score_pairs(make_model("gpt2"), tokenizer, pairs.drop("target"), Scoring())
-    with pytest.raises(InputError, match="pairs lack: pair_id, keyword"):
+    with pytest.raises(InputError, match="missing columns: pair_id, keyword"):
         ranks.score_benchmarks(make_model("gpt2"), tokenizer, [pairs.drop("pair_id", "keyword")], Scoring())
 
 

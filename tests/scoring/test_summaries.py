@@ -190,4 +190,4 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
     assert "the scores of m1 belong to other pairs than the benchmark's" in other.stderr
     twice = run_program("summarize_scores", *command, *command[-5:], imports=STATISTICS)
     assert twice.returncode == 1
-    assert "m2 on a, tf is given twice" in twice.stderr
+    assert "duplicate scores of m2 on a, tf" in twice.stderr

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from fathom.config.benchmark import Variant
+from fathom.config.scoring import Scoring
 from fathom.config.section import Positive, Section
 
 Projection = Literal["normed", "raw", "geva"]
@@ -57,3 +58,10 @@ class Layers(Section):
     def all_lengths(self) -> list[int]:
         """Every length of the token list, sorted."""
         return sorted({self.list_length, *self.other_lengths})
+
+
+class LayerSettings(Section):
+    """Settings of the programs that read a model layer by layer."""
+
+    scoring: Scoring = Scoring()
+    layers: Layers = Layers()

@@ -78,7 +78,7 @@ class RankingTables:
 
     @cached_property
     def conditions(self) -> list[str]:
-        """Conditions, without those that compare two."""
+        """Single conditions, without comparisons of two."""
         return list(dict.fromkeys(row["condition"] for row in self.read("means")))
 
     @property
@@ -105,14 +105,14 @@ def read_number(text: str) -> float:
     return float(text) if text else math.nan
 
 
-def condition_look(place: int) -> dict[str, Any]:
-    """Return colour and hatch of the bars of a condition."""
-    return {"color": _COLORS[place % 8], "hatch": _HATCHES[place % 4], "edgecolor": "white"}
+def condition_style(index: int) -> dict[str, Any]:
+    """Return colour and hatch of a condition's bars, by the condition's index."""
+    return {"color": _COLORS[index % 8], "hatch": _HATCHES[index % 4], "edgecolor": "white"}
 
 
-def condition_color(place: int) -> str:
-    """Return the colour of a condition."""
-    return _COLORS[place % 8]
+def condition_color(index: int) -> str:
+    """Return the colour of a condition, by its index."""
+    return _COLORS[index % 8]
 
 
 def measure_names(names: Iterable[str], size: float = 8.0) -> float:
@@ -121,7 +121,7 @@ def measure_names(names: Iterable[str], size: float = 8.0) -> float:
 
 
 def title_condition(name: str) -> str:
-    """Return a condition as a heading."""
+    """Return a condition's name as a heading."""
     name = clean_name(name)
     return name[:1].upper() + name[1:]
 

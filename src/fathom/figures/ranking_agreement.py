@@ -1,4 +1,4 @@
-"""How far benchmarks agree: overall, in pairs, by category [TrainBeforeTest, Figs. 2, 3, 9, 10, 12-15]."""
+"""Agreement of benchmarks: overall, in pairs, by category [TrainBeforeTest, Figs. 2, 3, 9, 10, 12-15]."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from fathom.figures.ranking import (
     RankingTables,
     add_colorbar,
-    condition_look,
+    condition_style,
     draw_matrix,
     draw_note,
     label_statistic,
@@ -26,11 +26,11 @@ NO_TEST = "There is no test of differences: the table of scores has no standard 
 
 
 def draw_means(tables: RankingTables, statistic: str | None) -> tuple["Figure", Table]:
-    """Draw each benchmark's mean tau with all others as bars, a bar for each condition.
+    """Draw each benchmark's mean tau with all others, one bar per condition.
 
     Source: [TrainBeforeTest, Figs. 2, 12].
 
-    Benchmarks are in the order of the first condition; whiskers are intervals.
+    Benchmarks are sorted by the first condition; whiskers are intervals.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def draw_means(tables: RankingTables, statistic: str | None) -> tuple["Figure", 
     rows = [row for row in tables.read("means") if row["statistic"] == statistic]
     values = {(row["condition"], row["first"]): row for row in rows}
     names = list(dict.fromkeys(row["first"] for row in rows))
-    # a benchmark without tau, the same for all models, comes first
+    # benchmarks without tau, constant over models, come first
     names.sort(key=lambda name: float(values[tables.conditions[0], name]["value"] or "-inf"))
     titles = [clean_name(tables.benchmarks[name].title) for name in names]
     figure = make_figure(max(5.0, 1.5 + 0.36 * len(names)), 3.2 + 0.7 * measure_names(titles, 9))
@@ -53,7 +53,7 @@ def draw_means(tables: RankingTables, statistic: str | None) -> tuple["Figure", 
         heights, lows, highs = ([read_number(line[key]) for line in lines]
                                 for key in ("value", "ci_low", "ci_high"))  # fmt: skip
         at = [column + (place - (len(tables.conditions) - 1) / 2) * width for column in range(len(names))]
-        axes.bar(at, heights, width, label=title_condition(condition), **condition_look(place))
+        axes.bar(at, heights, width, label=title_condition(condition), **condition_style(place))
         axes.vlines(at, lows, highs, color="0.25", linewidth=0.9)
     axes.set_xticks(range(len(names)), titles, rotation=45, ha="right", rotation_mode="anchor")
     axes.grid(False, axis="x")
@@ -68,7 +68,7 @@ def draw_means(tables: RankingTables, statistic: str | None) -> tuple["Figure", 
 
 
 def draw_benchmarks(tables: RankingTables, statistic: str | None, condition: str) -> tuple["Figure", Table]:
-    """Draw tau of every two benchmarks in one condition as a heat map, by category.
+    """Draw a heat map of tau of every two benchmarks in one condition, by category.
 
     Source: [TrainBeforeTest, Figs. 9, 10, 14, 15].
     """
@@ -97,7 +97,7 @@ def draw_benchmarks(tables: RankingTables, statistic: str | None, condition: str
 
 
 def draw_categories(tables: RankingTables, statistic: str | None) -> tuple["Figure", Table]:
-    """Draw mean tau within and between categories, a heat map for each condition.
+    """Draw mean tau within and between categories, one heat map per condition.
 
     Source: [TrainBeforeTest, Figs. 3, 13].
     """
@@ -121,7 +121,7 @@ def draw_categories(tables: RankingTables, statistic: str | None) -> tuple["Figu
 
 
 def _fill(rows: list[dict[str, str]], names: list[str], diagonal: float = 1.0) -> list[list[float]]:
-    """Return a symmetric matrix from the rows of its pairs; the diagonal as given, unless a row says it."""
+    """Return a symmetric matrix from the rows of its pairs, with a default for the diagonal."""
     found = {(row["first"], row["second"]): read_number(row["value"]) for row in rows}
     return [
         [found.get((a, b), found.get((b, a), diagonal if a == b else math.nan)) for b in names] for a in names
@@ -129,12 +129,12 @@ def _fill(rows: list[dict[str, str]], names: list[str], diagonal: float = 1.0) -
 
 
 def _find_lowest(values: list[list[float]]) -> float:
-    """Return 0, or the lowest value rounded down to a tenth where some are below 0."""
+    """Return 0, or the lowest value rounded down to a tenth if it is negative."""
     known = [value for line in values for value in line if not math.isnan(value)]
     return min(0.0, math.floor(10 * min(known, default=0.0)) / 10)
 
 
 def _describe(row: dict[str, str]) -> str:
-    """Return a value with its interval as text."""
+    """Format a value with its interval."""
     value, low, high = (read_number(row[key]) for key in ("value", "ci_low", "ci_high"))
     return f"{value:.2f}" if math.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"

@@ -1,4 +1,4 @@
-"""Two rankings side by side after reordering models that are not apart: a bump chart.
+"""Bump chart of two rankings after reordering models that do not differ significantly.
 
 Source: [TrainBeforeTest, Fig. 1].
 """
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
-_STILL = 20  # a model that moves no further than this part of the models is drawn in grey
-_SPAN = 2.3  # inches between both sides
+_STILL = 20  # models that move by at most 1/20 of the number of models are drawn in grey
+_SPAN = 2.3  # inches between the two sides
 
 
 def draw_alignment(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw a bump chart for each condition, names on both sides.
+    """Draw one bump chart per condition, with names on both sides.
 
     Returns
     -------
@@ -41,8 +41,8 @@ def draw_alignment(tables: RankingTables) -> tuple["Figure", Table]:
         crossed = float(agreement[condition, "opposite_aligned"]["value"] or "nan")
         axes.set_title(f"{title_condition(condition)}: {100 * crossed:.1f} % of pairs cross", pad=22)
     handles = [
-        Line2D([], [], color=look.color, marker=look.marker, label=clean_name(look.label))
-        for look in tables.families.values()
+        Line2D([], [], color=style.color, marker=style.marker, label=clean_name(style.label))
+        for style in tables.families.values()
     ]
     handles.append(Line2D([], [], color="0.75", label=f"moves {still} places or fewer" if still else "stays"))
     figure.legend(handles=handles, loc="outside upper center", ncols=min(7, len(handles)))
@@ -52,16 +52,16 @@ def draw_alignment(tables: RankingTables) -> tuple["Figure", Table]:
 def _draw_condition(
     axes: "Axes", tables: RankingTables, rows: list[dict[str, str]], still: int, side: float
 ) -> None:
-    """Draw one line for each model, between its two places, with `side` inches for names on both sides."""
+    """Draw a line per model between its two ranks, with `side` inches for names on each side."""
     for row in rows:
         model = tables.models[row["model"]]
-        look = tables.families[model.family]
+        style = tables.families[model.family]
         ends = [int(row["place_first"]), int(row["place_second"])]
         moves = abs(ends[0] - ends[1]) > still
-        axes.plot([0, 1], ends, color=look.color if moves else "0.75", linewidth=1.3 if moves else 1.0,
+        axes.plot([0, 1], ends, color=style.color if moves else "0.75", linewidth=1.3 if moves else 1.0,
                   zorder=3 if moves else 2)  # fmt: skip
         axes.plot(
-            [0, 1], ends, color=look.color, marker=look.marker, markersize=4, linestyle="none", zorder=4
+            [0, 1], ends, color=style.color, marker=style.marker, markersize=4, linestyle="none", zorder=4
         )
         for at, place, where in ((-0.04, ends[0], "right"), (1.04, ends[1], "left")):
             axes.text(at, place, clean_name(model.title), ha=where, va="center", fontsize=7.5, color="0.1")

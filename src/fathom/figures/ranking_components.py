@@ -1,4 +1,4 @@
-"""Principal components: shares, the first one by model and against compute.
+"""Principal components: explained variance, and the first component by model and compute.
 
 Source: [TrainBeforeTest, Figs. 6, 7, 8, 11].
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fathom.figures.ranking import (
     RankingTables,
     condition_color,
-    condition_look,
+    condition_style,
     draw_note,
     measure_names,
     read_number,
@@ -44,7 +44,7 @@ def draw_shares(tables: RankingTables, group: str = ALL) -> tuple["Figure", Tabl
             [read_number(lines[name][key]) if name in lines else math.nan for name in names]
             for key in ("share", "ci_low", "ci_high")
         )
-        axes.bar(names, heights, 0.7, **condition_look(place))
+        axes.bar(names, heights, 0.7, **condition_style(place))
         axes.vlines(range(len(names)), lows, highs, color="0.25", linewidth=1.1)
         for at, (height, high) in enumerate(zip(heights, highs, strict=True)):
             if not math.isnan(height):
@@ -62,7 +62,7 @@ def draw_shares(tables: RankingTables, group: str = ALL) -> tuple["Figure", Tabl
 def draw_compute(tables: RankingTables) -> tuple["Figure", Table]:
     """Draw each model's first component against its training compute, by condition [TrainBeforeTest, Fig. 7].
 
-    Chat models are drawn hollow. Models of unknown compute are left out.
+    Chat models have hollow markers. Models of unknown compute are left out.
     """
     rows = [
         row for row in tables.read("pc1") if row["group"] == ALL and row["log10_compute"] and row["score"]
@@ -76,10 +76,10 @@ def draw_compute(tables: RankingTables) -> tuple["Figure", Table]:
         some = [row for row in rows if row["condition"] == condition]
         for row in some:
             model = tables.models[row["model"]]
-            look = tables.families[model.family]
-            face = "white" if model.kind == "chat" else look.color
-            axes.plot(10 ** float(row["log10_compute"]), float(row["score"]), color=look.color,
-                      marker=look.marker, markerfacecolor=face, linestyle="none")  # fmt: skip
+            style = tables.families[model.family]
+            face = "white" if model.kind == "chat" else style.color
+            axes.plot(10 ** float(row["log10_compute"]), float(row["score"]), color=style.color,
+                      marker=style.marker, markerfacecolor=face, linestyle="none")  # fmt: skip
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: format_power(value))
         axes.set_xlabel("Training compute, 6 N D (FLOP)")
@@ -93,18 +93,20 @@ def draw_compute(tables: RankingTables) -> tuple["Figure", Table]:
 
 
 def format_power(value: float) -> str:
-    """Return a power of ten as text, as `10²¹`: labels are never read as mathematics."""
+    """Format a power of ten as text, such as `10²¹`, without math mode."""
     exponent = str(round(math.log10(value)))
     return "10" + exponent.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> None:
-    """Add a legend of families, and of base and chat models where there are both."""
+    """Add a legend of families, and of base and chat models if there are both."""
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], color=look.color, marker=look.marker, linestyle="none", label=clean_name(look.label))
-        for name, look in tables.families.items()
+        Line2D(
+            [], [], color=style.color, marker=style.marker, linestyle="none", label=clean_name(style.label)
+        )
+        for name, style in tables.families.items()
         if name in used
     ]
     if {"base", "chat"} <= {model.kind for model in tables.models.values()}:
@@ -115,7 +117,7 @@ def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> No
 
 
 def draw_first(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw each model's score on the first component, best of the last condition on top.
+    """Draw each model's score on the first component, sorted by the last condition.
 
     Source: [TrainBeforeTest, Fig. 11].
     """
@@ -141,14 +143,14 @@ def draw_first(tables: RankingTables) -> tuple["Figure", Table]:
 
 
 def _draw_scores(axes: "Axes", tables: RankingTables, rows: list[dict[str, str]], color: str) -> None:
-    """Draw one line for each model: its score by the mark of its family, and its interval."""
+    """Draw a row per model: its score, with its family's marker, and its interval."""
     for place, row in enumerate(rows):
         model = tables.models[row["model"]]
-        look = tables.families[model.family]
+        style = tables.families[model.family]
         if row["ci_low"]:
             axes.plot([float(row["ci_low"]), float(row["ci_high"])], [place, place], color=color, linewidth=1)
-        face = "white" if model.kind == "chat" else look.color
-        axes.plot(float(row["score"]), place, color=look.color, marker=look.marker, markerfacecolor=face,
+        face = "white" if model.kind == "chat" else style.color
+        axes.plot(float(row["score"]), place, color=style.color, marker=style.marker, markerfacecolor=face,
                   markersize=5, linestyle="none")  # fmt: skip
     axes.tick_params(axis="y", length=0)
     axes.axvline(0, color="0.6", linewidth=0.8)

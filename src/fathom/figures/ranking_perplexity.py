@@ -1,4 +1,4 @@
-"""Tau of perplexity with benchmarks: in each condition, and before against after by kind.
+"""Tau of perplexity with benchmarks: in each condition, and across conditions by kind of model.
 
 Source: [TrainBeforeTest, Figs. 4, 5].
 """
@@ -27,7 +27,7 @@ Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 
 def draw_conditions(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw tau of each corpus with corpora and benchmarks, a heat map for each condition.
+    """Draw tau of each corpus with corpora and benchmarks, one heat map per condition.
 
     Source: [TrainBeforeTest, Fig. 4].
     """
@@ -36,7 +36,7 @@ def draw_conditions(tables: RankingTables) -> tuple["Figure", Table]:
 
 
 def draw_transfer(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw tau of perplexity before with benchmarks after, base and chat models apart.
+    """Draw tau of perplexity before with benchmarks after tuning, separately for base and chat models.
 
     Source: [TrainBeforeTest, Fig. 5].
     """
@@ -50,7 +50,7 @@ def draw_transfer(tables: RankingTables) -> tuple["Figure", Table]:
 
 
 def _draw(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bool) -> tuple["Figure", Table]:
-    """Draw a heat map for each condition and group of models."""
+    """Draw one heat map per condition and group of models."""
     rows = tables.read("perplexity")
     names = [name for name, each in tables.benchmarks.items() if each.corpus]
     columns = [*(names if corpora else []), *(n for n, each in tables.benchmarks.items() if not each.corpus)]

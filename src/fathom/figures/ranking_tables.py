@@ -1,4 +1,4 @@
-"""Tables of what was ranked: categories, families, bits per byte, compute [TrainBeforeTest, Tables 1-4]."""
+"""Tables of models and benchmarks: categories, families, bits per byte, compute [TrainBeforeTest, Tables 1-4]."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 
 def tabulate_categories(tables: RankingTables) -> Table:
-    """Return the benchmarks of each category [TrainBeforeTest, Table 1]; corpora have a line of their own."""
+    """Return the benchmarks of each category [TrainBeforeTest, Table 1]; corpora have their own row."""
     found: dict[str, list[str]] = {}
     for each in tables.benchmarks.values():
         name = "corpora" if each.corpus else each.category or "no category"
@@ -30,7 +30,7 @@ def tabulate_families(tables: RankingTables) -> Table:
 
 
 def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
-    """Return every model's score on every corpus [TrainBeforeTest, Table 3], empty where there is none."""
+    """Return every model's score on every corpus [TrainBeforeTest, Table 3]; NaN is empty."""
     corpora = [each for each in tables.benchmarks.values() if each.corpus]
     found = {(row["condition"], row["model"], row["benchmark"]): row["score"] for row in scores.to_dicts()}
     columns = [(condition, corpus) for condition in tables.conditions for corpus in corpora]
@@ -43,7 +43,7 @@ def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
 
 
 def tabulate_compute(tables: RankingTables) -> Table:
-    """Return size, tokens and training compute of the models of which they are known.
+    """Return size, training tokens and training compute of the models for which they are known.
 
     Source: [TrainBeforeTest, Table 4].
     """
@@ -56,7 +56,7 @@ def tabulate_compute(tables: RankingTables) -> Table:
 
 
 def render_markdown(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Return a table in Markdown under a heading; a bar in a name does not break it."""
+    """Render a table in Markdown under a heading, with vertical bars escaped."""
     lines = [header, ["---"] * len(header), *rows]
     cells = [" | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in line) for line in lines]
     return "\n".join([f"## {title}", "", *(f"| {line} |" for line in cells), ""])

@@ -94,7 +94,7 @@ def test_pairs_are_taken_in_every_form(folder, tmp_path):
         ("gpt2", [ROWS[0], {"prompt": "a"}], {}, "pairs, row 2: no text under target"),
         ("gpt2", pl.DataFrame({"prompt": ["a", None], "target": ["b", "c"]}), {}, "no text under prompt"),
         ("gpt2", pl.DataFrame({"prompt": [1], "target": ["b"]}), {}, "no text under prompt"),
-        ("gpt2", pl.DataFrame({"prompt": ["a"]}), {}, "pairs lack: target"),
+        ("gpt2", pl.DataFrame({"prompt": ["a"]}), {}, "missing columns: target"),
         ("gpt2", ROWS, {"device": "abacus"}, "there is no device 'abacus'"),
         ("./gpt3", ROWS, {}, "gpt3: there is no such model"),
         ("a/b/c", ROWS, {}, "there is no such model"),

@@ -57,10 +57,7 @@ def _read_groups(path: Path) -> Groups:
     """Read the letters of `groups.csv`; nothing without the file."""
     if not path.is_file():
         return {}
-    rows = read_delimited(path, ",")
-    missing = [column for column in GROUP_COLUMNS if rows and column not in rows[0]]
-    if missing:
-        raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
+    rows = read_delimited(path, ",", GROUP_COLUMNS)
     return {(row["domain"], row["variant"], row["model"]): row["groups"] for row in rows}
 
 

@@ -1,4 +1,4 @@
-"""Tables of models and benchmarks: categories, families, bits per byte, compute [TrainBeforeTest, Tables 1-4]."""
+"""Tables of models and benchmarks: categories, families, corpora, compute [TrainBeforeTest, Tables 1-4]."""
 
 import math
 from collections.abc import Sequence

@@ -70,31 +70,29 @@ def _read_lines(path: Path) -> pl.DataFrame:
 
 
 def take_rows(rows: Sequence[Mapping[str, Any]], where: str) -> pl.DataFrame:
-    """Return pairs given as mappings with prompt and target; see :func:`complete_pairs`.
+    """Convert mappings with prompt and target to pairs; see :func:`complete_pairs`.
 
     Raises
     ------
     InputError
-        With the number of the row that lacks a text; `where` comes before the number.
+        If a row lacks a text; the message gives `where` and the number of the row.
     """
     columns = [column for column in COLUMNS if column in REQUIRED or any(column in row for row in rows)]
     for number, row in enumerate(rows, start=1):
         wrong = [column for column in columns if not isinstance(row.get(column), str)]
         if wrong:
-            raise InputError(
-                f"no text in {', '.join(wrong)}", f"{where} {number}", "all or none need it"
-            )
+            raise InputError(f"no text in {', '.join(wrong)}", f"{where} {number}", "all or none need it")
     values = [[row[column] for column in columns] for row in rows]
     return complete_pairs(pl.DataFrame(values, dict.fromkeys(columns, pl.String), orient="row"))
 
 
 def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Return pairs as scoring needs them, from a file, a frame, or a list of mappings.
+    """Read or convert pairs from a file, a frame, or a list of mappings.
 
     Raises
     ------
     InputError
-        If there is no pair, or a text is missing.
+        If there are no pairs, or a text is missing.
     """
     if isinstance(pairs, str | Path):
         return read_pairs(pairs)

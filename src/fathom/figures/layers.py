@@ -100,7 +100,8 @@ def _make_curve(
     found = [row for row in rows if all(row[name] == text for name, text in wanted.items())]
     found.sort(key=lambda row: int(row["layer"]))
     columns = [[float(row[name] or "nan") for row in found] for name in (value, "ci_low", "ci_high")]
-    return Curve(label, [int(row["layer"]) for row in found], *columns)
+    values, low, high = columns
+    return Curve(label, [int(row["layer"]) for row in found], values, low, high)
 
 
 def _restyle(curve: Curve, label: str, style: int, dash: int | None = None, scale: float = 1.0) -> Curve:

@@ -235,7 +235,7 @@ def encode_chat_pairs(
 
 
 def find_answer_end(tokenizer: Any, chat: bool) -> list[int]:
-    """Return the token ids that end an answer: the EOS token or, in a chat, the token that ends the model's turn.
+    """Return the token ids that end an answer: EOS or, in a chat, the token that ends the model's turn.
 
     Raises
     ------

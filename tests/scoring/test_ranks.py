@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 import torch
+import transformers
 from tests.programs import MODELS, run_program
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
@@ -351,9 +352,11 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_pat
     assert report["model"] == "folder"
     assert report["pairs"] == 23
     assert set(report) == {
-        "model", "fingerprint", "dtype", "device", "torch", "chat_template", "pairs_sha256", "together_with",
-        "pairs", "backed_off", "ties",
+        "model", "fingerprint", "dtype", "device", "gpu", "torch", "transformers", "projection",
+        "chat_template", "pairs_sha256", "together_with", "pairs", "backed_off", "ties",
     }  # fmt: skip
+    assert report["projection"] == "float32 output layer"
+    assert (report["gpu"], report["transformers"]) == ("", transformers.__version__)
 
 
 def test_the_programs_score_a_chat_model_inside_its_template(tokenizer: Any, tmp_path: Path) -> None:

@@ -43,9 +43,6 @@ class LayerReader:
         self.model, self.blocks, self.norm = find_model_parts(model, name)
         check_tied_output(self.model, name)
         self.output_layer = Float32OutputLayer(self.model)
-        divisor = getattr(self.model.config.get_text_config(), "logits_scaling", None)
-        if divisor is not None:  # Granite divides where Cohere multiplies
-            self.output_layer.scale = 1 / divisor
         self.name = name
         self.n_layers = len(self.blocks) + 1
         self.width: int = self.output_layer.weight.shape[1]

@@ -136,7 +136,9 @@ def check_fingerprint(pointer: Pointer) -> str:
 
 
 def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
-    """Describe a loaded model for a report: name, checked fingerprint, dtype, device, PyTorch version.
+    """Describe a loaded model for a report: name, checked fingerprint, dtype, device and versions.
+
+    Field `gpu` is the GPU's model, or empty on the CPU.
 
     Raises
     ------
@@ -144,13 +146,17 @@ def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
         If the model's files have changed since its pointer was written.
     """
     import torch
+    import transformers
 
+    on_gpu = model.device.type == "cuda"
     return {
         "model": pointer.name,
         "fingerprint": check_fingerprint(pointer),
         "dtype": dtype,
         "device": model.device.type,
+        "gpu": torch.cuda.get_device_name(model.device) if on_gpu else "",
         "torch": torch.__version__,
+        "transformers": transformers.__version__,
     }
 
 

@@ -16,6 +16,7 @@ import polars as pl
 
 from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
+from fathom.models.logits import find_logit_transform
 from fathom.models.sequences import SequencePacking, pack_folds
 from fathom.models.tokens import uses_bos
 from fathom.running.program import log, show_progress
@@ -157,8 +158,8 @@ def measure_loss(model: Any, batch: Any) -> Any:
     from torch.nn.functional import cross_entropy
 
     hidden = model.base_model(input_ids=batch, use_cache=False).last_hidden_state[:, :-1]
-    logits = model.get_output_embeddings()(hidden)
-    return cross_entropy(logits.flatten(0, 1).float(), batch[:, 1:].flatten())
+    logits = model.get_output_embeddings()(hidden).flatten(0, 1).float()
+    return cross_entropy(find_logit_transform(model).apply(logits), batch[:, 1:].flatten())
 
 
 def make_schedule(steps: int) -> Callable[[int], float]:

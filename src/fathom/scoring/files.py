@@ -108,7 +108,7 @@ def score_files(
     shared["chat_template"] = pointer.chat_template
     key = make_key(__file__, shared, vars(pointer) | {"path": ""}, settings, threads, hashes)
     resume = Resume(files[0].scores, key)
-    found = score_benchmarks(models, tokenizer, benchmarks, settings, pointer, resume)
+    found = score_benchmarks(models, tokenizer, benchmarks, settings, pointer, resume, shared)
     for index, scores in enumerate(found):
         report = shared | {
             "pairs_sha256": hashes[index],

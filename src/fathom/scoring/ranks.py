@@ -43,6 +43,7 @@ def score_benchmarks(
     settings: Scoring,
     pointer: Pointer | None = None,
     resume: Resume | None = None,
+    report: dict[str, Any] | None = None,
 ) -> list[pl.DataFrame]:
     """Score a model on several benchmarks; sequences that their pairs share are read once.
 
@@ -59,6 +60,8 @@ def score_benchmarks(
         Uses `name` for messages, `add_bos` and `chat_template`.
     resume : Resume, optional
         Saves finished sequences, so that a stopped run resumes.
+    report : dict, optional
+        Receives `projection`: how logits were computed.
 
     Returns
     -------
@@ -89,6 +92,8 @@ def score_benchmarks(
             ids = plan.sequences[0].ids
             replicas = [Replica(choose_projection(each, ids, pointer.name), each.device) for each in models]
             entries = replicas[0].projection.entries
+            if report is not None:
+                report["projection"] = replicas[0].projection.name
             _check_entries(entries, encoded, names, pointer.name)
             parts, count = list[TokenScores](), 0
             for part in score_sequences(replicas, plan.sequences, settings.batch_tokens, resume):

@@ -96,8 +96,8 @@ def test_pairs_are_taken_in_every_form(folder, tmp_path):
         ("gpt2", pl.DataFrame({"prompt": [1], "target": ["b"]}), {}, "no text under prompt"),
         ("gpt2", pl.DataFrame({"prompt": ["a"]}), {}, "missing columns: target"),
         ("gpt2", ROWS, {"device": "abacus"}, "there is no device 'abacus'"),
-        ("./gpt3", ROWS, {}, "gpt3: there is no such model"),
-        ("a/b/c", ROWS, {}, "there is no such model"),
+        ("./gpt3", ROWS, {}, "gpt3: no such model"),
+        ("a/b/c", ROWS, {}, "no such model"),
     ],
 )
 def test_bad_input_is_named(folder, monkeypatch, model, pairs, settings, message):

@@ -72,7 +72,7 @@ def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:
         (["org/tiny", "keyed.jsonl", "--threads", "0"], "--threads, --gpus: must be 1 or more"),
         (["org/tiny", "none.jsonl"], "none.jsonl: there is no such file"),
         (["org/tiny", "keyed.jsonl", "--dtype", "int8"], "dtype = 'int8'"),
-        (["./tiny", "keyed.jsonl"], "tiny: there is no such model"),
+        (["./tiny", "keyed.jsonl"], "tiny: no such model"),
         (["gpt2", "keyed.jsonl"], "model 'gpt2', which is no file or folder, cannot be fetched"),
     ],
 )

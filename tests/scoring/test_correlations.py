@@ -95,5 +95,5 @@ def test_series_are_the_trimmed_means_and_what_a_domain_has_once(tmp_path: Path)
     write_delimited(
         tmp_path / "s.csv", SUMMARY_COLUMNS, [("a", "tf", "m", "rank", "trimmed_mean", "", 2, 4, 9)], ","
     )
-    with pytest.raises(InputError, match="no number"):
+    with pytest.raises(InputError, match="is not a number"):
         read_series(tmp_path / "s.csv")

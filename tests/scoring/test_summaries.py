@@ -168,7 +168,7 @@ def test_correlation() -> None:
     assert correlate(first, second) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
     assert correlate([1.0, 2.0], [1.0, 2.0]) is None
     assert correlate([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) is None
-    with pytest.raises(ValueError, match="3 and 2 values"):
+    with pytest.raises(ValueError, match="values: 3 and 2"):
         correlate([1.0, 2.0, 3.0], [1.0, 2.0])
 
 

@@ -60,7 +60,13 @@ def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures
     plots = {"plot_alignment": 1, "plot_agreement": 8, "plot_perplexity_agreement": 2, "plot_components": 4}
     assert jobs.count("read_score_folder") == jobs.count("compare_rankings") == 1
     assert {name: jobs.count(name) for name in plots} == (plots if figures else dict.fromkeys(plots, 0))
-    rest = {"read_score_folder", "compare_rankings", "write_ranking_tables", "gather_timings", "localrule"}
+    rest = {
+        "read_score_folder",
+        "compare_rankings",
+        "forecast_change",
+        "write_ranking_tables",
+        "gather_timings",
+    }
     assert set(jobs) <= {*rest, target, *plots}
     assert "direct_eval_stderr.csv" in done.stdout
 

@@ -52,12 +52,18 @@ def scores(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("target", "figures"), [("rankings", 0), ("figures", 15), ("all", 15)])
+@pytest.mark.parametrize(("target", "figures"), [("rankings", 0), ("figures", 16), ("all", 16)])
 def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures):
     done = plan(target, "--configfile", RANKING, "--config", f"scores={scores}", "run=plan")
     assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
-    plots = {"plot_alignment": 1, "plot_agreement": 8, "plot_perplexity_agreement": 2, "plot_components": 4}
+    plots = {
+        "plot_alignment": 1,
+        "plot_agreement": 8,
+        "plot_perplexity_agreement": 2,
+        "plot_components": 4,
+        "plot_forecast": 1,
+    }
     assert jobs.count("read_score_folder") == jobs.count("compare_rankings") == 1
     assert {name: jobs.count(name) for name in plots} == (plots if figures else dict.fromkeys(plots, 0))
     rest = {

@@ -1,6 +1,6 @@
-"""Make a table of scores from a run's own summary and comparisons, to rank its models by.
+"""Make a table of scores from a run's own summary and comparisons, to rank its models.
 
-A benchmark is a domain and variant; its score is the trimmed mean rank, of which low is good.
+A benchmark is a domain and variant, scored by trimmed mean rank; low is good.
 """
 
 import argparse

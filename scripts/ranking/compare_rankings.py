@@ -1,8 +1,8 @@
-"""Compare the rankings that benchmarks give: tau, significance, perplexity, components, alignment.
+"""Compare rankings of models by benchmarks: tau, significance, perplexity, components, alignment.
 
 Source: [TrainBeforeTest, Sec. 3].
 
-Reads the four files of a table of scores; writes one CSV for each kind of number, with intervals from a
+Reads the four files of a table of scores; writes one CSV for each kind of statistic, with intervals from a
 bootstrap over models.
 """
 

@@ -1,4 +1,4 @@
-"""Read a folder of scores, models by benchmarks for each condition, and what is known of both.
+"""Read a folder of scores, models by benchmarks for each condition, and its metadata.
 
 Writes scores and paired tests as tables, and one line for each model and each benchmark.
 """

@@ -1,6 +1,6 @@
-"""Write what was ranked as tables: benchmarks, models, bits per byte, compute [TrainBeforeTest, Tables 1-4].
+"""Write tables of benchmarks, models, bits per byte and compute [TrainBeforeTest, Tables 1-4].
 
-Each table is a CSV; all of them together are a page of Markdown.
+Each table is a CSV; one page of Markdown holds them all.
 """
 
 import argparse

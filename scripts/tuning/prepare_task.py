@@ -22,7 +22,7 @@ from fathom.tuning.harness import describe_task, load_task, make_examples
 
 
 class Settings(Section):
-    """What this program obeys."""
+    """Settings of this program."""
 
     task: Task
     limits: Limits = Limits()
@@ -48,7 +48,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def read_examples(task: Task, source: Path | None) -> tuple[pl.DataFrame, str]:
-    """Return all examples of a task, and a hash of what they were made from where it is no file."""
+    """Return all examples of a task, and a hash of its source if that is not a file."""
     if task.kind == "harness":
         found = load_task(task.task or "")
         return make_examples(found, task.scored_by), describe_task(found)
@@ -63,7 +63,7 @@ def read_examples(task: Task, source: Path | None) -> tuple[pl.DataFrame, str]:
 
 
 def read_texts(path: Path) -> pl.DataFrame:
-    """Read JSON lines with `text`; a text's id is its hash, so that equal ones count once."""
+    """Read JSON lines with `text`; the id is a hash of the text, so that duplicates count once."""
     texts = {}
     for number, row in enumerate(read_json_lines(path), start=1):
         if not isinstance(row.get("text"), str):

@@ -1,7 +1,7 @@
 """Score a model on a task, tune it for the task, score it again [TrainBeforeTest, Sec. 3.1].
 
-Chat models go through twice, without and with their chat template; under each condition the one that
-validates better counts. A stopped run resumes from `.{output}.partial` beside the output.
+Chat models are tuned twice, without and with their chat template; in each condition the better on the
+validation split counts. A stopped run resumes from `.{output}.partial` beside the output.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from fathom.tuning.experiment import CURVE_COLUMNS, describe_results, join_outco
 
 
 class Settings(Section):
-    """What this program obeys."""
+    """Settings of this program."""
 
     task: Task
     lora: Lora = Lora()

@@ -97,11 +97,11 @@ def test_a_missing_score_is_missing_in_every_condition(write_scores, text, caplo
     [
         (
             change(LINES, 1, 2, "good"),
-            ["s.csv, line 3, column b", "'good' is no number", "leave the field empty"],
+            ["s.csv, line 3, column b", "'good' is not a number", "leave the field empty"],
         ),
-        (change(LINES, 1, 2, "inf"), ["s.csv, line 3, column b", "'inf' is no finite number"]),
+        (change(LINES, 1, 2, "inf"), ["s.csv, line 3, column b", "'inf' is not a finite number"]),
         (change(LINES, 1, 0, ""), ["s.csv, line 3", "this line has no model"]),
-        (change(LINES, 1, 0, "m1"), ["s.csv, line 3", "model 'm1' stands twice"]),
+        (change(LINES, 1, 0, "m1"), ["s.csv, line 3", "duplicate model 'm1'"]),
         (LINES[:1], ["s.csv: rankings of 1 model cannot be compared", "at least 3"]),
         ([], ["there is no model in this table"]),
         ([*LINES, ("m5", 1)], ["2 fields where the header has 4", "s.csv, line 6"]),
@@ -142,7 +142,7 @@ def test_conditions_that_differ_are_named_with_what_they_lack(write_scores):
 def test_standard_errors_must_fit_the_scores(write_scores):
     folder = write_scores("s.csv", HEADER, LINES)
     write_scores("s_stderr.csv", HEADER, change(LINES, 0, 1, -0.1))
-    assert "s_stderr.csv, line 2, column a: -0.1 is no standard error" in message(folder)
+    assert "s_stderr.csv, line 2, column a: negative standard error -0.1" in message(folder)
     write_scores("s_stderr.csv", HEADER, change(LINES, 0, 0, "m9"))
     assert "s.csv has no 'm9' on 'a'" in message(folder)
     write_scores("s_stderr.csv", ("model", "z"), [("m1", 1)])
@@ -164,13 +164,13 @@ def test_examples_must_fit_the_scores(write_scores):
     write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m9"), [(1, 1, 1, 1, 1)] * 2)
     assert "models that are unknown: m9, missing: m4" in message(folder)
     write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m4"), [(1, 1, 1, "x", 1)] * 2)
-    assert "a.csv, line 2, column m3: 'x' is no number" in message(folder)
+    assert "a.csv, line 2, column m3: 'x' is not a number" in message(folder)
 
 
 def test_a_direction_is_never_guessed(write_scores):
     folder = write_scores("s.csv", HEADER, LINES)
     text = message(folder, Ranking(benchmarks={"b": HIGH.benchmarks["b"]}))
-    assert "it is not said whether a high or a low score is good on a, c" in text
+    assert "it is unknown whether high or low scores are good on a, c" in text
     assert "ranking.benchmarks.a.lower_is_better: true or false" in text
 
 
@@ -198,9 +198,9 @@ def test_directions_categories_and_sizes_come_from_the_metadata(write_scores):
 
 @pytest.mark.parametrize(
     ("value", "part"),
-    [([1], "this is no JSON object"), ({"metric": []}, "metric is not an object"),
+    [([1], "not a JSON object"), ({"metric": []}, "metric is not an object"),
      ({"base_models": {}}, "base_models is not a list"),
-     ({"pretraining_compute_N_billion_D_billion_tokens": {"m1": {"N": 1}}}, "a model's size is no N and D")],
+     ({"pretraining_compute_N_billion_D_billion_tokens": {"m1": {"N": 1}}}, "a model's size lacks N and D")],
 )  # fmt: skip
 def test_metadata_of_another_form_is_refused(write_scores, value, part):
     folder = write_scores("s.csv", HEADER, LINES)

@@ -166,7 +166,7 @@ def test_a_model_that_gives_no_finite_numbers_is_named(pairs, tokenizer):
     model = make_model("gpt2")
     with torch.no_grad():
         model.transformer.ln_f.weight[:] = float("nan")
-    with pytest.raises(InputError, match="no finite numbers"):
+    with pytest.raises(InputError, match="logits that are not finite"):
         evaluate_examples(
             model, make_completions(pairs), Encoder(model, tokenizer, SETTINGS), "trimmed_mean_rank", 300
         )

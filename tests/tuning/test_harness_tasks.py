@@ -211,5 +211,5 @@ def test_tasks_that_are_not_there(write_task, tmp_path):
     with pytest.raises(InputError, match="there is no such task file"):
         load_task(str(tmp_path / "none.yaml"))
     path = write_task(CHOICE.replace("train.jsonl", "gone.jsonl"), "broken")
-    with pytest.raises(InputError, match="the data of task 'broken' cannot be had"):
+    with pytest.raises(InputError, match="the data of task 'broken' are not available"):
         load_task(path)

@@ -213,7 +213,7 @@ def test_padding_and_pieces_do_not_change_the_loss(name):
 
 def test_fewer_examples_than_a_step_takes():
     model = make_model("gpt2")
-    with pytest.raises(InputError, match="3 training examples are fewer than one step of 4"):
+    with pytest.raises(InputError, match="3 training examples are fewer than one batch of 4"):
         tune(model, make_training(3), lambda: 0.0, SETTINGS, "acc")
 
 

@@ -1,9 +1,8 @@
 """Kendall's tau-b between rankings, of many benchmarks and many resamples of the models at once.
 
-Of every two models each benchmark says which is ahead, or neither. Two benchmarks agree as far as they say
-the same: tau-b is the weighted correlation of these signs over the pairs of models that both have scores of.
-Where only equal scores are ties it is SciPy's [KendallTauB]; where differences that are not significant are,
-that of [TrainBeforeTest, App. C.2].
+For each pair of models, a benchmark says which one is ahead, or neither. Tau-b is the weighted correlation of
+these signs over the pairs that both benchmarks have scores for. If only equal scores are ties, it is SciPy's
+[KendallTauB]; if insignificant differences are ties too, it is that of [TrainBeforeTest, App. C.2].
 """
 
 from typing import TYPE_CHECKING
@@ -18,20 +17,20 @@ _CELLS = 1_000_000  # numbers worked on at once: they stay in the processor's ca
 
 
 def measure_tau(first: "Array", second: "Array", weights: "Array") -> "Array":
-    """Return tau-b of every benchmark of one group with every one of another.
+    """Return tau-b of each benchmark in one group with each in another.
 
     Parameters
     ----------
-    first : ndarray, shape (m, pairs)
+    first : ndarray of shape (m, n_model_pairs)
         Signs of the pairs of models on each benchmark; see :func:`fathom.ranking.significance.order_pairs`.
-    second : ndarray, shape (n, pairs)
-    weights : ndarray, shape (rounds, pairs)
-        How often each pair counts; whole numbers, so that sums are exact whatever their order.
+    second : ndarray of shape (n, n_model_pairs)
+    weights : ndarray of shape (n_rounds, n_model_pairs)
+        Number of times each pair counts; integers, so that sums are exact in any order.
 
     Returns
     -------
-    ndarray, shape (rounds, m, n)
-        NaN where a benchmark orders no two models that both know.
+    ndarray of shape (n_rounds, m, n)
+        NaN if a benchmark orders no pair of models that both score.
     """
     import numpy as np
 
@@ -49,7 +48,7 @@ def measure_tau(first: "Array", second: "Array", weights: "Array") -> "Array":
 
 
 def pick_pairs(matrix: "Array") -> "Array":
-    """Return the entries above the diagonal of square matrices, shape (rounds, pairs of benchmarks)."""
+    """Return the entries above the diagonal of square matrices, shape (n_rounds, n_benchmark_pairs)."""
     import numpy as np
 
     first, second = np.triu_indices(matrix.shape[-1], 1)
@@ -57,12 +56,12 @@ def pick_pairs(matrix: "Array") -> "Array":
 
 
 def share_improved(before: "Array", after: "Array") -> "Array":
-    """Return the share of pairs of benchmarks whose tau is higher after than before, of each round.
+    """Return, for each round, the share of benchmark pairs whose tau is higher after than before.
 
     Parameters
     ----------
-    before, after : ndarray, shape (rounds, pairs of benchmarks)
-        Pairs that either lacks are left out.
+    before, after : ndarray of shape (n_rounds, n_benchmark_pairs)
+        Pairs missing in either are left out.
     """
     import numpy as np
 

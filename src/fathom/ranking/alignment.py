@@ -2,9 +2,9 @@
 
 Source: [TrainBeforeTest, App. C.1, Alg. 3].
 
-Models that a test cannot tell apart may stand in either order. Both rankings are filled from the top at the
-same time: at each step either one takes a model that no unplaced model is significantly better than, so that
-the two places of a model come as near to each other as they can.
+Models that a test cannot tell apart may take either order. Both rankings are filled from the top together: at
+each step each takes a model that no unplaced model is significantly better than, so that the two places of a
+model are as close as possible.
 """
 
 from itertools import combinations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def spread_signs(signs: "Array", models: int) -> "NDArray[np.bool_]":
-    """Return a matrix [a, b] of whether a is better than b, from the signs of the pairs; NaN is a tie."""
+    """Return whether model a is better than model b as a matrix [a, b]; NaN is a tie."""
     import numpy as np
 
     better = np.zeros((models, models), dtype=bool)
@@ -37,20 +37,20 @@ def spread_signs(signs: "Array", models: int) -> "NDArray[np.bool_]":
 def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
     """Align two rankings greedily.
 
-    Of all pairs of models that may come next in the first and in the second ranking, that pair is taken whose
-    models stand highest already in the other ranking; then one and the same model rather than two; then those
-    with the best rank on the other benchmark; then by the order of the table.
+    Of all candidates for the next place in the two rankings, choose the pair whose models already stand
+    highest in the other ranking; break ties by choosing one model for both, then by rank on the other
+    benchmark, then by the order of the table.
 
     Parameters
     ----------
-    better : ndarray of bool, shape (2, models, models)
+    better : ndarray of shape (2, n_models, n_models), bool
         Whether a model is significantly better than another, on each benchmark.
-    ranks : ndarray, shape (2, models)
+    ranks : ndarray of shape (2, n_models)
         Plain ranks on each benchmark, 1 the best, mid-ranks for ties.
 
     Returns
     -------
-    ndarray of int, shape (2, models)
+    ndarray of shape (2, n_models), int
         Place of each model in either ranking, from 1.
     """
     import numpy as np
@@ -75,20 +75,20 @@ def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
 
 
 def bound_places(better: "NDArray[np.bool_]") -> "Places":
-    """Return the best and the worst place that significant differences leave a model, shape (2, models)."""
+    """Return the best and worst place that significant differences allow, of shape (2, n_models)."""
     import numpy as np
 
     return np.array([1 + better.sum(axis=0), len(better) - better.sum(axis=1)])
 
 
 def share_crossings(places: "Places", models: "Places") -> float:
-    """Return the share of pairs of models that two rankings hold in opposite order.
+    """Return the share of model pairs that two rankings put in opposite order.
 
     Parameters
     ----------
-    places : ndarray of int, shape (2, rows)
-    models : ndarray of int, shape (rows,)
-        Which model a row is: copies of one in a resample are not compared.
+    places : ndarray of shape (2, n_rows), int
+    models : ndarray of shape (n_rows,), int
+        The model in each row; copies of a model in a resample are not compared.
     """
     import numpy as np
 
@@ -106,7 +106,7 @@ def choose_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -
     Raises
     ------
     InputError
-        If a configured one is no benchmark of the table.
+        If a configured benchmark is not in the table.
     """
     import numpy as np
 
@@ -127,13 +127,13 @@ def choose_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -
 def align_conditions(
     matrices: list[TauMatrices], resampled: ResampledScores
 ) -> tuple[list[tuple[Any, ...]], list[Statistic]]:
-    """Align two benchmarks in every condition; the paired test counts where there is one, else the unpaired.
+    """Align two benchmarks in each condition, by the paired test if there is one, else by the unpaired one.
 
     Returns
     -------
     (list of tuples, list of Statistic)
-        The rows of alignment.csv, and the shares of pairs of models that stand in opposite order: plainly,
-        where both differences are significant, and after the alignment.
+        The rows of alignment.csv, and the shares of model pairs in opposite order: by score, by significant
+        differences, and after the alignment.
     """
     import numpy as np
 
@@ -180,7 +180,7 @@ def _rank(scores: "Array") -> "Array":
 
 
 def _align_drawn(better: "NDArray[np.bool_]", scores: "Array", drawn: "Places") -> float:
-    """Align a resample, in which models stand as often as they were drawn; return its share of crossings."""
+    """Align a resample, which repeats models as drawn; return its share of pairs in opposite order."""
     import numpy as np
 
     models = np.repeat(np.arange(len(drawn)), drawn)

@@ -1,4 +1,4 @@
-"""How far benchmarks rank models alike: in pairs, each against the others, by category.
+"""Agreement of benchmarks: in pairs, each with the others, by category.
 
 Source: [TrainBeforeTest, Sec. 3.2, App. C.2].
 """
@@ -25,13 +25,13 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class TauMatrices:
-    """Tau of every two benchmarks, corpora among them, in one condition under one test.
+    """Tau of all pairs of benchmarks, corpora included, in one condition under one test.
 
     Attributes
     ----------
     condition, statistic : str
-    values : ndarray, shape (1 + rounds, benchmarks, benchmarks)
-        Of the table as it is, then of each resample.
+    values : ndarray of shape (1 + n_rounds, n_benchmarks, n_benchmarks)
+        For the table itself, then for each resample.
     """
 
     condition: str
@@ -40,7 +40,7 @@ class TauMatrices:
 
 
 def measure_tau_matrices(resampled: ResampledScores) -> list[TauMatrices]:
-    """Return tau of every two benchmarks in each condition under each test that the table allows."""
+    """Return tau of all pairs of benchmarks, in each condition, under each test that the table allows."""
     weights = resampled.weigh_pairs()
     return [
         TauMatrices(condition, name, measure_tau(signs[place], signs[place], weights))
@@ -50,7 +50,7 @@ def measure_tau_matrices(resampled: ResampledScores) -> list[TauMatrices]:
 
 
 def tabulate_pairs(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Row]:
-    """Return the rows of pairwise.csv: every two benchmarks."""
+    """Return the rows of pairwise.csv: all pairs of benchmarks."""
     import numpy as np
 
     table, rows = resampled.table, []
@@ -96,7 +96,7 @@ def tabulate_means(matrices: list[TauMatrices], resampled: ResampledScores) -> l
 
 
 def tabulate_categories(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Row]:
-    """Return the rows of categories.csv: mean tau over the pairs of benchmarks of every two categories."""
+    """Return the rows of categories.csv: mean tau over benchmark pairs, for each pair of categories."""
     rows: list[Row] = []
     members = _group_benchmarks(resampled)
     for matrix in matrices:
@@ -111,7 +111,7 @@ def tabulate_categories(matrices: list[TauMatrices], resampled: ResampledScores)
 
 
 def _group_benchmarks(resampled: ResampledScores) -> dict[str, list[int]]:
-    """Return the places of the benchmarks of each category, in the order of the table."""
+    """Return the columns of the benchmarks in each category, in the order of the table."""
     members: dict[str, list[int]] = {}
     for column in resampled.table.downstream:
         category = resampled.table.benchmarks[column].category
@@ -125,7 +125,7 @@ def _pair(first: list[int], second: list[int], same: bool) -> list[tuple[int, in
 
 
 def summarize_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Statistic]:
-    """Return mean tau, within and between categories, and the share of pairs of benchmarks that improve."""
+    """Return mean tau, within and between categories, and the share of benchmark pairs that improve."""
     found: list[Statistic] = []
     downstream = resampled.table.downstream
     over_pairs = {}
@@ -145,7 +145,7 @@ def summarize_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores
 def _split_by_category(
     matrix: TauMatrices, pairs: "Array", resampled: ResampledScores
 ) -> Iterator[Statistic]:
-    """Yield mean tau of pairs of one category and of two, where there are both."""
+    """Yield mean tau within and between categories, if there are pairs of both kinds."""
     import numpy as np
 
     names = [resampled.table.benchmarks[column].category for column in resampled.table.downstream]

@@ -1,4 +1,4 @@
-"""Principal components of the standardised table of scores, and the first one against compute.
+"""Principal components of standardised scores, and how the first one follows training compute.
 
 Source: [TrainBeforeTest, Sec. 3.4].
 """
@@ -30,13 +30,12 @@ class Components:
 
     Attributes
     ----------
-    shares : ndarray, shape (rounds, components)
-        Share of the variance that each explains.
-    scores : ndarray, shape (rounds, models)
-        Where the models of the table stand on the first one, drawn or not; its sign is such that better
-        scores lie above 0.
-    benchmarks : ndarray of bool, shape (benchmarks,)
-        Those that are not the same for all models: a constant column cannot be standardised.
+    shares : ndarray of shape (n_rounds, n_components)
+        Share of the variance that each component explains.
+    scores : ndarray of shape (n_rounds, n_models)
+        Scores of all models on the first component, drawn or not; higher is better.
+    benchmarks : ndarray of shape (n_benchmarks,), bool
+        Benchmarks with different scores; a constant column cannot be standardised.
     """
 
     shares: "Array"
@@ -47,17 +46,17 @@ class Components:
 def find_components(scores: "Array", counts: "Array", number: int) -> Components:
     """Return the principal components of standardised scores.
 
-    Each column gets mean 0 and standard deviation 1 over the models (of each resample), so every benchmark
-    weighs the same, whatever its unit.
+    Each column is scaled to mean 0 and standard deviation 1 over the models of a resample, so that every
+    benchmark counts alike, whatever its unit.
 
     Parameters
     ----------
-    scores : ndarray, shape (models, benchmarks)
-        High is good; no score is missing.
-    counts : ndarray, shape (rounds, models)
-        How often each model stands in each resample.
+    scores : ndarray of shape (n_models, n_benchmarks)
+        High is good; no missing scores.
+    counts : ndarray of shape (n_rounds, n_models)
+        Number of times each model was drawn in each resample.
     number : int
-        Components to return, as far as there are.
+        Number of components to return; NaN beyond those that exist.
     """
     import numpy as np
 
@@ -96,7 +95,7 @@ def _decompose(scores: "Array", counts: "Array", number: int) -> tuple["Array", 
 
 
 def _vary(scores: "Array") -> "NDArray[np.bool_]":
-    """Say which columns are not the same for all models, up to rounding."""
+    """Return which columns vary over the models, up to rounding."""
     import numpy as np
 
     size = np.abs(scores).max(axis=0)
@@ -108,15 +107,15 @@ def correlate_weighted(first: "Array", second: "Array", counts: "Array") -> "Arr
 
     Parameters
     ----------
-    first : ndarray, shape (rounds, models)
-    second : ndarray, shape (models,)
-    counts : ndarray, shape (rounds, models)
+    first : ndarray of shape (n_rounds, n_models)
+    second : ndarray of shape (n_models,)
+    counts : ndarray of shape (n_rounds, n_models)
         0 leaves a model out.
 
     Returns
     -------
-    ndarray, shape (rounds,)
-        NaN with fewer than three different models or where a series is constant.
+    ndarray of shape (n_rounds,)
+        NaN with fewer than three different models, or if a series is constant.
     """
     import numpy as np
 
@@ -138,10 +137,10 @@ class Spectrum:
     condition, group : str
     components : Components
         Of the group's models that have a score on every benchmark.
-    counts : ndarray, shape (1 + rounds, models)
-        How often each of them was drawn.
+    counts : ndarray of shape (1 + n_rounds, n_models)
+        Number of times each of them was drawn.
     models : list of int
-        Their places in the table.
+        Their rows in the table.
     """
 
     condition: str
@@ -152,7 +151,7 @@ class Spectrum:
 
 
 def find_spectra(resampled: ResampledScores) -> list[Spectrum]:
-    """Return the components of the benchmarks in each condition, over all models and over the one family.
+    """Return the components in each condition, over all models and over the configured family.
 
     Models without a score on some benchmark are left out, and benchmarks on which all models are equal; both
     are logged.
@@ -223,7 +222,7 @@ def tabulate_first(spectra: list[Spectrum], resampled: ResampledScores) -> list[
 
 
 def summarize_components(spectra: list[Spectrum], resampled: ResampledScores) -> list[Statistic]:
-    """Return what the first components explain, and how the first one goes with compute."""
+    """Return the variance that the first components explain, and how the first one follows compute."""
     found: list[Statistic] = []
     for each in spectra:
         end = "" if each.group == ALL else f"_{each.group}"
@@ -251,7 +250,7 @@ def _compare_compute(spectrum: Spectrum, end: str, resampled: ResampledScores) -
 
 
 def _measure_tau_of_rounds(first: "Array", second: "Array", counts: "Array") -> "Array":
-    """Return tau-b of a series that differs from round to round, [rounds, models], with one that does not."""
+    """Return tau-b of one series per round, of shape (n_rounds, n_models), with a fixed series."""
     import numpy as np
 
     upper = np.triu_indices(len(second), 1)

@@ -1,4 +1,4 @@
-"""Reading a folder of scores: a CSV of models by benchmarks for each condition, standard errors, examples."""
+"""Read a folder of scores: for each condition a CSV of models by benchmarks, standard errors, examples."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -46,8 +46,8 @@ def read_folder(folder: Path | str, settings: Ranking, registry: Mapping[str, En
     Raises
     ------
     InputError
-        With file, line and column of what cannot be read; if conditions differ in models or benchmarks; if
-        there are too few of either.
+        If a value cannot be read, with file, line and column; if conditions differ in models or benchmarks;
+        if there are too few of either.
     """
     import numpy as np
 
@@ -81,7 +81,9 @@ def _read_grid(path: Path) -> Grid:
         raise InputError("there is no model in this table", str(path), "one line for each model")
     if MODEL not in rows[0]:
         raise InputError(
-            f"there is no column {MODEL!r}", f"{path}, line 1", "it holds the models, the others benchmarks"
+            f"there is no column {MODEL!r}",
+            f"{path}, line 1",
+            "it names the model of each line; other columns are benchmarks",
         )
     grid: Grid = {}
     for number, row in enumerate(rows, start=2):
@@ -89,13 +91,13 @@ def _read_grid(path: Path) -> Grid:
         if not name:
             raise InputError("this line has no model", where, f"fill in the column {MODEL!r}")
         if name in grid:
-            raise InputError(f"model {name!r} stands twice", where, "one line for each model")
+            raise InputError(f"duplicate model {name!r}", where, "one line for each model")
         grid[name] = {column: _read_number(text, f"{where}, column {column}") for column, text in row.items()}
     return grid
 
 
 def _read_number(text: str, where: str) -> float:
-    """Return a number, NaN where the field says that there is none."""
+    """Return a number; NaN if the field marks a missing value."""
     bare = text.strip().strip("'\"").strip()
     if bare.lower() in MISSING:
         return math.nan
@@ -103,15 +105,15 @@ def _read_number(text: str, where: str) -> float:
         number = float(bare)
     except ValueError:
         raise InputError(
-            f"{text!r} is no number", where, "leave the field empty where a model was not scored"
+            f"{text!r} is not a number", where, "leave the field empty where a model was not scored"
         ) from None
     if not math.isfinite(number):
-        raise InputError(f"{text!r} is no finite number", where, "leave the field empty instead")
+        raise InputError(f"{text!r} is not a finite number", where, "leave the field empty instead")
     return number
 
 
 def _require_same(expected: Sequence[str], found: Sequence[str], what: str, first: Path, other: Path) -> None:
-    """Raise `InputError` unless both tables have the same models or benchmarks, in whatever order."""
+    """Raise `InputError` unless both tables have the same models or benchmarks, in any order."""
     for lacking, extra, path in ((expected, found, other), (found, expected, first)):
         missing = [name for name in lacking if name not in set(extra)]
         if missing:
@@ -130,7 +132,7 @@ def _to_array(grid: Grid, models: Sequence[str], columns: Sequence[str]) -> "Arr
 
 
 def _blank_where_missing(scores: "Array", files: Sequence[ConditionFiles]) -> "Array":
-    """Return scores without those that some condition lacks, so that conditions hold the same models."""
+    """Blank scores that are missing in some condition, so that all conditions compare the same models."""
     import numpy as np
 
     missing = np.isnan(scores)
@@ -146,7 +148,7 @@ def _blank_where_missing(scores: "Array", files: Sequence[ConditionFiles]) -> "A
 
 
 def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence[str]) -> "Array":
-    """Return standard errors as an array [models, benchmarks]; NaN where there is none, which is said."""
+    """Return standard errors of shape (n_models, n_benchmarks); log what is missing, NaN there."""
     import numpy as np
 
     errors = np.full((len(models), len(columns)), np.nan)
@@ -164,7 +166,7 @@ def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence
                     f"{files.scores.name} has no {model!r} on {benchmark!r}", where, "names must be the same"
                 )
             if error < 0:
-                raise InputError(f"{error:g} is no standard error: it is negative", where)
+                raise InputError(f"negative standard error {error:g}", where)
             errors[rows[model], places[benchmark]] = error
     without = [name for name in columns if np.isnan(errors[:, places[name]]).any()]
     if without:

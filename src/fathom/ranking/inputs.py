@@ -1,4 +1,4 @@
-"""Where tables of scores lie: a folder with a CSV for each condition, found before any job is planned."""
+"""Find the tables in a folder of scores, one CSV for each condition, before any job is planned."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +73,7 @@ def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[Condit
 
 
 def list_score_files(folder: Path | str, settings: Ranking) -> list[str]:
-    """Return every file of a folder of scores that is read, as inputs of a rule."""
+    """Return the files that are read from a folder of scores, as inputs of a rule."""
     found, metadata = find_score_files(folder, settings)
     paths = [
         path for each in found for path in (each.scores, each.errors, *each.examples) if path is not None

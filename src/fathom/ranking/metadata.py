@@ -1,7 +1,7 @@
-"""What is known of the models and benchmarks of a table: directions, categories, families, sizes.
+"""Metadata of the models and benchmarks of a table: directions, categories, families, sizes.
 
-The configuration comes first, then the table's own `metadata.json`, then `config/models.tsv`. Whether a high
-or a low score is good is never guessed.
+The configuration takes precedence over the table's `metadata.json`, and that over `config/models.tsv`.
+Whether a high or a low score is good is never guessed.
 """
 
 import difflib
@@ -29,7 +29,7 @@ _BILLION = 1e9
 
 @dataclass(frozen=True)
 class Metadata:
-    """What a folder of scores says of itself; every part may be empty."""
+    """Metadata in a folder of scores; each part may be empty."""
 
     metric: dict[str, str] = field(default_factory=dict)
     category: dict[str, str] = field(default_factory=dict)
@@ -41,18 +41,18 @@ class Metadata:
 
 
 def read_metadata(path: Path | str | None) -> Metadata:
-    """Read `metadata.json` of a folder of scores, in the form of the published one.
+    """Read the `metadata.json` of a folder of scores, in the published format.
 
     Raises
     ------
     InputError
-        If it is no JSON, or a part has another form.
+        If it is not JSON, or a part has another format.
     """
     if path is None:
         return Metadata()
     values = read_json(path)
     if not isinstance(values, dict):
-        raise InputError("this is no JSON object", str(path), "see docs/ranking.md")
+        raise InputError("not a JSON object", str(path), "see docs/ranking.md")
     kinds = {name: kind for kind in ("base", "chat") for name in _part(values, f"{kind}_models", list, path)}
     sizes = _part(values, "pretraining_compute_N_billion_D_billion_tokens", dict, path)
     try:
@@ -67,7 +67,7 @@ def read_metadata(path: Path | str | None) -> Metadata:
         )
     except (KeyError, TypeError) as error:
         raise InputError(
-            f"a model's size is no N and D: {error}", str(path), "billions of parameters and of tokens"
+            f"a model's size lacks N and D: {error}", str(path), "billions of parameters and of tokens"
         ) from error
 
 
@@ -83,12 +83,12 @@ def _part(values: dict[str, Any], name: str, kind: type, path: Path | str) -> An
 def describe_benchmarks(
     names: Sequence[str], settings: Ranking, metadata: Metadata, where: str
 ) -> list[Benchmark]:
-    """Return what is known of each benchmark, those of one category beside each other, corpora last.
+    """Return the metadata of each benchmark, grouped by category, corpora last.
 
     Raises
     ------
     InputError
-        If it is not known whether a high or a low score is good on some benchmark.
+        If the direction of some benchmark is unknown.
     """
     absent = [name for name in settings.benchmarks if name not in names]
     if absent:
@@ -119,7 +119,7 @@ def describe_benchmarks(
         )
     if unclear:
         raise InputError(
-            f"it is not said whether a high or a low score is good on {', '.join(unclear)}",
+            f"it is unknown whether high or low scores are good on {', '.join(unclear)}",
             where,
             f"ranking.benchmarks.{unclear[0]}.lower_is_better: true or false, or a metric in metadata.json",
         )
@@ -127,7 +127,7 @@ def describe_benchmarks(
 
 
 def _sort_by_category(benchmarks: list[Benchmark], order: Sequence[str]) -> list[Benchmark]:
-    """Return benchmarks by category, in the given order, then as they came; corpora last."""
+    """Return benchmarks by category in the given order, otherwise in their own; corpora last."""
     categories = list(dict.fromkeys([*order, *(each.category for each in benchmarks)]))
     return sorted(benchmarks, key=lambda each: (each.corpus, categories.index(each.category)))
 
@@ -140,10 +140,10 @@ def _strip_metric(name: str) -> str:
 def describe_models(
     names: Sequence[str], settings: Ranking, metadata: Metadata, registry: Mapping[str, Entry]
 ) -> list[Model]:
-    """Return what is known of each model, in the order of `names`; what is unknown is said in the log.
+    """Return the metadata of each model, in the order of `names`; log the unknown ones.
 
-    Sizes are those of the metadata where it gives any, else those of the registry: a published figure shows
-    the models whose size its authors knew.
+    Sizes come from the metadata if it has any, else from the registry: a published figure shows only models
+    whose size its authors knew.
     """
     by_name = {key: entry for entry in registry.values() for key in (entry.source, entry.name)}
     by_name |= dict(registry)
@@ -176,7 +176,7 @@ def describe_models(
 
 
 def _tell_apart(models: Iterable[Model]) -> list[Model]:
-    """Give models that would bear the same title their own names instead."""
+    """Use names instead of titles for models that would share a title."""
     models = list(models)
     titles = [model.title for model in models]
     return [

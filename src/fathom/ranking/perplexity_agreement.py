@@ -1,4 +1,4 @@
-"""How far perplexity on corpora ranks models as benchmarks do, in a condition and across conditions.
+"""Agreement of perplexity with benchmarks, within and across conditions.
 
 Source: [TrainBeforeTest, Sec. 3.3].
 """
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Tau of every corpus with every benchmark, over one group of models.
+    """Tau of each corpus with each benchmark, over one group of models.
 
     Attributes
     ----------
     condition : str
-        A condition, or `first > later`: corpora of the first, benchmarks of the later one.
+        A condition, or `first > later`: corpora in the first, benchmarks in the later one.
     group : str
-        All models, or base or chat ones.
-    values : ndarray, shape (1 + rounds, corpora, benchmarks)
+        All models, base models or chat models.
+    values : ndarray of shape (1 + n_rounds, n_corpora, n_benchmarks)
     models : int
-        Models that have a score on every corpus.
+        Number of models with a score on every corpus.
     """
 
     condition: str
@@ -43,7 +43,7 @@ class Comparison:
 
 
 def compare_corpora(resampled: ResampledScores) -> list[Comparison]:
-    """Return tau of corpora with all benchmarks, in each condition and from the first to each later one."""
+    """Return tau of corpora with benchmarks, in each condition and from the first to each later one."""
     table, corpora = resampled.table, resampled.table.corpora
     if not corpora:
         return []
@@ -69,14 +69,14 @@ def compare_corpora(resampled: ResampledScores) -> list[Comparison]:
 
 
 def _find_measured(resampled: ResampledScores) -> "NDArray[np.bool_]":
-    """Say which models have a score on every corpus in every condition."""
+    """Return which models have a score on every corpus in every condition."""
     import numpy as np
 
     return np.asarray(~np.isnan(resampled.table.scores[:, :, resampled.table.corpora]).any(axis=(0, 2)))
 
 
 def _name_unmeasured(resampled: ResampledScores) -> None:
-    """Name the models that have no perplexity in the log."""
+    """Log the models without a perplexity."""
     table, measured = resampled.table, _find_measured(resampled)
     without = [model.title for model, known in zip(table.models, measured, strict=True) if not known]
     if without:
@@ -99,7 +99,7 @@ def tabulate_corpora(comparisons: list[Comparison], resampled: ResampledScores) 
 
 
 def summarize_corpora(comparisons: list[Comparison], resampled: ResampledScores) -> list[Statistic]:
-    """Return mean tau of corpora with benchmarks and among themselves, and tau of both averages."""
+    """Return mean tau of corpora with benchmarks and with each other, and tau of both averages."""
     table, found = resampled.table, []
     for each in comparisons:
         end = "" if each.group == ALL else f"_{each.group}"

@@ -1,4 +1,4 @@
-"""A table of scores made ready: signs of all pairs of models under each test, and bootstrap resamples."""
+"""A table of scores with signs of all model pairs under each test, and bootstrap resamples."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ ALL, KINDS = "all", ("base", "chat")
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number of one condition: its name, then its values in the table as it is and in each resample."""
+    """A statistic of one condition: its values for the table itself, then for each resample."""
 
     condition: str
     name: str
@@ -35,7 +35,7 @@ class Statistic:
 
 @dataclass(frozen=True)
 class ResampledScores:
-    """A table of scores with what all statistics need of it.
+    """A table of scores, and what all statistics derive from it.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class ResampledScores:
 
     @cached_property
     def oriented(self) -> "Array":
-        """Scores [conditions, models, benchmarks], high is good."""
+        """Scores of shape (n_conditions, n_models, n_benchmarks), high is good."""
         return self.table.oriented()
 
     @cached_property
@@ -77,36 +77,36 @@ class ResampledScores:
         return np.where(tested[:, None], signs, np.nan)
 
     def choose_models(self, group: str) -> "NDArray[np.bool_]":
-        """Return which models belong to a group: all, a kind, or a family."""
+        """Return which models are in a group: all, a kind, or a family."""
         import numpy as np
 
         return np.array([group == ALL or group in (model.kind, model.family) for model in self.table.models])
 
     def draw_models(self, chosen: "NDArray[np.bool_] | None" = None) -> "Array":
-        """Return how often each model is drawn, shape (1 + rounds, models)."""
+        """Return the number of times each model is drawn, of shape (1 + n_rounds, n_models)."""
         return draw_models(self.choose_models(ALL) if chosen is None else chosen, self.settings.summary)
 
     def weigh_pairs(self, chosen: "NDArray[np.bool_] | None" = None) -> "Array":
-        """Return how often every two models stand beside each other, shape (1 + rounds, pairs)."""
+        """Return the number of times each pair is drawn, of shape (1 + n_rounds, n_model_pairs)."""
         return weigh_pairs(self.draw_models(chosen))
 
     def format(self, values: "Array") -> list[str]:
-        """Return a statistic and its interval as tables hold them."""
+        """Return a statistic and its interval as text for tables."""
         return [format_number(number) for number in estimate_interval(values, self.settings.summary)]
 
 
 def name_change(before: str, after: str) -> str:
-    """Return the condition under which the change from one condition to another stands."""
+    """Return the name in the column `condition` of a change between two conditions."""
     return f"{after} - {before}"
 
 
 def name_transfer(before: str, after: str) -> str:
-    """Return the condition under which one thing before is compared with another one after."""
+    """Return the name in the column `condition` of a comparison across two conditions."""
     return f"{before} > {after}"
 
 
 def add_changes(statistics: Sequence[Statistic], conditions: Sequence[str]) -> list[Statistic]:
-    """Return statistics, then the change of each from the first condition to every other, round by round."""
+    """Return statistics and, round by round, their changes from the first condition to each other one."""
     by_name = {(each.condition, each.name): each.values for each in statistics}
     changes = [
         Statistic(

@@ -1,8 +1,8 @@
-"""Bootstrap over models: how often each is drawn, and percentile intervals of whatever follows.
+"""Bootstrap over models: draws, and percentile intervals of statistics.
 
-A statistic is an array whose first row belongs to the table as it is, its other rows to resamples. Statistics
-of several conditions come from the same resamples, so their differences are paired. Copies of a model in
-a resample are never compared with each other.
+The first row of a statistic belongs to the table itself, its other rows to resamples. All conditions share
+the resamples, so that differences are paired. Copies of a model in a resample are never compared with each
+other.
 """
 
 from typing import TYPE_CHECKING
@@ -22,15 +22,15 @@ def draw_models(chosen: "NDArray[np.bool_]", settings: Summary) -> "Array":
 
     Parameters
     ----------
-    chosen : ndarray of bool, shape (models,)
-        The models to draw from; the others are never drawn.
+    chosen : ndarray of shape (n_models,), bool
+        Models to draw from.
     settings : Summary
         Uses `rounds` and `seed`.
 
     Returns
     -------
-    ndarray, shape (1 + rounds, models)
-        How often each model stands in the table as it is (once) and in each resample.
+    ndarray of shape (1 + n_rounds, n_models)
+        Number of times each model is in the table itself (once) and in each resample.
     """
     import numpy as np
 
@@ -43,7 +43,7 @@ def draw_models(chosen: "NDArray[np.bool_]", settings: Summary) -> "Array":
 
 
 def weigh_pairs(counts: "Array") -> "Array":
-    """Return how often every two different models stand beside each other, shape (rounds, pairs)."""
+    """Return the number of times each pair of models is drawn, of shape (n_rounds, n_model_pairs)."""
     import numpy as np
 
     first, second = np.triu_indices(counts.shape[1], 1)
@@ -51,15 +51,15 @@ def weigh_pairs(counts: "Array") -> "Array":
 
 
 def estimate_interval(values: "Array", settings: Summary) -> Estimate:
-    """Return a statistic of the whole table with its percentile interval.
+    """Return a statistic of the table with its percentile interval.
 
-    Resamples in which it is undefined are left out; there is no interval where half of them are, or where it
-    is undefined in the table itself.
+    Resamples in which it is undefined are left out. The interval is NaN if they are half of all, or if the
+    statistic is undefined for the table itself.
 
     Parameters
     ----------
-    values : ndarray, shape (1 + rounds,)
-        Of the table as it is, then of each resample.
+    values : ndarray of shape (1 + n_rounds,)
+        For the table itself, then for each resample.
     settings : Summary
         Uses `confidence`.
     """
@@ -74,7 +74,7 @@ def estimate_interval(values: "Array", settings: Summary) -> Estimate:
 
 
 def average(values: "Array") -> "Array":
-    """Return the mean over the last axis of what is defined, NaN where nothing is."""
+    """Return the mean of the finite values along the last axis; NaN if there are none."""
     import numpy as np
 
     known = np.isfinite(values)

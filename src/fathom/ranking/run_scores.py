@@ -1,4 +1,4 @@
-"""A table of scores from a run's own results: trimmed mean ranks and bits per byte."""
+"""Make a table of scores from a run's own results: trimmed mean ranks and bits per byte."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -30,14 +30,14 @@ def collect_run(
     """Make a table of scores from a run's summary and the paired differences of its models.
 
     A benchmark is a domain and variant, such as `law.tf`, scored by trimmed mean rank; a domain's held-out
-    text is a corpus, such as `law.text`, scored in bits per byte; low is good on both. The standard error is
-    the width of the interval divided by that of a normal one. Paired tests are those of comparisons.csv:
-    which models are apart in a bootstrap over keywords that draws the same ones for both.
+    text is a corpus, such as `law.text`, scored in bits per byte. Low is good for both. The standard error is
+    the width of the interval over that of a normal one. Paired tests are those of comparisons.csv, a
+    bootstrap over keywords.
 
     Raises
     ------
     InputError
-        If a column is missing, a value is no number, or there are too few models or benchmarks.
+        If a column is missing, a value is not a number, or there are too few models or benchmarks.
     """
     import numpy as np
     from scipy.stats import norm
@@ -88,7 +88,7 @@ def _read(path: Path | str, columns: Iterable[str]) -> list[dict[str, str]]:
 
 
 def _complete_registry(models: Iterable[str], registry: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Return the registry with this run's own models: `base+domain` is of the family of its base."""
+    """Return the registry with this run's own models; `base+domain` belongs to the family of its base."""
     entries = dict(registry)
     for name in models:
         base = name.split("+")[0]
@@ -100,7 +100,7 @@ def _complete_registry(models: Iterable[str], registry: Mapping[str, Entry]) -> 
 
 
 def _read_paired(path: Path | str, models: list[str], names: list[str]) -> "Array":
-    """Return which of every two models is ahead by the paired bootstrap, shape (benchmarks, pairs)."""
+    """Return which model of each pair is ahead, of shape (n_benchmarks, n_model_pairs)."""
     import numpy as np
 
     places = {model: place for place, model in enumerate(models)}

@@ -1,9 +1,9 @@
-"""Which differences between models count: unpaired z test as published, paired test on examples.
+"""Significant differences between models: the published unpaired z test, paired tests on examples.
 
 Source: [TrainBeforeTest, App. C.2].
 
-The unpaired test takes two models' errors for independent. On the same examples they are not, so it finds
-less than there is; the paired test looks at the differences themselves.
+The unpaired test assumes that the errors of two models are independent. On the same examples they are not, so
+it has less power than a paired test of the differences.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,16 +25,16 @@ _TOLERANCE = 1e-12  # relative; rounding alone makes no difference
 
 
 def order_pairs(scores: "Array") -> "Array":
-    """Return which of every two models is ahead.
+    """Return which model of each pair is ahead.
 
     Parameters
     ----------
-    scores : ndarray, shape (..., models, benchmarks)
-        High is good; NaN where there is none.
+    scores : ndarray of shape (..., n_models, n_benchmarks)
+        High is good; NaN where missing.
 
     Returns
     -------
-    ndarray, shape (..., benchmarks, pairs)
+    ndarray of shape (..., n_benchmarks, n_model_pairs)
         1 if the first of a pair is ahead, -1 if the second, 0 for a tie, NaN where one has no score. Pairs in
         the order of `numpy.triu_indices(models, 1)`.
     """
@@ -49,14 +49,14 @@ def compare_unpaired(scores: "Array", errors: "Array", significance: float) -> "
 
     Parameters
     ----------
-    scores, errors : ndarray, shape (..., models, benchmarks)
+    scores, errors : ndarray of shape (..., n_models, n_benchmarks)
         Scores, high is good, and their standard errors.
     significance : float
         Two-sided p above which a difference counts as a tie.
 
     Returns
     -------
-    ndarray, shape (..., benchmarks, pairs)
+    ndarray of shape (..., n_benchmarks, n_model_pairs)
         NaN where a score or a standard error is missing.
     """
     import numpy as np
@@ -92,7 +92,7 @@ class ExampleScores(NamedTuple):
 
 
 def compare_paired(examples: ExampleScores, significance: float) -> "Array":
-    """Return which of every two models is ahead on the same examples, 0 where neither is significantly.
+    """Return which model of each pair is significantly ahead on the same examples, 0 if neither is.
 
     The test is of the statistic that is reported: a paired t test of a plain mean over examples that are
     independent; a paired bootstrap of a trimmed or weighted mean, or where examples share keywords.

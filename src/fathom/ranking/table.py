@@ -1,4 +1,4 @@
-"""The table that rankings are made from: models, benchmarks, scores, standard errors, paired tests."""
+"""The table that is ranked: models, benchmarks, scores, standard errors, paired tests."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ FEWEST_MODELS, FEWEST_BENCHMARKS = 3, 2
 
 @dataclass(frozen=True)
 class Model:
-    """What is known of a ranked model; empty or None where nothing is."""
+    """A ranked model; unknown values are empty or None."""
 
     name: str
     title: str
@@ -49,7 +49,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is known of a benchmark that models are ranked on."""
+    """A benchmark that models are ranked on: a column of the table."""
 
     name: str
     title: str
@@ -67,14 +67,14 @@ class ScoreTable:
     Attributes
     ----------
     conditions : tuple of str
-        The one to begin from first.
+        The baseline first.
     models, benchmarks : tuple
         In the order of the arrays.
-    scores, errors : ndarray, shape (conditions, models, benchmarks)
-        As they came; NaN where there is none.
-    paired : ndarray, shape (conditions, benchmarks, pairs of models)
-        Of every two models a < b (the order of `numpy.triu_indices`): 1 if a paired test says that a is
-        better, -1 if b, 0 if neither, NaN where there is no such test.
+    scores, errors : ndarray of shape (n_conditions, n_models, n_benchmarks)
+        As read; NaN where missing.
+    paired : ndarray of shape (n_conditions, n_benchmarks, n_model_pairs)
+        For models a < b (in the order of `numpy.triu_indices`): 1 if a is better by a paired test, -1 if b
+        is, 0 if neither, NaN without a test.
     """
 
     conditions: tuple[str, ...]
@@ -95,7 +95,7 @@ class ScoreTable:
         return [place for place, each in enumerate(self.benchmarks) if each.corpus]
 
     def oriented(self) -> "Array":
-        """Return the scores turned so that high is good everywhere."""
+        """Return the scores with signs such that high is always good."""
         import numpy as np
 
         signs = np.array([-1.0 if each.lower_is_better else 1.0 for each in self.benchmarks])
@@ -103,7 +103,7 @@ class ScoreTable:
 
 
 def check_size(table: ScoreTable, where: str) -> None:
-    """Raise `InputError` if there is too little to compare."""
+    """Raise `InputError` if there are too few models or benchmarks to compare."""
     if len(table.models) < FEWEST_MODELS:
         raise InputError(
             f"rankings of {_count(len(table.models), 'model')} cannot be compared",
@@ -123,7 +123,7 @@ def _count(number: int, what: str) -> str:
 
 
 def tabulate_scores(table: ScoreTable) -> pl.DataFrame:
-    """Return scores and standard errors as a frame under contract RANKED_SCORES."""
+    """Return scores and standard errors under contract RANKED_SCORES."""
     rows = [
         (condition, model.name, benchmark.name, table.scores[s, m, b], table.errors[s, m, b])
         for s, condition in enumerate(table.conditions)
@@ -136,7 +136,7 @@ def tabulate_scores(table: ScoreTable) -> pl.DataFrame:
 
 
 def tabulate_paired(table: ScoreTable) -> pl.DataFrame:
-    """Return paired tests as a frame under contract PAIRED_TESTS; the better model is that of the test."""
+    """Return paired tests under contract PAIRED_TESTS; the test says which model is better."""
     import numpy as np
 
     firsts, seconds = np.triu_indices(len(table.models), 1)
@@ -225,7 +225,7 @@ def _read_lines(path: Path | str, columns: Sequence[str]) -> list[dict[str, str]
 
 
 def write_score_table(folder: Path | str, table: ScoreTable) -> None:
-    """Write a table of scores as four files of a folder; see PARTS."""
+    """Write a table of scores as the four files named in PARTS."""
     folder = Path(folder)
     write_table(folder / PARTS[0], tabulate_scores(table), RANKED_SCORES)
     write_table(folder / PARTS[1], tabulate_paired(table), PAIRED_TESTS)

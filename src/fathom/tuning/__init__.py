@@ -1,1 +1,1 @@
-"""Train before test: every model gets the same preparation for a task before it is scored."""
+"""Train-before-test: every model gets the same preparation for a task before it is scored."""

@@ -1,4 +1,4 @@
-"""What a model makes of a task's examples, and what that sums up to [TrainBeforeTest, Sec. 3.1]."""
+"""Score examples of a task, and compute the task's score from them [TrainBeforeTest, Sec. 3.1]."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Encoder:
-    """Turns examples into token ids for one model: BOS token, chat template and length decided once.
+    """Encodes examples for one model, with its BOS token, chat template and length limit.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Encoder:
     add_bos : bool, optional
         Whether a BOS token comes first; None asks the tokenizer.
     chat : bool, default=False
-        Put each prompt into the tokenizer's chat template as what the user says.
+        Put each prompt into the chat template as the user's message.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Encoder:
         context = find_context_length(model)
         self.most = settings.max_tokens if context is None else min(settings.max_tokens, context)
         self.cut = 0
-        """Examples whose prompt lost its beginning."""
+        """Encoded training and test prompts that lost their beginning."""
 
     def encode(
         self, prompts: Sequence[str], targets: Sequence[str], ended: bool = False
@@ -56,12 +56,12 @@ class Encoder:
         ----------
         prompts, targets : sequence of str
         ended : bool
-            Whether what ends an answer follows each target and counts among its tokens.
+            Append the tokens that end an answer to each target.
 
         Raises
         ------
         InputError
-            If a target alone is longer than what the model takes.
+            If a target alone exceeds the model's context.
         """
         encode = encode_chat_pairs if self.chat else encode_pairs
         pairs = encode(self.tokenizer, prompts, targets, self.add_bos)
@@ -71,7 +71,7 @@ class Encoder:
         return [self._shorten(pair) for pair in pairs]
 
     def encode_text(self, text: str) -> list[EncodedPair]:
-        """Encode a document as pieces that are predicted one after the other, each token in one of them."""
+        """Encode a document as consecutive windows, each token predicted in one of them."""
         document = encode_document(self.tokenizer, text, self.add_bos)
         before = [] if document.bos is None else [document.bos]
         room, pieces = self.most - len(before), list[EncodedPair]()
@@ -85,7 +85,7 @@ class Encoder:
         return pieces
 
     def _shorten(self, pair: EncodedPair) -> EncodedPair:
-        """Cut tokens off the beginning, behind the first one, until a pair fits."""
+        """Cut tokens behind the first one until a pair fits."""
         over = len(pair.ids) - self.most
         if over <= 0:
             return pair
@@ -102,7 +102,7 @@ class Encoder:
 def evaluate_examples(
     model: Any, examples: pl.DataFrame, encoder: Encoder, metric: Metric, batch_tokens: int
 ) -> pl.DataFrame:
-    """Return what a model makes of some examples.
+    """Score examples one by one.
 
     Parameters
     ----------
@@ -111,9 +111,9 @@ def evaluate_examples(
         Under contract EXAMPLES.
     encoder : Encoder
     metric : Metric
-        Says what counts: the rank of the target, the most likely option, or the bits of the text.
+        What is measured: the rank of the target, the most likely option, or the bits of the text.
     batch_tokens : int
-        Tokens read at once, padding counted.
+        Tokens in a micro-batch, padding included.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def evaluate_examples(
 
 
 def _choose(options: Sequence[TokenScores], targets: Sequence[str], metric: Metric) -> int:
-    """Return the most likely option, for acc_norm by character; the first of equal ones."""
+    """Return the most likely option, per character for acc_norm; the first of ties."""
     import numpy as np
 
     logs = np.array([option.log_probability.sum() for option in options])
@@ -153,7 +153,7 @@ def _choose(options: Sequence[TokenScores], targets: Sequence[str], metric: Metr
 
 
 def _evaluate_texts(model: Any, examples: pl.DataFrame, encoder: Encoder, batch_tokens: int) -> pl.DataFrame:
-    """Return bits and bytes of documents, all tokens that something stands before."""
+    """Return bits and bytes of documents, over all tokens with a context."""
     import math
 
     texts = [targets[0] for targets in examples["targets"]]
@@ -180,9 +180,9 @@ def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int)
     model.train(training)
     if not np.isfinite(tokens.log_probability).all():
         raise InputError(
-            "the model gives logits that are no finite numbers",
+            "the model gives logits that are not finite",
             "train_before_test",
-            "a corrupt checkpoint, or the tuning ran away: lower lora.learning_rate",
+            "a corrupt checkpoint, or the tuning diverged: lower lora.learning_rate",
         )
     return [tokens.pick(rows) for rows in plan.rows]
 
@@ -190,7 +190,7 @@ def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int)
 def _make_outcomes(
     examples: pl.DataFrame, values: Sequence[float], weights: Sequence[float], chosen: Sequence[int]
 ) -> pl.DataFrame:
-    """Return the outcomes of examples."""
+    """Return values and choices as a table, in the order of the examples."""
     return examples.select("example_id", "keyword", "gold").with_columns(
         value=pl.Series(values, dtype=pl.Float64),
         weight=pl.Series(weights, dtype=pl.Float64),
@@ -199,19 +199,19 @@ def _make_outcomes(
 
 
 def is_better(metric: Criterion, one: float, other: float) -> bool:
-    """Say whether one score is better than another."""
+    """Return whether one score is better than another."""
     return one < other if metric in LOWER_IS_BETTER else one > other
 
 
 def compute_score(outcomes: pl.DataFrame, metric: Metric) -> float:
-    """Return the score of a task from the outcomes of its examples."""
+    """Return the score of a task from those of its examples."""
     return _aggregate(metric)(*_columns(outcomes))
 
 
 def compute_standard_error(
     outcomes: pl.DataFrame, metric: Metric, rounds: int = 1000, seed: int = 0
 ) -> float:
-    """Return the standard error of a score, by a bootstrap over keywords, or over examples that have none."""
+    """Return the standard error of a score by a bootstrap over keywords, or over examples without one."""
     import numpy as np
 
     columns = _columns(outcomes)
@@ -238,7 +238,7 @@ def _columns(outcomes: pl.DataFrame) -> "tuple[NDArray[Any], ...]":
 
 
 def _aggregate(metric: Metric) -> "Callable[..., float]":
-    """Return how a metric sums up value, weight, gold and chosen."""
+    """Return the function that computes a score from value, weight, gold and chosen."""
     if metric == "trimmed_mean_rank":
         return _trim
     if metric == "bits_per_byte":
@@ -256,7 +256,7 @@ def _trim(value: "NDArray[np.float64]", *_: Any) -> float:
 
 
 def _correlate(value: Any, weight: Any, gold: "NDArray[np.int32]", chosen: "NDArray[np.int32]") -> float:
-    """Return Matthews' correlation of right and chosen options."""
+    """Return Matthews' correlation of correct and chosen options."""
     from sklearn.metrics import matthews_corrcoef
 
     return float(matthews_corrcoef(gold, chosen))

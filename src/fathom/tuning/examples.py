@@ -1,9 +1,10 @@
-"""Examples of a task: from the pairs of a benchmark, from questions made of them, from text.
+"""Examples of a task: completions and questions made of a benchmark's pairs, and texts.
 
 Source: [TrainBeforeTest, Sec. 3.1].
 
-An example is a list of prompts with targets, one of which is right. A completion has one; a question has one
-for each option. Those of one document stay in one split, so that nothing of a test is seen while training.
+An example is a list of prompts with targets, one of which is correct. A completion has one; a question has
+one for each option. Examples of one document share a split, so that nothing from the test split is seen in
+training.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ _TEXT_SHARES = (0.8, 0.9)  # [TrainBeforeTest, Sec. 3.3]
 
 
 def split_by(name: str, shares: tuple[float, float]) -> str:
-    """Return the split that a document falls into, by a hash of its id alone."""
+    """Return the split of a document, by a hash of its id alone."""
     place = int(hash_text("split", name)[:13], 16) / 16**13
     return SPLITS[sum(place >= share for share in shares)]
 
@@ -50,24 +51,24 @@ def make_completions(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataFrame:
-    """Return multiple-choice questions: each target among targets of other pairs, under contract EXAMPLES.
+    """Return multiple-choice questions under contract EXAMPLES: each target among those of other pairs.
 
-    Wrong options are drawn from the benchmark's targets, first among those of the pair's own keyword; never
-    one that another pair has as the target of the same prompt. All draws follow from the pair's id.
+    Wrong options are drawn from the benchmark's targets, those of the pair's keyword first, and never from
+    the targets of the same prompt. All draws follow from the pair's id.
 
     Parameters
     ----------
     pairs : DataFrame
         Under contract PAIRS.
     options : int
-        Options of a question.
+        Options in each question.
     seed : int
         Changes all draws.
 
     Raises
     ------
     InputError
-        If the benchmark has fewer different targets than a question has options.
+        If the benchmark has fewer distinct targets than a question has options.
     """
     right: dict[str, set[str]] = {}
     own: dict[str, list[str]] = {}
@@ -109,7 +110,7 @@ def make_texts(texts: pl.DataFrame) -> pl.DataFrame:
     """Return documents as examples without a prompt, under contract EXAMPLES.
 
     The split follows the fold: models may have learned from `adapt-train`, so that only `adapt-test` is
-    tested on. Documents without a fold, of a file of one's own, are split 8:1:1.
+    tested on. Documents without a fold, from the user's own file, are split 8:1:1.
 
     Parameters
     ----------
@@ -128,9 +129,9 @@ def make_texts(texts: pl.DataFrame) -> pl.DataFrame:
 
 
 def limit_examples(examples: pl.DataFrame, limits: Limits) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return at most so many examples of each split, by a hash of their id, and how many are left out.
+    """Limit the examples of each split, by a hash of their id; return how many are left out too.
 
-    Where there is no validation split, a share of the training part becomes one.
+    Without a validation split, a share of the training split becomes one.
 
     Raises
     ------
@@ -160,7 +161,7 @@ def limit_examples(examples: pl.DataFrame, limits: Limits) -> tuple[pl.DataFrame
 
 
 def take_training(examples: pl.DataFrame, count: int | None) -> pl.DataFrame:
-    """Return examples with the first `count` of the training split alone, which are a random subset.
+    """Return examples with only the first `count` of the training split, which are a random subset.
 
     Parameters
     ----------

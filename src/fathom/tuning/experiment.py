@@ -1,4 +1,4 @@
-"""One model on one task: direct, tuned, and what is reported of both [TrainBeforeTest, Sec. 3.1]."""
+"""Score one model on one task, directly and after tuning [TrainBeforeTest, Sec. 3.1]."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -32,9 +32,9 @@ class Result(NamedTuple):
     Attributes
     ----------
     chat : bool
-        Whether prompts stood in the chat template.
+        Whether prompts were in the chat template.
     before : float
-        Validation score of the model as it is.
+        Validation score before tuning.
     scores : list of float
         Validation score or loss after each epoch, by `lora.epoch_by`.
     epoch : int
@@ -46,7 +46,7 @@ class Result(NamedTuple):
     curve : list of tuples
         Under CURVE_COLUMNS.
     cut : int
-        Examples whose prompt lost its beginning.
+        Encoded training and test prompts that lost their beginning.
     """
 
     chat: bool
@@ -123,7 +123,7 @@ def run_experiment(
         raise InputError(
             f"{len(parts['valid'])} validation examples are fewer than one batch of {settings.batch}",
             "train_before_test",
-            "too few to choose an epoch by: give the task more examples, or lower lora.batch",
+            "too few to choose an epoch: give the task more examples, or lower lora.batch",
         )
     generated = load_task(task.task or "") if metric == "exact_match" else None
 
@@ -167,7 +167,7 @@ def run_experiment(
 def _score_directly(
     evaluate: Callable[[str], pl.DataFrame], test: pl.DataFrame, metric: Metric, resume: Resume
 ) -> tuple[pl.DataFrame, float]:
-    """Return the outcomes of the test split and the validation score, of the model as it is.
+    """Return the outcomes of the test split and the validation score before tuning.
 
     Both are saved: a run that resumes does not score again.
     """
@@ -185,10 +185,10 @@ def _score_directly(
 def encode_training(
     examples: pl.DataFrame, encoder: Encoder, task: Task, settings: Lora
 ) -> list[EncodedPair]:
-    """Return the right continuation of each example as token ids, a text in pieces.
+    """Encode the correct continuation of each example; a text in windows.
 
-    A generated answer ends with what ends an answer, so that the model learns to stop; with the published
-    loss every example does, as with TRL, which the released code trains by.
+    Generated answers get the tokens that end an answer, so that the model learns to stop. With `lora.loss:
+    all` every example gets them, as in the released code, which trains with TRL.
     """
     targets = [targets[gold] for targets, gold in examples.select("targets", "gold").iter_rows()]
     if task.kind == "text":
@@ -209,7 +209,7 @@ def _list_curve(tuned: Tuned, settings: Lora, template: str) -> list[tuple[str, 
 
 
 def choose_results(results: Sequence[Result], metric: Metric) -> tuple[Result, Result]:
-    """Return the variant that validates best before tuning, and the one that does after; first of equals."""
+    """Return the variants that validate best before and after tuning; the first of ties."""
     direct = tuned = results[0]
     for result in results[1:]:
         if is_better(metric, result.before, direct.before):
@@ -228,7 +228,7 @@ def join_outcomes(results: Sequence[Result], metric: Metric) -> pl.DataFrame:
 
 
 def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any]:
-    """Return scores on the test split before and after tuning, with standard errors, and the choices.
+    """Return test scores before and after tuning, their standard errors, and what was chosen.
 
     `tuned` is the score of the epoch that validates best, whatever it is; `chosen` falls back to the
     direct score where no epoch validates better than the model as it was; `floored` is the better of

@@ -1,6 +1,6 @@
 """Tasks of EleutherAI's lm-evaluation-harness (0.4) as examples [EvalHarness], [TrainBeforeTest, Sec. 3.1].
 
-Prompts, options and answers are what the harness itself asks a model for; a task's YAML may be one's own.
+Prompts, options and answers are the harness's own; a task may also be a YAML file of the user's.
 """
 
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ _WHERE = "train_before_test.tasks"
 
 
 def load_task(name: str) -> Any:
-    """Return a task of the harness, by its name or by the path of its YAML file.
+    """Load a task of the harness by its name, or by the path of its YAML file.
 
     Raises
     ------
     InputError
-        If the harness is not installed, there is no such task, or its data cannot be had.
+        If the harness is not installed, the task does not exist, or its data are not available.
     """
     try:
         from lm_eval.tasks import TaskManager
@@ -49,15 +49,17 @@ def load_task(name: str) -> Any:
     wanted = _read_name(name) if own else name
     if wanted not in manager.all_subtasks:
         raise InputError(
-            f"the harness has no task {wanted!r}", _WHERE, "`lm_eval ls tasks` lists them; groups are none"
+            f"the harness has no task {wanted!r}",
+            _WHERE,
+            "`lm_eval ls tasks` lists them; a group is not a task",
         )
     try:
         return next(iter(manager.load([wanted])["tasks"].values()))
     except (OSError, ValueError) as error:
         raise InputError(
-            f"the data of task {wanted!r} cannot be had: {str(error).splitlines()[0]}",
+            f"the data of task {wanted!r} are not available: {str(error).splitlines()[0]}",
             _WHERE,
-            "fetch it once where there is a network: prepare_task runs there",
+            "prepare the task once on a machine with network access",
         ) from error
 
 
@@ -73,19 +75,19 @@ def _read_name(path: str) -> str:
 def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
     """Return the examples of a task, under contract EXAMPLES.
 
-    A question has one prompt and target for each option; an answer that is generated has the first right
-    answer as its target.
+    A question has a prompt and target for each option; for a generated answer the target is the first correct
+    answer.
 
     Parameters
     ----------
     task : lm_eval task
     metric : Metric
-        exact_match for answers that are generated.
+        exact_match for generated answers.
 
     Raises
     ------
     InputError
-        If the task has no training data, is of a form that cannot be tuned for, or does not fit the metric.
+        If the task has no training data, or the metric does not score what it gives.
     """
     name = task.task_name
     if metric not in METRICS_BY_OUTPUT.get(task.OUTPUT_TYPE, ()):
@@ -107,7 +109,7 @@ def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
 
 
 def split_documents(task: Any) -> dict[str, Any]:
-    """Return the documents of a task by split, test documents never as training or validation.
+    """Return the documents of a task by split; test documents are in no other split.
 
     Where the task names the same part for validation and test, or has no test part, its validation part is
     the test split, and there is no validation split.
@@ -136,7 +138,7 @@ def split_documents(task: Any) -> dict[str, Any]:
 
 
 def _make_row(task: Any, doc: Any, name: str, split: str) -> tuple[Any, ...] | None:
-    """Return one document as an example; None where a prompt or a target is empty."""
+    """Return a document as an example; None if a prompt or target is empty."""
     context = task.fewshot_context(doc, 0)
     asked = task.construct_requests(doc, context, metadata=(task.task_name, 0, 1))
     requests = asked if isinstance(asked, list) else [asked]
@@ -153,12 +155,12 @@ def _make_row(task: Any, doc: Any, name: str, split: str) -> tuple[Any, ...] | N
 
 
 def _join_blank(prompt: str, target: str) -> tuple[str, str]:
-    """Return prompt and target with the one blank between them at the target."""
+    """Return prompt and target with one space between them, at the target."""
     return prompt.rstrip(" "), f" {target.lstrip(' ')}"
 
 
 def _find_gold(task: Any, doc: Any) -> int:
-    """Return which option is right."""
+    """Return the correct option."""
     gold = task.doc_to_text(doc) if task.multiple_input else task.doc_to_target(doc)
     return int(task.doc_to_choice(doc).index(gold) if isinstance(gold, str) else gold)
 
@@ -166,15 +168,15 @@ def _find_gold(task: Any, doc: Any) -> int:
 def evaluate_generation(
     model: Any, encoder: Encoder, task: Any, examples: pl.DataFrame, name: str | None = None
 ) -> pl.DataFrame:
-    """Let a model answer freely and score it as the harness does: exact_match behind one of its filters.
+    """Generate answers and score them as the harness does: exact_match after one of its filters.
 
     Parameters
     ----------
     model : transformers causal language model
     encoder : Encoder
-        Its tokenizer; says whether prompts stand in the chat template.
+        Its tokenizer; whether prompts are in the chat template.
     task : lm_eval task
-        Of form generate_until.
+        With output type generate_until.
     examples : DataFrame
         Examples made from the task, of one split.
     name : str, optional
@@ -227,7 +229,7 @@ def evaluate_generation(
 
 
 def _find_documents(task: Any, examples: pl.DataFrame) -> Sequence[Any]:
-    """Return the task's own documents of some examples, by the place that their ids name."""
+    """Return the task's documents of some examples, by the index in their ids."""
     lists = {split: list(docs) for split, docs in split_documents(task).items()}
     places = (example_id.rsplit("-", 1) for example_id in examples["example_id"])
     return [lists[split][int(place)] for split, place in places]

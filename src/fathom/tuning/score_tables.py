@@ -1,4 +1,4 @@
-"""What tuning gave, as a folder of scores in the form that rankings are read from (docs/ranking.md)."""
+"""Write the scores of tunings as a folder that rankings read (docs/ranking.md)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,12 +26,12 @@ Reports = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> None:
-    """Write a folder of scores: a table for each condition, one of standard errors, and what the columns are.
+    """Write a folder of scores: tables and standard errors for each condition, and metadata.
 
     Parameters
     ----------
     folder : Path
-        Made by the caller.
+        An existing folder.
     reports : mapping
         Every model with every task; see :func:`fathom.tuning.experiment.describe_results`.
     tasks : mapping of str to Task
@@ -79,7 +79,7 @@ def pick_outcomes(report: Mapping[str, Any], score: str) -> str:
 
 
 def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], conditions: Mapping[str, str]) -> None:
-    """Write what each model made of each test example of one task, for paired tests.
+    """Write each model's score on each test example of one task, for paired tests.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], conditions:
     different = [model for model, frame in columns.items() if frame["example_id"].to_list() != names]
     if different:
         raise InputError(
-            f"{different[0]} was scored on other examples than {next(iter(columns))}",
+            f"{different[0]} and {next(iter(columns))} were scored on different examples",
             str(path),
             "run it again",
         )

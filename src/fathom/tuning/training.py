@@ -1,4 +1,4 @@
-"""The same short fine-tuning for every model: fixed settings, the best epoch [TrainBeforeTest, App. A.3].
+"""The same short fine-tuning for every model, with fixed settings [TrainBeforeTest, App. A.3].
 
 Only a target's tokens are learned, unless `lora.loss` is all. A step's loss is the mean over the learned
 tokens of its examples, whatever the micro-batches, so the batch size is always that of the settings.
@@ -28,7 +28,7 @@ _CHUNK = 64  # batches whose examples are sorted by length together
 
 
 class Progress(NamedTuple):
-    """Steps that are done, their losses, the validation score of each epoch, and the best epoch."""
+    """Finished steps, their losses, the validation score of each epoch, and the best epoch."""
 
     step: int
     losses: list[float]
@@ -37,16 +37,16 @@ class Progress(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """How a tuning went; the model holds the weights of the best epoch afterwards.
+    """Losses and validation scores of a tuning.
 
     Attributes
     ----------
     losses : list of float
-        Mean loss over target tokens of each step, in nats.
+        Mean loss over the learned tokens of each step, in nats.
     scores : list of float
         Score on the validation split after each epoch.
     epoch : int
-        The best of them, from 1; the earlier of equal ones.
+        The best of them, from 1; the earlier of ties.
     """
 
     losses: list[float]
@@ -62,10 +62,10 @@ def tune(
     criterion: Criterion,
     resume: Resume | None = None,
 ) -> Tuned:
-    """Train a model's adapter in place, and leave the weights of the epoch that validates best in it.
+    """Train a model's adapter in place, and restore the weights of the best epoch.
 
-    AdamW, no warm-up, linear decay, gradients clipped. Each step's dropout follows from the seed and the
-    step, so that a run that was stopped and goes on ends with the same weights.
+    AdamW without warm-up, linear decay, clipped gradients. Dropout follows from the seed and the step, so
+    that a resumed run ends with the same weights.
 
     Parameters
     ----------
@@ -77,18 +77,18 @@ def tune(
         Returns the model's score on the validation split.
     settings : Lora
     criterion : Metric or "loss"
-        Says which of two scores is better.
+        Decides which of two scores is better.
     resume : Resume, optional
         Where the state is saved, so that a stopped run resumes.
 
     Raises
     ------
     InputError
-        If there are fewer examples than a step takes, or the loss is no finite number.
+        If there are fewer examples than one batch, or the loss is not finite.
     """
     if len(training) < settings.batch:
         raise InputError(
-            f"{len(training)} training examples are fewer than one step of {settings.batch} takes",
+            f"{len(training)} training examples are fewer than one batch of {settings.batch}",
             "train_before_test",
             "lower lora.batch, or give the task more examples",
         )
@@ -113,10 +113,10 @@ def tune(
 
 
 def order_batches(training: Sequence[EncodedPair], settings: Lora, epoch: int) -> list[list[EncodedPair]]:
-    """Return the batches of one epoch: shuffled, then those of similar length together.
+    """Return the batches of one epoch, shuffled, each of examples of similar length.
 
-    Examples are sorted by length within chunks of 64 batches, and the batches of a chunk shuffled again, so
-    that little is padded and what stands beside each other changes with every epoch.
+    Examples are sorted by length within chunks of 64 batches, whose order is then shuffled: little is padded,
+    and batches differ between epochs.
     """
     import numpy as np
 
@@ -149,7 +149,7 @@ class _Runner:
         self.budget = settings.batch_tokens
 
     def take_step(self, batch: Sequence[EncodedPair], step: int) -> float:
-        """Take one step; halve what is in memory at once until it fits."""
+        """Take one step; on out-of-memory halve the micro-batch and try again."""
         import torch
 
         for group in self.optimizer.param_groups:
@@ -171,7 +171,7 @@ class _Runner:
         return loss
 
     def _accumulate(self, batch: Sequence[EncodedPair]) -> float:
-        """Add up the gradients of a batch, piece by piece; return its loss."""
+        """Accumulate the gradients of a batch over its micro-batches; return its loss."""
         self.model.train()
         count = sum(len(pair.ids) - pair.start for pair in batch)
         loss = 0.0
@@ -182,20 +182,20 @@ class _Runner:
         return loss
 
     def _halve(self, batch: Sequence[EncodedPair]) -> None:
-        """Use half the memory from here on."""
+        """Halve the micro-batch from here on."""
         import torch
 
         self.optimizer.zero_grad(set_to_none=True)
         torch.cuda.empty_cache()
         if self.budget <= max(len(pair.ids) for pair in batch):
             raise InputError(
-                "the GPU's memory does not hold one example", "train_before_test.lora", "lower max_tokens"
+                "one example does not fit into GPU memory", "train_before_test.lora", "lower max_tokens"
             )
         self.budget //= 2
-        log.info("out of GPU memory: %s tokens at once from here on", self.budget)
+        log.info("out of GPU memory: micro-batches of %s tokens from here on", self.budget)
 
     def close_epoch(self, progress: Progress, score: float, criterion: Criterion) -> Progress:
-        """Note an epoch's validation score; keep its weights if it is the best."""
+        """Record an epoch's validation score; keep its weights if it is the best."""
         epoch = len(progress.scores) + 1
         progress.scores.append(score)
         log.info("epoch %s of %s: %s %.4g", epoch, self.settings.epochs, criterion, score)
@@ -233,7 +233,7 @@ class _Runner:
 
 
 def divide_batch(batch: Sequence[EncodedPair], budget: int) -> list[list[EncodedPair]]:
-    """Return a batch in pieces of at most `budget` tokens, padding counted, longest examples first."""
+    """Return micro-batches of at most `budget` tokens, padding included, longest examples first."""
     pieces: list[list[EncodedPair]] = []
     for pair in sorted(batch, key=lambda pair: -len(pair.ids)):
         if pieces and len(pieces[-1][0].ids) * (len(pieces[-1]) + 1) <= budget:
@@ -270,7 +270,7 @@ def sum_losses(model: Any, batch: Sequence[EncodedPair], length: int | None = No
     batch : sequence of EncodedPair
         Right-padded to the longest.
     length : int, optional
-        Pad to this length instead: what a fixed length would cost (`perf/tuning.py`).
+        Pad to this length instead (for `perf/tuning.py`).
     """
     import torch
     from torch.nn.functional import cross_entropy

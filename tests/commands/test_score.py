@@ -62,8 +62,8 @@ def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["org/tiny", "keyed.jsonl", "--output", "."], "this is a folder, a file is to be written"),
-        (["org/tiny", "keyed.jsonl", "--output", "plain.jsonl/s"], "plain.jsonl: this is a file, no folder"),
+        (["org/tiny", "keyed.jsonl", "--output", "."], "this is a folder; a file is needed"),
+        (["org/tiny", "keyed.jsonl", "--output", "plain.jsonl/s"], "plain.jsonl: this is a file; a folder"),
         (
             ["org/tiny", "keyed.jsonl", "plain.jsonl", "--output", "s"],
             "needs its own output and report",

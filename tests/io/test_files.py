@@ -120,7 +120,7 @@ def test_other_errors_of_the_system_stay_what_they_are(tmp_path):
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        ("folder", "folder: this is a folder, a file is to be written"),
+        ("folder", "folder: this is a folder; a file is needed"),
         ("file/f", "file: this folder cannot be made: "),
         ("file/deep/f", "file/deep: this folder cannot be made: "),
         ("n" * 300, ": nothing can be written here: "),
@@ -150,7 +150,7 @@ def test_a_folder_above_that_may_not_be_made_is_named(tmp_path, monkeypatch):
 def test_a_folder_does_not_replace_a_file(tmp_path):
     (tmp_path / "f").write_text("kept")
     with (
-        pytest.raises(InputError, match="there is a file of this name"),
+        pytest.raises(InputError, match="a file has this name"),
         files.write_atomically(tmp_path / "f") as folder,
     ):
         folder.mkdir()
@@ -161,7 +161,7 @@ def test_a_name_that_no_file_can_have_is_known_before(tmp_path):
     (tmp_path / "file").touch()
     files.require_file_name(tmp_path / "deep" / "f")
     files.require_file_name(tmp_path / "file")
-    for place, message in ((".", "this is a folder"), ("file/deep/f", "file: this is a file, no folder")):
+    for place, message in ((".", "this is a folder"), ("file/deep/f", "file: this is a file; a folder")):
         with pytest.raises(InputError, match=message):
             files.require_file_name(tmp_path / place)
 
@@ -177,9 +177,9 @@ def test_json_has_one_form(tmp_path):
 @pytest.mark.parametrize(
     ("text", "reader", "message"),
     [
-        ("{", files.read_json, "no JSON"),
-        ('{"a": 1}\n[1]\n', files.read_json_lines, "line 2: this line is no JSON object"),
-        ('{"a": 1}\n{\n', files.read_json_lines, "line 2: this line is no JSON"),
+        ("{", files.read_json, "not valid JSON"),
+        ('{"a": 1}\n[1]\n', files.read_json_lines, "line 2: not a JSON object"),
+        ('{"a": 1}\n{\n', files.read_json_lines, "line 2: not valid JSON"),
         ("", files.read_delimited, "empty"),
         ("a\tb\n1\t2\n1\n", files.read_delimited, "line 3: 1 fields where the header has 2"),
     ],

@@ -126,7 +126,7 @@ def test_corpora_do_not_count_as_benchmarks(write_scores):
 
 def test_a_header_must_name_models_and_each_benchmark_once(write_scores):
     assert "there is no column 'model'" in message(write_scores("s.csv", ("name", "a", "b", "c"), LINES))
-    assert "columns stand twice: a" in message(write_scores("s.csv", ("model", "a", "a", "c"), LINES))
+    assert "duplicate columns: a" in message(write_scores("s.csv", ("model", "a", "a", "c"), LINES))
 
 
 def test_conditions_that_differ_are_named_with_what_they_lack(write_scores):

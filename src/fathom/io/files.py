@@ -100,7 +100,7 @@ def make_folder(folder: Path) -> None:
 def _make_way(path: Path, folder: bool) -> None:
     """Remove a folder that another one replaces; raise `InputError` if one of them is a file."""
     if folder and path.is_file():
-        raise InputError("there is a file of this name, a folder is to be written", str(path), "remove it")
+        raise InputError("a file has this name; a folder is needed", str(path), "remove it")
     if not folder:
         require_file_name(path)
     elif path.is_dir():
@@ -110,10 +110,10 @@ def _make_way(path: Path, folder: bool) -> None:
 def require_file_name(path: Path) -> None:
     """Raise `InputError` if a folder has the name of a file to write, or a file that of a folder above it."""
     if path.is_dir():
-        raise InputError("this is a folder, a file is to be written", str(path), "name a file in it")
+        raise InputError("this is a folder; a file is needed", str(path), "name a file in it")
     above = next(folder for folder in path.absolute().parents if folder.exists())
     if not above.is_dir():
-        raise InputError("this is a file, no folder can be made of it", str(above), "choose another path")
+        raise InputError("this is a file; a folder is needed", str(above), "choose another path")
 
 
 def _says_full(error: BaseException, folder: Path) -> bool:
@@ -238,7 +238,7 @@ def read_delimited(
             raise InputError("the file is empty", str(path), "it needs a header line")
         twice = sorted({name for name in header if header.count(name) > 1})
         if twice:
-            raise InputError(f"columns stand twice: {', '.join(twice)}", f"{path}, line 1")
+            raise InputError(f"duplicate columns: {', '.join(twice)}", f"{path}, line 1")
         missing = [name for name in columns if name not in header]
         if missing:
             raise InputError(
@@ -257,23 +257,23 @@ def read_delimited(
 
 
 def read_json(path: Path | str) -> Any:
-    """Read a JSON file; raise `InputError` if it is missing or no JSON."""
+    """Read a JSON file; raise `InputError` if it is missing or not valid JSON."""
     try:
         return orjson.loads(require_file(path).read_bytes())
     except orjson.JSONDecodeError as error:
-        raise InputError(f"this is no JSON: {error}", str(path)) from error
+        raise InputError(f"not valid JSON: {error}", str(path)) from error
 
 
 def read_json_lines(path: Path | str) -> list[dict[str, Any]]:
-    """Read a file of JSON objects, one a line; raise `InputError` with the line that is none."""
+    """Read a file of JSON objects, one per line; raise `InputError` with the first line that is not one."""
     rows = []
     for number, line in enumerate(require_file(path).read_bytes().splitlines(), start=1):
         try:
             row = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise InputError(f"this line is no JSON: {error}", f"{path}, line {number}") from error
+            raise InputError(f"not valid JSON: {error}", f"{path}, line {number}") from error
         if not isinstance(row, dict):
-            raise InputError("this line is no JSON object", f"{path}, line {number}")
+            raise InputError("not a JSON object", f"{path}, line {number}")
         rows.append(row)
     return rows
 

@@ -148,7 +148,7 @@ def explain_damage(path: Path | str) -> Iterator[None]:
     try:
         yield
     except pa.ArrowInvalid as error:
-        raise InputError(f"this is no complete parquet file: {error}", str(path), "make it again") from error
+        raise InputError(f"not a complete parquet file: {error}", str(path), "make it again") from error
 
 
 def open_table(path: Path | str, names: Sequence[str]) -> pq.ParquetFile:

@@ -125,7 +125,7 @@ def read_settings(text: str, model: type[Settings]) -> Settings:
     try:
         return check_values(json.loads(text), model, "--settings")
     except json.JSONDecodeError as error:
-        raise InputError(f"this is no JSON: {error}", "--settings") from error
+        raise InputError(f"not valid JSON: {error}", "--settings") from error
 
 
 def show_progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:

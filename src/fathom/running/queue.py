@@ -1,4 +1,4 @@
-"""Jobs of an earlier run that Slurm still holds: after a SIGKILL of snakemake its jobs go on without it."""
+"""Jobs of an earlier run still in Slurm's queue: jobs outlive a Snakemake that is killed."""
 
 import getpass
 import shutil
@@ -44,9 +44,9 @@ def refuse_leftover_jobs(folder: Path, prefix: str = JOB_PREFIX, submits: bool =
         queue, fault = "", f"no answer for {_PATIENCE} seconds"
     if fault and submits:
         raise InputError(fault, "squeue", "is Slurm's controller up?")
-    orphans = find_leftover_jobs(queue, folder, prefix)
-    if orphans:
-        raise InputError(*_describe(orphans))
+    leftover = find_leftover_jobs(queue, folder, prefix)
+    if leftover:
+        raise InputError(*_describe(leftover))
 
 
 def find_leftover_jobs(queue: str, folder: Path, prefix: str = JOB_PREFIX) -> list[tuple[str, str, str]]:
@@ -72,14 +72,14 @@ def find_leftover_jobs(queue: str, folder: Path, prefix: str = JOB_PREFIX) -> li
     return found
 
 
-def _describe(orphans: list[tuple[str, str, str]]) -> tuple[str, str, str]:
-    """Return the message for some orphans: what, where, hint."""
-    jobs = [f"{number} {comment.partition('_wildcards_')[0]}" for number, _, comment in orphans[:_SHOWN]]
-    more = f" and {len(orphans) - _SHOWN} more" if len(orphans) > _SHOWN else ""
-    names = ",".join(dict.fromkeys(name for _, name, _ in orphans))
+def _describe(leftover: list[tuple[str, str, str]]) -> tuple[str, str, str]:
+    """Return the message about leftover jobs: what, where, hint."""
+    jobs = [f"{number} {comment.partition('_wildcards_')[0]}" for number, _, comment in leftover[:_SHOWN]]
+    more = f" and {len(leftover) - _SHOWN} more" if len(leftover) > _SHOWN else ""
+    names = ",".join(dict.fromkeys(name for _, name, _ in leftover))
     return (
-        f"{len(orphans)} jobs of an earlier run in this folder have not ended ({', '.join(jobs)}{more});"
-        " the same work would be done twice",
+        f"{len(leftover)} jobs of an earlier run in this folder have not ended ({', '.join(jobs)}{more});"
+        " their work would be done twice",
         "Slurm",
         f"cancel them and start again: scancel --name={names}",
     )

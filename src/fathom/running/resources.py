@@ -15,7 +15,7 @@ RESOURCE_COLUMNS = (
     "rule", "jobs", "seconds", "median_seconds", "max_seconds", "cpu_seconds", "max_memory_mb", "read_mb",
     "written_mb", "megabytes",
 )  # fmt: skip
-"""Header of resources.csv: one line for each rule; `megabytes` is the text that its jobs went over."""
+"""Header of resources.csv: one line for each rule; `megabytes` is the text that its jobs processed."""
 
 RATE_COLUMNS = (
     "rule", "seconds_per_job", "seconds_per_megabyte", "seconds_per_gigaparameter", "disk_per_megabyte",
@@ -65,7 +65,7 @@ def gather_timings(folder: Path, sizes: Sizes, without: Iterable[str] = ()) -> l
     Parameters
     ----------
     folder : Path
-        The run's folder `benchmarks`: Snakemake's file for each job.
+        The run's folder `timings`: Snakemake's benchmark file for each job.
     sizes : Sizes
         Of the run's input.
     without : iterable of str
@@ -79,16 +79,16 @@ def gather_timings(folder: Path, sizes: Sizes, without: Iterable[str] = ()) -> l
         for row in read_delimited(path):
             numbers = {name: _read_number(value) for name, value in row.items()}
             jobs.setdefault(rule, []).append({**numbers, "megabytes": sizes.of(part)})
-    lines = [_sum_up(rule, rows) for rule, rows in jobs.items() if rule not in set(without)]
+    lines = [_summarize_rule(rule, rows) for rule, rows in jobs.items() if rule not in set(without)]
     return sorted(lines, key=lambda line: (-line[2], line[0]))
 
 
 def _read_number(text: str) -> float:
-    """Return a number of a benchmark file; a job too short to be measured has `NA` or `-`."""
+    """Return a number from a timings file; a job too short to measure has `NA` or `-`."""
     return float(text) if re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", text) else 0.0
 
 
-def _sum_up(rule: str, rows: Sequence[Mapping[str, float]]) -> list[Any]:
+def _summarize_rule(rule: str, rows: Sequence[Mapping[str, float]]) -> list[Any]:
     """Return one rule's line."""
     seconds = [row["s"] for row in rows]
     sums = [sum(row.get(name, 0.0) for row in rows) for name in ("io_in", "io_out", "megabytes")]
@@ -100,7 +100,7 @@ def _sum_up(rule: str, rows: Sequence[Mapping[str, float]]) -> list[Any]:
 
 @dataclass(frozen=True)
 class Rate:
-    """What one job of a rule costs: a constant, and what grows with the text and with the model."""
+    """The cost of one job of a rule: a constant, and what grows with the text and with the model."""
 
     seconds_per_job: float = 0.0
     seconds_per_megabyte: float = 0.0
@@ -116,7 +116,7 @@ def read_rates(path: Path) -> dict[str, Rate]:
     Raises
     ------
     InputError
-        If a column is missing or a value is no number.
+        If a column is missing or a value is not a number.
     """
     rates = {}
     for number, row in enumerate(read_delimited(path), start=2):
@@ -191,7 +191,7 @@ def _read_pairs(text: str) -> dict[str, str]:
 
 @dataclass
 class Estimate:
-    """What the jobs of one rule are expected to take."""
+    """The expected cost of one rule's jobs."""
 
     jobs: int = 0
     cpu_seconds: float = 0.0
@@ -208,7 +208,7 @@ def estimate(
     sizes: Sizes,
     parameters: Mapping[str, float],
 ) -> tuple[dict[str, Estimate], dict[str, int]]:
-    """Return what a plan's rules are expected to take, and the jobs by rule that no rate is known for.
+    """Return the expected cost of a plan's rules, and the number of jobs by rule without a known rate.
 
     Parameters
     ----------

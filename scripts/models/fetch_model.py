@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from fathom.models.loading import Pointer, check_folder, fingerprint_folder, locate_model, write_pointer
+from fathom.models.fetching import locate_model
+from fathom.models.loading import Pointer, check_folder, fingerprint_folder, write_pointer
 from fathom.models.registry import find_model, read_registry
 from fathom.running.program import log, run_program
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from fathom.models.loading import copy_tokenizer, locate_model
+from fathom.models.fetching import copy_tokenizer, locate_model
 from fathom.models.registry import find_model, read_registry
 from fathom.running.program import run_program
 

@@ -14,14 +14,13 @@ from safetensors.torch import load_file, save_file
 from tests.programs import find_program
 
 from fathom.errors import InputError
+from fathom.models.fetching import copy_tokenizer, locate_model
 from fathom.models.loading import (
     Pointer,
     check_fingerprint,
-    copy_tokenizer,
     fingerprint_folder,
     load_model,
     load_tokenizer,
-    locate_model,
     pick_device,
     read_pointer,
     write_pointer,

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.config.scoring import Scoring
     from fathom.config.section import check_values
     from fathom.io.files import require_file
-    from fathom.models.loading import find_pointer
+    from fathom.models.fetching import find_pointer
     from fathom.scoring.describe import describe_ranks
     from fathom.scoring.files import name_beside, name_files, score_files
 

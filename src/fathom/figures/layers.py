@@ -13,7 +13,15 @@ import polars as pl
 
 from fathom.config.layers import Layers
 from fathom.errors import InputError
-from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.figures.style import (
+    LAYER_COLOR_MAP,
+    LAYER_COLORS,
+    clean_name,
+    make_figure,
+    save_figure,
+    use_style,
+    wrap_name,
+)
 from fathom.io.files import write_delimited
 from fathom.running.program import log
 
@@ -24,7 +32,6 @@ if TYPE_CHECKING:
 TABLE_COLUMNS = ("panel", "series", "layer", "value", "low", "high")
 """Columns of the table of a figure of curves."""
 
-_COLORS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", ":", "-.")
 _HEAT_ROWS = 40
@@ -290,14 +297,14 @@ def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
     from matplotlib import colormaps
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    many = any(curve.style >= len(_COLORS) for curve in panel.curves)
+    many = any(curve.style >= len(LAYER_COLORS) for curve in panel.curves)
     handles = {}
     for index, curve in enumerate(panel.curves):
         if not curve.layers:
             log.info("%s: no data for %s", panel.label, curve.label)
             continue
         gradient = colormaps["viridis"](index / max(1, len(panel.curves) - 1))
-        shade = gradient if many else _COLORS[curve.style % 8]
+        shade = gradient if many else LAYER_COLORS[curve.style % 8]
         dash = _DASHES[(curve.style if curve.dash is None else curve.dash) % 4]
         marker = "" if many else _MARKERS[curve.style % 8]
         (drawn,) = axes.plot(
@@ -371,7 +378,7 @@ def draw_heat_map(table: pl.DataFrame, title: str) -> "Figure":
     figure = make_figure(7.0, 1.4 + 0.19 * len(table))
     figure.suptitle(title)
     axes = figure.subplots()
-    image = axes.imshow(values, aspect="auto", cmap="cividis", vmin=0, interpolation="nearest")
+    image = axes.imshow(values, aspect="auto", cmap=LAYER_COLOR_MAP, vmin=0, interpolation="nearest")
     names = [wrap_name(name, 40).partition("\n") for name in table["keyword"]]
     axes.set_yticks(
         range(len(table)), [first + ("…" if more else "") for first, more, _ in names], fontsize=7.5

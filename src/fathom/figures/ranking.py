@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.figures.style import Series, clean_name, make_figure
+from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name, make_figure
 from fathom.io.contracts.ranking import (
     AGREEMENT_COLUMNS,
     ALIGNMENT_COLUMNS,
@@ -39,13 +39,9 @@ _COLUMNS = {
     "preparation": PREPARATION_COLUMNS,
 }
 
-# Okabe and Ito's palette; the first two colours also differ in lightness
-_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#999999")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _HATCHES = ("", "///", "...", "xxx")
 
-COLOR_MAP = "YlGnBu"
-"""Colour map of tau: light to dark, readable in grey."""
 
 Row = dict[str, str]
 
@@ -92,7 +88,7 @@ class RankingTables:
         """Style of each model family; models without a known family come last."""
         names = sorted({model.family for model in self.models.values()} - {""})
         found = {
-            name: Series(name, _COLORS[index % 8], _MARKERS[index % 8], True, "-")
+            name: Series(name, RANKING_COLORS[index % 8], _MARKERS[index % 8], True, "-")
             for index, name in enumerate(names)
         }
         if any(not model.family for model in self.models.values()):
@@ -107,12 +103,12 @@ def read_number(text: str) -> float:
 
 def condition_style(index: int) -> dict[str, Any]:
     """Return colour and hatch of a condition's bars, by the condition's index."""
-    return {"color": _COLORS[index % 8], "hatch": _HATCHES[index % 4], "edgecolor": "white"}
+    return {"color": RANKING_COLORS[index % 8], "hatch": _HATCHES[index % 4], "edgecolor": "white"}
 
 
 def condition_color(index: int) -> str:
     """Return the colour of a condition, by its index."""
-    return _COLORS[index % 8]
+    return RANKING_COLORS[index % 8]
 
 
 def measure_names(names: Iterable[str], size: float = 8.0) -> float:
@@ -160,7 +156,7 @@ def draw_matrix(
     matplotlib.image.AxesImage
         For the colour bar.
     """
-    image = axes.imshow(values, cmap=COLOR_MAP, vmin=lowest, vmax=1.0, aspect="auto")
+    image = axes.imshow(values, cmap=TAU_COLOR_MAP, vmin=lowest, vmax=1.0, aspect="auto")
     axes.set_xticks(range(len(columns)), [clean_name(name) for name in columns], rotation=45, ha="right",
                     rotation_mode="anchor")  # fmt: skip
     axes.set_yticks(range(len(rows)), [clean_name(name) for name in rows])

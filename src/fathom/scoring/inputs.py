@@ -99,7 +99,7 @@ def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -
     found = pairs if isinstance(pairs, pl.DataFrame) else take_rows(pairs, "pairs, row")
     for column in (column for column in COLUMNS if column in found.columns):
         if found[column].dtype != pl.String or found[column].null_count():
-            raise InputError(f"no text under {column}", "pairs", "every pair needs it, or none")
+            raise InputError(f"no text in {column}", "pairs", "every pair needs it, or none")
     if found.is_empty():
         raise InputError("there is no pair", "pairs", "a pair is a prompt with its target")
     return complete_pairs(found)

@@ -9,7 +9,8 @@ import polars as pl
 
 from fathom.config.scoring import Scoring
 from fathom.config.section import check_values
-from fathom.models.loading import check_fingerprint, find_pointer, load_model
+from fathom.models.fetching import find_pointer
+from fathom.models.loading import check_fingerprint, load_model
 from fathom.scoring.inputs import take_pairs
 from fathom.scoring.ranks import score_benchmarks
 

@@ -209,7 +209,7 @@ def test_one_variant_only(tmp_path):
     with use_style():
         figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
         assert _texts_outside(figure) == []
-    assert "no TF-IDF ranks" in figure.axes[0].get_legend().get_title().get_text()
+    assert "No TF-IDF ranks" in figure.axes[0].get_legend().get_title().get_text()
 
 
 def test_a_reference_is_drawn_and_counted_beside_the_others(tmp_path):

@@ -12,6 +12,8 @@ Criterion = Metric | Literal["loss"]
 LOWER_IS_BETTER: tuple[Criterion, ...] = ("trimmed_mean_rank", "bits_per_byte", "loss")
 TRIM = 0.2
 """Share of ranks that the trimmed mean cuts from each end [RawCorpora, Sec. 2.6]."""
+WHOLE = "whole"
+"""Name of the whole preparation, beside the shorter ones of `preparations`."""
 
 
 class Lora(Section):

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from fathom.config.ranking import RankingSettings
-from fathom.config.tuning import LOWER_IS_BETTER, Preparation, TrainBeforeTest
+from fathom.config.tuning import LOWER_IS_BETTER, WHOLE, Preparation, TrainBeforeTest
 from fathom.ranking.benchmark_agreement import measure_tau_matrices, summarize_benchmarks
 from fathom.ranking.resampled_scores import PLAIN, ResampledScores
 from fathom.ranking.table import Benchmark, Model, ScoreTable, check_size
 
-DIRECT, WHOLE = "direct", "whole"
-"""Names of no preparation and of the whole one."""
+DIRECT = "direct"
+"""Name of no preparation at all."""
 
 Reports = Mapping[tuple[str, str, str], Mapping[str, Any]]
 """Reports of tunings by preparation, model and task."""

@@ -224,7 +224,7 @@ def join_outcomes(results: Sequence[Result], metric: Metric) -> pl.DataFrame:
     direct, tuned = choose_results(results, metric)
     before = direct.direct.with_columns(condition=pl.lit("direct"))
     after = tuned.tuned.with_columns(condition=pl.lit("tuned"))
-    return pl.concat([before, after])
+    return pl.concat([before.select(after.columns), after])  # a saved state has its own order of columns
 
 
 def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any]:

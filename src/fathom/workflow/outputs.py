@@ -5,9 +5,9 @@ from pathlib import Path
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
+from fathom.config.tuning import WHOLE
 from fathom.config.whole import Config
 from fathom.models.registry import CHAT
-from fathom.ranking.preparation import WHOLE
 from fathom.workflow.inputs import Inputs
 
 RANKING_TABLES = ("agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment")

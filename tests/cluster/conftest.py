@@ -16,7 +16,7 @@ from tests.cluster.slurm import Slurm, why_not
 from tests.cluster.story import PATIENCE, Story, disturb, start_again, start_snakemake
 from tests.end_to_end.project import copy_project, read_records, write_shards, write_tiny_config
 
-FIRST_MEMORY, FIRST_TIME = 700, 1
+FIRST_MEMORY, FIRST_TIME = 300, 1
 """What the first attempts of two rules get: megabytes, and minutes of a job that hangs."""
 
 

@@ -121,7 +121,7 @@ class Holder:
 def _fits(program: str, command: list[str]) -> bool:
     """Return whether a command is that of a program, with all the words that are asked for."""
     name, *words = program.split()
-    return f"scripts/{name}.py" in command[1:2] and {*words} <= {*command}
+    return any(Path(word).match(f"scripts/*/{name}.py") for word in command[1:2]) and {*words} <= {*command}
 
 
 def start_snakemake(folder: Path, log: str, *arguments: str, niceness: int = 0) -> subprocess.Popen[bytes]:

@@ -76,13 +76,13 @@ def test_a_job_out_of_memory_got_twice_as_much(story):
         / "results"
         / "slurm-logs"
         / "rule_extract_keywords"
-        / "tiny_near"
+        / "near"
         / f"{jobs[0]['id']}.log"
     )
     # without cgroups the state is FAILED
     assert jobs[0]["state"] in {"FAILED", "OUT_OF_MEMORY"}
     assert "exceeded memory limit" in log.read_text()
-    assert [job["memory"] for job in jobs] == ["700M", "1400M", "2800M"][: len(jobs)]
+    assert [job["memory"] for job in jobs] == ["300M", "600M", "1200M"][: len(jobs)]
     assert jobs[-1]["state"] == "COMPLETED"
 
 

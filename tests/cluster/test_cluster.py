@@ -71,14 +71,7 @@ def test_programs_are_offline_and_have_the_scratch_of_their_node(story):
 
 def test_a_job_out_of_memory_got_twice_as_much(story):
     jobs = story.of("extract_keywords")
-    log = (
-        story.folder
-        / "results"
-        / "slurm-logs"
-        / "rule_extract_keywords"
-        / "near"
-        / f"{jobs[0]['id']}.log"
-    )
+    log = story.folder / "results" / "slurm-logs" / "rule_extract_keywords" / "near" / f"{jobs[0]['id']}.log"
     # without cgroups the state is FAILED
     assert jobs[0]["state"] in {"FAILED", "OUT_OF_MEMORY"}
     assert "exceeded memory limit" in log.read_text()

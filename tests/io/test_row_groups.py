@@ -89,5 +89,5 @@ def test_damage_is_told_with_the_file_and_a_hint(tmp_path: Path) -> None:
         list(scan_table(tmp_path / "t", ["clan"]))
     assert "make it again" in str(error.value)
     (tmp_path / "cut").write_bytes((tmp_path / "t").read_bytes()[:-20])
-    with pytest.raises(InputError, match="no complete parquet file"):
+    with pytest.raises(InputError, match="not a complete parquet file"):
         select_rows(tmp_path / "cut", ["clean"], pl.col("keyword") == "a")

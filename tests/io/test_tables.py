@@ -133,7 +133,7 @@ def test_what_cannot_be_read_is_said(tmp_path):
     with pytest.raises(InputError, match="columns are missing: title"):
         tables.read_table(tmp_path / "t", INDEX, ["doc_id", "title"])
     (tmp_path / "cut").write_bytes((tmp_path / "t").read_bytes()[:-20])
-    with pytest.raises(InputError, match="no complete parquet file"):
+    with pytest.raises(InputError, match="not a complete parquet file"):
         tables.read_table(tmp_path / "cut", MATCHES)
 
 

@@ -92,6 +92,7 @@ def test_pairs_are_taken_in_every_form(folder, tmp_path):
         ("gpt2", [], {}, "pairs: there is no pair"),
         ("gpt2", pl.DataFrame(ROWS).clear(), {}, "pairs: there is no pair"),
         ("gpt2", [ROWS[0], {"prompt": "a"}], {}, "pairs, row 2: no text in target"),
+        ("gpt2", [("a", " b")], {}, r"pairs, row 1: not a mapping: \('a', ' b'\)"),
         ("gpt2", pl.DataFrame({"prompt": ["a", None], "target": ["b", "c"]}), {}, "no text in prompt"),
         ("gpt2", pl.DataFrame({"prompt": [1], "target": ["b"]}), {}, "no text in prompt"),
         ("gpt2", pl.DataFrame({"prompt": ["a"]}), {}, "missing columns: target"),

@@ -52,6 +52,18 @@ def test_what_is_missing_is_made_from_content(tmp_path: Path) -> None:
     assert keyed.columns == [*COLUMNS, "more"] and not set(keyed["pair_id"]) & set(pairs["pair_id"])
 
 
+def test_a_parquet_file_needs_prompt_and_target_alone(tmp_path: Path) -> None:
+    frame = pl.DataFrame(ROWS)
+    frame.write_parquet(tmp_path / "p.parquet")
+    assert read_pairs(tmp_path / "p.parquet").equals(complete_pairs(frame))
+    frame.with_columns(target=pl.Series([" x", None])).write_parquet(tmp_path / "p.parquet")
+    with pytest.raises(InputError, match="no text in target"):
+        read_pairs(tmp_path / "p.parquet")
+    frame.select("prompt").write_parquet(tmp_path / "p.parquet")
+    with pytest.raises(InputError, match="columns are missing: target"):
+        read_pairs(tmp_path / "p.parquet")
+
+
 def test_what_is_there_stays() -> None:
     pairs = pl.DataFrame([{"pair_id": "mine", "keyword": "k", **ROWS[0]}])
     assert complete_pairs(pairs).equals(pairs)

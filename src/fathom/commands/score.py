@@ -25,7 +25,7 @@ def add_verb(into: "Verbs") -> None:
         "pairs",
         type=Path,
         nargs="+",
-        help=".parquet of the workflow, or .jsonl with prompt and target",
+        help=".parquet or .jsonl with prompt and target",
     )
     parser.add_argument(
         "--output", type=Path, nargs="+", help="scores, one for each file; PAIRS.MODEL.parquet if absent"

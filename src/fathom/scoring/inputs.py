@@ -9,7 +9,7 @@ import polars as pl
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_text, read_json_lines
-from fathom.io.tables import read_table
+from fathom.io.tables import explain_damage, open_table, read_table
 
 COLUMNS = ("pair_id", "keyword", "prompt", "target")
 REQUIRED = ("prompt", "target")
@@ -48,9 +48,9 @@ def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_pairs(path: Path | str) -> pl.DataFrame:
-    """Read pairs from a parquet file of the workflow, or from JSON lines with prompt and target.
+    """Read pairs from a parquet file or from JSON lines, each with prompt and target.
 
-    JSON lines may have pair_id and keyword, in all lines or in none; see :func:`complete_pairs`.
+    Both may have pair_id and keyword, in all rows or in none; see :func:`complete_pairs`.
 
     Raises
     ------
@@ -58,10 +58,19 @@ def read_pairs(path: Path | str) -> pl.DataFrame:
         If the file has no pairs, or a line lacks a text; the message gives its number.
     """
     path = Path(path)
-    pairs = read_table(path, PAIRS, COLUMNS) if path.suffix == ".parquet" else _read_lines(path)
+    pairs = _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path)
     if pairs.is_empty():
         raise InputError("no pairs in this file", str(path), "each line needs a prompt and a target")
     return pairs
+
+
+def _read_parquet(path: Path) -> pl.DataFrame:
+    """Read pairs from a parquet file of the workflow, or of anyone's prompts and targets."""
+    with explain_damage(path), open_table(path, REQUIRED) as file:
+        columns = [column for column in COLUMNS if column in file.schema_arrow.names]
+    pairs = read_table(path, PAIRS, columns)
+    _check_texts(pairs, str(path))
+    return complete_pairs(pairs)
 
 
 def _read_lines(path: Path) -> pl.DataFrame:
@@ -69,14 +78,18 @@ def _read_lines(path: Path) -> pl.DataFrame:
     return take_rows(read_json_lines(path), f"{path}, line")
 
 
-def take_rows(rows: Sequence[Mapping[str, Any]], where: str) -> pl.DataFrame:
+def take_rows(rows: Sequence[Any], where: str) -> pl.DataFrame:
     """Convert mappings with prompt and target to pairs; see :func:`complete_pairs`.
 
     Raises
     ------
     InputError
-        If a row lacks a text; the message gives `where` and the number of the row.
+        If a row is not a mapping or lacks a text; the message gives `where` and the number of the row.
     """
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            hint = 'write {"prompt": "...", "target": " ..."}'
+            raise InputError(f"not a mapping: {row!r:.60}", f"{where} {number}", hint)
     columns = [column for column in COLUMNS if column in REQUIRED or any(column in row for row in rows)]
     for number, row in enumerate(rows, start=1):
         wrong = [column for column in columns if not isinstance(row.get(column), str)]
@@ -97,9 +110,14 @@ def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -
     if isinstance(pairs, str | Path):
         return read_pairs(pairs)
     found = pairs if isinstance(pairs, pl.DataFrame) else take_rows(pairs, "pairs, row")
-    for column in (column for column in COLUMNS if column in found.columns):
-        if found[column].dtype != pl.String or found[column].null_count():
-            raise InputError(f"no text in {column}", "pairs", "every pair needs it, or none")
+    _check_texts(found, "pairs")
     if found.is_empty():
         raise InputError("there is no pair", "pairs", "a pair is a prompt with its target")
     return complete_pairs(found)
+
+
+def _check_texts(pairs: pl.DataFrame, where: str) -> None:
+    """Raise `InputError` if a column of pairs holds something other than text."""
+    for column in (column for column in COLUMNS if column in pairs.columns):
+        if pairs[column].dtype != pl.String or pairs[column].null_count():
+            raise InputError(f"no text in {column}", where, "every pair needs it, or none")

@@ -33,8 +33,7 @@ def score(
         variable `HF_HUB_OFFLINE=1`, only what was fetched before is found.
     pairs : DataFrame, Path, str, or list of dict
         At least `prompt` and `target`. Nothing is put between them: a target usually begins with a space.
-        `keyword` and `pair_id` are kept where they are given. A file is `.parquet` of the workflow or
-        `.jsonl`.
+        `keyword` and `pair_id` are kept where they are given. A file is `.parquet` or `.jsonl`.
     add_bos : bool, optional
         Whether a BOS token comes first; by default the pointer or the tokenizer decides.
     chat_template : bool, default=False

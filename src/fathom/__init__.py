@@ -1,5 +1,6 @@
 """Fathom: completion benchmarks from raw corpora, and how deep a language model's knowledge of them goes."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -7,6 +8,10 @@ if TYPE_CHECKING:
     from fathom.scoring.notebook import score
 
 __version__ = "0.1.0"
+
+# deterministic cuBLAS: PyTorch reads this once, at a process's first product on a GPU, so it is set before all else
+if os.environ.get("CUBLAS_WORKSPACE_CONFIG") not in (":4096:8", ":16:8"):
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
 __all__ = ["load_benchmark", "score"]
 
 

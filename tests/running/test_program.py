@@ -1,15 +1,18 @@
 """What every program shares: exit codes, log, settings, progress."""
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.programs import run_command
 from tests.programs import run_program as run_warm
 
 from fathom.config.benchmark import Matches, Pairs
 from fathom.errors import InputError
 from fathom.running.program import read_settings, show_progress
 
+_SOURCE = Path(__file__).resolve().parents[2] / "src"
 _PROGRAM = """\
 import argparse
 from fathom.errors import InputError
@@ -43,6 +46,23 @@ def test_exit_codes_without_a_traceback(tmp_path, how, code):
     assert "Traceback" not in run.stderr
     assert (tmp_path / "logs" / "l.txt").read_text() == run.stderr
     assert run.stderr.startswith(f"[try_program l] started with {how}\n")
+
+
+@pytest.mark.parametrize("already", [None, ":16:8", ":0:0"])
+@pytest.mark.parametrize("command", ["program", "verb"])
+def test_products_are_deterministic_before_torch_is_imported(tmp_path, command, already):
+    # PyTorch reads the variable once: what is set after the first product on a GPU comes too late
+    (tmp_path / "torch.py").write_text(
+        "import os\nraise SystemExit('torch sees ' + os.getenv('CUBLAS_WORKSPACE_CONFIG', 'nothing'))\n"
+    )
+    (tmp_path / "pairs.jsonl").write_text('{"prompt": "a", "target": " b"}\n')
+    environment = {"PYTHONPATH": f"{_SOURCE}{os.pathsep}{tmp_path}", "CUBLAS_WORKSPACE_CONFIG": already or ""}
+    if command == "program":
+        places = [word for option in ("examples", "output", "report", "curve") for word in (f"--{option}", "x")]
+        run = run_warm("tune_model", "--name", "x", "--model", "x", *places, environment=environment)
+    else:
+        run = run_command("score", tmp_path, tmp_path / "pairs.jsonl", environment=environment)
+    assert f"torch sees {already if already == ':16:8' else ':4096:8'}" in run.stderr
 
 
 def test_a_message_says_what_where_and_what_to_do(tmp_path):

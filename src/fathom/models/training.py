@@ -7,7 +7,6 @@ thread, deterministic kernels, and random numbers from the seed alone.
 """
 
 import math
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -244,7 +243,6 @@ def fix_randomness(seed: int) -> Iterator[None]:
     """Use one thread, deterministic kernels and a fixed seed inside the `with` block."""
     import torch
 
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is deterministic only with it
     threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     memory: Any = torch.utils.deterministic
     fill = memory.fill_uninitialized_memory

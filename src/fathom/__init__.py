@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# deterministic cuBLAS: PyTorch reads this once, at a process's first product on a GPU, so it is set before all else
+# deterministic cuBLAS: PyTorch reads this once, at a process's first product on a GPU, so it is set first
 if os.environ.get("CUBLAS_WORKSPACE_CONFIG") not in (":4096:8", ":16:8"):
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
 __all__ = ["load_benchmark", "score"]

@@ -58,8 +58,9 @@ def test_products_are_deterministic_before_torch_is_imported(tmp_path, command, 
     (tmp_path / "pairs.jsonl").write_text('{"prompt": "a", "target": " b"}\n')
     environment = {"PYTHONPATH": f"{_SOURCE}{os.pathsep}{tmp_path}", "CUBLAS_WORKSPACE_CONFIG": already or ""}
     if command == "program":
-        places = [word for option in ("examples", "output", "report", "curve") for word in (f"--{option}", "x")]
-        run = run_warm("tune_model", "--name", "x", "--model", "x", *places, environment=environment)
+        options = ("--model", "--examples", "--output", "--report", "--curve")
+        places = [word for option in options for word in (option, "x")]
+        run = run_warm("tune_model", "--name", "x", *places, environment=environment)
     else:
         run = run_command("score", tmp_path, tmp_path / "pairs.jsonl", environment=environment)
     assert f"torch sees {already if already == ':16:8' else ':4096:8'}" in run.stderr

@@ -23,7 +23,7 @@ from fathom.config.layers import Layers
 from fathom.layers.projection import open_layer_reader, read_hidden_states
 from fathom.layers.rates import TokenLists, collect_top_tokens
 from fathom.layers.target_ranks import measure_target_tokens
-from fathom.models.loading import load_tokenizer
+from fathom.models.folders import load_tokenizer
 from fathom.models.tokens import EncodedPair, encode_pairs
 from fathom.numerics.matrix_products import prepack_models
 from fathom.running.program import run_program

@@ -22,7 +22,8 @@ import numpy as np
 import polars as pl
 
 from fathom.config.scoring import Scoring
-from fathom.models.loading import load_model, load_tokenizer
+from fathom.models.folders import load_tokenizer
+from fathom.models.loading import load_model
 from fathom.models.tokens import EncodedPair, encode_pairs
 from fathom.numerics.matrix_products import BUDGET, prepack_layer, prepack_models
 from fathom.running.program import run_program

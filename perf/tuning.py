@@ -12,7 +12,7 @@ from typing import Any
 from scoring import build_model, clock
 
 from fathom.config.tuning import Lora
-from fathom.models.loading import load_tokenizer
+from fathom.models.folders import load_tokenizer
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair, encode_pairs
 from fathom.running.program import run_program

@@ -17,7 +17,8 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import write_json, write_text
 from fathom.io.tables import read_table, write_table
-from fathom.models.loading import Pointer, load_tokenizer, save_model, write_pointer
+from fathom.models.folders import load_tokenizer, save_model
+from fathom.models.loading import Pointer, write_pointer
 from fathom.models.sequences import train_tokenizer
 from fathom.scoring import notebook
 

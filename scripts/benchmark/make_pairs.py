@@ -17,7 +17,7 @@ def main(arguments: argparse.Namespace) -> None:
 
     from fathom.benchmark.pairs import make_pairs, write_pairs
     from fathom.benchmark.vocabulary import read_vocabulary
-    from fathom.models.loading import fingerprint_folder, load_tokenizer
+    from fathom.models.folders import fingerprint_folder, load_tokenizer
 
     tokenizer = load_tokenizer(arguments.tokenizer)
 

@@ -8,15 +8,14 @@ from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
+from fathom.models.devices import pick_device
+from fathom.models.folders import fingerprint_folder, save_model
 from fathom.models.loading import (
     Pointer,
     check_fingerprint,
-    fingerprint_folder,
     hash_weights,
     load_model,
-    pick_device,
     read_pointer,
-    save_model,
     write_pointer,
 )
 from fathom.models.training import CURVE_COLUMNS, train

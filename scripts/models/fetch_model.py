@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from fathom.models.fetching import locate_model
-from fathom.models.loading import Pointer, check_folder, fingerprint_folder, write_pointer
+from fathom.models.folders import check_folder, fingerprint_folder
+from fathom.models.loading import Pointer, write_pointer
 from fathom.models.registry import find_model, read_registry
 from fathom.running.program import log, run_program
 

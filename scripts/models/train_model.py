@@ -7,14 +7,9 @@ from fathom.config.models import Training
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
-from fathom.models.loading import (
-    Pointer,
-    fingerprint_folder,
-    load_tokenizer,
-    pick_device,
-    save_model,
-    write_pointer,
-)
+from fathom.models.devices import pick_device
+from fathom.models.folders import fingerprint_folder, load_tokenizer, save_model
+from fathom.models.loading import Pointer, write_pointer
 from fathom.models.training import CURVE_COLUMNS, build_model, train
 from fathom.running.program import add_settings, read_settings, run_program
 

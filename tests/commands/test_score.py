@@ -13,7 +13,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import read_json, write_json_lines
 from fathom.io.tables import read_table
-from fathom.models.loading import save_model
+from fathom.models.folders import save_model
 from fathom.scoring.describe import describe_ranks, format_rank
 
 

@@ -23,7 +23,7 @@ from fathom.io.tables import check_table, read_table, write_table
 from fathom.layers.lens import Translators
 from fathom.layers.projection import LayerReader
 from fathom.layers.target_ranks import MEASURES, ForwardSettings, measure_targets, sample_pairs
-from fathom.models.loading import save_model
+from fathom.models.folders import save_model
 from fathom.scoring.ranks import score_benchmarks
 
 WORDS = ["<unk>", "<s>", "the", *(f"word{number}" for number in range(ENTRIES - 3))]

@@ -7,7 +7,7 @@ import pytest
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
 
 from fathom.config.models import Training
-from fathom.models.loading import load_tokenizer, save_model
+from fathom.models.folders import load_tokenizer, save_model
 from fathom.models.sequences import train_tokenizer
 
 WORDS = ["the", "of", "a", "model", "learns", "policy", "reward", "agent", "state", "value", "and", "deep"]

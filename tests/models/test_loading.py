@@ -14,17 +14,10 @@ from safetensors.torch import load_file, save_file
 from tests.programs import find_program
 
 from fathom.errors import InputError
+from fathom.models.devices import pick_device
 from fathom.models.fetching import copy_tokenizer, locate_model
-from fathom.models.loading import (
-    Pointer,
-    check_fingerprint,
-    fingerprint_folder,
-    load_model,
-    load_tokenizer,
-    pick_device,
-    read_pointer,
-    write_pointer,
-)
+from fathom.models.folders import fingerprint_folder, load_tokenizer
+from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer, write_pointer
 from fathom.models.registry import Entry
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,7 +17,8 @@ from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file
 from fathom.io.tables import write_table
-from fathom.models.loading import load_model, save_model
+from fathom.models.folders import save_model
+from fathom.models.loading import load_model
 from fathom.models.sequences import END_OF_TEXT, SequencePacking, pack_sequences, train_tokenizer
 from fathom.models.training import CurvePoint, build_model, make_schedule, measure_loss, train
 

@@ -17,7 +17,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
 from fathom.io.tables import check_table, read_table, write_table
-from fathom.models.loading import save_model
+from fathom.models.folders import save_model
 from fathom.scoring.attribute_rate import measure_attribute_rates
 
 SIZE = 60

@@ -11,7 +11,8 @@ from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrai
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
-from fathom.models.loading import Pointer, pick_devices
+from fathom.models.devices import pick_devices
+from fathom.models.loading import Pointer
 from fathom.running import resume
 from fathom.running.resume import Resume, State
 from fathom.scoring import batches, ranks

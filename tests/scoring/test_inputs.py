@@ -15,7 +15,7 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import read_json
 from fathom.io.tables import make_empty_table, read_table, write_table
-from fathom.models.loading import load_tokenizer, save_model
+from fathom.models.folders import load_tokenizer, save_model
 from fathom.models.sequences import train_tokenizer
 from fathom.scoring.inputs import COLUMNS, complete_pairs, read_pairs
 

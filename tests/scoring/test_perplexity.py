@@ -28,7 +28,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.scoring import PERPLEXITY
 from fathom.io.tables import check_table, read_table, write_table
-from fathom.models.loading import save_model
+from fathom.models.folders import save_model
 from fathom.models.tokens import Document
 from fathom.scoring.perplexity import (
     FOLD,

@@ -36,7 +36,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import write_json_lines
 from fathom.io.tables import check_table, read_table
-from fathom.models.loading import save_model
+from fathom.models.folders import save_model
 from fathom.models.registry import COLUMNS
 from fathom.models.tokens import CHAT_REQUEST, encode_pair
 from fathom.scoring import batches, logits, ranks, score_pairs

@@ -16,7 +16,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from fathom.config.scoring import Scoring
 from fathom.io.files import write_json_lines
-from fathom.models.loading import save_model
+from fathom.models.folders import save_model
 from fathom.running import resume
 from fathom.running.resume import Resume, State
 from fathom.scoring import batches, ranks

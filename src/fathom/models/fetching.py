@@ -7,7 +7,8 @@ from pathlib import Path
 
 from fathom.errors import InputError
 from fathom.io.files import write_atomically
-from fathom.models.loading import TOKENIZER_FILES, WEIGHT_FILES, Pointer, load_tokenizer, read_pointer
+from fathom.models.folders import TOKENIZER_FILES, WEIGHT_FILES, load_tokenizer
+from fathom.models.loading import Pointer, read_pointer
 from fathom.models.registry import Entry
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(?<!\.json)")

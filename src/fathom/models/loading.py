@@ -1,4 +1,4 @@
-"""Model folders and model pointers: fingerprint, check, load. Safetensors only, no remote code."""
+"""Model pointers, and models loaded from them. Safetensors only, no remote code."""
 
 import hashlib
 import os
@@ -7,13 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.io.files import hash_file, hash_text, read_json, write_atomically, write_json
-from fathom.running.program import log
-
-TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
-                    "spiece.model", "sentencepiece*.model")  # fmt: skip
-WEIGHT_FILES = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json")
-_PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+from fathom.io.files import read_json, write_json
+from fathom.models.devices import pick_device
+from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer
 
 
 @dataclass(frozen=True)
@@ -33,7 +29,7 @@ class Pointer:
     dtype : str
         Data type of the weights.
     fingerprint : str
-        Hash of weights, configuration and tokenizer; see :func:`fingerprint_folder`.
+        Hash of weights, configuration and tokenizer; see :func:`fathom.models.folders.fingerprint_folder`.
     base : str
         Model that this one was adapted or tuned from, or empty.
     add_bos : bool or None
@@ -80,13 +76,6 @@ def read_pointer(path: Path | str) -> Pointer:
     return Pointer(**{**values, "path": path.parent / values["path"]})
 
 
-def fingerprint_folder(folder: Path | str) -> str:
-    """Hash the weights, configuration and tokenizer files of a model folder, including their names."""
-    patterns = (*WEIGHT_FILES, *TOKENIZER_FILES)
-    files = {file for pattern in patterns for file in Path(folder).glob(pattern) if file.is_file()}
-    return hash_text(*(part for file in sorted(files) for part in (file.name, hash_file(file))))
-
-
 def hash_weights(model: Any) -> str:
     """Hash the weights of a loaded model, including their names, dtypes and shapes."""
     import torch
@@ -96,27 +85,6 @@ def hash_weights(model: Any) -> str:
         digest.update(f"{name} {weight.dtype} {tuple(weight.shape)}\n".encode())
         digest.update(weight.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
     return digest.hexdigest()
-
-
-def check_folder(folder: Path) -> None:
-    """Raise `InputError` unless the folder holds a model that is safe to load."""
-    if not folder.is_dir():
-        raise InputError("no such folder", str(folder), "check the path, or fetch the model again")
-    if not any(folder.glob("*.safetensors")):
-        pickled = sorted(file.name for pattern in _PICKLED for file in folder.glob(pattern))
-        if pickled:
-            raise InputError(
-                f"the weights are pickled ({pickled[0]}), and unpickling can run arbitrary code",
-                str(folder),
-                "convert them: load them in a sandbox and call model.save_pretrained(folder)",
-            )
-        raise InputError("no weights (*.safetensors) in this folder", str(folder), "check the path")
-    if not (folder / "config.json").is_file():
-        raise InputError(
-            "no config.json in this folder",
-            str(folder),
-            "adapter weights alone are not a model: merge them first",
-        )
 
 
 def check_fingerprint(pointer: Pointer) -> str:
@@ -154,32 +122,6 @@ def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
         "torch": torch.__version__,
         "transformers": transformers.__version__,
     }
-
-
-def load_tokenizer(folder: Path | str) -> Any:
-    """Load a fast tokenizer from a folder.
-
-    Raises
-    ------
-    InputError
-        If the folder does not exist or holds no fast tokenizer.
-    """
-    from transformers import AutoTokenizer
-
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise InputError("no such folder", str(folder), "check the path")
-    if not any(file for pattern in TOKENIZER_FILES for file in folder.glob(pattern)):
-        raise InputError(
-            "no tokenizer in this folder", str(folder), "copy tokenizer.json into the model folder"
-        )
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"the tokenizer cannot be read: {error}", str(folder)) from error
-    if not tokenizer.is_fast:
-        raise InputError("not a fast tokenizer", str(folder), "convert it: a tokenizer.json is needed")
-    return tokenizer
 
 
 def load_model(source: Pointer | Path | str, dtype: str = "float32", device: str = "cpu") -> tuple[Any, Any]:
@@ -282,37 +224,3 @@ def find_context_length(model: Any) -> int | None:
     """Return the context length of a model in tokens, or None if its configuration gives none."""
     context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return context if isinstance(context, int) else None
-
-
-def pick_devices(device: str, gpus: int = 1) -> list[str]:
-    """Return the devices to run on; `auto`: up to `gpus` visible GPUs, or the CPU."""
-    import torch
-
-    if device != "auto":
-        return [pick_device(device)]
-    found = [f"cuda:{index}" for index in range(min(gpus, torch.cuda.device_count()))]
-    if 0 < len(found) < gpus:
-        log.info("%s GPUs were requested, %s are visible", gpus, len(found))
-    return found or ["cpu"]
-
-
-def pick_device(device: str) -> str:
-    """Return the device to run on; `auto`: the first visible GPU, or the CPU."""
-    import torch
-
-    if device == "auto":
-        return pick_devices(device)[0]
-    if device != "cpu" and not (device.startswith("cuda") and torch.cuda.is_available()):
-        raise InputError(f"no device {device!r}", "scoring.device", "auto, cpu, cuda or cuda:N")
-    return device
-
-
-def save_model(folder: Path | str, model: Any, tokenizer: Any) -> None:
-    """Write a model and its tokenizer to one folder, atomically."""
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-    with write_atomically(folder) as temporary:
-        temporary.mkdir()
-        model.save_pretrained(temporary)
-        tokenizer.save_pretrained(temporary)

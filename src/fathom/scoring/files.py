@@ -11,7 +11,8 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import hash_file, require_file_name, write_json
 from fathom.io.tables import write_table
-from fathom.models.loading import Pointer, describe_loaded, load_model, pick_devices
+from fathom.models.devices import pick_devices
+from fathom.models.loading import Pointer, describe_loaded, load_model
 from fathom.running.program import log
 from fathom.running.resume import Resume, make_key
 from fathom.scoring.inputs import read_pairs

@@ -7,7 +7,8 @@ import polars as pl
 
 from fathom.config.tuning import Lora, Metric, Task
 from fathom.errors import InputError
-from fathom.models.loading import Pointer, describe_loaded, load_model, pick_device
+from fathom.models.devices import pick_device
+from fathom.models.loading import Pointer, describe_loaded, load_model
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
 from fathom.running.program import log

@@ -1,0 +1,77 @@
+"""Model folders: their files, fingerprint, tokenizer. Safetensors only, no remote code."""
+
+from pathlib import Path
+from typing import Any
+
+from fathom.errors import InputError
+from fathom.io.files import hash_file, hash_text, write_atomically
+
+TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
+                    "spiece.model", "sentencepiece*.model")  # fmt: skip
+WEIGHT_FILES = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json")
+_PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+
+
+def fingerprint_folder(folder: Path | str) -> str:
+    """Hash the weights, configuration and tokenizer files of a model folder, including their names."""
+    patterns = (*WEIGHT_FILES, *TOKENIZER_FILES)
+    files = {file for pattern in patterns for file in Path(folder).glob(pattern) if file.is_file()}
+    return hash_text(*(part for file in sorted(files) for part in (file.name, hash_file(file))))
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `InputError` unless the folder holds a model that is safe to load."""
+    if not folder.is_dir():
+        raise InputError("no such folder", str(folder), "check the path, or fetch the model again")
+    if not any(folder.glob("*.safetensors")):
+        pickled = sorted(file.name for pattern in _PICKLED for file in folder.glob(pattern))
+        if pickled:
+            raise InputError(
+                f"the weights are pickled ({pickled[0]}), and unpickling can run arbitrary code",
+                str(folder),
+                "convert them: load them in a sandbox and call model.save_pretrained(folder)",
+            )
+        raise InputError("no weights (*.safetensors) in this folder", str(folder), "check the path")
+    if not (folder / "config.json").is_file():
+        raise InputError(
+            "no config.json in this folder",
+            str(folder),
+            "adapter weights alone are not a model: merge them first",
+        )
+
+
+def load_tokenizer(folder: Path | str) -> Any:
+    """Load a fast tokenizer from a folder.
+
+    Raises
+    ------
+    InputError
+        If the folder does not exist or holds no fast tokenizer.
+    """
+    from transformers import AutoTokenizer
+
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError("no such folder", str(folder), "check the path")
+    if not any(file for pattern in TOKENIZER_FILES for file in folder.glob(pattern)):
+        raise InputError(
+            "no tokenizer in this folder", str(folder), "copy tokenizer.json into the model folder"
+        )
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"the tokenizer cannot be read: {error}", str(folder)) from error
+    if not tokenizer.is_fast:
+        raise InputError("not a fast tokenizer", str(folder), "convert it: a tokenizer.json is needed")
+    return tokenizer
+
+
+def save_model(folder: Path | str, model: Any, tokenizer: Any) -> None:
+    """Write a model and its tokenizer to one folder, atomically."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    with write_atomically(folder) as temporary:
+        temporary.mkdir()
+        model.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)

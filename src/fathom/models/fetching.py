@@ -1,13 +1,22 @@
 """Where models come from: a folder, or the Hugging Face hub at a pinned revision."""
 
-import os
 import re
 import shutil
+from collections.abc import Callable
+from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import write_atomically
-from fathom.models.folders import TOKENIZER_FILES, WEIGHT_FILES, load_tokenizer
+from fathom.models.folders import (
+    PICKLED_FILES,
+    TOKENIZER_FILES,
+    WEIGHT_FILES,
+    check_weight_names,
+    load_tokenizer,
+)
 from fathom.models.loading import Pointer, read_pointer
 from fathom.models.registry import Entry
 
@@ -38,7 +47,8 @@ def locate_model(entry: Entry, registry: Path | str, tokenizer_only: bool = Fals
             raise InputError("no such folder", str(folder), f"see model {entry.name!r} in {registry}")
         return folder.resolve(), entry.revision
     what = f"model {entry.name!r} ({entry.source})"
-    return _fetch(entry.source, entry.revision, tokenizer_only, what, str(registry))
+    where = f"{registry}, row {entry.name}"
+    return fetch_snapshot(entry.source, entry.revision, tokenizer_only, what, where)
 
 
 def find_pointer(source: Path | str) -> Pointer:
@@ -58,34 +68,98 @@ def find_pointer(source: Path | str) -> Pointer:
     name, path = str(source), Path(source).expanduser()
     if path.exists() or not _HUB_ID.fullmatch(name):
         return read_pointer(path)
-    folder, revision = _fetch(name, "", False, f"model {name!r}, which is no file or folder,", "")
+    folder, revision = fetch_snapshot(name, "", False, f"model {name!r}, which is no file or folder,", "")
     return Pointer(name, folder, revision)
 
 
-def _fetch(identifier: str, revision: str, tokenizer_only: bool, what: str, where: str) -> tuple[Path, str]:
-    """Return the folder and commit of a model of the hub; the parameters after it are for the message."""
-    import httpx
+def fetch_snapshot(
+    identifier: str, revision: str, tokenizer_only: bool, what: str, where: str
+) -> tuple[Path, str]:
+    """Return the folder and commit of a model of the hub; fetch what the cache lacks.
+
+    Files that an interrupted download completed are not fetched again. Before a download starts, the size of
+    what is missing is held against the free space of the cache's disk. Without a connection the model is
+    taken from the cache.
+
+    Parameters
+    ----------
+    identifier, revision : str
+        Id on the hub, and commit, branch or tag; empty: the newest commit.
+    tokenizer_only : bool
+        Fetch the tokenizer without the weights.
+    what, where : str
+        The model and its place, for messages.
+
+    Raises
+    ------
+    InputError
+        If the hub does not have or give the model or its revision, or cannot be reached; if there are no
+        weights in safetensors; if the disk is too small.
+    """
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.errors import HFValidationError, HTTPError  # HTTPError: of the HTTP library it uses
 
     patterns = [*TOKENIZER_FILES, "config.json"] if tokenizer_only else [*TOKENIZER_FILES, *WEIGHT_FILES]
+    # subfolders hold copies in other formats
+    fetch = partial(snapshot_download, identifier, revision=revision or None, ignore_patterns=["*/*"])
     try:
-        found = snapshot_download(
-            identifier,
-            revision=revision or None,
-            allow_patterns=patterns,
-            ignore_patterns=["*/*"],  # subfolders hold copies in other formats
-        )
-    except (LocalEntryNotFoundError, HFValidationError, httpx.HTTPError, OSError) as error:
-        offline = os.environ.get("HF_HUB_OFFLINE", "") not in ("", "0")
-        raise InputError(
-            f"{what} cannot be fetched: {str(error).splitlines()[0]}",
-            where,
-            "HF_HUB_OFFLINE is set: unset it to fetch models"
-            if offline
-            else "check the network, the model id and, for a gated model, your access (hf auth login)",
-        ) from error
+        _check_download(fetch, patterns, tokenizer_only, what, where or identifier)
+        found = fetch(allow_patterns=patterns)
+    except (HFValidationError, HTTPError, OSError) as error:
+        problem, hint = _explain(error, identifier, revision)
+        raise InputError(f"{what} {problem}", where, hint) from error
     return Path(found), Path(found).name  # the cache folder of a snapshot is named by its commit
+
+
+def _check_download(
+    fetch: Callable[..., Any], patterns: list[str], tokenizer_only: bool, what: str, where: str
+) -> None:
+    """Raise `InputError` if a download, which `fetch` lists, would hold no safetensors or fill the disk."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+    from huggingface_hub.errors import DryRunError
+
+    try:
+        listed = fetch(allow_patterns=[*patterns, *PICKLED_FILES], dry_run=True)
+    except DryRunError:
+        return  # no answer: the download takes the model from the cache, or knows the reason
+    if not tokenizer_only:
+        check_weight_names([file.filename for file in listed], where)
+    wanted = [file for file in listed if not any(fnmatch(file.filename, each) for each in PICKLED_FILES)]
+    needed = sum(file.file_size or 0 for file in wanted if file.will_download)
+    cache = Path(HF_HUB_CACHE)
+    free = shutil.disk_usage(next(each for each in (cache, *cache.parents) if each.exists())).free
+    if needed > free:
+        raise InputError(
+            f"{what} needs {_format_size(needed)} of disk space, {_format_size(free)} are free in {cache}",
+            where,
+            "free some space, or set HF_HOME to a folder on a larger disk; nothing was fetched",
+        )
+
+
+def _explain(error: Exception, identifier: str, revision: str) -> tuple[str, str]:
+    """Return what is wrong with a model of the hub, in the words of a message, and a hint."""
+    from huggingface_hub import errors
+    from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
+
+    if isinstance(error, errors.GatedRepoError):  # before RepositoryNotFoundError, its base class
+        page = f"{ENDPOINT}/{identifier}"
+        return "is gated", f"ask for access on {page}, then log in: hf auth login"
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return "is not on the hub, or is private", "check the id; for a private model log in: hf auth login"
+    if isinstance(error, errors.RevisionNotFoundError):
+        return f"has no revision {revision!r}", "give a commit, branch or tag of its page on the hub, or none"
+    hint = "check the network and start again: files that are complete are kept"
+    if isinstance(error, errors.HfHubHTTPError) and error.response.status_code in (401, 403):
+        hint = "check your access: hf auth login"
+    if HF_HUB_OFFLINE:
+        hint = "HF_HUB_OFFLINE is set: unset it to fetch models"
+    text = str(error).strip() or type(error).__name__
+    return f"cannot be fetched: {text.splitlines()[0]}", hint
+
+
+def _format_size(size: int) -> str:
+    """Return a number of bytes in words."""
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
 def copy_tokenizer(source: Path, folder: Path | str) -> None:

@@ -1,5 +1,7 @@
 """Model folders: their files, fingerprint, tokenizer. Safetensors only, no remote code."""
 
+from collections.abc import Iterable
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ from fathom.io.files import hash_file, hash_text, write_atomically
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
                     "spiece.model", "sentencepiece*.model")  # fmt: skip
 WEIGHT_FILES = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json")
-_PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+PICKLED_FILES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
 def fingerprint_folder(folder: Path | str) -> str:
@@ -19,19 +21,26 @@ def fingerprint_folder(folder: Path | str) -> str:
     return hash_text(*(part for file in sorted(files) for part in (file.name, hash_file(file))))
 
 
+def check_weight_names(names: Iterable[str], where: str) -> None:
+    """Raise `InputError` unless safetensors are among the files of a model, a folder's or the hub's."""
+    names = sorted(names)
+    if any(fnmatch(name, "*.safetensors") for name in names):
+        return
+    for name in names:
+        if any(fnmatch(name, pattern) for pattern in PICKLED_FILES):
+            raise InputError(
+                f"the weights are pickled ({name}), and unpickling can run arbitrary code",
+                where,
+                "convert them: load them in a sandbox and call model.save_pretrained(folder)",
+            )
+    raise InputError("no weights (*.safetensors)", where, "check the path, or the model's id")
+
+
 def check_folder(folder: Path) -> None:
     """Raise `InputError` unless the folder holds a model that is safe to load."""
     if not folder.is_dir():
         raise InputError("no such folder", str(folder), "check the path, or fetch the model again")
-    if not any(folder.glob("*.safetensors")):
-        pickled = sorted(file.name for pattern in _PICKLED for file in folder.glob(pattern))
-        if pickled:
-            raise InputError(
-                f"the weights are pickled ({pickled[0]}), and unpickling can run arbitrary code",
-                str(folder),
-                "convert them: load them in a sandbox and call model.save_pretrained(folder)",
-            )
-        raise InputError("no weights (*.safetensors) in this folder", str(folder), "check the path")
+    check_weight_names([file.name for file in folder.iterdir()], str(folder))
     if not (folder / "config.json").is_file():
         raise InputError(
             "no config.json in this folder",

@@ -1,0 +1,168 @@
+"""A stub of the Hugging Face hub on 127.0.0.1, for what huggingface_hub asks of it: listings and files."""
+
+import hashlib
+import json
+import socket
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from fathom.io.files import hash_text
+
+Cut = Literal["close", "reset"]
+
+
+@dataclass
+class Hub:
+    """Repositories of the stub, and what was asked of it.
+
+    Attributes
+    ----------
+    files : dict
+        By id, then by commit: the files of a repository.
+    branches : dict
+        By id: the commit of `main`.
+    gated : set
+        Ids of repositories that list their files, but give none.
+    cuts : dict
+        By name of a file: after how many bytes its next download is cut off, and how.
+    broken : bool
+        Whether no file can be had: error 500.
+    broken_after_cut : bool
+        Whether the next cut breaks the hub.
+    asked : list of tuple
+        Method, path and range of each request.
+    """
+
+    address: str = ""
+    files: dict[str, dict[str, Mapping[str, bytes]]] = field(default_factory=dict)
+    branches: dict[str, str] = field(default_factory=dict)
+    gated: set[str] = field(default_factory=set)
+    cuts: dict[str, tuple[int, Cut]] = field(default_factory=dict)
+    broken: bool = False
+    broken_after_cut: bool = False
+    asked: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def add(self, identifier: str, *revisions: Mapping[str, bytes]) -> list[str]:
+        """Add a repository; return the commits of its revisions, the last of which is `main`."""
+        commits = [hash_text(f"{identifier}{number}")[:40] for number in range(len(revisions))]
+        self.files[identifier] = dict(zip(commits, revisions, strict=True))
+        self.branches[identifier] = commits[-1]
+        return commits
+
+    def list_downloads(self, name: str) -> list[str]:
+        """Return the ranges of all downloads of a file since the last call of `asked.clear`."""
+        return [part for method, path, part in self.asked if method == "GET" and path.endswith(f"/{name}")]
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder by name."""
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+@contextmanager
+def serve_hub() -> Iterator[Hub]:
+    """Serve a stub of the hub inside the `with` block."""
+    hub = Hub()
+
+    class Handler(_Handler):
+        pass
+
+    Handler.hub = hub
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        hub.address = f"http://127.0.0.1:{server.server_port}"
+        try:
+            yield hub
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers as the hub does, errors in its headers."""
+
+    protocol_version = "HTTP/1.1"
+    hub: Hub
+
+    def log_message(self, *_: object) -> None:
+        """Stay silent."""
+
+    def do_HEAD(self) -> None:
+        self._answer()
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        path = unquote(urlsplit(self.path).path).strip("/")
+        self.hub.asked.append((self.command, path, self.headers.get("Range", "")))
+        words = path.removeprefix("api/models/").split("/")
+        identifier = "/".join(words[:2])
+        verb, revision, name = _split(words[2:])
+        files = self.hub.files.get(identifier)
+        if files is None:
+            return self._refuse(404, "RepoNotFound")
+        commit = self.hub.branches[identifier] if revision == "main" else revision
+        if commit not in files:
+            return self._refuse(404, "RevisionNotFound")
+        if verb == "revision":
+            return self._send_json({"id": identifier, "sha": commit, "siblings": []})
+        if verb == "tree":
+            return self._send_json([_list_file(name, text) for name, text in files[commit].items()])
+        return self._send_file(identifier, commit, name, files[commit])
+
+    def _send_file(self, identifier: str, commit: str, name: str, files: Mapping[str, bytes]) -> None:
+        if identifier in self.hub.gated:
+            return self._refuse(403, "GatedRepo")
+        if name not in files:
+            return self._refuse(404, "EntryNotFound")
+        if self.command == "GET" and self.hub.broken:
+            return self._refuse(500, "")
+        text = files[name]
+        start = int((self.headers.get("Range") or "bytes=0-").removeprefix("bytes=").split("-")[0])
+        headers = {"ETag": f'"{hashlib.sha256(text).hexdigest()}"', "X-Repo-Commit": commit}
+        if start:
+            headers["Content-Range"] = f"bytes {start}-{len(text) - 1}/{len(text)}"
+        cut = self.hub.cuts.pop(name, None) if self.command == "GET" else None
+        self.hub.broken |= cut is not None and self.hub.broken_after_cut
+        return self._send(206 if start else 200, text[start:], headers, cut)
+
+    def _send_json(self, values: object) -> None:
+        self._send(200, json.dumps(values).encode(), {"Content-Type": "application/json"})
+
+    def _refuse(self, status: int, code: str) -> None:
+        self._send(status, b"", {"X-Error-Code": code})
+
+    def _send(
+        self, status: int, text: bytes, headers: dict[str, str], cut: tuple[int, Cut] | None = None
+    ) -> None:
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(text))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        self.wfile.write(text[: cut[0]] if cut else text)
+        if cut:
+            if cut[1] == "reset":  # the peer gets no end of the stream, but an error
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.close_connection = True
+
+
+def _split(words: list[str]) -> tuple[str, str, str]:
+    """Return what is asked of a repository, of which revision, and of which file."""
+    verb, revision, *rest = words or ["revision", "main"]
+    return verb, revision, "/".join(rest)
+
+
+def _list_file(name: str, text: bytes) -> dict[str, object]:
+    """Return a file as the hub lists it."""
+    return {"type": "file", "path": name, "size": len(text), "oid": hashlib.sha256(text).hexdigest()[:40]}

@@ -1,0 +1,202 @@
+"""Models from the hub, for which a stub stands in: by revision, cut off, refused; then scored offline."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.models.hub import Cut, Hub, read_folder, serve_hub
+from tests.programs import MODELS, find_program, run_command, run_program
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
+
+from fathom.io.files import read_json, write_json_lines
+from fathom.models.folders import fingerprint_folder
+from fathom.models.loading import read_pointer
+from fathom.models.registry import COLUMNS
+
+SHARD = "model-00001-of-00002.safetensors"
+CUT = 11_000_000  # the client keeps what it read in pieces of 10 MiB
+MISSING = "0" * 40
+
+
+@pytest.fixture(scope="module")
+def revisions(
+    tokenizer: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory
+) -> list[dict[str, bytes]]:
+    """Return the files of two revisions of a model, with weights in two files."""
+    found = []
+    for seed in range(2):
+        set_seed(seed)
+        config = GPT2Config(
+            vocab_size=len(tokenizer), n_positions=32, n_embd=256, n_inner=12_000, n_layer=1, n_head=2
+        )
+        folder = tmp_path_factory.mktemp("revision")
+        tokenizer.save_pretrained(folder)
+        GPT2LMHeadModel(config).save_pretrained(folder, max_shard_size="15MB")
+        found.append(read_folder(folder))
+    assert len(found[0][SHARD]) > CUT
+    return found
+
+
+@pytest.fixture
+def hub(revisions: list[dict[str, bytes]]) -> Iterator[Hub]:
+    with serve_hub() as hub:
+        hub.add("org/tiny", *revisions)
+        yield hub
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Return a folder with a registry whose models lie on the hub."""
+    rows = [("tiny", ""), ("nothing", ""), ("pinned", MISSING), ("old", "old")]
+    with (tmp_path / "models.tsv").open("w") as registry:
+        registry.write("\t".join(COLUMNS) + "\n")
+        for name, revision in rows:
+            source = "org/nothing" if name == "nothing" else "org/tiny"
+            registry.write("\t".join([name, "f", source, revision, "base", "", "", "", "float32"]) + "\n")
+    return tmp_path
+
+
+def make_environment(hub: Hub, place: Path, **changes: str) -> dict[str, str]:
+    values = {"HF_ENDPOINT": hub.address, "HF_HOME": str(place / "hub"), "HF_HUB_OFFLINE": "0"}
+    # the hub's own storage protocol has no stub
+    return {**values, "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", **changes}
+
+
+def fetch(
+    hub: Hub, place: Path, name: str, program: Path | str = "fetch_model", **changes: str
+) -> subprocess.CompletedProcess[str]:
+    return run_program(
+        program, "--name", name, "--registry", place / "models.tsv", "--pointer", place / f"{name}.json",
+        environment=make_environment(hub, place, **changes),
+    )  # fmt: skip
+
+
+def refuse(hub: Hub, place: Path, name: str, **changes: str) -> str:
+    """Fetch a model that cannot be had; return the message, and see that there is nothing else."""
+    done = fetch(hub, place, name, **changes)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert not (place / f"{name}.json").exists()
+    (line,) = [line for line in done.stderr.splitlines() if "Error: " in line]
+    assert line.startswith(f"[fetch_model] Error: {place / 'models.tsv'}, row {name}: ")
+    return done.stderr[done.stderr.index(line) :]
+
+
+def check_files(place: Path, name: str, files: dict[str, bytes]) -> None:
+    assert read_folder(read_pointer(place / f"{name}.json").path) == files
+
+
+def test_a_model_is_fetched_by_name_and_scored_offline(
+    hub: Hub, place: Path, revisions: list[dict[str, bytes]]
+) -> None:
+    done = fetch(hub, place, "tiny")
+    assert done.returncode == 0, done.stderr
+    check_files(place, "tiny", revisions[1])
+    pointer = read_pointer(place / "tiny.json")
+    assert pointer.revision == hub.branches["org/tiny"]
+    assert f"tiny has no pinned revision: fetched {pointer.revision}" in done.stderr
+    assert pointer.fingerprint == fingerprint_folder(pointer.path)
+    write_json_lines(place / "pairs.jsonl", [{"prompt": "the policy of the", "target": " agent"}])
+    hub.asked.clear()
+    scored = run_command(
+        "score", "tiny.json", "pairs.jsonl", "--device", "cpu", folder=place, imports=MODELS,
+        environment=make_environment(hub, place, HF_HUB_OFFLINE="1"),
+    )  # fmt: skip
+    assert scored.returncode == 0, scored.stderr
+    assert read_json(place / "pairs.tiny.json")["fingerprint"] == pointer.fingerprint
+    assert not hub.asked
+
+
+def test_a_model_is_fetched_by_revision(hub: Hub, place: Path, revisions: list[dict[str, bytes]]) -> None:
+    first = next(iter(hub.files["org/tiny"]))
+    (place / "models.tsv").write_text((place / "models.tsv").read_text().replace(MISSING, first))
+    done = fetch(hub, place, "pinned")
+    assert done.returncode == 0, done.stderr
+    check_files(place, "pinned", revisions[0])
+    assert read_pointer(place / "pinned.json").revision == first
+    hub.asked.clear()
+    assert fetch(hub, place, "pinned").returncode == 0
+    assert not [path for method, path, _ in hub.asked if method == "GET" and "/resolve/" in path]
+
+
+@pytest.mark.parametrize("way", ["close", "reset"])
+def test_a_cut_connection_is_taken_up_again(
+    hub: Hub, place: Path, revisions: list[dict[str, bytes]], way: Cut
+) -> None:
+    hub.cuts[SHARD] = (CUT, way)
+    done = fetch(hub, place, "tiny")
+    if way == "reset":  # an error of the network: the next fetch goes on with what is missing
+        assert done.returncode == 1
+        assert "cannot be fetched" in done.stderr and "Traceback" not in done.stderr
+        done = fetch(hub, place, "tiny")
+    assert done.returncode == 0, done.stderr
+    check_files(place, "tiny", revisions[1])
+    second = {"close": f"bytes={10 * 2**20}-", "reset": ""}[way]
+    assert hub.list_downloads(SHARD) == ["", second]
+    assert hub.list_downloads("model-00002-of-00002.safetensors") == [""]
+
+
+def test_a_fetch_that_was_stopped_goes_on(hub: Hub, place: Path, revisions: list[dict[str, bytes]]) -> None:
+    hub.cuts[SHARD], hub.broken_after_cut = (CUT, "close"), True
+    message = refuse(hub, place, "tiny")
+    assert "model 'tiny' (org/tiny) cannot be fetched: Server error" in message
+    assert "Hint: check the network and start again: files that are complete are kept" in message
+    assert "cannot be fetched" in refuse(hub, place, "tiny", HF_HUB_OFFLINE="1")  # half a model is none
+    hub.broken = False
+    done = fetch(hub, place, "tiny")
+    assert done.returncode == 0, done.stderr
+    check_files(place, "tiny", revisions[1])
+    assert hub.list_downloads("model-00002-of-00002.safetensors") == [""]
+
+
+def test_a_gated_model(hub: Hub, place: Path) -> None:
+    hub.gated.add("org/tiny")
+    message = refuse(hub, place, "tiny")
+    assert "model 'tiny' (org/tiny) is gated\n" in message
+    assert f"Hint: ask for access on {hub.address}/org/tiny, then log in: hf auth login" in message
+
+
+def test_a_model_that_does_not_exist(hub: Hub, place: Path) -> None:
+    assert "model 'nothing' (org/nothing) is not on the hub, or is private\n" in refuse(hub, place, "nothing")
+
+
+@pytest.mark.parametrize(("name", "revision"), [("pinned", MISSING), ("old", "old")])
+def test_a_revision_that_does_not_exist(hub: Hub, place: Path, name: str, revision: str) -> None:
+    message = refuse(hub, place, name)
+    assert f"model {name!r} (org/tiny) has no revision {revision!r}\n" in message
+    assert "Hint: give a commit, branch or tag" in message
+
+
+def test_pickled_weights_are_not_even_fetched(
+    hub: Hub, place: Path, revisions: list[dict[str, bytes]]
+) -> None:
+    files = {name: text for name, text in revisions[0].items() if "safetensors" not in name}
+    hub.add("org/tiny", files | {"pytorch_model.bin": b"never read"})
+    assert "the weights are pickled (pytorch_model.bin)" in refuse(hub, place, "tiny")
+    assert not hub.list_downloads("pytorch_model.bin") and not hub.list_downloads("config.json")
+
+
+def test_no_hub_at_all(hub: Hub, place: Path) -> None:
+    message = refuse(hub, place, "tiny", HF_ENDPOINT="http://127.0.0.1:9")
+    assert "model 'tiny' (org/tiny) cannot be fetched: " in message
+    assert "Connection refused" in message
+
+
+def test_a_disk_too_small_is_noticed_before_the_download(hub: Hub, place: Path) -> None:
+    program = place / "fetch_model.py"
+    program.write_text(
+        "import runpy, shutil, sys\nfrom types import SimpleNamespace\n"
+        "shutil.disk_usage = lambda path: SimpleNamespace(free=13_000_000)\n"
+        f"runpy.run_path({str(find_program('fetch_model'))!r}, run_name='__main__')\n"
+    )
+    done = fetch(hub, place, "tiny", program)
+    size = sum(len(text) for text in hub.files["org/tiny"][hub.branches["org/tiny"]].values())
+    assert done.returncode == 1
+    assert (
+        f"needs {size / 1e6:.1f} MB of disk space, 13.0 MB are free in {place / 'hub' / 'hub'}" in done.stderr
+    )
+    assert "Hint: free some space, or set HF_HOME" in done.stderr
+    assert not [path for method, path, _ in hub.asked if method == "GET" and "/resolve/" in path]
+    assert fetch(hub, place, "tiny").returncode == 0
+    assert fetch(hub, place, "tiny", program).returncode == 0  # what is there needs no space

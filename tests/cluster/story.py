@@ -144,7 +144,7 @@ def disturb(story: Story) -> None:
     """Run the workflow on the cluster; break a job, a node, the controller, and then snakemake itself."""
     slurm = story.slurm
     hanging = "collect_texts near"
-    programs = (hanging, "train_tokenizer", "train_model", "embed_sentences", "score_pairs")
+    programs = (hanging, "train_tokenizer", "train_model", "embed_sentences", "score_model")
     process = start_snakemake(story.folder, "first.log", *story.arguments)
     try:
         with Holder(story.folder, process, *programs) as holder:
@@ -165,8 +165,8 @@ def disturb(story: Story) -> None:
             story.wait_for_state("train_model", "NODE_FAIL")
             slurm.start_node(node)
             story.tell(f"train_model has NODE_FAIL; node {node} is back")
-            holder.wait_for("score_pairs")
-            story.tell("score_pairs is held; snakemake gets SIGKILL")
+            holder.wait_for("score_model")
+            story.tell("score_model is held; snakemake gets SIGKILL")
     finally:
         process.kill()
         process.wait()

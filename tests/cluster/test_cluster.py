@@ -9,8 +9,7 @@ pytestmark = pytest.mark.cluster
 GPU_RULES = {
     "train_model": "h100",
     "adapt_model": "h100",
-    "score_pairs": "a100",
-    "measure_attribute_rate": "a100",
+    "score_model": "a100",
 }
 # times and logs of jobs differ from run to run
 OTHER = ("timings/", "logs/", "report.html", "resources.csv")
@@ -102,10 +101,10 @@ def test_after_a_sigkill_of_snakemake_each_start_says_what_to_do(story):
     assert locked.returncode != 0 and "--unlock" in locked.stderr
     assert orphaned.returncode != 0
     message = orphaned.stderr.partition("Slurm: ")[2]
-    assert "of an earlier run in this folder have not ended" in message and "score_pairs" in message
+    assert "of an earlier run in this folder have not ended" in message and "score_model" in message
     assert "Traceback" not in orphaned.stderr
     assert last.returncode == 0, last.stdout + last.stderr
-    states = {job["state"] for job in story.of("score_pairs")}
+    states = {job["state"] for job in story.of("score_model")}
     assert states == {"CANCELLED", "COMPLETED"}
 
 

@@ -153,9 +153,9 @@ def test_changed_keyword_setting_runs_from_the_keywords_on(finished):
         names = planned(folder, configure(folder, shards, keywords={"count": 8, "min_count": 3}))
     finally:
         configure(folder, shards)
-    assert {"extract_keywords", "match_sentences", "make_pairs", "score_pairs"} <= names
+    assert {"extract_keywords", "match_sentences", "make_pairs", "score_model"} <= names
     assert not names & {"read_jsonlines", "split_sentences", "embed_sentences", "train_model"}
-    assert not names & {"import_reference", "score_reference"}
+    assert "import_reference" not in names
 
 
 @pytest.mark.parametrize(
@@ -163,10 +163,10 @@ def test_changed_keyword_setting_runs_from_the_keywords_on(finished):
     [
         (
             "benchmark/pairs.py",
-            {"make_pairs", "score_pairs"},
+            {"make_pairs", "score_model"},
             {"extract_keywords", "embed_sentences", "train_model"},
         ),
-        ("scoring/summaries.py", {"summarize_scores"}, {"score_pairs", "make_pairs", "train_model"}),
+        ("scoring/summaries.py", {"summarize_scores"}, {"score_model", "make_pairs", "train_model"}),
     ],
 )
 def test_changed_module_reruns_what_depends_on_it(finished, module, rerun, kept):

@@ -44,12 +44,12 @@ def test_only_jobs_of_this_folder_and_name_that_go_on_are_orphans(tmp_path):
 
 
 def test_a_start_among_orphans_stops_and_says_how_to_cancel_them(tmp_path, monkeypatch):
-    lines = [line(number, tmp_path, rule="score_pairs") for number in range(10, 17)]
+    lines = [line(number, tmp_path, rule="score_model") for number in range(10, 17)]
     lines.append(line(20, tmp_path, "PENDING", OTHER))
     install_squeue(tmp_path / "bin", monkeypatch, "cat <<'END'\n" + "\n".join(lines) + "\nEND")
     with pytest.raises(InputError) as caught:
         refuse_leftover_jobs(tmp_path)
-    named = ", ".join(f"{number} rule_score_pairs" for number in range(10, 15))
+    named = ", ".join(f"{number} rule_score_model" for number in range(10, 15))
     assert str(caught.value) == (
         f"Slurm: 8 jobs of an earlier run in this folder have not ended ({named} and 3 more);"
         f" their work would be done twice\nHint: cancel them and start again: scancel --name={RUN},{OTHER}"

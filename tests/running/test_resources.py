@@ -48,10 +48,10 @@ rule split_sentences:
     resources: tmpdir=/tmp, runtime=20, mem_mb=2000, mem=2 GB
 
 [Sat Nov 21 06:02:18 2026]
-rule score_pairs:
-    benchmark: results/x/timings/score_pairs/d.gpt2.tsv
-    wildcards: run=x, domain=d, model=gpt2+d
-    resources: tmpdir=/tmp, gpu=1
+rule score_model:
+    benchmark: results/x/timings/score_model/gpt2+d.tsv
+    wildcards: run=x, model=gpt2+d
+    resources: tmpdir=/tmp, gpu=1, domains=3
 localrule all:
     input: results/x/summary.csv
     jobid: 0
@@ -81,20 +81,20 @@ def test_jobs_are_gathered_by_rule_with_the_text_that_they_went_over(tmp_path):
 def test_a_dry_run_is_read(tmp_path):
     assert parse_plan(PLAN) == [
         Job("split_sentences", {"run": "x", "part": "a.jsonl"}, 2, 0),
-        Job("score_pairs", {"run": "x", "domain": "d", "model": "gpt2+d"}, 1, 1),
+        Job("score_model", {"run": "x", "model": "gpt2+d"}, 1, 1, domains=3),
     ]
 
 
 def test_text_and_models_make_jobs_longer_and_unknown_rules_are_counted():
     rates = {
-        "split_sentences": Rate(1, 2, 0, 0.5, 100, "s"), "score_pairs": Rate(5, 0, 100, 0, 0, "s"),
+        "split_sentences": Rate(1, 2, 0, 0.5, 100, "s"), "score_model": Rate(5, 0, 100, 0, 0, "s"),
     }  # fmt: skip
     jobs = [*parse_plan(PLAN), Job("split_sentences", {"part": "b.jsonl"}), Job("new"), Job("new")]
     lines, unknown = estimate(jobs, rates, SIZES, {"gpt2": 2e8})
-    split, score = lines["split_sentences"], lines["score_pairs"]
+    split, score = lines["split_sentences"], lines["score_model"]
     assert (split.jobs, split.cpu_seconds, split.longest) == (2, 2 * 21 + 61, 61)
     assert (split.disk_mb, split.memory_mb, split.gpu_seconds) == (20, 100, 0)
-    assert (score.gpu_seconds, score.cpu_seconds) == (25, 0)
+    assert (score.gpu_seconds, score.cpu_seconds) == (3 * 25, 0)  # 25 for each domain
     assert unknown == {"new": 2}
 
 
@@ -107,7 +107,7 @@ def test_what_an_earlier_run_took_is_what_the_same_run_will_take(tmp_path):
     jobs = [
         Job("split_sentences", {"part": "a.jsonl"}),
         Job("split_sentences", {"part": "b.jsonl"}),
-        Job("other"),
+        Job("other", domains=2),  # as many as there
     ]
     lines, _ = estimate(jobs, rates, SIZES, {})
     assert lines["split_sentences"].cpu_seconds == pytest.approx(42)

@@ -144,16 +144,15 @@ def test_the_program(tmp_path: Path) -> None:
     frame = pl.DataFrame(sentences).with_columns(pl.col("position").cast(pl.Int32))
     write_table(tmp_path / "sentences.parquet", frame, MATCHES)
     done = run_program(
-        "measure_attribute_rate", "--model", tmp_path / "folder",
-        "--sentences", tmp_path / "sentences.parquet", "--wordlists", tmp_path,
-        "--output", tmp_path / "rates.parquet", "--token-lists", tmp_path / "lists.parquet",
-        "--report", tmp_path / "rates.json",
+        "score_model", "--model", tmp_path / "folder", "--finished", tmp_path / "finished",
+        "--sentences", "x", tmp_path / "sentences.parquet", tmp_path / "rates.parquet",
+        "--wordlists", tmp_path,
         "--settings", '{"attribute_rate": {"k": 25, "list_length": 19}, "scoring": {"device": "cpu"}}',
         imports=MODELS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     rates = read_table(tmp_path / "rates.parquet", ATTRIBUTE_RATES)
-    lists = read_table(tmp_path / "lists.parquet", TOKEN_LISTS)
+    lists = read_table(tmp_path / "rates.token-lists.parquet", TOKEN_LISTS)
     assert rates["list_length"].to_list() == [19, 19, 19]  # word9 is a stopword, or the twentieth is cut off
     assert not {"the", "word9"} & set(lists["token"])
     assert 0 < rates["hits"].sum() < 57

@@ -286,9 +286,9 @@ def test_the_program(tokenizer: Any, tmp_path: Path) -> None:
     save_model(tmp_path / "folder", model, tokenizer)
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     done = run_program(
-        "measure_perplexity", "--model", tmp_path / "folder",
-        "--texts", tmp_path / "texts.parquet", "--output", tmp_path / "scores.parquet",
-        "--report", tmp_path / "scores.json", "--settings", '{"scoring": {"device": "cpu"}}', imports=MODELS,
+        "score_model", "--model", tmp_path / "folder", "--finished", tmp_path / "finished",
+        "--texts", "x", tmp_path / "texts.parquet", tmp_path / "scores.parquet",
+        "--settings", '{"scoring": {"device": "cpu"}}', imports=MODELS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     scores = read_table(tmp_path / "scores.parquet", PERPLEXITY)

@@ -40,6 +40,7 @@ from fathom.models.folders import save_model
 from fathom.models.registry import COLUMNS
 from fathom.models.tokens import CHAT_REQUEST, encode_pair
 from fathom.scoring import batches, logits, ranks, score_pairs
+from fathom.scoring.files import name_files
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = 23
@@ -329,23 +330,18 @@ def test_importing_scoring_does_not_import_torch() -> None:
     ("outputs", "reports"),
     [(["a"], ["c", "d"]), (["a", "a"], ["c", "d"]), (["a", "b"], ["a", "d"]), (["a", "p"], ["c", "d"])],
 )
-def test_files_that_would_overwrite_each_other(
-    outputs: list[str], reports: list[str], tmp_path: Path
-) -> None:
-    files = ("--pairs", "p", "q", "--output", *outputs, "--report", *reports)
-    done = run_program("score_pairs", "--model", "m", *files, folder=tmp_path)
-    assert done.returncode == 1
-    assert "every file of pairs needs its own output and report" in done.stderr
-    assert not list(tmp_path.iterdir())
+def test_files_that_would_overwrite_each_other(outputs: list[str], reports: list[str]) -> None:
+    with pytest.raises(InputError, match="every file of pairs needs its own output and report"):
+        name_files(*(list(map(Path, names)) for names in (["p", "q"], outputs, reports)))
 
 
 def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_path: Path) -> None:
     model, pairs = make_model("gpt2"), make_pairs()
     save_model(tmp_path / "folder", model, tokenizer)
     write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
-    files = ("--output", tmp_path / "scores.parquet", "--report", tmp_path / "scores.json")
-    named = ("--model", tmp_path / "folder", "--pairs", tmp_path / "pairs.jsonl")
-    run_program("score_pairs", *named, *files, imports=MODELS).check_returncode()
+    files = ("--pairs", "x", tmp_path / "pairs.jsonl", tmp_path / "scores.parquet")
+    named = ("--model", tmp_path / "folder", "--finished", tmp_path / "finished")
+    run_program("score_model", *named, *files, imports=MODELS).check_returncode()
     scores = read_table(tmp_path / "scores.parquet", SCORES)
     assert scores["rank"].equals(score_pairs(model, tokenizer, pairs, Scoring())["rank"])
     report = json.loads((tmp_path / "scores.json").read_text())
@@ -368,8 +364,8 @@ def test_the_programs_score_a_chat_model_inside_its_template(tokenizer: Any, tmp
     (tmp_path / "models.tsv").write_text("\t".join(COLUMNS) + "\n" + "\t".join(values) + "\n")
     for command in (
         ["fetch_model.py", "--name", "m@chat", "--registry", "models.tsv", "--pointer", "model.json"],
-        ["score_pairs.py", "--model", "model.json", "--pairs", "pairs.jsonl", "--output", "s.parquet",
-         "--report", "s.json", "--gpus", "2", "--settings", '{"device": "cpu"}'],
+        ["score_model.py", "--model", "model.json", "--pairs", "x", "pairs.jsonl", "s.parquet",
+         "--finished", "f", "--gpus", "2", "--settings", '{"scoring": {"device": "cpu"}}'],
     ):  # fmt: skip
         run_program(*command, folder=tmp_path, imports=MODELS).check_returncode()
     scores = read_table(tmp_path / "s.parquet", SCORES)

@@ -100,17 +100,18 @@ def drive(files: Path, name: str, points: list[float]) -> list[int]:
 
     The whole part of a point is the number of sequences that are saved before the kill, the rest is time.
     """
-    arguments = ["--model", str(files / "model"), "--settings", '{"batch_tokens": 12, "device": "cpu"}']
+    settings = '{"scoring": {"batch_tokens": 12, "device": "cpu"}}'
+    arguments = ["--model", str(files / "model"), "--settings", settings]
+    arguments += ["--finished", str(files / f"{name}-finished")]
     for variant in ("tf", "tfidf"):
-        arguments += ["--pairs", str(files / f"{variant}.jsonl")]
-        arguments += ["--output", str(files / f"{name}-{variant}.parquet")]
-        arguments += ["--report", str(files / f"{name}-{variant}.json")]
+        scores = files / f"{name}-{variant}.parquet"
+        arguments += ["--pairs", "x", str(files / f"{variant}.jsonl"), str(scores)]
     folder = files / f".{name}-tf.parquet.partial"
     driver = files / "driver.py"
     driver.write_text(DRIVER)
     done = subprocess.run(
         [find_python(MODELS), driver, folder, ",".join(map(str, points)),
-         find_program("score_pairs"), *arguments, "--log", files / f"{name}.log"],
+         find_program("score_model"), *arguments, "--log", files / f"{name}.log"],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -135,9 +135,8 @@ def test_without_held_out_text_no_perplexity_is_planned():
     folds = "{benchmark: 0.6, adapt-train: 0.35, adapt-valid: 0.05, adapt-test: 0}"
     done = plan("--forceall", "--config", "run=plan", f"corpus={{folds: {folds}}}")
     assert done.returncode == 0, done.stderr + done.stdout
-    jobs = JOB.findall(done.stdout)
-    assert "measure_attribute_rate" in jobs and "measure_perplexity" not in jobs
-    assert "measure_perplexity" in JOB.findall(plan(*EVERYTHING).stdout)
+    assert "/scores/attribute-rate/" in done.stdout and "/scores/perplexity/" not in done.stdout
+    assert "/scores/perplexity/" in plan(*EVERYTHING).stdout
 
 
 def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_configured(tmp_path):
@@ -145,10 +144,12 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     reference = f"reference={{machine-learning: {tmp_path / 'expert.csv'}}}"
     without, done = plan(*EVERYTHING), plan("--forceall", "--config", "run=plan", reference)
     assert done.returncode == without.returncode == 0, done.stderr + done.stdout
-    assert not {"import_reference", "score_reference"} & set(JOB.findall(without.stdout))
+    assert "import_reference" not in JOB.findall(without.stdout)
+    assert "/scores/reference/" not in without.stdout
     jobs = JOB.findall(done.stdout)
     assert jobs.count("import_reference") == 1
-    assert jobs.count("score_reference") == jobs.count("score_pairs") > 1
+    assert jobs.count("score_model") == JOB.findall(without.stdout).count("score_model") > 1
+    assert "machine-learning/scores/reference/gpt2-small.parquet" in done.stdout
     assert jobs.count("export_benchmark") == 3 and jobs.count("make_pairs") == 2
     wrong = plan("--config", "run=plan", f"reference={{plotting: {tmp_path / 'expert.csv'}}}")
     assert wrong.returncode == 1 and "reference: there is no" in wrong.stderr + wrong.stdout
@@ -161,14 +162,16 @@ def test_inside_its_chat_template_a_model_has_ranks_only():
     assert "results/plan/machine-learning/scores/tf/Qwen2-1.5B-Instruct@chat.parquet" in done.stdout
     jobs = JOB.findall(done.stdout)
     assert jobs.count("fetch_model") == 2
-    assert jobs.count("score_pairs") == jobs.count("measure_perplexity") + 1
-    assert jobs.count("score_pairs") == jobs.count("measure_attribute_rate") + 1
+    assert jobs.count("score_chat") == 1
+    for kind in ("perplexity", "attribute-rate"):
+        assert f"scores/{kind}/Qwen2-1.5B-Instruct.parquet" in done.stdout
+        assert f"scores/{kind}/Qwen2-1.5B-Instruct@chat.parquet" not in done.stdout
 
 
 def test_the_scorer_is_told_how_many_gpus_it_has():
-    done = plan("-p", "--forceall", "--config", "run=plan", "--set-resources", "score_pairs:gpu=4")
+    done = plan("-p", "--forceall", "--config", "run=plan", "--set-resources", "score_model:gpu=4")
     assert done.returncode == 0, done.stderr + done.stdout
-    assert done.stdout.count("python scripts/scoring/score_pairs.py") == done.stdout.count("--gpus 4") > 1
+    assert done.stdout.count("python scripts/scoring/score_model.py") == done.stdout.count("--gpus 4") > 1
 
 
 def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
@@ -178,7 +181,7 @@ def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
     jobs = JOB.findall(done.stdout)
     assert jobs.count("measure_layer_rates") == jobs.count("train_lens") == 15
     assert jobs.count("measure_layer_targets") == jobs.count("adapt_model") + 9 == 15
-    assert jobs.count("plot_layers") == 4 * 7 and "score_pairs" not in jobs
+    assert jobs.count("plot_layers") == 4 * 7 and "score_model" not in jobs
     without = plan("--forceall", "--config", "run=plan", "lens={steps: 0}", "--", "layers")
     assert "train_lens" not in JOB.findall(without.stdout) and "plot_layers" in JOB.findall(without.stdout)
     assert not {"measure_layer_rates", "train_lens"} & set(JOB.findall(plan(*EVERYTHING).stdout))
@@ -260,4 +263,4 @@ def test_threads_of_a_job_reach_the_programs_that_take_them():
             for option in re.findall(r'"(--threads|--workers)"', path.read_text()):
                 assert f"{option} {{threads}}" in body, program
                 checked.add(program)
-    assert {"score_pairs", "embed_sentences", "measure_layer_rates"} <= checked
+    assert {"score_model", "embed_sentences", "measure_layer_rates"} <= checked

@@ -79,7 +79,7 @@ def test_results_and_own_files_lie_in_the_folder_and_programs_in_the_workflow(fo
     assert "texts/mine.jsonl" in read_inputs(done.stdout, "read_jsonlines")
     assert "config/wordlists/academic.txt" in read_inputs(done.stdout, "extract_keywords")
     assert str(ROOT / "config/models.tsv") in read_inputs(done.stdout, "fetch_model")
-    assert {"make_pairs", "score_pairs", "plot_model_ranks"} <= set(JOB.findall(done.stdout))
+    assert {"make_pairs", "score_model", "plot_model_ranks"} <= set(JOB.findall(done.stdout))
 
 
 def test_a_folder_without_a_configuration_plans_the_demo(tmp_path):
@@ -109,7 +109,7 @@ def test_another_workflow_uses_it_as_a_module(folder, prefix):
     done = snakemake("-n", cwd=folder)
     assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
-    assert {"fathom_make_pairs", "fathom_score_pairs", "everything"} <= set(jobs)
+    assert {"fathom_make_pairs", "fathom_score_model", "everything"} <= set(jobs)
     inputs = read_inputs(done.stdout, "fathom_read_jsonlines")
     assert str(ROOT / "scripts/corpus/read_jsonlines.py") in inputs
     assert str(folder / "texts/mine.jsonl") in inputs

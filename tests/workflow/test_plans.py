@@ -38,7 +38,7 @@ def dump(tmp_path: Path) -> Path:
 def test_rates_are_of_rules_that_exist():
     rates = read_rates(ROOT / "config" / "rates.tsv")
     assert set(rates) <= RULES
-    assert {"join_shard", "split_sentences", "embed_sentences", "score_pairs"} <= set(rates)
+    assert {"join_shard", "split_sentences", "embed_sentences", "score_model"} <= set(rates)
 
 
 def test_a_plan_counts_jobs_hours_and_gigabytes(dump):

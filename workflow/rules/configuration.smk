@@ -179,9 +179,14 @@ def options(option, places, name):
     return lambda wildcards, input: list_options(option, places, getattr(input, name))
 
 
-def of_variants(path):
-    """Return a path for each variant: one job scores them all, for most of their sentences are the same."""
-    return [path.replace("VARIANT", variant) for variant in VARIANTS]
+def of_domains(path, domains=CONFIG.benchmark_domains):
+    """Return a path for each of some domains, by default those with a benchmark; DOMAIN stands for its name."""
+    return [path.replace("DOMAIN", domain) for domain in domains]
+
+
+def finished(kind):
+    """Return a param: the folder where finished results of a model are kept, so that none is made twice."""
+    return lambda wildcards: f"{RESULTS}/models/{wildcards.model}/finished/{kind}"
 
 
 wildcard_constraints:

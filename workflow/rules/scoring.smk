@@ -6,109 +6,100 @@ Out: <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parqu
      <results>/{summary,comparisons,groups,correlations}.csv
 """
 
+# what is scored together: most sentences of TF and TF-IDF are the same; experts' pairs share none
+TOGETHER = [
+    f"{domain}.{REFERENCE}" if variant == REFERENCE else domain
+    for domain, variant in OUTPUTS.benchmarks
+]
+HELD_OUT = CONFIG.benchmark_domains if OUTPUTS.held_out else []
 
-rule score_pairs:
+
+def of_benchmarks(path):
+    """Return a path for each benchmark; DOMAIN and VARIANT stand for its own."""
+    return [
+        path.replace("DOMAIN", domain).replace("VARIANT", variant)
+        for domain, variant in OUTPUTS.benchmarks
+    ]
+
+
+def measured(option, names, source, target):
+    """Return a param: `--option NAME INPUT OUTPUT` for each measurement of a kind."""
+    return lambda wildcards, input, output: list_options(
+        option, zip(names, getattr(input, source)), getattr(output, target)
+    )
+
+
+# one load of the weights for all that is measured of a model
+rule score_model:
     input:
-        code=sources("score_pairs"),
+        code=sources("score_model"),
         model="<results>/models/{model}/model.json",
-        pairs=of_variants("<results>/{domain}/benchmark/VARIANT/pairs.parquet"),
-    output:
-        scores=of_variants("<results>/{domain}/scores/VARIANT/{model}.parquet"),
-        report=of_variants("<results>/{domain}/scores/VARIANT/{model}.json"),
-    log:
-        "<logs>/score_pairs/{domain}.{model}.log",
-    benchmark:
-        "<timings>/score_pairs/{domain}.{model}.tsv"
-    wildcard_constraints:
-        model=one_of(CONFIG.models.scored),
-    conda:
-        "../../envs/gpu.yaml"
-    threads: 1
-    resources:
-        mem_mb=grow(16000),
-        runtime=grow(240),
-        gpu=1,
-    params:
-        settings=settings.of("scoring"),
-    shell:
-        "python {input.code[0]:q} --model {input.model:q} --pairs {input.pairs:q}"
-        " --settings {params.settings:q} --threads {threads} --gpus {resources.gpu} --output {output.scores:q}"
-        " --report {output.report:q} --log {log:q}"
-
-
-use rule score_pairs as score_reference with:
-    input:
-        code=sources("score_pairs"),
-        model="<results>/models/{model}/model.json",
-        pairs="<results>/{domain}/benchmark/reference/pairs.parquet",
-    output:
-        scores="<results>/{domain}/scores/reference/{model}.parquet",
-        report="<results>/{domain}/scores/reference/{model}.json",
-    log:
-        "<logs>/score_reference/{domain}.{model}.log",
-    benchmark:
-        "<timings>/score_reference/{domain}.{model}.tsv"
-
-
-rule measure_perplexity:
-    input:
-        code=sources("measure_perplexity"),
-        model="<results>/models/{model}/model.json",
-        texts="<results>/corpus/texts/{domain}.parquet",
-    output:
-        scores="<results>/{domain}/scores/perplexity/{model}.parquet",
-        report="<results>/{domain}/scores/perplexity/{model}.json",
-    log:
-        "<logs>/measure_perplexity/{domain}.{model}.log",
-    benchmark:
-        "<timings>/measure_perplexity/{domain}.{model}.tsv"
-    wildcard_constraints:
-        model=one_of(OUTPUTS.plain_models),
-    conda:
-        "../../envs/gpu.yaml"
-    threads: 1
-    resources:
-        mem_mb=grow(16000),
-        runtime=grow(240),
-        gpu=1,
-    params:
-        settings=settings.of("scoring", "perplexity"),
-    shell:
-        "python {input.code[0]:q} --model {input.model:q} --texts {input.texts:q}"
-        " --settings {params.settings:q} --threads {threads} --output {output.scores:q}"
-        " --report {output.report:q} --log {log:q}"
-
-
-rule measure_attribute_rate:
-    input:
-        code=sources("measure_attribute_rate"),
-        model="<results>/models/{model}/model.json",
-        sentences="<results>/{domain}/sentences.parquet",
+        pairs=of_benchmarks("<results>/DOMAIN/benchmark/VARIANT/pairs.parquet"),
+        texts=of_domains("<results>/corpus/texts/DOMAIN.parquet", HELD_OUT),
+        sentences=of_domains("<results>/DOMAIN/sentences.parquet"),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        rates="<results>/{domain}/scores/attribute-rate/{model}.parquet",
-        lists="<results>/{domain}/scores/attribute-rate/{model}.token-lists.parquet",
-        report="<results>/{domain}/scores/attribute-rate/{model}.json",
+        scores=of_benchmarks("<results>/DOMAIN/scores/VARIANT/{model}.parquet"),
+        score_reports=of_benchmarks("<results>/DOMAIN/scores/VARIANT/{model}.json"),
+        perplexity=of_domains(
+            "<results>/DOMAIN/scores/perplexity/{model}.parquet", HELD_OUT
+        ),
+        perplexity_reports=of_domains(
+            "<results>/DOMAIN/scores/perplexity/{model}.json", HELD_OUT
+        ),
+        rates=of_domains("<results>/DOMAIN/scores/attribute-rate/{model}.parquet"),
+        lists=of_domains(
+            "<results>/DOMAIN/scores/attribute-rate/{model}.token-lists.parquet"
+        ),
+        rate_reports=of_domains("<results>/DOMAIN/scores/attribute-rate/{model}.json"),
     log:
-        "<logs>/measure_attribute_rate/{domain}.{model}.log",
+        "<logs>/score_model/{model}.log",
     benchmark:
-        "<timings>/measure_attribute_rate/{domain}.{model}.tsv"
+        "<timings>/score_model/{model}.tsv"
     wildcard_constraints:
         model=one_of(OUTPUTS.plain_models),
+    # before more models are fetched or trained
+    priority: 1
     conda:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
         mem_mb=grow(16000),
-        runtime=grow(240),
+        runtime=grow(480),
         gpu=1,
+        domains=len(CONFIG.benchmark_domains),
     params:
-        settings=settings.of("scoring", "attribute_rate"),
+        settings=settings.of("scoring", "perplexity", "attribute_rate"),
         wordlists=folder_of("wordlists"),
+        finished=finished("scores"),
+        pairs=measured("pairs", TOGETHER, "pairs", "scores"),
+        texts=measured("texts", HELD_OUT, "texts", "perplexity"),
+        sentences=measured("sentences", CONFIG.benchmark_domains, "sentences", "rates"),
     shell:
-        "python {input.code[0]:q} --model {input.model:q} --sentences {input.sentences:q}"
-        " --wordlists {params.wordlists:q} --settings {params.settings:q} --threads {threads}"
-        " --output {output.rates:q} --token-lists {output.lists:q} --report {output.report:q} --log {log:q}"
+        "python {input.code[0]:q} --model {input.model:q} {params.pairs} {params.texts} {params.sentences}"
+        " --wordlists {params.wordlists:q} --finished {params.finished:q} --settings {params.settings:q}"
+        " --threads {threads} --gpus {resources.gpu} --log {log:q}"
+
+
+# perplexity and attribute rate are about text outside a conversation
+use rule score_model as score_chat with:
+    input:
+        code=sources("score_model"),
+        model="<results>/models/{model}/model.json",
+        pairs=of_benchmarks("<results>/DOMAIN/benchmark/VARIANT/pairs.parquet"),
+        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+    output:
+        scores=of_benchmarks("<results>/DOMAIN/scores/VARIANT/{model}.parquet"),
+        score_reports=of_benchmarks("<results>/DOMAIN/scores/VARIANT/{model}.json"),
+    log:
+        "<logs>/score_chat/{model}.log",
+    benchmark:
+        "<timings>/score_chat/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(OUTPUTS.chat_models),
+    params:
+        texts="",
+        sentences="",
 
 
 rule summarize_scores:

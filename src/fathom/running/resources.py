@@ -100,7 +100,11 @@ def _summarize_rule(rule: str, rows: Sequence[Mapping[str, float]]) -> list[Any]
 
 @dataclass(frozen=True)
 class Rate:
-    """The cost of one job of a rule: a constant, and what grows with the text and with the model."""
+    """The cost of one job of a rule: a constant, and what grows with the text and with the model.
+
+    Of a rule whose jobs each read all domains it is the cost for one domain, if `for_each_domain`; what was
+    measured in an earlier run is that of the whole job.
+    """
 
     seconds_per_job: float = 0.0
     seconds_per_megabyte: float = 0.0
@@ -108,6 +112,7 @@ class Rate:
     disk_per_megabyte: float = 0.0
     memory_mb: float = 0.0
     source: str = ""
+    for_each_domain: bool = True
 
 
 def read_rates(path: Path) -> dict[str, Rate]:
@@ -122,7 +127,7 @@ def read_rates(path: Path) -> dict[str, Rate]:
     for number, row in enumerate(read_delimited(path), start=2):
         _require_columns(row, RATE_COLUMNS, path)
         try:
-            values = {name: float(row[name] or 0) for name in RATE_COLUMNS[1:-1]}
+            values: dict[str, Any] = {name: float(row[name] or 0) for name in RATE_COLUMNS[1:-1]}
         except ValueError as error:
             raise InputError(str(error), f"{path}, line {number}", "write numbers, or nothing") from error
         rates[row["rule"]] = Rate(**values, source=row["source"])
@@ -150,6 +155,7 @@ def measure_rates(path: Path, rates: Mapping[str, Rate]) -> dict[str, Rate]:
             old.disk_per_megabyte,
             float(row["max_memory_mb"]),
             str(path),
+            for_each_domain=False,
         )
     return found
 
@@ -163,12 +169,13 @@ def _require_columns(row: Mapping[str, str], columns: Sequence[str], path: Path)
 
 @dataclass(frozen=True)
 class Job:
-    """One job of a dry run."""
+    """One job of a dry run; `domains`: how many it reads, if its rule says so."""
 
     rule: str
     wildcards: Mapping[str, str] = field(default_factory=dict)
     threads: int = 1
     gpu: int = 0
+    domains: int = 1
 
 
 def parse_plan(text: str) -> list[Job]:
@@ -180,7 +187,8 @@ def parse_plan(text: str) -> list[Job]:
             continue
         wildcards = _read_pairs(lines.get("wildcards", ""))
         resources = _read_pairs(lines.get("resources", ""))
-        jobs.append(Job(rule, wildcards, int(lines.get("threads", 1)), int(resources.get("gpu", 0))))
+        gpu, domains = int(resources.get("gpu", 0)), int(resources.get("domains", 1))
+        jobs.append(Job(rule, wildcards, int(lines.get("threads", 1)), gpu, domains))
     return jobs
 
 
@@ -232,6 +240,7 @@ def estimate(
         model = job.wildcards.get("model", "").split("+")[0]
         seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
         seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
+        seconds *= job.domains if rate.for_each_domain else 1
         line = found.setdefault(job.rule, Estimate(source=rate.source, memory_mb=rate.memory_mb))
         line.jobs += 1
         line.longest = max(line.longest, seconds)

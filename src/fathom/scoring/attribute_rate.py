@@ -1,19 +1,90 @@
 """Last-layer attribute rate: how many likely next tokens belong to the keyword [RawCorpora, App. A.3.3]."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fathom.config.scoring import AttributeRate
 from fathom.errors import InputError
+from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
+from fathom.io.files import hash_file, write_json
+from fathom.io.row_groups import scan_table
+from fathom.io.tables import write_table
 from fathom.models.loading import find_context_length
+from fathom.models.measurements import Measurement, OpenModel
+from fathom.models.tokens import encode_prompts, uses_bos
 from fathom.running.program import log, show_progress
 from fathom.scoring.logits import choose_projection, describe_non_finite, evaluate_models
+from fathom.scoring.token_lists import list_keyword_tokens
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from torch import Tensor
+
+
+def plan_attribute_rate(
+    name: str, sentences: Path, stopwords: Path, output: Path, settings: AttributeRate
+) -> Measurement:
+    """Return how the attribute rate is measured on a domain's keywords, from files to files.
+
+    Parameters
+    ----------
+    name : str
+        Name of the measurement.
+    sentences : Path
+        The domain's matched sentences.
+    stopwords : Path
+        List of stopwords.
+    output : Path
+        Rates by keyword; the keywords' token lists and a report lie beside it.
+    settings : AttributeRate
+    """
+
+    def measure(model: OpenModel, outputs: Sequence[Path], resume: object) -> None:
+        rates, lists, report = _measure_sentences(model, sentences, stopwords, settings)
+        write_table(outputs[0], rates, ATTRIBUTE_RATES)
+        write_table(outputs[1], lists, TOKEN_LISTS)
+        write_json(outputs[2], report)
+
+    stem = output.name.removesuffix(output.suffix)
+    outputs = [output, output.with_name(f"{stem}.token-lists.parquet"), output.with_name(f"{stem}.json")]
+    return Measurement(name, __file__, [sentences, stopwords], outputs, settings, measure)
+
+
+def _measure_sentences(
+    model: OpenModel, sentences: Path, stopwords: Path, settings: AttributeRate
+) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
+    """Return rates by keyword, the keywords' token lists under the model's tokenizer, and a report."""
+    pieces = scan_table(sentences, ["keyword"])
+    keywords = sorted({keyword for piece in pieces for keyword in piece["keyword"].unique()})
+    if not keywords:
+        raise InputError("no keyword has a sentence", str(sentences), "see sentences.json")
+    content, lists, owned = list_keyword_tokens(model.tokenizer, sentences, stopwords, settings.list_length)
+    add_bos = model.pointer.add_bos
+    prompts = dict(zip(keywords, encode_prompts(model.tokenizer, keywords, add_bos), strict=True))
+    rates = measure_attribute_rates(
+        model.model, prompts, owned, content, settings.k, model.settings.batch_tokens, model.pointer.name
+    )
+    report = {
+        **model.description,
+        "sentences_sha256": hash_file(sentences),
+        "stopwords_sha256": hash_file(stopwords),
+        "bos": uses_bos(model.tokenizer, add_bos),
+        "k": settings.k,
+        "list_length": settings.list_length,
+        "content_tokens": int(content.sum()),
+        "keywords": len(rates),
+        "lists_shorter_than_k": int((rates["list_length"] < settings.k).sum()),
+        "attribute_rate": rates["rate"].mean(),
+    }
+    log.info(
+        "%s: attribute rate %.3f over %s keywords, %s with a token list shorter than k",
+        *(report[key] for key in ("model", "attribute_rate", "keywords", "lists_shorter_than_k")),
+    )
+    return rates, lists, report
 
 
 def measure_attribute_rates(

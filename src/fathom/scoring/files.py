@@ -1,4 +1,4 @@
-"""Scoring from files to files, for `score_pairs.py` and the command `fathom score`."""
+"""Ranks from files to files, for the program `score_model.py` and the command `fathom score`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,10 +11,10 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import hash_file, require_file_name, write_json
 from fathom.io.tables import write_table
-from fathom.models.devices import pick_devices
-from fathom.models.loading import Pointer, describe_loaded, load_model
+from fathom.models.loading import Pointer
+from fathom.models.measurements import Measurement, OpenModel
 from fathom.running.program import log
-from fathom.running.resume import Resume, make_key
+from fathom.running.resume import Resume
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.ranks import check_pairs, score_benchmarks
 
@@ -77,10 +77,8 @@ def score_files(
     files : sequence of ScoreFiles
         See :func:`name_files`.
     settings : Scoring
-    threads : int, default=1
-        PyTorch threads; reference results use 1.
-    gpus : int, default=1
-        Number of visible GPUs that share the work, if `settings.device` is `auto`.
+    threads, gpus : int, default=1
+        See :class:`fathom.models.measurements.OpenModel`.
 
     Returns
     -------
@@ -93,23 +91,55 @@ def score_files(
         If the pairs or the model cannot be read, or the model cannot score them; see
         :func:`fathom.scoring.ranks.score_benchmarks`.
     """
-    if min(threads, gpus) < 1:
-        raise InputError("must be 1 or more", "--threads, --gpus")
-    import torch
+    model = OpenModel(pointer, settings, threads, gpus)
+    benchmarks = _read(files)  # a mistake in them is found before a large model is hashed
+    planned = plan_ranks("", files)
+    resume = Resume(files[0].scores, planned.make_key(model))
+    found = _score(model, benchmarks, files, planned.outputs, resume)
+    resume.remove()
+    return found
 
-    torch.set_num_threads(threads)
+
+def plan_ranks(name: str, files: Sequence[ScoreFiles]) -> Measurement:
+    """Return how ranks are measured on files of pairs; what their pairs share is read once.
+
+    Parameters
+    ----------
+    name : str
+        Name of the measurement.
+    files : sequence of ScoreFiles
+    """
+    return Measurement(
+        name,
+        __file__,
+        inputs=[file.pairs for file in files],
+        outputs=[output for file in files for output in (file.scores, file.report)],
+        settings=None,
+        measure=lambda model, outputs, resume: _score(model, _read(files), files, outputs, resume),
+    )
+
+
+def _read(files: Sequence[ScoreFiles]) -> list[pl.DataFrame]:
+    """Read the pairs of some files, and check them."""
     benchmarks = [read_pairs(file.pairs) for file in files]
     for pairs in benchmarks:
         check_pairs(pairs)
-    devices = pick_devices(settings.device, gpus)
-    loaded = [load_model(pointer, settings.dtype, device) for device in devices]
-    models, tokenizer = [model for model, _ in loaded], loaded[0][1]
+    return benchmarks
+
+
+def _score(
+    model: OpenModel,
+    benchmarks: Sequence[pl.DataFrame],
+    files: Sequence[ScoreFiles],
+    outputs: Sequence[Path],
+    resume: Resume,
+) -> list[pl.DataFrame]:
+    """Score a model on pairs; write scores and reports to `outputs`, each file's two in turn."""
     hashes = [hash_file(file.pairs) for file in files]
-    shared = describe_loaded(pointer, models[0], settings.dtype)
-    shared["chat_template"] = pointer.chat_template
-    key = make_key(__file__, shared, vars(pointer) | {"path": ""}, settings, threads, hashes)
-    resume = Resume(files[0].scores, key)
-    found = score_benchmarks(models, tokenizer, benchmarks, settings, pointer, resume, shared)
+    shared = {**model.description, "chat_template": model.pointer.chat_template}
+    found = score_benchmarks(
+        model.copies, model.tokenizer, benchmarks, model.settings, model.pointer, resume, shared
+    )
     for index, scores in enumerate(found):
         report = shared | {
             "pairs_sha256": hashes[index],
@@ -122,7 +152,6 @@ def score_files(
             "%s: %s pairs, %s backed off, %s with ties",
             *(report[key] for key in ("model", "pairs", "backed_off", "ties")),
         )
-        write_table(files[index].scores, scores, SCORES)
-        write_json(files[index].report, report)
-    resume.remove()
+        write_table(outputs[2 * index], scores, SCORES)
+        write_json(outputs[2 * index + 1], report)
     return found

@@ -5,14 +5,19 @@ Source: [BeyondBenchmarks, Sec. 2.11].
 
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from fathom.config.scoring import Perplexity
-from fathom.io.files import hash_text
+from fathom.io.contracts.corpus import TEXTS
+from fathom.io.contracts.scoring import PERPLEXITY
+from fathom.io.files import hash_file, hash_text, write_json
+from fathom.io.tables import read_table, write_table
 from fathom.models.loading import find_context_length
-from fathom.models.tokens import Document, encode_document
+from fathom.models.measurements import Measurement, OpenModel
+from fathom.models.tokens import Document, encode_document, uses_bos
 from fathom.running.program import log
 from fathom.scoring.batches import Replica, score_sequences
 from fathom.scoring.logits import choose_projection, describe_non_finite, evaluate_models
@@ -57,6 +62,62 @@ def _exponentiate(value: float) -> float:
         return math.exp(value)
     except OverflowError:
         return math.inf
+
+
+def plan_perplexity(name: str, texts: Path, output: Path, settings: Perplexity) -> Measurement:
+    """Return how perplexity is measured on a domain's held-out text, from file to files.
+
+    Parameters
+    ----------
+    name : str
+        Name of the measurement.
+    texts : Path
+        Texts of the domain, of which only fold adapt-test is used.
+    output : Path
+        Likelihood by document; a report with totals lies beside it.
+    settings : Perplexity
+    """
+
+    def measure(model: OpenModel, outputs: Sequence[Path], resume: object) -> None:
+        scores, report = _measure_perplexity(model, texts, settings)
+        write_table(outputs[0], scores, PERPLEXITY)
+        write_json(outputs[1], report)
+
+    return Measurement(name, __file__, [texts], [output, output.with_suffix(".json")], settings, measure)
+
+
+def _measure_perplexity(
+    model: OpenModel, texts: Path, settings: Perplexity
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return the likelihood of each held-out document, and a report."""
+    chosen, counts = select_held_out(read_table(texts, TEXTS), settings.max_characters)
+    windows = fit_windows(model.model, settings)
+    pointer, batch_tokens = model.pointer, model.settings.batch_tokens
+    scores = score_texts(
+        model.model, model.tokenizer, chosen, windows, batch_tokens, pointer.add_bos, pointer.name
+    )
+    total = sum_likelihoods(scores)
+    report = {
+        **model.description,
+        "texts_sha256": hash_file(texts),
+        "fold": FOLD,
+        "bos": uses_bos(model.tokenizer, pointer.add_bos),
+        **windows._asdict(),
+        **counts,
+        "documents": len(scores),
+        "tokens": total.tokens,
+        "bytes": total.bytes,
+        "nats": total.nats,
+        "tokens_left_out": int(scores["tokens_left_out"].sum()),
+        "bytes_left_out": int(scores["bytes_left_out"].sum()),
+        "perplexity": total.perplexity,
+        "bits_per_byte": total.bits_per_byte,
+    }
+    log.info(
+        "%s: perplexity %.2f, %.4f bits per byte, %s tokens of %s documents",
+        *(report[key] for key in ("model", "perplexity", "bits_per_byte", "tokens", "documents")),
+    )
+    return scores, report
 
 
 def select_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFrame, dict[str, int]]:

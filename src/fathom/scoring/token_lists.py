@@ -1,12 +1,15 @@
 """Which tokens of a vocabulary are content words, and which belong to a keyword [RawCorpora, App. A.3.1]."""
 
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from fathom.benchmark.wordlists import read_word_list
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import TOKEN_LISTS
+from fathom.io.row_groups import scan_groups
 from fathom.io.tables import make_empty_table
 from fathom.models.tokens import encode_texts
 from fathom.running.program import show_progress
@@ -18,6 +21,44 @@ if TYPE_CHECKING:
 MIN_CHARACTERS = 3
 _SENTENCES = 4096  # encoded in one call
 _REPLACEMENT = "\ufffd"  # decoded form of a token that is only part of a character
+
+
+class KeywordTokens(NamedTuple):
+    """Which tokens are content words, and which belong to a keyword.
+
+    Attributes
+    ----------
+    content : ndarray of shape (n_tokens,), bool
+    lists : DataFrame
+        Under contract TOKEN_LISTS.
+    owned : mapping of str to list of int
+        Token list of each keyword that has one.
+    """
+
+    content: "NDArray[np.bool_]"
+    lists: pl.DataFrame
+    owned: Mapping[str, list[int]]
+
+
+def list_keyword_tokens(tokenizer: Any, sentences: Path, stopwords: Path, length: int) -> KeywordTokens:
+    """Return content words and token lists under a tokenizer.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+    sentences : Path
+        The domain's matched sentences.
+    stopwords : Path
+        List of stopwords.
+    length : int
+        Upper limit on a keyword's list.
+    """
+    names = decode_vocabulary(tokenizer)
+    content = find_content_tokens(names, read_word_list(stopwords))
+    groups = scan_groups(sentences, "keyword", ["clean"])
+    lists = make_token_lists(tokenizer, groups, names, content, length)
+    owned = {str(keyword): group["token_id"].to_list() for (keyword,), group in lists.group_by("keyword")}
+    return KeywordTokens(content, lists, owned)
 
 
 def decode_vocabulary(tokenizer: Any) -> list[str]:

@@ -56,6 +56,11 @@ class Outputs:
         return [name for name in self._config.models.scored if not name.endswith(CHAT)]
 
     @property
+    def chat_models(self) -> list[str]:
+        """Scored models that are scored inside their chat template."""
+        return [name for name in self._config.models.scored if name.endswith(CHAT)]
+
+    @property
     def measured(self) -> list[tuple[str, str]]:
         """Domain and model of every attribute rate."""
         return list(product(self._config.benchmark_domains, self.plain_models))

@@ -1,0 +1,146 @@
+"""Everything that is measured of one model, with one load of its weights."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from fathom.config.scoring import Scoring
+from fathom.errors import InputError
+from fathom.io.files import hash_file, require_file
+from fathom.models.devices import pick_devices
+from fathom.models.folders import check_folder
+from fathom.models.loading import Pointer, check_fingerprint, describe_loaded, load_model
+from fathom.running.finished import Finished
+from fathom.running.program import log
+from fathom.running.resume import Resume, make_key
+
+
+class OpenModel:
+    """A model for several measurements, loaded when the first of them needs it.
+
+    Parameters
+    ----------
+    pointer : Pointer
+        The model.
+    settings : Scoring
+        Uses `dtype` and `device`.
+    threads : int, default=1
+        PyTorch threads; reference results use 1.
+    gpus : int, default=1
+        Number of visible GPUs that share the work, if `settings.device` is `auto`.
+
+    Raises
+    ------
+    InputError
+        If a number is below 1; later, if the model cannot be loaded, or its files have changed since its
+        pointer was written.
+    """
+
+    def __init__(self, pointer: Pointer, settings: Scoring, threads: int = 1, gpus: int = 1) -> None:
+        if min(threads, gpus) < 1:
+            raise InputError("must be 1 or more", "--threads, --gpus")
+        self.pointer, self.settings, self._threads, self._gpus = pointer, settings, threads, gpus
+
+    @cached_property
+    def copies(self) -> list[Any]:
+        """The model, on each device that shares the work."""
+        return [model for model, _ in self._loaded]
+
+    @property
+    def model(self) -> Any:
+        """The model, on its first device."""
+        return self.copies[0]
+
+    @property
+    def tokenizer(self) -> Any:
+        """Its tokenizer."""
+        return self._loaded[0][1]
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What every report says of the model, see :func:`fathom.models.loading.describe_loaded`."""
+        return describe_loaded(self.pointer, self.model, self.settings.dtype)
+
+    @cached_property
+    def key(self) -> list[Any]:
+        """What all results depend on beside their settings and inputs; known before the model is loaded."""
+        import torch
+        import transformers
+
+        check_folder(self.pointer.path)
+        gpu = torch.cuda.get_device_name(self._devices[0]) if self._devices[0] != "cpu" else ""
+        versions = [torch.__version__, transformers.__version__]
+        known = {**vars(self.pointer), "path": "", "fingerprint": check_fingerprint(self.pointer)}
+        return [known, self.settings.model_dump(mode="json"), self._threads, gpu, versions]
+
+    @cached_property
+    def _devices(self) -> list[str]:
+        return pick_devices(self.settings.device, self._gpus)
+
+    @cached_property
+    def _loaded(self) -> list[tuple[Any, Any]]:
+        import torch
+
+        torch.set_num_threads(self._threads)
+        return [load_model(self.pointer, self.settings.dtype, device) for device in self._devices]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Something that is measured of a model, from files to files.
+
+    Attributes
+    ----------
+    name : str
+        Such as `cs.AI.perplexity`: a name of its own among the measurements of a model.
+    module : str
+        The module that measures: its source, and that of all it imports, decides whether a result is current.
+    inputs, outputs : sequences of Path
+        Files that are read, and written.
+    settings : JSON values or sections of the configuration
+        What the result depends on beside `Scoring`.
+    measure : callable
+        Takes the model, the names of the files to write in the order of `outputs`, and as `resume` the state
+        of an earlier attempt that was stopped.
+    """
+
+    name: str
+    module: str
+    inputs: Sequence[Path]
+    outputs: Sequence[Path]
+    settings: Any
+    measure: Callable[..., object]
+
+    def make_key(self, model: OpenModel) -> str:
+        """Return a hash of everything that the result depends on."""
+        hashes = [hash_file(require_file(path)) for path in self.inputs]
+        return make_key(self.module, model.key, self.settings, hashes)
+
+
+def measure_all(model: OpenModel, measurements: Sequence[Measurement], finished: Path) -> None:
+    """Make all measurements of a model, without loading it if all are finished.
+
+    Parameters
+    ----------
+    model : OpenModel
+    measurements : sequence of Measurement
+    finished : Path
+        Folder where finished results are kept and taken over from, see
+        :class:`fathom.running.finished.Finished`.
+
+    Raises
+    ------
+    InputError
+        As loading and the measurements do; what is finished by then is not made again.
+    """
+    kept = Finished(finished)
+    for each in measurements:
+        key = each.make_key(model)
+        resume = Resume(each.outputs[0], key)
+        make = partial(each.measure, model, resume=resume)
+        taken_over = kept.provide(each.name, key, each.outputs, make)
+        resume.remove()
+        if taken_over:
+            log.info("%s: %s was finished before", model.pointer.name, each.name)

@@ -1,0 +1,237 @@
+"""Memory that a model takes in each step, calculated from its shape before anything is loaded.
+
+Each term is in bytes and has its reason beside it. `perf/model_memory.py` holds the sums against what the
+same steps allocate on fake tensors: within 20 %. What an allocator and the GPU's own libraries need is added
+by :func:`request_card`.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from fathom.models.shapes import Shape
+
+Dtype = Literal["float32", "bfloat16", "float16"]
+BYTES: Mapping[str, int] = {"float32": 4, "bfloat16": 2, "float16": 2}
+GB = 1_000_000_000
+
+# bytes that a block keeps for its backward pass, for each token: of the hidden state's width, of the keys',
+# and of the MLP's inner width. Counted on fake tensors, by the design of the block
+_KEPT: Mapping[tuple[str, str], tuple[float, float, float]] = {
+    ("llama", "autocast"): (38, 4, 8.2),
+    ("llama", "float32"): (45, 4, 16.4),
+    ("llama", "adapter"): (68, 2, 14.7),
+    ("llama", "adapter float32"): (77, 2, 20.8),
+    ("llama", "adapter autocast"): (56, 2, 12.7),
+    ("gpt2", "autocast"): (22, 0, 9.7),
+    ("gpt2", "float32"): (41, 0, 18),
+    ("gpt2", "adapter"): (39, 0, 15.4),
+    ("gpt2", "adapter float32"): (54, 0, 18.7),
+    ("gpt2", "adapter autocast"): (34, 0, 12.5),
+    ("neox", "autocast"): (22, 0, 4.1),
+    ("neox", "float32"): (41, 0, 8.2),
+    ("neox", "adapter"): (39, 0, 10.4),
+    ("neox", "adapter float32"): (54, 0, 12.5),
+    ("neox", "adapter autocast"): (34, 0, 8.4),
+}
+_LOSS = 12  # bytes for each logit: the log-probabilities, their gradient and the logits' gradient, in float32
+_LOGIT_BYTES = 1 << 27  # float32 logits that scoring holds at once on a GPU, or those of 128 rows
+_LOGIT_ROWS = 128
+_PREPACKED = 1 << 30  # copies of weights in oneDNN's layout, at most
+_CONTEXT = 1 * GB  # CUDA's context, and the workspaces of its libraries
+_SPARE = 1.08  # what an allocator loses between blocks
+_LIBRARIES = 1.2 * GB  # Python, PyTorch, transformers and tables, in host memory
+_SHARD = 5 * GB  # a file of weights on its way through host memory to a GPU
+
+
+class Memory(NamedTuple):
+    """Bytes by what needs them.
+
+    Attributes
+    ----------
+    divided : mapping of str to float
+        What several GPUs share among them.
+    whole : mapping of str to float
+        What each GPU needs, however many there are.
+    """
+
+    divided: Mapping[str, float]
+    whole: Mapping[str, float]
+
+    @property
+    def total(self) -> float:
+        """All bytes on one device."""
+        return sum(self.divided.values()) + sum(self.whole.values())
+
+
+class Training(NamedTuple):
+    """How a model is trained.
+
+    Attributes
+    ----------
+    tokens : int
+        Tokens of a micro-batch, padding included.
+    dtype : str
+        Number format of the weights.
+    autocast : bool
+        Whether matrix products are in bfloat16 although the weights are not.
+    checkpointing : bool
+        Whether blocks are run a second time in the backward pass, and keep only their inputs until then.
+    rank : int
+        Of an adapter's matrices; 0: all weights are trained.
+    """
+
+    tokens: int
+    dtype: Dtype = "float32"
+    autocast: bool = False
+    checkpointing: bool = False
+    rank: int = 0
+
+
+def measure_scoring(shape: Shape, dtype: Dtype, tokens: int, longest: int, device: str = "cuda") -> Memory:
+    """Return the memory of ranks, perplexity and attribute rate.
+
+    Parameters
+    ----------
+    shape : Shape
+    dtype : {"float32", "bfloat16", "float16"}
+        Number format of the forward pass.
+    tokens : int
+        Tokens of a batch, padding included.
+    longest : int
+        Tokens of the longest sequence: a batch has at least one.
+    device : {"cuda", "cpu"}
+    """
+    size = BYTES[dtype]
+    tokens = max(tokens, longest)
+    # ranks need logits in float32, so the output layer is copied unless it is in float32
+    copy = {"output layer in float32": 4.0 * shape.embedding if size < 4 else 0.0}
+    rows = max(4 * _LOGIT_ROWS * shape.vocabulary, _LOGIT_BYTES if device == "cuda" else 0)
+    phases = (
+        # before scoring, all logits of one sequence are compared with the output layer's
+        {"logits of a whole sequence": float(longest * shape.vocabulary * size)},
+        # a block at its widest: its input, the normed input, and the MLP's inner states
+        {**copy, "widest point of a block": tokens * (4.0 * shape.width + 3.0 * shape.inner) * size},
+        # a slice of logits, and as much again while they are compared or exponentiated
+        {**copy, "logits": 2.0 * rows},
+    )
+    divided = {"weights": float(shape.parameters * size)}
+    whole = _find_largest(*phases)
+    if device == "cpu" and size == 4:
+        linear = 4.0 * (shape.layers * shape.block + shape.embedding)
+        whole["prepacked copies"] = min(_PREPACKED, linear)
+    return Memory(divided, whole)
+
+
+def measure_layers(shape: Shape, dtype: Dtype, tokens: int, longest: int, device: str = "cuda") -> Memory:
+    """Return the memory of targets and rates by layer; parameters as of :func:`measure_scoring`."""
+    divided, whole = measure_scoring(shape, dtype, tokens, longest, device)
+    more = {
+        # the states of all layers at the positions of a batch
+        "states of all layers": float(shape.layers + 1) * max(tokens, longest) * shape.width * BYTES[dtype],
+        # one matrix for each layer
+        "tuned lens": 4.0 * shape.layers * shape.width**2,
+    }
+    return Memory(divided, {**whole, **more})
+
+
+def measure_lens(shape: Shape, dtype: Dtype, tokens: int, positions: int, device: str = "cuda") -> Memory:
+    """Return the memory of training a tuned lens.
+
+    Parameters
+    ----------
+    shape, dtype, device
+        See :func:`measure_scoring`.
+    tokens : int
+        Tokens of a step.
+    positions : int
+        Positions that a step learns from.
+    """
+    divided, whole = measure_scoring(shape, dtype, tokens, tokens, device)
+    matrices = 4.0 * shape.layers * shape.width**2
+    more = {
+        "states of all layers": float(shape.layers + 1) * positions * shape.width * BYTES[dtype],
+        # the matrices, their gradients, two moments, and the gradient of one layer in the shape of all
+        "matrices and optimiser": 5 * matrices,
+        # of a layer and of the last one: logits, log-probabilities and their gradients
+        "loss": (4.0 + _LOSS + 4) * positions * shape.vocabulary,
+    }
+    return Memory(divided, {**whole, **more, "prepacked copies": 0.0})
+
+
+def measure_training(shape: Shape, how: Training) -> Memory:
+    """Return the memory of a step of training: at the loss, or where the last gradients are made."""
+    size = BYTES[how.dtype]
+    weights = float(shape.parameters * size)
+    trained = count_adapter(shape, how.rank) if how.rank else shape.parameters
+    # AdamW's two moments are float32 like what they belong to
+    divided = {"weights": weights, "moments": 8.0 * trained}
+    if how.rank:
+        divided["adapter"] = 8.0 * trained  # its weights and their gradients, in float32
+    kept = shape.layers * how.tokens * _count_kept(shape, how)
+    copies = 2.0 * (shape.layers * shape.block + shape.embedding)
+    block = how.tokens * _count_kept(shape, how._replace(checkpointing=False))
+    at_loss = {
+        "kept for the backward pass": kept,
+        "loss": float(_LOSS) * how.tokens * shape.vocabulary,
+    }
+    if how.autocast and not how.rank:
+        # autograd keeps the bfloat16 copies of weights, of one block only where blocks are run again
+        at_loss["copies in bfloat16"] = 2.0 * shape.embedding if how.checkpointing else copies
+    if how.checkpointing:
+        at_loss["a block that is run again"] = max(0.0, block - at_loss["loss"])
+    at_end = {"gradients": 0.0 if how.rank else 4.0 * shape.parameters, "a block's backward pass": block}
+    larger = _find_largest(at_loss, at_end)
+    gradients = {"gradients": larger.pop("gradients")} if "gradients" in larger else {}
+    return Memory({**divided, **gradients}, larger)
+
+
+def _find_largest(*phases: dict[str, float]) -> dict[str, float]:
+    """Return what is needed at once in the phase that needs most."""
+    sums = [sum(terms.values()) for terms in phases]
+    return phases[sums.index(max(sums))]
+
+
+def _count_kept(shape: Shape, how: Training) -> float:
+    """Return the bytes that a block keeps for each token until its backward pass."""
+    if how.checkpointing:
+        return float(shape.width) * (2 if how.dtype != "float32" else 4)  # its input alone
+    mode = "autocast" if how.autocast else "float32" if how.dtype == "float32" else ""
+    if how.rank:
+        mode = f"adapter {mode}".strip()
+    width, keys, inner = _KEPT[shape.design, mode]
+    return width * shape.width + keys * shape.keys + inner * shape.inner
+
+
+def count_adapter(shape: Shape, rank: int) -> int:
+    """Return the parameters of an adapter of all matrices: two thin ones each."""
+    matrices = 7 if shape.design == "llama" else 4
+    return rank * shape.layers * (2 * matrices * shape.width + 3 * max(0, shape.inner - shape.width))
+
+
+def request_card(memory: Memory, gpus: int = 1) -> float:
+    """Return the bytes that each of some GPUs must have."""
+    share = sum(memory.divided.values()) / gpus + sum(memory.whole.values())
+    return share * _SPARE + _CONTEXT
+
+
+def count_gpus(memory: Memory, card: float) -> int:
+    """Return how many GPUs of `card` bytes hold a step; 0 if what each of them needs does not fit one."""
+    room = (card - _CONTEXT) / _SPARE - sum(memory.whole.values())
+    return math.ceil(sum(memory.divided.values()) / room) if room > 0 else 0
+
+
+def request_host(memory: Memory, gpu: bool, passing: float = 0.0) -> float:
+    """Return the bytes of host memory that a job needs.
+
+    Parameters
+    ----------
+    memory : Memory
+    gpu : bool
+        Whether it has a GPU: then weights pass through host memory a file at a time.
+    passing : float, default=0
+        Bytes that lie in host memory even with a GPU, such as the weights of a model that is saved.
+    """
+    if not gpu:
+        return _LIBRARIES + memory.total
+    return _LIBRARIES + max(passing, min(memory.divided["weights"], _SHARD))

@@ -1,4 +1,7 @@
-"""Adapt all weights of a model to a domain's texts; write its folder, pointer and training curve."""
+"""Adapt a model to a domain's texts, all its weights or an adapter; write its folder, pointer and curve.
+
+A stopped run resumes from `.{output}.partial` beside the output.
+"""
 
 import argparse
 from pathlib import Path
@@ -6,9 +9,9 @@ from pathlib import Path
 from fathom.config.models import Adaptation
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
-from fathom.io.files import write_delimited
+from fathom.io.files import hash_file, write_delimited
 from fathom.io.tables import read_table
-from fathom.models.devices import pick_device
+from fathom.models.devices import describe_device, pick_device
 from fathom.models.folders import fingerprint_folder, save_model
 from fathom.models.loading import (
     Pointer,
@@ -20,18 +23,20 @@ from fathom.models.loading import (
 )
 from fathom.models.training import CURVE_COLUMNS, train
 from fathom.running.program import add_settings, read_settings, run_program
+from fathom.running.resume import Resume, make_key
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Load the base model, train it, write model, curve and pointer."""
     settings = read_settings(arguments.settings, Adaptation)
     base = read_pointer(arguments.model)
-    check_fingerprint(base)
+    device = pick_device(arguments.device)
+    inputs = [hash_file(arguments.texts), check_fingerprint(base), base.add_bos]
+    resume = Resume(arguments.output, make_key(__file__, settings, inputs, describe_device(device)))
     texts = read_table(arguments.texts, TEXTS)
     model, tokenizer = load_model(base)
-    device = pick_device(arguments.device)
     before = hash_weights(model)
-    curve = train(model, tokenizer, texts, settings, settings.dropout, device, base.add_bos)
+    curve = train(model, tokenizer, texts, settings, device, base.add_bos, resume)
     if hash_weights(model) == before:
         raise InputError("training changed no weight", arguments.name, "raise learning_rate or steps")
     save_model(arguments.output, model, tokenizer)
@@ -45,6 +50,7 @@ def main(arguments: argparse.Namespace) -> None:
         add_bos=base.add_bos,
     )
     write_pointer(arguments.pointer, pointer)
+    resume.remove()
 
 
 if __name__ == "__main__":

@@ -1,17 +1,22 @@
-"""Train a small language model from scratch on a domain's texts; write its folder, pointer and curve."""
+"""Train a small language model from scratch on a domain's texts; write its folder, pointer and curve.
+
+A stopped run resumes from `.{output}.partial` beside the output.
+"""
 
 import argparse
 from pathlib import Path
 
 from fathom.config.models import Training
 from fathom.io.contracts.corpus import TEXTS
-from fathom.io.files import write_delimited
+from fathom.io.files import hash_file, write_delimited
 from fathom.io.tables import read_table
-from fathom.models.devices import pick_device
+from fathom.models.building import build_model
+from fathom.models.devices import describe_device, pick_device
 from fathom.models.folders import fingerprint_folder, load_tokenizer, save_model
 from fathom.models.loading import Pointer, write_pointer
-from fathom.models.training import CURVE_COLUMNS, build_model, train
+from fathom.models.training import CURVE_COLUMNS, train
 from fathom.running.program import add_settings, read_settings, run_program
+from fathom.running.resume import Resume, make_key
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -19,12 +24,16 @@ def main(arguments: argparse.Namespace) -> None:
     settings = read_settings(arguments.settings, Training)
     texts = read_table(arguments.texts, TEXTS)
     tokenizer = load_tokenizer(arguments.tokenizer)
+    device = pick_device(arguments.device)
+    inputs = [hash_file(arguments.texts), fingerprint_folder(arguments.tokenizer)]
+    resume = Resume(arguments.output, make_key(__file__, settings, inputs, describe_device(device)))
     model = build_model(settings, tokenizer)
-    curve = train(model, tokenizer, texts, settings, device=pick_device(arguments.device))
+    curve = train(model, tokenizer, texts, settings, device, resume=resume)
     save_model(arguments.output, model, tokenizer)
     write_delimited(arguments.curve, CURVE_COLUMNS, curve, delimiter=",")
     pointer = Pointer(arguments.name, arguments.output, fingerprint=fingerprint_folder(arguments.output))
     write_pointer(arguments.pointer, pointer)
+    resume.remove()
 
 
 if __name__ == "__main__":

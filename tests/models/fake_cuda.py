@@ -143,3 +143,7 @@ def spread_model(model: Any, devices: Mapping[str, str]) -> Any:
     )
     model.hf_device_map = dict(devices)
     return model
+
+
+if shutil.which("c++") or shutil.which("g++"):
+    _register_guards()  # when tests are collected: autograd counts devices once, at the first `backward`

@@ -12,15 +12,16 @@ import pytest
 import torch
 from tests.programs import MODELS, find_program, run_program
 
-from fathom.config.models import Training
+from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file
 from fathom.io.tables import write_table
+from fathom.models.building import build_model
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model
 from fathom.models.sequences import END_OF_TEXT, SequencePacking, pack_sequences, train_tokenizer
-from fathom.models.training import CurvePoint, build_model, make_schedule, measure_loss, train
+from fathom.models.training import CurvePoint, make_schedule, measure_loss, train
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -92,7 +93,8 @@ def test_same_inputs_give_the_same_weights(
         torch.set_num_threads(cores)
         torch.rand(run + 3)  # another state of the global generator must not matter
         model = build_model(chosen, tokenizer)
-        train(model, tokenizer, texts, chosen, dropout=0.1)
+        adaptation = Adaptation(base="m", paths=[["x"]], steps=4, batch=4, sequence=16, dropout=0.1)
+        train(model, tokenizer, texts, adaptation)
         save_model(tmp_path / str(run), model, tokenizer)
         hashes.append(hash_file(tmp_path / str(run) / "model.safetensors"))
     torch.set_num_threads(threads)

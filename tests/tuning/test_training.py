@@ -172,7 +172,7 @@ def test_a_run_that_is_stopped_twice_ends_as_an_undisturbed_one(tmp_path, monkey
         with pytest.raises(InterruptedRunError):
             run(stops, Resume(tmp_path / "out.parquet", "key"))
     saved = Resume(tmp_path / "out.parquet", "key")
-    assert 0 < saved.load().values["step"] < len(whole.losses)
+    assert 0 < saved.load().values["stepper"]["step"] < len(whole.losses)
     resumed, again = run([], saved)
     assert resumed == whole
     assert all(torch.equal(weights[key], again[key]) for key in weights)

@@ -7,7 +7,42 @@ from pydantic import Field
 from fathom.config.section import Name, Positive, Section, Share, Text
 
 
-class Training(Section):
+class Adapter(Section):
+    """A low-rank adapter [LoRA] in place of all weights."""
+
+    targets: Literal["all", "attention", "peft"] = Field(
+        "all",
+        description="matrices with an adapter; all: of attention and MLP; attention: of attention; "
+        "peft: PEFT's default for the architecture, as published",
+    )
+    rank: Positive = Field(8, description="rank of the adapter's matrices")
+    alpha: float = Field(32.0, gt=0, description="the adapter's output is scaled by alpha / rank")
+    dropout: Share = Field(0.1, description="dropout before the adapter")
+    dtype: Literal["float32", "bfloat16"] = Field(
+        "float32", description="number format of the model's own weights; the adapter's are float32"
+    )
+    seed: int = Field(0, description="for the adapter's initial weights")
+
+
+class Computation(Section):
+    """How training is computed; what is learned stays the same but for rounding."""
+
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "auto",
+        description="number format of products; weights and optimiser are float32. auto: bfloat16 on a GPU "
+        "that has it, float32 elsewhere",
+    )
+    batch_tokens: Positive = Field(
+        8192, description="tokens in a micro-batch, halved when GPU memory runs out; a step's batch stays"
+    )
+    checkpointing: Literal["auto", "always", "never"] = Field(
+        "auto",
+        description="compute activations again in the backward pass instead of keeping them; auto: for "
+        "models of 1 billion parameters or more, and once GPU memory has run out",
+    )
+
+
+class Training(Computation):
     """A small model that the workflow trains from scratch on the text of one domain."""
 
     architecture: Literal["gpt2", "llama"] = Field("gpt2", description="architecture of the model")
@@ -24,7 +59,7 @@ class Training(Section):
     seed: int = Field(0, description="for initial weights and the order of sequences")
 
 
-class Adaptation(Section):
+class Adaptation(Computation):
     """Further training of a model on domains, one stage after the other [RawCorpora, Sec. 4.1]."""
 
     base: Name = Field(description="model to start from: trained here or in models.tsv")
@@ -38,6 +73,10 @@ class Adaptation(Section):
     learning_rate: float = Field(5e-4, gt=0, description="peak learning rate")
     dropout: Share = Field(0.0, description="dropout while adapting; 0.2 in [RawCorpora, App. A.5]")
     seed: int = Field(0, description="for the order of sequences")
+    lora: Adapter | None = Field(
+        None,
+        description="train an adapter, which is merged at the end; {} for its defaults, null: all weights",
+    )
     score: bool = Field(True, description="false: not scored, only measured layer by layer on request")
 
 

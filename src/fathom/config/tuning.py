@@ -5,7 +5,8 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from fathom.config.benchmark import Variant
-from fathom.config.section import Name, Positive, Section, Share, Text
+from fathom.config.models import Adapter
+from fathom.config.section import Name, Positive, Section, Text
 
 Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
 Criterion = Metric | Literal["loss"]
@@ -16,23 +17,15 @@ WHOLE = "whole"
 """Name of the whole preparation, beside the shorter ones of `preparations`."""
 
 
-class Lora(Section):
+class Lora(Adapter):
     """The adapter and its training: fixed, and the same for every model [TrainBeforeTest, App. A.3]."""
 
-    targets: Literal["all", "attention", "peft"] = Field(
-        "all",
-        description="matrices with an adapter; all: of attention and MLP; attention: of attention; "
-        "peft: PEFT's default for the architecture, as published",
-    )
     loss: Literal["answer", "all"] = Field(
         "answer", description="tokens that are learned; all: of question and answer, as published"
     )
     epoch_by: Literal["metric", "loss"] = Field(
         "metric", description="how the best epoch is chosen on the validation split: by metric or by loss"
     )
-    rank: Positive = Field(8, description="rank of the adapter's matrices")
-    alpha: float = Field(32.0, gt=0, description="the adapter's output is scaled by alpha / rank")
-    dropout: Share = Field(0.1, description="dropout before the adapter")
     learning_rate: float = Field(2e-5, gt=0, description="initial learning rate; decays linearly to 0")
     weight_decay: float = Field(0.01, ge=0, description="weight decay of AdamW")
     batch: Positive = Field(8, description="examples in a step, whatever the size of micro-batches")

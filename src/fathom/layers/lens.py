@@ -16,9 +16,9 @@ from fathom.config.layers import TunedLens
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.layers.projection import LayerReader, open_layer_reader
+from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, pack_folds
 from fathom.models.tokens import uses_bos
-from fathom.models.training import fix_randomness
 from fathom.running.program import log, show_progress
 from fathom.scoring.logits import Batch
 
@@ -128,7 +128,8 @@ def train_lens(
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / settings.steps)
         batches = _draw(packed, settings)
         for step, batch in enumerate(show_progress(batches, "steps", settings.steps), start=1):
-            loss = _take_step(reader, translators, batch)
+            losses = accumulate(reader, translators, batch)
+            loss = sum(float(each) for each in losses) / len(losses)
             if not math.isfinite(loss):
                 raise InputError(
                     f"the divergence is {loss} at step {step}", f"lens of {name}", "lower lens.learning_rate"
@@ -180,15 +181,15 @@ def diverge(last: "Tensor", logits: "Tensor") -> "Tensor":
     return (last.exp() * (last - logits.log_softmax(1))).sum(1)
 
 
-def _take_step(reader: LayerReader, translators: Translators, batch: Batch) -> float:
-    """Accumulate the gradients of one batch, layer by layer; return the mean divergence."""
+def accumulate(reader: LayerReader, translators: Translators, batch: Batch) -> "list[Tensor]":
+    """Accumulate the gradients of one batch, layer by layer; return the mean divergence of each."""
     states, last = _read(reader, batch)
-    total = 0.0
+    losses = []
     for layer in range(reader.n_layers - 1):
         loss = diverge(last, reader.to_logits(translators.apply(states[layer], layer))).mean()
         loss.backward()  # type: ignore[no-untyped-call]
-        total += loss.item()
-    return total / (reader.n_layers - 1)
+        losses.append(loss.detach())
+    return losses
 
 
 def _validate(

@@ -1,5 +1,7 @@
 """Devices that models run on."""
 
+from typing import Any
+
 from fathom.errors import InputError
 from fathom.running.program import log
 
@@ -25,3 +27,20 @@ def pick_device(device: str) -> str:
     if device != "cpu" and not (device.startswith("cuda") and torch.cuda.is_available()):
         raise InputError(f"no device {device!r}", "scoring.device", "auto, cpu, cuda or cuda:N")
     return device
+
+
+def describe_device(device: Any) -> dict[str, str]:
+    """Describe what computes, for a report or the key of a saved state: device type, GPU, versions.
+
+    Field `gpu` is the GPU's model, or empty on the CPU.
+    """
+    import torch
+    import transformers
+
+    device = torch.device(device)
+    return {
+        "device": device.type,
+        "gpu": torch.cuda.get_device_name(device) if device.type == "cuda" else "",
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+    }

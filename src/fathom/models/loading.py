@@ -8,7 +8,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import read_json, write_json
-from fathom.models.devices import pick_device
+from fathom.models.devices import describe_device, pick_device
 from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer
 
 
@@ -102,25 +102,16 @@ def check_fingerprint(pointer: Pointer) -> str:
 def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
     """Describe a loaded model for a report: name, checked fingerprint, dtype, device and versions.
 
-    Field `gpu` is the GPU's model, or empty on the CPU.
-
     Raises
     ------
     InputError
         If the model's files have changed since its pointer was written.
     """
-    import torch
-    import transformers
-
-    on_gpu = model.device.type == "cuda"
     return {
         "model": pointer.name,
         "fingerprint": check_fingerprint(pointer),
         "dtype": dtype,
-        "device": model.device.type,
-        "gpu": torch.cuda.get_device_name(model.device) if on_gpu else "",
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
+        **describe_device(model.device),
     }
 
 

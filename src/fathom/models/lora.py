@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fathom.config.tuning import Lora
+from fathom.config.models import Adapter
 from fathom.errors import InputError
 
 _SEPARATE = (("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj"))
@@ -19,7 +19,7 @@ ADAPTED_MODULES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Modules that an adapter changes, by `model_type`: matrices of attention, and of the MLP."""
 
 
-def add_adapter(model: Any, settings: Lora, name: str = "the model") -> None:
+def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
     """Insert an untrained adapter into a model, in place.
 
     The model's output stays the same. Only the adapter's weights are trainable.
@@ -27,7 +27,7 @@ def add_adapter(model: Any, settings: Lora, name: str = "the model") -> None:
     Parameters
     ----------
     model : transformers causal language model
-    settings : Lora
+    settings : Adapter
         Uses `targets`, `rank`, `alpha`, `dropout`, `seed`.
     name : str
         Name of the model for messages.
@@ -56,14 +56,14 @@ def add_adapter(model: Any, settings: Lora, name: str = "the model") -> None:
         weight.data = weight.data.float()
 
 
-def find_modules(kind: str, settings: Lora, name: str) -> list[str]:
+def find_modules(kind: str, settings: Adapter, name: str) -> list[str]:
     """Return the name suffixes of the modules that an adapter changes.
 
     Parameters
     ----------
     kind : str
         Model type, such as gpt2.
-    settings : Lora
+    settings : Adapter
         Uses `targets`.
     name : str
         Name of the model for messages.
@@ -79,14 +79,14 @@ def find_modules(kind: str, settings: Lora, name: str) -> list[str]:
         if kind not in TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING:
             raise InputError(
                 f"PEFT has no default modules for model type {kind!r} of {name}",
-                "train_before_test.lora.targets",
+                "lora.targets",
                 "all or attention, for all models of the study",
             )
         return list(TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING[kind])
     if kind not in ADAPTED_MODULES:
         raise InputError(
             f"no LoRA modules are known for model type {kind!r} of {name}",
-            "train_before_test",
+            "lora",
             f"known types: {', '.join(sorted(ADAPTED_MODULES))}; "
             "add it to ADAPTED_MODULES in fathom/models/lora.py",
         )

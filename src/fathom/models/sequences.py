@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from fathom.config.models import Training
+from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.io.files import hash_text, write_atomically
 from fathom.models.tokens import encode_texts
@@ -173,6 +173,28 @@ def pack_folds(
                 _HINT,
             )
     return train, valid
+
+
+def order_sequences(count: int, settings: Training | Adaptation) -> "NDArray[np.int64]":
+    """Return the sequences of each step; each pass over them has its own random order.
+
+    Parameters
+    ----------
+    count : int
+        Number of sequences.
+    settings : Training or Adaptation
+        Uses `steps`, `batch` and `seed`.
+
+    Returns
+    -------
+    ndarray of shape (n_steps, n_sequences of a step), int64
+    """
+    import numpy as np
+
+    random = np.random.default_rng(settings.seed)
+    needed = settings.steps * settings.batch
+    passes = [random.permutation(count) for _ in range(-(-needed // count))]
+    return np.concatenate(passes)[:needed].reshape(settings.steps, settings.batch)
 
 
 def _select_fold(texts: pl.DataFrame, fold: str, seed: int) -> pl.DataFrame:

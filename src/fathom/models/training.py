@@ -2,13 +2,12 @@
 
 Source: [RawCorpora, Sec. 4.1].
 
-The same inputs give the same bytes of model.safetensors whatever the number of cores: training uses one
-thread, deterministic kernels, and random numbers from the seed alone.
+The same inputs give the same bytes of model.safetensors whatever the number of cores, and whether or not a
+run was stopped: training uses one thread, deterministic kernels, and random numbers from the seed alone.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -16,19 +15,24 @@ import polars as pl
 from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.models.logits import find_logit_transform
-from fathom.models.sequences import SequencePacking, pack_folds
+from fathom.models.lora import add_adapter, list_weights, merge_adapter
+from fathom.models.precision import pick_precision
+from fathom.models.randomness import fix_randomness
+from fathom.models.sequences import SequencePacking, order_sequences, pack_folds
+from fathom.models.steps import Limits, Method, Stepper, refuse_full_memory
 from fathom.models.tokens import uses_bos
 from fathom.running.program import log, show_progress
+from fathom.running.resume import Resume, State
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from torch import Tensor
 
 CURVE_COLUMNS = ("step", "loss", "valid_loss", "learning_rate")
 WARM_UP, FLOOR = 0.05, 0.1  # shares: of the steps for the warm-up, of the learning rate at the end
-BETAS, WEIGHT_DECAY, CLIP = (0.9, 0.95), 0.1, 1.0
+BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1
 VALIDATION_INTERVAL = 50  # steps between two measurements of the validation loss
 VALID_SEQUENCES = 64
+_FIRST, _LAST, _RISE = 5, 20, 1.0  # diverged: the last losses are on average one nat above the first
 
 
 class CurvePoint(NamedTuple):
@@ -40,53 +44,19 @@ class CurvePoint(NamedTuple):
     learning_rate: float
 
 
-def build_model(settings: Training, tokenizer: Any) -> Any:
-    """Return an untrained GPT-2 or Llama model, initialised from the seed.
-
-    Raises
-    ------
-    InputError
-        If `width` is not an even multiple of `heads`.
-    """
-    import torch
-    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
-
-    if settings.width % settings.heads or settings.width // settings.heads % 2:
-        raise InputError(
-            f"width = {settings.width} is not an even multiple of heads = {settings.heads}", "models.train"
-        )
-    shared = {
-        "vocab_size": len(tokenizer),
-        "max_position_embeddings": settings.context,
-        "bos_token_id": tokenizer.bos_token_id,
-        "eos_token_id": tokenizer.eos_token_id,
-        "num_hidden_layers": settings.layers,
-        "hidden_size": settings.width,
-        "num_attention_heads": settings.heads,
-        "tie_word_embeddings": True,
-        "dtype": "float32",
-    }
-    torch.manual_seed(settings.seed)
-    if settings.architecture == "llama":
-        inner = math.ceil(settings.width * 8 / 3 / 16) * 16
-        return LlamaForCausalLM(LlamaConfig(intermediate_size=inner, **shared))
-    # a fused implementation of GPT-2's activation, gelu_new
-    return GPT2LMHeadModel(GPT2Config(activation_function="gelu_pytorch_tanh", **shared))
-
-
 def train(
     model: Any,
     tokenizer: Any,
     texts: pl.DataFrame,
     settings: Training | Adaptation,
-    dropout: float = 0.0,
     device: str = "cpu",
     add_bos: bool | None = None,
+    resume: Resume | None = None,
 ) -> list[CurvePoint]:
     """Train a model in place on fold adapt-train, with the validation loss on adapt-valid at intervals.
 
     Next-token loss; AdamW with weight decay on matrices; warm-up and cosine decay of the learning rate;
-    gradient clipping.
+    gradient clipping. All weights are trained, or an adapter, which is merged at the end.
 
     Parameters
     ----------
@@ -94,13 +64,13 @@ def train(
     texts : DataFrame
         Under contract TEXTS.
     settings : Training or Adaptation
-        Uses `steps`, `batch`, `sequence`, `learning_rate`, `seed`.
-    dropout : float, default=0.0
-        Set on every dropout layer of the model while training; 0.2 in [RawCorpora, App. A.5].
+        Dropout of an adaptation is set on every dropout layer while training; 0.2 in [RawCorpora, App. A.5].
     device : str, default="cpu"
         Device to train on.
     add_bos : bool, optional
         Whether every document starts with a BOS token; None: the tokenizer's default.
+    resume : Resume, optional
+        Where the state is saved, so that a stopped run resumes.
 
     Returns
     -------
@@ -110,7 +80,8 @@ def train(
     Raises
     ------
     InputError
-        If there is too little text, a sequence is longer than the model's context, or the loss is not finite.
+        If there is too little text, a sequence is longer than the model's context, the loss is not finite or
+        has risen, or GPU memory cannot hold one sequence.
     """
     import torch
 
@@ -118,47 +89,85 @@ def train(
     packing = SequencePacking(settings.sequence, settings.seed, uses_bos(tokenizer, add_bos))
     packed, valid = pack_folds(texts, tokenizer, packing, settings.batch, VALID_SEQUENCES)
     log.info("%s sequences of %s tokens for %s steps", f"{len(packed):,}", settings.sequence, settings.steps)
+    order = order_sequences(len(packed), settings)
+    lora = settings.lora if isinstance(settings, Adaptation) else None
     with fix_randomness(settings.seed):
-        model.to(device)
-        _set_dropout(model, dropout)
-        optimizer = _make_optimizer(model, settings.learning_rate)
-        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, make_schedule(settings.steps))
+        set_dropout(model, settings.dropout if isinstance(settings, Adaptation) else 0.0)
+        if lora is not None:  # it has a dropout of its own
+            add_adapter(model.to(getattr(torch, lora.dtype)), lora, tokenizer.name_or_path)
+        with refuse_full_memory("the model", "models"):
+            model.to(device)
+        stepper = make_stepper(model, settings, device)
         validation = torch.from_numpy(valid).to(device)
-        curve = []
-        batches = _draw_batches(packed, settings, device)
-        for step, batch in enumerate(show_progress(batches, "steps", settings.steps), start=1):
-            rate = float(schedule.get_last_lr()[0])
-            loss = _take_step(model, batch, optimizer)
-            schedule.step()
-            due = step % VALIDATION_INTERVAL == 0 or step == settings.steps
-            valid_loss = _validate(model, validation, settings.batch) if due else None
-            curve.append(CurvePoint(step, loss, valid_loss, rate))
-            _log_point(curve[-1], settings.steps)
-        _set_dropout(model, 0.0)
+        schedule = make_schedule(settings.steps)
+        curve = _restore(stepper, resume)
+        for step in show_progress(range(len(curve), settings.steps), "steps", settings.steps - len(curve)):
+            rate = settings.learning_rate * schedule(step)
+            loss = stepper.take(torch.from_numpy(packed[order[step]]).to(device), rate)
+            due = (step + 1) % VALIDATION_INTERVAL == 0 or step + 1 == settings.steps
+            valid_loss = _validate(stepper, validation, settings.batch) if due else None
+            curve.append(CurvePoint(step + 1, loss, valid_loss, rate))
+            _log_point(curve, settings.steps)
+            if resume is not None and resume.is_due():
+                values = {**stepper.list_values(), "curve": [list(point) for point in curve]}
+                resume.save(State(values, stepper.list_arrays()))
+        set_dropout(model, 0.0)
     model.to("cpu").eval()
+    if lora is not None:
+        merge_adapter(model.float())
     return curve
 
 
-def _take_step(model: Any, batch: Any, optimizer: Any) -> float:
-    """Take one optimiser step; return its loss."""
-    import torch
-
-    model.train()
-    loss = measure_loss(model, batch)
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
-    return float(loss.item())
+def make_stepper(model: Any, settings: Training | Adaptation, device: str) -> Stepper:
+    """Return what takes the steps of a training; the model is on the device, with its adapter, if any."""
+    precision = pick_precision(device, settings.precision, "models")
+    limits = Limits(settings.batch_tokens, settings.checkpointing, precision, "models")
+    return Stepper(model, _make_optimizer(model, settings.learning_rate), _PACKED, limits)
 
 
-def measure_loss(model: Any, batch: Any) -> Any:
+def _restore(stepper: Stepper, resume: Resume | None) -> list[CurvePoint]:
+    """Restore the state of a stopped run, if there is one; return its curve."""
+    saved = resume.load() if resume is not None else None
+    if saved is None:
+        return []
+    values = dict(saved.values)
+    curve = [CurvePoint(*point) for point in values.pop("curve")]
+    stepper.restore(values, saved.arrays)
+    log.info("resuming a stopped run after step %s", len(curve))
+    return curve
+
+
+def measure_loss(model: Any, batch: "Tensor") -> "Tensor":
     """Return the mean next-token loss, in nats, of a batch of ids of shape (n_sequences, n_tokens)."""
+    return sum_losses(model, batch) / _count(batch)
+
+
+def sum_losses(model: Any, batch: "Tensor") -> "Tensor":
+    """Return the summed next-token loss, in nats, of a batch of ids of shape (n_sequences, n_tokens)."""
     from torch.nn.functional import cross_entropy
 
     hidden = model.base_model(input_ids=batch, use_cache=False).last_hidden_state[:, :-1]
     logits = model.get_output_embeddings()(hidden).flatten(0, 1).float()
-    return cross_entropy(find_logit_transform(model).apply(logits), batch[:, 1:].flatten())
+    logits = find_logit_transform(model).apply(logits)
+    return cross_entropy(logits, batch[:, 1:].flatten(), reduction="sum")
+
+
+def _divide(batch: "Tensor", tokens: int) -> Sequence["Tensor"]:
+    """Return micro-batches of at most some tokens, or of one sequence."""
+    return _cut(batch, max(1, tokens // batch.shape[1]))
+
+
+def _cut(batch: "Tensor", rows: int) -> Sequence["Tensor"]:
+    """Return a batch in parts of some sequences."""
+    return [batch[start : start + rows] for start in range(0, len(batch), rows)]
+
+
+def _count(batch: "Tensor") -> int:
+    """Return the learned tokens of a batch: all but the first of each sequence."""
+    return batch.numel() - len(batch)
+
+
+_PACKED = Method(_divide, _count, lambda batch: batch.numel(), sum_losses)
 
 
 def make_schedule(steps: int) -> Callable[[int], float]:
@@ -178,40 +187,37 @@ def _make_optimizer(model: Any, learning_rate: float) -> Any:
     """Return AdamW with weight decay on matrices but not on norms and biases."""
     import torch
 
-    matrices = [weight for weight in model.parameters() if weight.ndim >= 2]
-    others = [weight for weight in model.parameters() if weight.ndim < 2]
+    weights = list_weights(model).values()
+    matrices = [weight for weight in weights if weight.ndim >= 2]
+    others = [weight for weight in weights if weight.ndim < 2]
     groups = [{"params": matrices, "weight_decay": WEIGHT_DECAY}, {"params": others, "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=learning_rate, betas=BETAS, fused=True)
+    fused = model.device.type in ("cpu", "cuda")
+    return torch.optim.AdamW(groups, lr=learning_rate, betas=BETAS, fused=fused)
 
 
-def _draw_batches(packed: "NDArray[np.int64]", settings: Training | Adaptation, device: str) -> Iterator[Any]:
-    """Yield one batch per step; each epoch visits the sequences in its own random order."""
-    import numpy as np
-    import torch
-
-    random = np.random.default_rng(settings.seed)
-    order = np.empty(0, dtype=np.int64)
-    for _ in range(settings.steps):
-        while len(order) < settings.batch:
-            order = np.concatenate([order, random.permutation(len(packed))])
-        chosen, order = order[: settings.batch], order[settings.batch :]
-        yield torch.from_numpy(packed[chosen]).to(device)
-
-
-def _validate(model: Any, sequences: Any, batch: int) -> float:
+def _validate(stepper: Stepper, sequences: "Tensor", batch: int) -> float:
     """Return the mean loss over the validation sequences, in nats."""
     import torch
 
-    model.eval()
-    with torch.no_grad():
-        parts = [(measure_loss(model, rows).item(), len(rows)) for rows in sequences.split(batch)]
+    stepper.model.eval()
+    rows = min(batch, len(_divide(sequences, stepper.tokens)[0]))
+    with torch.no_grad(), stepper.autocast():
+        parts = [(measure_loss(stepper.model, some).item(), len(some)) for some in _cut(sequences, rows)]
     return float(sum(loss * count for loss, count in parts) / len(sequences))
 
 
-def _log_point(point: CurvePoint, steps: int) -> None:
-    """Log a point that has a validation loss; raise `InputError` if training has diverged."""
-    if not math.isfinite(point.loss):
-        raise InputError(f"the loss is {point.loss} at step {point.step}", "models", "lower learning_rate")
+def _log_point(curve: Sequence[CurvePoint], steps: int) -> None:
+    """Log a point that has a validation loss; raise `InputError` if the training loss has risen for good."""
+    point = curve[-1]
+    if len(curve) >= _FIRST + _LAST:
+        first = max(earlier.loss for earlier in curve[:_FIRST])
+        last = sum(later.loss for later in curve[-_LAST:]) / _LAST
+        if last > first + _RISE:
+            raise InputError(
+                f"training diverges: the loss has risen from {first:.2f} to {last:.2f} by step {point.step}",
+                "models",
+                "lower learning_rate",
+            )
     if point.valid_loss is not None:
         log.info("step %s of %s: loss %.3f, valid %.3f", point.step, steps, point.loss, point.valid_loss)
 
@@ -227,7 +233,7 @@ def _check_context(model: Any, sequence: int) -> None:
         )
 
 
-def _set_dropout(model: Any, share: float) -> None:
+def set_dropout(model: Any, share: float) -> None:
     """Set the dropout of all layers, including attention."""
     import torch
 
@@ -236,23 +242,3 @@ def _set_dropout(model: Any, share: float) -> None:
             module.p = share
         elif isinstance(getattr(module, "attention_dropout", None), float):
             module.attention_dropout = share
-
-
-@contextmanager
-def fix_randomness(seed: int) -> Iterator[None]:
-    """Use one thread, deterministic kernels and a fixed seed inside the `with` block."""
-    import torch
-
-    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    memory: Any = torch.utils.deterministic
-    fill = memory.fill_uninitialized_memory
-    memory.fill_uninitialized_memory = False  # it is never read, and filling takes time
-    torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
-    torch.manual_seed(seed)
-    try:
-        yield
-    finally:
-        memory.fill_uninitialized_memory = fill
-        torch.use_deterministic_algorithms(strict)
-        torch.set_num_threads(threads)

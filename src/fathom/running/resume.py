@@ -47,7 +47,7 @@ class Resume:
     def __init__(self, output: Path, key: str) -> None:
         self.folder = output.with_name(f".{output.name}.partial")
         self.file = self.folder / "state.safetensors"
-        self._output, self._key, self._last = output, key, time.monotonic()
+        self._output, self._key, self._last, self._spent = output, key, time.monotonic(), 0.0
 
     def part(self, name: str) -> "Resume":
         """Return the state of one part of the run, saved in the same folder."""
@@ -56,18 +56,23 @@ class Resume:
         return part
 
     def is_due(self) -> bool:
-        """Return True if the last save is `INTERVAL` seconds ago."""
-        return time.monotonic() - self._last >= INTERVAL
+        """Return True if the last save is `INTERVAL` seconds ago; longer, if saving takes over three seconds.
+
+        Then it takes a twentieth of the time.
+        """
+        return time.monotonic() - self._last >= INTERVAL * max(1.0, self._spent / 3)
 
     def save(self, state: State) -> None:
         """Replace the saved state, atomically."""
         import numpy as np
         from safetensors.numpy import save_file
 
+        started = time.monotonic()
         arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
         with write_atomically(self.file) as temporary:
             save_file(arrays, temporary, {"key": self._key, "values": json.dumps(state.values)})
         self._last = time.monotonic()
+        self._spent = self._last - started
 
     def load(self) -> State | None:
         """Return the saved state, or None; one that is damaged or has another key is deleted and logged."""

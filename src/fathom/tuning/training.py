@@ -12,28 +12,18 @@ from fathom.config.tuning import Criterion, Lora
 from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.models.lora import copy_weights, list_weights, restore_weights
+from fathom.models.randomness import fix_randomness
+from fathom.models.steps import Limits, Method, Stepper
 from fathom.models.tokens import EncodedPair
-from fathom.models.training import fix_randomness
 from fathom.running.program import log, show_progress
 from fathom.running.resume import Resume, State
 from fathom.tuning.evaluation import is_better
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from torch import Tensor
 
-BETAS, CLIP = (0.9, 0.999), 1.0
+BETAS = (0.9, 0.999)
 _CHUNK = 64  # batches whose examples are sorted by length together
-
-
-class Progress(NamedTuple):
-    """Finished steps, their losses, the validation score of each epoch, and the best epoch."""
-
-    step: int
-    losses: list[float]
-    scores: list[float]
-    epoch: int
 
 
 class Tuned(NamedTuple):
@@ -46,7 +36,7 @@ class Tuned(NamedTuple):
     scores : list of float
         Score on the validation split after each epoch.
     epoch : int
-        The best of them, from 1; the earlier of ties.
+        The best of them, from 1; the earlier of ties. 0: none has ended.
     """
 
     losses: list[float]
@@ -86,6 +76,8 @@ def tune(
     InputError
         If there are fewer examples than one batch, or the loss is not finite.
     """
+    import torch
+
     if len(training) < settings.batch:
         raise InputError(
             f"{len(training)} training examples are fewer than one batch of {settings.batch}",
@@ -95,21 +87,34 @@ def tune(
     steps = math.ceil(len(training) / settings.batch)
     total = steps * settings.epochs
     with fix_randomness(settings.seed):
-        runner = _Runner(model, settings, total)
-        saved = resume.load() if resume else None
-        progress = runner.restore(saved) if saved else Progress(0, [], [], 0)
-        for step in show_progress(range(progress.step, total), "steps", total - progress.step):
-            if step % steps == 0 or step == progress.step:
+        stepper = make_stepper(model, settings)
+        progress, best = _restore(stepper, resume, total)
+        first = stepper.step
+        for step in show_progress(range(first, total), "steps", total - first):
+            if step % steps == 0 or step == first:
                 batches = order_batches(training, settings, step // steps)
-            progress.losses.append(runner.take_step(batches[step % steps], step))
+            torch.manual_seed(int(hash_text(str(settings.seed), str(step))[:12], 16))
+            progress.losses.append(
+                stepper.take(batches[step % steps], settings.learning_rate * (1 - step / total))
+            )
             ends = (step + 1) % steps == 0
-            progress = progress._replace(step=step + 1)
-            progress = runner.close_epoch(progress, validate(), criterion) if ends else progress
+            if ends:
+                progress, better = _close_epoch(progress, validate(), criterion, settings.epochs)
+                best = copy_weights(model) if better else best
             if resume and (ends or resume.is_due()):
-                resume.save(State(progress._asdict(), runner.list_arrays()))
-        restore_weights(model, runner.best)
+                _save(resume, stepper, progress, best)
+        restore_weights(model, best)
     model.eval()
-    return Tuned(progress.losses, progress.scores, progress.epoch)
+    return progress
+
+
+def _close_epoch(progress: Tuned, score: float, criterion: Criterion, epochs: int) -> tuple[Tuned, bool]:
+    """Record an epoch's validation score; return whether it is the best so far."""
+    epoch = len(progress.scores) + 1
+    log.info("epoch %s of %s: %s %.4g", epoch, epochs, criterion, score)
+    better = progress.epoch == 0 or is_better(criterion, score, progress.scores[progress.epoch - 1])
+    progress.scores.append(score)
+    return progress._replace(epoch=epoch if better else progress.epoch), better
 
 
 def order_batches(training: Sequence[EncodedPair], settings: Lora, epoch: int) -> list[list[EncodedPair]]:
@@ -131,105 +136,38 @@ def order_batches(training: Sequence[EncodedPair], settings: Lora, epoch: int) -
     return [[training[place] for place in batch] for batch in batches]
 
 
-class _Runner:
-    """A model's adapter, its optimiser, and the best weights so far."""
+def make_stepper(model: Any, settings: Lora) -> Stepper:
+    """Return what takes the steps of a tuning of a model with an adapter."""
+    import torch
 
-    def __init__(self, model: Any, settings: Lora, total: int) -> None:
-        import torch
+    optimizer = torch.optim.AdamW(
+        list(list_weights(model).values()),
+        lr=settings.learning_rate,
+        betas=BETAS,
+        weight_decay=settings.weight_decay,
+    )
+    method = Method(divide_batch, _count, _size, sum_losses)
+    return Stepper(model, optimizer, method, Limits(settings.batch_tokens, where="train_before_test.lora"))
 
-        self.model, self.settings, self.total = model, settings, total
-        self.weights = list_weights(model)
-        self.optimizer = torch.optim.AdamW(
-            list(self.weights.values()),
-            lr=settings.learning_rate,
-            betas=BETAS,
-            weight_decay=settings.weight_decay,
-        )
-        self.best = copy_weights(model)
-        self.budget = settings.batch_tokens
 
-    def take_step(self, batch: Sequence[EncodedPair], step: int) -> float:
-        """Take one step; on out-of-memory halve the micro-batch and try again."""
-        import torch
+def _restore(stepper: Stepper, resume: Resume | None, total: int) -> tuple[Tuned, dict[str, Any]]:
+    """Restore the state of a stopped run, if there is one; return its progress and its best weights."""
+    import torch
 
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.settings.learning_rate * (1 - step / self.total)
-        while True:
-            torch.manual_seed(int(hash_text(str(self.settings.seed), str(step))[:12], 16))
-            try:
-                loss = self._accumulate(batch)
-                break
-            except torch.cuda.OutOfMemoryError:
-                self._halve(batch)
-        if not math.isfinite(loss):
-            raise InputError(
-                f"the loss is {loss} at step {step + 1}", "train_before_test.lora", "lower learning_rate"
-            )
-        torch.nn.utils.clip_grad_norm_(self.weights.values(), CLIP)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
-        return loss
+    saved = resume.load() if resume is not None else None
+    if saved is None:
+        return Tuned([], [], 0), copy_weights(stepper.model)
+    stepper.restore(saved.values["stepper"], saved.arrays)
+    log.info("resuming a stopped run at step %s of %s", stepper.step + 1, total)
+    best = {name: torch.from_numpy(saved.arrays[f"best.{name}"]) for name in stepper.weights}
+    return Tuned(*(saved.values[name] for name in Tuned._fields)), best
 
-    def _accumulate(self, batch: Sequence[EncodedPair]) -> float:
-        """Accumulate the gradients of a batch over its micro-batches; return its loss."""
-        self.model.train()
-        count = sum(len(pair.ids) - pair.start for pair in batch)
-        loss = 0.0
-        for piece in divide_batch(batch, self.budget):
-            part = sum_losses(self.model, piece) / count
-            part.backward()  # type: ignore[no-untyped-call]
-            loss += float(part.item())
-        return loss
 
-    def _halve(self, batch: Sequence[EncodedPair]) -> None:
-        """Halve the micro-batch from here on."""
-        import torch
-
-        self.optimizer.zero_grad(set_to_none=True)
-        torch.cuda.empty_cache()
-        if self.budget <= max(len(pair.ids) for pair in batch):
-            raise InputError(
-                "one example does not fit into GPU memory", "train_before_test.lora", "lower max_tokens"
-            )
-        self.budget //= 2
-        log.info("out of GPU memory: micro-batches of %s tokens from here on", self.budget)
-
-    def close_epoch(self, progress: Progress, score: float, criterion: Criterion) -> Progress:
-        """Record an epoch's validation score; keep its weights if it is the best."""
-        epoch = len(progress.scores) + 1
-        progress.scores.append(score)
-        log.info("epoch %s of %s: %s %.4g", epoch, self.settings.epochs, criterion, score)
-        if progress.epoch == 0 or is_better(criterion, score, progress.scores[progress.epoch - 1]):
-            self.best = copy_weights(self.model)
-            progress = progress._replace(epoch=epoch)
-        return progress
-
-    def list_arrays(self) -> "dict[str, NDArray[np.float32]]":
-        """Return what a run needs to resume: weights, best weights, moments of the optimiser."""
-        found = {f"best.{name}": weight for name, weight in self.best.items()}
-        for name, weight in self.weights.items():
-            moments = self.optimizer.state[weight]
-            found[f"weight.{name}"] = weight.detach()
-            found[f"first.{name}"] = moments["exp_avg"]
-            found[f"second.{name}"] = moments["exp_avg_sq"]
-        return {name: tensor.cpu().numpy() for name, tensor in found.items()}
-
-    def restore(self, state: State) -> Progress:
-        """Resume from the state that a stopped run saved."""
-        import torch
-
-        progress = Progress(**state.values)
-        tensors = {name: torch.from_numpy(array) for name, array in state.arrays.items()}
-        restore_weights(self.model, {name: tensors[f"weight.{name}"] for name in self.weights})
-        self.best = {name: tensors[f"best.{name}"] for name in self.weights}
-        for name, weight in self.weights.items():
-            self.optimizer.state[weight] = {
-                "step": torch.tensor(float(progress.step)),
-                "exp_avg": tensors[f"first.{name}"].to(weight.device),
-                "exp_avg_sq": tensors[f"second.{name}"].to(weight.device),
-            }
-        log.info("resuming a stopped run at step %s of %s", progress.step + 1, self.total)
-        return progress
+def _save(resume: Resume, stepper: Stepper, progress: Tuned, best: "dict[str, Tensor]") -> None:
+    """Save the state of a run."""
+    arrays = {f"best.{name}": weight.numpy() for name, weight in best.items()}
+    values = progress._asdict() | {"stepper": stepper.list_values()}
+    resume.save(State(values, arrays | stepper.list_arrays()))
 
 
 def divide_batch(batch: Sequence[EncodedPair], budget: int) -> list[list[EncodedPair]]:
@@ -241,6 +179,16 @@ def divide_batch(batch: Sequence[EncodedPair], budget: int) -> list[list[Encoded
         else:
             pieces.append([pair])
     return pieces
+
+
+def _count(batch: Sequence[EncodedPair]) -> int:
+    """Return the learned tokens of some examples."""
+    return sum(len(pair.ids) - pair.start for pair in batch)
+
+
+def _size(batch: Sequence[EncodedPair]) -> int:
+    """Return the tokens of a micro-batch, padding included."""
+    return max(len(pair.ids) for pair in batch) * len(batch)
 
 
 def measure_loss(model: Any, encoded: Sequence[EncodedPair], budget: int) -> float:
@@ -258,7 +206,7 @@ def measure_loss(model: Any, encoded: Sequence[EncodedPair], budget: int) -> flo
     model.eval()
     with torch.inference_mode():
         total = sum(float(sum_losses(model, piece)) for piece in divide_batch(encoded, budget))
-    return total / sum(len(pair.ids) - pair.start for pair in encoded)
+    return total / _count(encoded)
 
 
 def sum_losses(model: Any, batch: Sequence[EncodedPair], length: int | None = None) -> "Tensor":
@@ -278,19 +226,20 @@ def sum_losses(model: Any, batch: Sequence[EncodedPair], length: int | None = No
     longest = length or max(len(pair.ids) for pair in batch)
     ids = torch.zeros((len(batch), longest), dtype=torch.long)
     mask = torch.zeros_like(ids)
-    places = []
+    places, device = [], model.device
     for row, pair in enumerate(batch):
         ids[row, : len(pair.ids)] = torch.tensor(pair.ids)
         mask[row, : len(pair.ids)] = 1
         places += [(row, place) for place in range(pair.start, len(pair.ids))]
     rows, columns = torch.tensor(places).T
+    padded = any(len(pair.ids) < longest for pair in batch)
     first = min(pair.start for pair in batch) - 1  # no logits are made for what stands before
     output = model(
-        input_ids=ids.to(model.device),
-        attention_mask=None if bool(mask.all()) else mask.to(model.device),
+        input_ids=ids.to(device),
+        attention_mask=mask.to(device) if padded else None,
         use_cache=False,
-        logits_to_keep=torch.arange(first, longest, device=model.device),
+        logits_to_keep=torch.arange(first, longest, device=device),
     )
-    logits = output.logits[rows, columns - 1 - first].float()
-    wanted = ids[rows, columns].to(model.device)
+    logits = output.logits[rows.to(device), (columns - 1 - first).to(device)].float()
+    wanted = ids[rows, columns].to(device)
     return cross_entropy(logits, wanted, reduction="sum")

@@ -1,0 +1,59 @@
+"""Number formats of products: what a device has, and what training uses."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from fathom.errors import InputError
+
+
+def check_bfloat16(device: str, where: str) -> None:
+    """Raise `InputError` if a device is a GPU that does not compute in bfloat16 itself."""
+    if not has_bfloat16(device):
+        import torch
+
+        raise InputError(
+            f"{torch.cuda.get_device_name(device)} does not compute in bfloat16",
+            where,
+            "set float32, or take a GPU of the generation Ampere (A100, RTX 30) or later",
+        )
+
+
+def has_bfloat16(device: str) -> bool:
+    """Return True for the processor, and for a GPU that computes in bfloat16 without emulation."""
+    import torch
+
+    if not device.startswith("cuda"):
+        return True
+    with torch.cuda.device(device):
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+
+
+def pick_precision(device: str, precision: str, where: str) -> str:
+    """Return the number format of training's products on a device.
+
+    Parameters
+    ----------
+    device : str
+        cpu, cuda or cuda:N.
+    precision : {"auto", "float32", "bfloat16"}
+        `auto`: bfloat16 on a GPU that has it, else float32.
+    where : str
+        Name of the setting's section for messages.
+
+    Raises
+    ------
+    InputError
+        If bfloat16 is asked for on a GPU without it.
+    """
+    if precision == "auto":
+        return "bfloat16" if device.startswith("cuda") and has_bfloat16(device) else "float32"
+    if precision == "bfloat16":
+        check_bfloat16(device, f"{where}: precision = bfloat16")
+    return precision
+
+
+def autocast(device_type: str, precision: str) -> AbstractContextManager[Any]:
+    """Compute products in a number format inside the `with` block; weights stay as they are."""
+    import torch
+
+    return torch.autocast(device_type, torch.bfloat16) if precision == "bfloat16" else nullcontext()

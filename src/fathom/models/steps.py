@@ -1,0 +1,251 @@
+"""One optimiser step, for every training: micro-batches, halving when memory runs out, clipped gradients.
+
+A step's loss is the mean over the learned tokens of its whole batch, whatever the micro-batches: each adds
+its summed loss divided by the batch's number of tokens, so their gradients add up to that of the batch.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from fathom.errors import InputError
+from fathom.models.precision import autocast
+from fathom.models.randomness import read_random_state, restore_random_state
+from fathom.running.program import log
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+CLIP = 1.0
+LARGE = 1_000_000_000
+"""Parameters from which on `checkpointing: auto` keeps no activations."""
+
+
+class Method(NamedTuple):
+    """What is learned from a batch, and how a batch divides.
+
+    Attributes
+    ----------
+    divide : callable
+        Takes a batch and a number of tokens; returns micro-batches of at most so many, or of one example.
+    count : callable
+        Returns the learned tokens of a batch.
+    size : callable
+        Returns the tokens of a micro-batch, padding included.
+    sum_losses : callable
+        Takes the model and a micro-batch; returns the summed loss over its learned tokens, in nats.
+    """
+
+    divide: Callable[[Any, int], Sequence[Any]]
+    count: Callable[[Any], int]
+    size: Callable[[Any], int]
+    sum_losses: Callable[[Any, Any], "Tensor"]
+
+
+class Limits(NamedTuple):
+    """How a step is computed.
+
+    Attributes
+    ----------
+    tokens : int
+        Tokens in a micro-batch, padding included.
+    checkpointing : {"auto", "always", "never"}
+        Whether activations are computed again in the backward pass instead of being kept; `auto`: for models
+        of 1 billion parameters or more, and once memory has run out.
+    precision : {"float32", "bfloat16"}
+        Number format of products, see :func:`fathom.models.precision.autocast`.
+    where : str
+        What is trained, for messages.
+    """
+
+    tokens: int
+    checkpointing: Literal["auto", "always", "never"] = "auto"
+    precision: str = "float32"
+    where: str = "training"
+
+
+class Stepper:
+    """A model whose trainable weights are changed step by step.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+        On its device. Its parameters that require a gradient are trained.
+    optimizer : torch.optim.AdamW
+        Of these parameters.
+    method : Method
+    limits : Limits
+
+    Attributes
+    ----------
+    step : int
+        Steps taken.
+    tokens : int
+        Tokens in a micro-batch from here on.
+    """
+
+    def __init__(self, model: Any, optimizer: Any, method: Method, limits: Limits) -> None:
+        self.model, self.optimizer, self.method, self.limits = model, optimizer, method, limits
+        self.weights = {name: each for name, each in model.named_parameters() if each.requires_grad}
+        self.step, self.tokens, self.recomputes = 0, limits.tokens, False
+        large = sum(weight.numel() for weight in model.parameters()) >= LARGE
+        if limits.checkpointing == "always" or (limits.checkpointing == "auto" and large):
+            self._recompute()
+
+    def take(self, batch: Any, rate: float) -> float:
+        """Take one step with a learning rate; return the mean loss over the batch's learned tokens, in nats.
+
+        Raises
+        ------
+        InputError
+            If loss or gradient are not finite, or GPU memory cannot hold one example.
+        """
+        import torch
+
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        random = read_random_state(self.model.device)
+        while (loss := self._try(batch)) is None:
+            self._make_room(batch)
+            restore_random_state(random, self.model.device)
+        norm = torch.nn.utils.clip_grad_norm_(self.weights.values(), CLIP)
+        self._check(loss, float(norm))
+        with refuse_full_memory("the optimiser's state", self.limits.where):
+            self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.step += 1
+        return loss
+
+    def _try(self, batch: Any) -> float | None:
+        """Accumulate the gradients of a batch; return its loss, or None if memory ran out."""
+        import torch
+
+        try:
+            return sum(float(part) for part in self.accumulate(batch))
+        except torch.OutOfMemoryError:
+            return None  # the caller makes room: here the exception would still hold the activations
+
+    def accumulate(self, batch: Any) -> "list[Tensor]":
+        """Accumulate the gradients of a batch over its micro-batches; return their shares of its loss."""
+        self.model.train()
+        count, parts = self.method.count(batch), list[Any]()
+        for piece in self.method.divide(batch, self.tokens):
+            with self.autocast():
+                part = self.method.sum_losses(self.model, piece) / count
+            part.backward()  # type: ignore[no-untyped-call]
+            parts.append(part.detach())
+        return parts
+
+    def autocast(self) -> Any:
+        """Return the context in which the model computes."""
+        return autocast(self.model.device.type, self.limits.precision)
+
+    def _make_room(self, batch: Any) -> None:
+        """Keep no activations from here on; if that is so already, halve the micro-batch."""
+        import torch
+
+        self.optimizer.zero_grad(set_to_none=True)
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        if self.limits.checkpointing == "auto" and not self.recomputes:
+            self._recompute()
+            if self.recomputes:
+                return
+        pieces = self.method.divide(batch, self.tokens)
+        if len(pieces) == len(batch):
+            raise InputError(
+                "GPU memory cannot hold one example",
+                self.limits.where,
+                "shorten the examples (sequence or max_tokens), train an adapter (lora), or use a larger GPU",
+            )
+        self.tokens = min(self.tokens, max(map(self.method.size, pieces))) // 2
+        log.info("out of GPU memory: micro-batches of %s tokens from here on", self.tokens)
+
+    def _recompute(self) -> None:
+        """Compute activations again in the backward pass, where the architecture can."""
+        if not getattr(self.model, "supports_gradient_checkpointing", False):
+            log.info("this architecture has no gradient checkpointing: activations are kept")
+            return
+        enable = getattr(
+            self.model, "activation_checkpointing_enable", None
+        )  # its name since transformers 5.2
+        (enable or self.model.gradient_checkpointing_enable)({"use_reentrant": False})
+        self.model.disable_input_require_grads()  # only reentrant checkpoints need it
+        self.recomputes = True
+        log.info("activations are computed again in the backward pass: less memory, a third more time")
+
+    def _check(self, loss: float, norm: float) -> None:
+        """Raise `InputError` if a loss or the norm of a gradient is not finite; no weight has changed yet."""
+        for what, number in (("loss", loss), ("gradient's norm", norm)):
+            if not math.isfinite(number):
+                raise InputError(
+                    f"the {what} is {number} at step {self.step + 1}",
+                    self.limits.where,
+                    "lower learning_rate",
+                )
+
+    def list_arrays(self) -> "dict[str, NDArray[Any]]":
+        """Return what a run needs to resume: weights, the optimiser's moments, random states."""
+        found: dict[str, Any] = {
+            f"random.{name}": state for name, state in read_random_state(self.model.device).items()
+        }
+        for name, weight in self.weights.items():
+            moments = self.optimizer.state[weight]
+            found[f"weight.{name}"] = weight.detach()
+            found[f"first.{name}"] = moments["exp_avg"]
+            found[f"second.{name}"] = moments["exp_avg_sq"]
+        return {name: tensor.cpu().numpy() for name, tensor in found.items()}
+
+    def list_values(self) -> dict[str, Any]:
+        """Return the rest of it, as JSON values."""
+        return {"step": self.step, "tokens": self.tokens, "recomputes": self.recomputes}
+
+    def restore(self, values: Mapping[str, Any], arrays: "Mapping[str, NDArray[Any]]") -> None:
+        """Resume from what a stopped run saved."""
+        import torch
+
+        tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        self.step, self.tokens = values["step"], values["tokens"]
+        if values["recomputes"] and not self.recomputes:
+            self._recompute()
+        order = {id(weight): name for name, weight in self.weights.items()}
+        groups = self.optimizer.param_groups
+        names = [order[id(weight)] for group in groups for weight in group["params"]]
+        count = torch.tensor(float(self.step))
+        moments = {
+            place: {
+                "step": count.clone(),
+                "exp_avg": tensors[f"first.{name}"],
+                "exp_avg_sq": tensors[f"second.{name}"],
+            }
+            for place, name in enumerate(names)
+        }
+        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": moments})
+        with torch.no_grad():
+            for name, weight in self.weights.items():
+                weight.copy_(tensors[f"weight.{name}"])
+        restore_random_state(
+            {
+                name.removeprefix("random."): each
+                for name, each in tensors.items()
+                if name.startswith("random.")
+            },
+            self.model.device,
+        )
+
+
+@contextmanager
+def refuse_full_memory(what: str, where: str) -> Iterator[None]:
+    """Raise `InputError` if GPU memory runs out inside the `with` block, where no smaller batch helps."""
+    import torch
+
+    try:
+        yield
+    except torch.OutOfMemoryError:
+        raise InputError(
+            f"GPU memory cannot hold {what}",
+            where,
+            "train an adapter (lora), share the work among several GPUs, or use a larger one",
+        ) from None

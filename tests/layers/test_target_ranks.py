@@ -164,8 +164,7 @@ def run(name: str, *arguments: Any) -> subprocess.CompletedProcess[str]:
 def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     tokenizer = make_tokenizer()
     tokenizer.add_special_tokens({"eos_token": "<s>"})
-    for place, name in enumerate(("base", "moved")):
-        save_model(tmp_path / name, make_model("llama", seed=place), tokenizer)
+    save_model(tmp_path / "base", make_model("llama", seed=0), tokenizer)
     (tmp_path / "stopwords.txt").write_text("the\nword9\n")
     (tmp_path / "keywords.tsv").write_text("keyword\nword0 word1\nword10 word1\nsilent word\n")
     sentences = [
@@ -180,35 +179,31 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
              "text": [" ".join(WORDS[3 + n : 23 + n]) for n in range(40)]}  # fmt: skip
     pl.DataFrame(texts).write_parquet(tmp_path / "texts.parquet")
     small = {"k": 10, "list_length": 12, "other_k": [3], "other_lengths": [5]}
-    settings = json.dumps({"layers": small, "scoring": {"device": "cpu"}})
     lens = {"steps": 3, "batch": 2, "sequence": 8, "positions": 5}
-    out, base = tmp_path / "out", tmp_path / "base"
+    out = tmp_path / "out"
+    given = ("--model", tmp_path / "base", "--wordlists", tmp_path, "--finished", tmp_path / "finished")
+    domain = ("x", tmp_path / "keywords.tsv", tmp_path / "sentences.parquet", tmp_path / "pairs.jsonl")
+    settings = json.dumps({"layers": small, "lens": lens, "scoring": {"device": "cpu"}})
     done = run(
-        "measure_layer_rates", "--model", base, "--keywords", tmp_path / "keywords.tsv", "--sentences",
-        tmp_path / "sentences.parquet", "--wordlists", tmp_path, "--output", out / "rates.parquet",
-        "--tokens", out / "tokens.parquet", "--token-lists", out / "lists.parquet", "--examples",
-        out / "examples.tsv", "--report", out / "rates.json", "--settings", settings,
+        "measure_layers", *given, "--domain", *domain, out / "base",
+        "--texts", "x", tmp_path / "texts.parquet", "--settings", settings,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    report = json.loads((out / "rates.json").read_text())
+    report = json.loads((out / "base.rates.json").read_text())
     assert report["without_sentences"] == ["silent word"] and report["keywords"] == 2
     assert "1 of 3 keywords have no clean sentence" in done.stderr
+    assert sorted(path.name.removeprefix("base.") for path in out.iterdir()) == [
+        "examples.tsv", "lens.json", "lens.safetensors", "rates.json", "rates.parquet", "targets.json",
+        "targets.parquet", "token-lists.parquet", "tokens.parquet",
+    ]  # fmt: skip
+    assert len(read_table(out / "base.targets.parquet", LAYER_TARGETS)) == 12 * 2 * 4
+    without = json.dumps({"lens": {"steps": 0}})
     done = run(
-        "train_lens", "--model", base, "--texts", tmp_path / "texts.parquet", "--output",
-        out / "lens.safetensors", "--report", out / "lens.json", "--settings",
-        json.dumps({"lens": lens, "scoring": {"device": "cpu"}}),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    targets = ("--pairs", tmp_path / "pairs.jsonl", "--lens", out / "lens.safetensors", "--output",
-               out / "targets.parquet", "--report", out / "targets.json", "--settings", settings)  # fmt: skip
-    done = run("measure_layer_targets", "--model", tmp_path / "moved", *targets)
-    assert done.returncode == 1 and "this tuned lens belongs to other weights" in done.stderr
-    assert not (out / "targets.parquet").exists()
-    done = run("measure_layer_targets", "--model", base, *targets)
-    assert done.returncode == 0, done.stderr
-    assert len(read_table(out / "targets.parquet", LAYER_TARGETS)) == 12 * 2 * 4
+        "measure_layers", *given, "--domain", *domain, out / "n", "--texts", "x", "t", "--settings", without
+    )
+    assert done.returncode == 1 and "lens.steps is 0: nothing to train" in done.stderr
     tables = [part for name in ("base", "again") for kind in ("rates", "targets")
-              for part in (f"--{kind}", name, out / f"{kind}.parquet")]  # fmt: skip
+              for part in (f"--{kind}", name, out / f"base.{kind}.parquet")]  # fmt: skip
     done = run(
         "summarize_layers", *tables, "--reference", "again", "base", "--output", out / "layers.csv",
         "--changes", out / "changes.csv", "--onsets", out / "onsets.csv", "--settings",
@@ -220,8 +215,8 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     assert set(changes["change"].drop_nulls()) == {0}
     done = run(
         "plot_layers", "--figure", "rates", "--models", "base", "again", "--summary", out / "layers.csv",
-        "--changes", out / "changes.csv", "--rates", out / "rates.parquet", "--title", "Words", "--output",
-        out / "f.pdf", "--png", out / "f.png", "--table", out / "f.csv", "--settings",
+        "--changes", out / "changes.csv", "--rates", out / "base.rates.parquet", "--title", "Words",
+        "--output", out / "f.pdf", "--png", out / "f.png", "--table", out / "f.csv", "--settings",
         json.dumps({"layers": small}),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,6 @@
 """Dry runs of every target, configuration and profile, on empty input files."""
 
+import os
 import re
 import subprocess
 import sys
@@ -174,17 +175,31 @@ def test_the_scorer_is_told_how_many_gpus_it_has():
     assert done.stdout.count("python scripts/scoring/score_model.py") == done.stdout.count("--gpus 4") > 1
 
 
+def test_gpu_jobs_share_the_gpus_of_this_machine(tmp_path, monkeypatch):
+    """What a job asks for is cut down to what there is: the limit under which jobs run side by side."""
+    command = tmp_path / "nvidia-smi"
+    command.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA A100'\necho 'GPU 1: NVIDIA A100'\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    asked = ("-n", "-c16", "--nolock", "-p", "--forceall", "--set-resources", "score_model:gpu=4")
+    for more, gpus in (((), 2), (("--resources", "gpu=3"), 3), (("--jobs", "9", "--executor", "slurm"), 4)):
+        done = run_snakemake(*asked, *more, "--config", "run=plan")
+        assert done.returncode == 0, done.stderr + done.stdout
+        assert done.stdout.count(f"--gpus {gpus} ") == done.stdout.count("score_model.py --model") > 1
+
+
 def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
     preset = ("--configfile", "config/papers/beyond-benchmarks-layers.yaml", "--config", f"dump={dump}")
     done = plan("--forceall", *preset, "run=plan", "--", "layers")
     assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
-    assert jobs.count("measure_layer_rates") == jobs.count("train_lens") == 15
-    assert jobs.count("measure_layer_targets") == jobs.count("adapt_model") + 9 == 15
+    assert jobs.count("measure_layers") == jobs.count("adapt_model") + 9 == 15
+    assert "layers/gpt2-medium.lens.safetensors" in done.stdout
     assert jobs.count("plot_layers") == 4 * 7 and "score_model" not in jobs
     without = plan("--forceall", "--config", "run=plan", "lens={steps: 0}", "--", "layers")
-    assert "train_lens" not in JOB.findall(without.stdout) and "plot_layers" in JOB.findall(without.stdout)
-    assert not {"measure_layer_rates", "train_lens"} & set(JOB.findall(plan(*EVERYTHING).stdout))
+    assert ".lens.safetensors" not in without.stdout and "plot_layers" in JOB.findall(without.stdout)
+    assert "measure_layers" not in JOB.findall(plan(*EVERYTHING).stdout)
 
 
 @pytest.mark.parametrize("target", ["all", "benchmarks", "figures", "rankings", "layers"])
@@ -263,4 +278,4 @@ def test_threads_of_a_job_reach_the_programs_that_take_them():
             for option in re.findall(r'"(--threads|--workers)"', path.read_text()):
                 assert f"{option} {{threads}}" in body, program
                 checked.add(program)
-    assert {"score_model", "embed_sentences", "measure_layer_rates"} <= checked
+    assert {"score_model", "embed_sentences", "measure_layers"} <= checked

@@ -12,6 +12,7 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import read_config
 from fathom.errors import InputError
+from fathom.running.gpus import SHARED, count_gpus
 from fathom.workflow.inputs import (
     find_code,
     find_inputs,
@@ -43,6 +44,19 @@ if workflow.remote_exec:
     SHELL_PREFIX += 'export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; '
 
 shell.prefix(SHELL_PREFIX)
+
+
+def limit_gpus():
+    """Let at most as many jobs with a GPU run side by side as this machine has GPUs, unless --resources says it."""
+    is_local = workflow.global_resources["_nodes"].value is None
+    if workflow.is_main_process and is_local and "gpu" not in workflow.global_resources:
+        gpus = count_gpus()
+        if gpus:  # without one, they run on processors, as many as there are cores
+            workflow.register_resource("gpu", gpus)
+            os.environ[SHARED] = "1"
+
+
+limit_gpus()
 
 # not a module of another workflow
 IS_MAIN = workflow.modifier.is_main_snakefile()

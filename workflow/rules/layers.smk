@@ -9,104 +9,66 @@ Out: <results>/{domain}/layers/{model}.{tokens,rates,token-lists,targets}.parque
 LAYER_MODELS = CONFIG.layer_models
 
 
-rule measure_layer_rates:
+LENSES = CONFIG.benchmark_domains if OUTPUTS.trains_lenses else []
+
+
+def measured_layers(wildcards, input, output):
+    """Return a param: `--domain NAME KEYWORDS SENTENCES PAIRS PREFIX` for each domain."""
+    places = zip(CONFIG.benchmark_domains, input.keywords, input.sentences, input.pairs)
+    return list_options(
+        "domain", places, [path.removesuffix(".rates.parquet") for path in output.rates]
+    )
+
+
+# one load of the weights for all domains; a job of its own, for few runs ask for layers
+rule measure_layers:
     input:
-        code=sources("measure_layer_rates"),
+        code=sources("measure_layers"),
         model="<results>/models/{model}/model.json",
-        keywords="<results>/{domain}/keywords.tsv",
-        sentences="<results>/{domain}/sentences.parquet",
+        keywords=of_domains("<results>/DOMAIN/keywords.tsv"),
+        sentences=of_domains("<results>/DOMAIN/sentences.parquet"),
+        pairs=of_domains(
+            f"<results>/DOMAIN/benchmark/{CONFIG.layers.variant}/pairs.parquet"
+        ),
+        texts=of_domains("<results>/corpus/texts/DOMAIN.parquet", LENSES),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        rates="<results>/{domain}/layers/{model}.rates.parquet",
-        tokens="<results>/{domain}/layers/{model}.tokens.parquet",
-        lists="<results>/{domain}/layers/{model}.token-lists.parquet",
-        examples="<results>/{domain}/layers/{model}.examples.tsv",
-        report="<results>/{domain}/layers/{model}.rates.json",
+        rates=of_domains("<results>/DOMAIN/layers/{model}.rates.parquet"),
+        tokens=of_domains("<results>/DOMAIN/layers/{model}.tokens.parquet"),
+        lists=of_domains("<results>/DOMAIN/layers/{model}.token-lists.parquet"),
+        examples=of_domains("<results>/DOMAIN/layers/{model}.examples.tsv"),
+        rate_reports=of_domains("<results>/DOMAIN/layers/{model}.rates.json"),
+        lenses=of_domains("<results>/DOMAIN/layers/{model}.lens.safetensors", LENSES),
+        lens_reports=of_domains("<results>/DOMAIN/layers/{model}.lens.json", LENSES),
+        targets=of_domains("<results>/DOMAIN/layers/{model}.targets.parquet"),
+        target_reports=of_domains("<results>/DOMAIN/layers/{model}.targets.json"),
     log:
-        "<logs>/measure_layer_rates/{domain}.{model}.log",
+        "<logs>/measure_layers/{model}.log",
     benchmark:
-        "<timings>/measure_layer_rates/{domain}.{model}.tsv"
+        "<timings>/measure_layers/{model}.tsv"
     wildcard_constraints:
         model=one_of(LAYER_MODELS),
+    priority: 1
     conda:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
-        runtime=grow(240),
+        mem_mb=grow(24000 if LENSES else 16000),
+        runtime=grow(480),
         gpu=1,
+        domains=len(CONFIG.benchmark_domains),
     params:
-        settings=settings.of_layers("scoring"),
+        settings=settings.of_layers("scoring", "lens"),
         wordlists=folder_of("wordlists"),
-    shell:
-        "python {input.code[0]:q} --model {input.model:q} --keywords {input.keywords:q}"
-        " --sentences {input.sentences:q} --wordlists {params.wordlists:q}"
-        " --settings {params.settings:q} --threads {threads} --output {output.rates:q}"
-        " --tokens {output.tokens:q} --token-lists {output.lists:q} --examples {output.examples:q} --report {output.report:q}"
-        " --log {log:q}"
-
-
-rule train_lens:
-    input:
-        code=sources("train_lens"),
-        model="<results>/models/{model}/model.json",
-        texts="<results>/corpus/texts/{domain}.parquet",
-    output:
-        lens="<results>/{domain}/layers/{model}.lens.safetensors",
-        report="<results>/{domain}/layers/{model}.lens.json",
-    log:
-        "<logs>/train_lens/{domain}.{model}.log",
-    benchmark:
-        "<timings>/train_lens/{domain}.{model}.tsv"
-    wildcard_constraints:
-        model=one_of(LAYER_MODELS),
-    conda:
-        "../../envs/gpu.yaml"
-    threads: 1
-    resources:
-        mem_mb=grow(24000),
-        runtime=grow(240),
-        gpu=1,
-    params:
-        settings=settings.of("scoring", "lens"),
-    shell:
-        "python {input.code[0]:q} --model {input.model:q} --texts {input.texts:q}"
-        " --settings {params.settings:q} --output {output.lens:q} --report {output.report:q} --log {log:q}"
-
-
-rule measure_layer_targets:
-    input:
-        code=sources("measure_layer_targets"),
-        model="<results>/models/{model}/model.json",
-        pairs=f"<results>/{{domain}}/benchmark/{CONFIG.layers.variant}/pairs.parquet",
-        lens=(
-            ["<results>/{domain}/layers/{model}.lens.safetensors"]
-            if OUTPUTS.trains_lenses
-            else []
+        finished=finished("layers"),
+        domains=measured_layers,
+        texts=lambda wildcards, input: list_options(
+            "texts", [[name] for name in LENSES], input.texts
         ),
-    output:
-        targets="<results>/{domain}/layers/{model}.targets.parquet",
-        report="<results>/{domain}/layers/{model}.targets.json",
-    log:
-        "<logs>/measure_layer_targets/{domain}.{model}.log",
-    benchmark:
-        "<timings>/measure_layer_targets/{domain}.{model}.tsv"
-    wildcard_constraints:
-        model=one_of(LAYER_MODELS),
-    conda:
-        "../../envs/gpu.yaml"
-    threads: 1
-    resources:
-        mem_mb=grow(16000),
-        runtime=grow(240),
-        gpu=1,
-    params:
-        settings=settings.of_layers("scoring"),
-        lens=lambda wildcards, input: f"--lens {input.lens}" if input.lens else "",
     shell:
-        "python {input.code[0]:q} --model {input.model:q} --pairs {input.pairs:q} {params.lens}"
-        " --settings {params.settings:q} --threads {threads} --output {output.targets:q}"
-        " --report {output.report:q} --log {log:q}"
+        "python {input.code[0]:q} --model {input.model:q} {params.domains} {params.texts}"
+        " --wordlists {params.wordlists:q} --finished {params.finished:q} --settings {params.settings:q}"
+        " --threads {threads} --log {log:q}"
 
 
 rule summarize_layers:

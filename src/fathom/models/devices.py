@@ -3,6 +3,7 @@
 from typing import Any
 
 from fathom.errors import InputError
+from fathom.running.gpus import claim_gpus
 from fathom.running.program import log
 
 
@@ -12,7 +13,7 @@ def pick_devices(device: str, gpus: int = 1) -> list[str]:
 
     if device != "auto":
         return [pick_device(device)]
-    found = [f"cuda:{index}" for index in range(min(gpus, torch.cuda.device_count()))]
+    found = [f"cuda:{index}" for index in claim_gpus(torch.cuda.device_count(), gpus)]
     if 0 < len(found) < gpus:
         log.info("%s GPUs were requested, %s are visible", gpus, len(found))
     return found or ["cpu"]

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.io.files import hash_file, hash_text, write_atomically
+from fathom.io.files import hash_text, write_atomically
+from fathom.running.file_hashes import hash_once
 
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
                     "spiece.model", "sentencepiece*.model")  # fmt: skip
@@ -18,7 +19,7 @@ def fingerprint_folder(folder: Path | str) -> str:
     """Hash the weights, configuration and tokenizer files of a model folder, including their names."""
     patterns = (*WEIGHT_FILES, *TOKENIZER_FILES)
     files = {file for pattern in patterns for file in Path(folder).glob(pattern) if file.is_file()}
-    return hash_text(*(part for file in sorted(files) for part in (file.name, hash_file(file))))
+    return hash_text(*(part for file in sorted(files) for part in (file.name, hash_once(file))))
 
 
 def check_weight_names(names: Iterable[str], where: str) -> None:

@@ -1,7 +1,6 @@
 """Model pointers, and models loaded from them. Safetensors only, no remote code."""
 
 import hashlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -166,38 +165,6 @@ def load_model(source: Pointer | Path | str, dtype: str = "float32", device: str
         )
     check_vocabulary(model, tokenizer, pointer.path)
     return model.to(pick_device(device)).eval(), tokenizer
-
-
-def open_model(
-    path: Path | str, dtype: str, device: str, threads: int | None = None
-) -> tuple[Pointer, Any, Any]:
-    """Load the model of a program: offline, with a number of PyTorch threads.
-
-    Parameters
-    ----------
-    path : Path or str
-        Path of a pointer, or a model folder.
-    dtype, device : str
-        As in :func:`load_model`.
-    threads : int, optional
-        PyTorch threads; None: leave them unchanged.
-
-    Returns
-    -------
-    pointer, model, tokenizer
-
-    Raises
-    ------
-    InputError
-        As :func:`load_model`.
-    """
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    import torch
-
-    if threads is not None:
-        torch.set_num_threads(threads)
-    pointer = read_pointer(path)
-    return pointer, *load_model(pointer, dtype, device)
 
 
 def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:

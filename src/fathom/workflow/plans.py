@@ -165,7 +165,8 @@ def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
 def run_dry(request: Request) -> str:
     """Return what `snakemake --dry-run` prints; raise `InputError` with its complaint if it cannot plan."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
-    command += ["--nolock", "--cores", "64"]
+    # what rules ask for, whatever GPUs this machine has
+    command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]
     command += ["--configfile", *request.configfiles] if request.configfiles else []
     command += ["--config", *request.values] if request.values else []
     command += ["--forceall"] if request.forceall else []

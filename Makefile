@@ -3,10 +3,10 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 
-.PHONY: help demo test cluster lint docs perf clean
+.PHONY: help demo test cluster lint docs perf gpu-check clean
 
 help: ## list these targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 18
 
 .DEFAULT_GOAL := help
 
@@ -49,6 +49,10 @@ perf: .venv/installed ## measure speed against peers and limits
 	$(BIN)/python perf/tuning.py
 	$(BIN)/python perf/planning.py
 	$(BIN)/python perf/memory.py
+
+# from this checkout, with the PyTorch of $(PYTHON), such as a cluster's module: not that of .venv
+gpu-check: ## check a GPU: ranks, memory, resuming, speed; ten minutes, nothing is downloaded
+	PYTHONPATH=src $(PYTHON) -m fathom.commands check-gpu
 
 clean: ## remove .venv and results/demo
 	rm -rf .venv results/demo

@@ -21,6 +21,7 @@ VERBS = (
     ["request", "write"],
     ["request", "send"],
     ["request", "read"],
+    ["check-gpu"],
 )
 
 

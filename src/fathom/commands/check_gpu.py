@@ -1,0 +1,73 @@
+"""Check a GPU: ranks, precision, memory that runs out, resuming, and speed, on random weights of real shapes.
+
+Downloads nothing. Takes about ten minutes on one GPU; begins by naming what is missing. Each check runs in a
+process of its own, and none stops the others. Writes gpu-check.md and gpu-check.json, prints the table, and
+says what fell short of its goal. The exit code is 1 if a check of correctness failed.
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+from fathom.running.program import log
+
+if TYPE_CHECKING:
+    from fathom.commands.verbs import Verbs
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom check-gpu`."""
+    parser = verbs.add_verb(into, "check-gpu", __doc__, run)
+    parser.add_argument(
+        "--device", default="auto", help="auto (the first GPU, the default), cpu, cuda or cuda:N"
+    )
+    parser.add_argument("--quick", action="store_true", help="tiny models; a minute on a processor")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="WORD", help="checks with these words in a name"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("results/gpu-check"), help="folder; results/gpu-check if absent"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Name what is missing, run the checks, write and print the table; fail if one of correctness failed."""
+    import os
+    import tempfile
+
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    from fathom.commands.gpu.checks import Place, import_before, run_checks
+    from fathom.commands.gpu.machine import ask_machine, check_packages, describe_lines, list_packages
+    from fathom.commands.gpu.plan import list_jobs, write_report
+    from fathom.commands.gpu.shapes import FULL, QUICK
+    from fathom.errors import InputError
+    from fathom.io.files import choose_scratch, make_folder
+
+    jobs = list_jobs(arguments.quick, arguments.only)
+    packages = list_packages()
+    check_packages(packages)
+    import_before(packages)
+    if arguments.quick:
+        import torch
+
+        torch.set_num_threads(1)  # tiny products cost less than sharing them out
+    make_folder(arguments.output)
+    with tempfile.TemporaryDirectory(dir=choose_scratch(arguments.output / "checks")) as folder:
+        machine = ask_machine(arguments.device, Path(folder))
+        for text in describe_lines(machine, packages):
+            log.info("%s", text)
+        place = Place(machine["device"], QUICK if arguments.quick else FULL, Path(folder))
+        lines = run_checks(jobs, place, packages, machine["free"])
+        for file in Path(folder).glob("*.log"):
+            file.replace(arguments.output / file.name)
+    print(write_report(arguments.output, lines, machine, packages))
+    for line in lines:
+        if line.verdict in ("fell short", "crashed"):
+            print(
+                f"{line.verdict}: {line.check}, {line.shape}: {line.measured}; goal: {line.goal or 'it runs'}"
+            )
+    failed = [f"{line.check} ({line.shape})" for line in lines if line.verdict == "failed"]
+    if failed:
+        hint = "the table says what was measured, and which log to read"
+        raise InputError(f"failed: {', '.join(failed)}", str(arguments.output / "gpu-check.md"), hint)

@@ -1,0 +1,199 @@
+"""What a check is, and how one runs: in a process of its own, so that none can stop or disturb another."""
+
+import importlib
+import multiprocessing
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from fathom.commands.gpu.shapes import Shape, Sizes
+from fathom.io.files import read_json, write_json
+from fathom.running.program import log
+
+Verdict = Literal["met", "fell short", "failed", "crashed", "not run", "measured"]
+LIMIT = 240.0
+"""Seconds after which a check is stopped."""
+_ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Interrupt|Exit)\b.*", re.M)
+
+
+class Place(NamedTuple):
+    """Where checks run.
+
+    Attributes
+    ----------
+    device : str
+        cpu, or a GPU.
+    sizes : Sizes
+    folder : Path
+        For files that a check needs; logs lie there too.
+    """
+
+    device: str
+    sizes: Sizes
+    folder: Path
+
+    @property
+    def low_precision(self) -> str:
+        """Number format of fast products: bfloat16 on a GPU."""
+        return "float32" if self.device == "cpu" else "bfloat16"
+
+
+class Measured(NamedTuple):
+    """What a check found.
+
+    Attributes
+    ----------
+    value : str
+        In words.
+    met : bool or None
+        Whether the goal was met; None: there is nothing to hold it against.
+    numbers : mapping of str to float
+        The same as numbers.
+    """
+
+    value: str
+    met: bool | None
+    numbers: Mapping[str, float]
+
+
+class Check(NamedTuple):
+    """One check.
+
+    Attributes
+    ----------
+    name, goal : str
+        What is measured, and what it should be.
+    run : callable
+        Takes a place, a shape, and what earlier checks of that shape measured, by name.
+    proves : bool
+        Whether results are wrong if the goal is missed; else it is a matter of speed or precision.
+    packages : tuple of str
+        What has to be installed.
+    bytes_each : float
+        GPU memory that it needs, in bytes for each parameter of the model.
+    """
+
+    name: str
+    goal: str
+    run: Callable[[Place, Shape, Mapping[str, Mapping[str, float]]], Measured]
+    proves: bool = False
+    packages: tuple[str, ...] = ()
+    bytes_each: float = 4.0
+
+
+class Line(NamedTuple):
+    """One line of the table."""
+
+    check: str
+    shape: str
+    goal: str
+    measured: str
+    verdict: Verdict
+    numbers: Mapping[str, float]
+
+
+def import_before(packages: Mapping[str, str]) -> None:
+    """Import what most checks need, once; nothing that starts threads, which do not survive a fork."""
+    names = ["torch", "transformers.models.gpt2.modeling_gpt2", "transformers.models.llama.modeling_llama"]
+    names += ["pyarrow.parquet", "pydantic", "safetensors.torch"]
+    # asked otherwise whether there is a GPU, PyTorch would initialise it
+    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
+    optional = {"peft": "peft", "accelerate": "transformers.trainer"}
+    for name in [*names, *(module for package, module in optional.items() if packages[package])]:
+        importlib.import_module(name)
+
+
+def run_checks(
+    jobs: Sequence[tuple[Check, Shape]], place: Place, packages: Mapping[str, str], free: float | None
+) -> list[Line]:
+    """Run checks one after the other, each in a process of its own; return the lines of the table.
+
+    Parameters
+    ----------
+    jobs : sequence of (Check, Shape)
+    place : Place
+    packages : mapping of str to str
+        Installed versions, see :func:`fathom.commands.gpu.machine.list_packages`.
+    free : float or None
+        Bytes of free GPU memory; None: do not care.
+    """
+    lines: list[Line] = []
+    for check, shape in jobs:
+        reason = _find_obstacle(check, shape, packages, free)
+        if reason:
+            line = Line(check.name, shape.name, check.goal, reason, "not run", {})
+        else:
+            earlier = {line.check: line.numbers for line in lines if line.shape == shape.name}
+            line = _run_check(check, shape, place, earlier)
+        log.info("%s, %s: %s (%s)", line.check, line.shape, line.measured, line.verdict)
+        lines.append(line)
+    return lines
+
+
+def _find_obstacle(check: Check, shape: Shape, packages: Mapping[str, str], free: float | None) -> str:
+    """Return why a check cannot run, or an empty text."""
+    missing = [name for name in check.packages if not packages[name]]
+    if missing:
+        return f"not installed: {', '.join(missing)}"
+    needed = check.bytes_each * shape.parameters + 3e9  # activations, logits, and what CUDA takes itself
+    if free is not None and needed > free:
+        return f"needs about {needed / 1e9:.0f} GB of GPU memory, {free / 1e9:.0f} GB are free"
+    return ""
+
+
+def _run_check(check: Check, shape: Shape, place: Place, earlier: Mapping[str, Mapping[str, float]]) -> Line:
+    """Run one check; a crash is a failure if the check proves something."""
+    name = re.sub(r"\W+", "-", f"{check.name} {shape.name}")
+    found, reason = run_apart(lambda: check.run(place, shape, earlier)._asdict(), place.folder / name)
+    if found is None:
+        return Line(check.name, shape.name, check.goal, reason, "failed" if check.proves else "crashed", {})
+    measured = Measured(**found)
+    verdict: Verdict = "measured"
+    if measured.met is not None:
+        verdict = "met" if measured.met else "failed" if check.proves else "fell short"
+    return Line(check.name, shape.name, check.goal, measured.value, verdict, measured.numbers)
+
+
+def run_apart(task: Callable[[], Any], stem: Path) -> tuple[Any, str]:
+    """Run a task in a process of its own, which may use the GPU, run out of memory, or be killed.
+
+    Parameters
+    ----------
+    task : callable
+        Returns a JSON value.
+    stem : Path
+        Result and log lie in files of this name with `.json` and `.log`.
+
+    Returns
+    -------
+    value
+        None if the task did not end.
+    reason : str
+        Why it did not.
+    """
+    # forked, so that packages are imported once; this process never initialises the GPU, which forbids a fork
+    process = multiprocessing.get_context("fork").Process(target=_write_result, args=(task, stem))
+    process.start()
+    process.join(LIMIT)
+    if process.is_alive():
+        process.kill()
+        process.join()
+        return None, f"stopped after {LIMIT:.0f} seconds; see {stem.name}.log"
+    if process.exitcode == 0:
+        return read_json(stem.with_suffix(".json")), ""
+    text = stem.with_suffix(".log").read_text(encoding="utf-8", errors="replace")
+    errors = _ERROR.findall(text)
+    reason = errors[-1] if errors else f"ended with exit code {process.exitcode}"
+    return None, f"{reason[:200]}; see {stem.name}.log"
+
+
+def _write_result(task: Callable[[], Any], stem: Path) -> None:
+    """Write what a task returns as JSON; all that it prints goes to a log."""
+    descriptor = os.open(stem.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    for stream in (1, 2):
+        os.dup2(descriptor, stream)
+    sys.stdout = sys.stderr = os.fdopen(descriptor, "w", buffering=1)
+    write_json(stem.with_suffix(".json"), task())

@@ -1,0 +1,338 @@
+"""Checks that prove something: the same ranks as on the processor, with less memory, twice, after a kill."""
+
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from logging import Handler, LogRecord
+from typing import TYPE_CHECKING, Any
+
+from fathom.commands.gpu.checks import Measured, Place
+from fathom.commands.gpu.shapes import (
+    Shape,
+    build_model,
+    make_examples,
+    make_pairs,
+    make_texts,
+    make_tokenizer,
+)
+from fathom.running.program import log
+from fathom.running.resume import Resume, State
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fathom.config.models import Adaptation
+    from fathom.config.tuning import Lora
+
+Earlier = Mapping[str, Mapping[str, float]]
+FAR = 1000
+"""Rank from which on rounding may move a rank: logits lie close there."""
+LARGEST_DIFFERENCE = 1e-4  # of log-probabilities
+MOVED = 0.01  # share of near ranks that rounding may move, by one: random weights give nearly equal logits
+
+
+def score(model: Any, tokenizer: Any, pairs: "pl.DataFrame", tokens: int) -> "pl.DataFrame":
+    """Return scores of pairs, with some tokens in a batch."""
+    from fathom.config.scoring import Scoring
+    from fathom.scoring.ranks import score_benchmarks
+
+    return score_benchmarks(model, tokenizer, [pairs], Scoring(batch_tokens=tokens))[0]
+
+
+def compare_scores(expected: "pl.DataFrame", found: "pl.DataFrame") -> Measured:
+    """Hold scores against those of a reference: ranks, and log-probabilities."""
+    import numpy as np
+
+    ranks, others = expected["rank"].to_numpy(), found["rank"].to_numpy()
+    near, apart = ranks <= FAR, np.abs(ranks - others)
+    moved, farthest = int((apart[near] > 0).sum()), int(apart[near].max(initial=0))
+    logs = np.abs(expected["log_probability"].to_numpy() - found["log_probability"].to_numpy())
+    difference = float(logs.max())
+    met = moved <= MOVED * near.sum() and farthest <= 1 and difference <= LARGEST_DIFFERENCE
+    value = (
+        f"{moved} of {int(near.sum())} ranks up to {FAR:,} differ, by at most {farthest}; "
+        f"{int((apart[~near] > 0).sum())} of {int((~near).sum())} farther ones; "
+        f"log-probabilities by at most {difference:.0e}"
+    )
+    numbers = {"near_moved": moved, "near": int(near.sum()), "farthest": farthest, "difference": difference}
+    return Measured(value, bool(met), numbers)
+
+
+def check_ranks(place: Place, shape: Shape, _: Earlier) -> Measured:
+    """Score in float32 on the processor and on the device; the model is loaded from a folder."""
+    from fathom.models.folders import save_model
+    from fathom.models.loading import load_model
+
+    folder = place.folder / shape.kind
+    save_model(folder, build_model(shape), make_tokenizer(shape))
+    model, tokenizer = load_model(folder, "float32", place.device)
+    pairs = make_pairs(model, shape, place.sizes)[: place.sizes.compared]
+    found = score(model, tokenizer, pairs, 4096)
+    del model
+    reference, _ = load_model(folder, "float32", "cpu")
+    return compare_scores(score(reference, tokenizer, pairs, 1024), found)
+
+
+def check_low_precision(place: Place, shape: Shape, _: Earlier) -> Measured:
+    """Score in bfloat16 and in float32, both on the device."""
+    import torch
+
+    model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
+    pairs = make_pairs(model, shape, place.sizes)
+    expected = score(model, tokenizer, pairs, 4096)["rank"].to_list()
+    found = score(model.to(torch.bfloat16), tokenizer, pairs, 4096)["rank"].to_list()
+    changed = sum(one != other for one, other in zip(expected, found, strict=True)) / len(expected)
+    change = _trim(found) / _trim(expected) - 1
+    value = f"{changed:.1%} of ranks changed; trimmed mean by {change:+.2%}"
+    return Measured(value, abs(change) <= 0.01, {"changed": changed, "trimmed_mean": change})
+
+
+def _trim(ranks: Sequence[float]) -> float:
+    """Return the trimmed mean, without scipy, which a GPU machine may lack."""
+    from fathom.config.tuning import TRIM
+
+    cut, ordered = int(TRIM * len(ranks)), sorted(ranks)
+    return sum(ordered[cut : len(ordered) - cut]) / (len(ordered) - 2 * cut)
+
+
+def check_halved_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:
+    """Score in batches that do not fit into what is left of the memory."""
+    model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
+    pairs = make_pairs(model, shape, place.sizes)
+    small, large = 8 * place.sizes.prompt, place.sizes.pairs * place.sizes.prompt
+    with measure_peak(place.device) as low:
+        expected = score(model, tokenizer, pairs, small)
+    with measure_peak(place.device) as high:
+        score(model, tokenizer, pairs, large)
+    with listen() as lines, leave_memory(model, (low[0] + high[0]) // 2, 2 * small):
+        found = score(model, tokenizer, pairs, large)
+    return _judge_halving(lines, compare_scores(expected, found))
+
+
+def check_halved_tuning(place: Place, shape: Shape, _: Earlier) -> Measured:
+    """Tune with micro-batches that do not fit into what is left of the memory."""
+    return _compare_losses(place, shape, tune_once, 2 * (place.sizes.prompt + place.sizes.target))
+
+
+def check_halved_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
+    """Adapt with micro-batches that do not fit into what is left of the memory."""
+    return _compare_losses(place, shape, adapt_once, 2 * place.sizes.sequence)
+
+
+def _compare_losses(place: Place, shape: Shape, once: Any, small: int) -> Measured:
+    """Hold the losses of a training with memory for few tokens against those with enough."""
+    import numpy as np
+
+    large = 4 * place.sizes.batch * small
+    with measure_peak(place.device) as low:
+        once(place, shape, tokens=small)
+    with measure_peak(place.device) as high:
+        _, expected = once(place, shape, tokens=large)
+    room = (low[0] + high[0]) // 2 - 4 * shape.parameters  # beside the model
+    with listen() as lines:
+        _, found = once(place, shape, tokens=large, room=(room, small))
+    difference = float(np.abs(np.array(expected) / np.array(found) - 1).max())
+    measured = Measured(
+        f"losses differ by at most {difference:.0e}", difference < 1e-3, {"difference": difference}
+    )
+    return _judge_halving(lines, measured)
+
+
+def _judge_halving(lines: list[str], measured: Measured) -> Measured:
+    """Return a comparison that counts only if memory did run out."""
+    count = sum("memory" in line for line in lines)
+    value = f"memory ran out {count} times; {measured.value}"
+    return Measured(value, bool(measured.met) and count > 0, {**measured.numbers, "halved": count})
+
+
+def check_determinism(place: Place, shape: Shape, _: Earlier) -> Measured:
+    """Score, tune and adapt twice; compare bytes."""
+    model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
+    pairs = make_pairs(model, shape, place.sizes)
+    same = {"scores": score(model, tokenizer, pairs, 4096).equals(score(model, tokenizer, pairs, 4096))}
+    del model
+    for name, once in (("tuned weights", tune_once), ("adapted weights", adapt_once)):
+        same[name] = once(place, shape) == once(place, shape)
+    value = "; ".join(f"{name} {'equal' if equal else 'differ'}" for name, equal in same.items())
+    return Measured(value, all(same.values()), {name: float(equal) for name, equal in same.items()})
+
+
+def check_resumed_tuning(place: Place, shape: Shape, _: Earlier) -> Measured:
+    """Kill a tuning after a save, resume it, and compare it with one that was never stopped."""
+    return _compare_resumed(place, shape, tune_once)
+
+
+def check_resumed_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
+    """Kill an adaptation after a save, resume it, and compare it with one that was never stopped."""
+    return _compare_resumed(place, shape, adapt_once)
+
+
+def _compare_resumed(place: Place, shape: Shape, once: Any) -> Measured:
+    """Kill a training in a process of its own, resume it here, and compare weights and losses."""
+    output = place.folder / once.__name__
+    child = os.fork()  # before this process touches the GPU
+    if not child:
+        once(place, shape, resume=_KilledAfterSave(output, "key"))
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSIGNALED(status):
+        return Measured("it ended before it could be killed", False, {})
+    resume = Resume(output, "key")
+    saved = resume.file.exists()
+    equal = once(place, shape, resume=resume) == once(place, shape)
+    value = (
+        f"{'killed after a save' if saved else 'nothing was saved'}; weights {'equal' if equal else 'differ'}"
+    )
+    return Measured(value, saved and equal, {"equal": float(equal)})
+
+
+class _KilledAfterSave(Resume):
+    """Saves whenever it may, and kills its process after the first save."""
+
+    def is_due(self) -> bool:
+        """Return True."""
+        return True
+
+    def save(self, state: State) -> None:
+        """Save, and be killed."""
+        super().save(state)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def tune_once(
+    place: Place,
+    shape: Shape,
+    resume: Resume | None = None,
+    tokens: int = 4096,
+    room: tuple[int, int] | None = None,
+) -> tuple[str, list[float]]:
+    """Train an adapter for two epochs; return a hash of all weights, and the losses.
+
+    Parameters
+    ----------
+    place, shape
+    resume : Resume, optional
+    tokens : int
+        Tokens in a micro-batch.
+    room : tuple of int, optional
+        Bytes to leave, and tokens that fit, see :func:`leave_memory`.
+    """
+    from fathom.models.loading import hash_weights
+    from fathom.models.lora import add_adapter
+    from fathom.tuning.training import tune
+
+    model, settings = build_model(shape, place.device), make_lora(place, tokens, 2)
+    add_adapter(model, settings)
+    examples = make_examples(shape, place.sizes, 2 * settings.batch)
+    with leave_memory(model, *(room or (0, 0))):
+        tuned = tune(model, examples, lambda: 0.0, settings, "loss", resume)
+    return hash_weights(model), tuned.losses
+
+
+def make_lora(place: Place, tokens: int, epochs: int = 1) -> "Lora":
+    """Return the settings of a tuning in float32, whose losses can be compared."""
+    from fathom.config.tuning import Lora
+
+    return Lora(
+        batch=4 * place.sizes.batch, batch_tokens=tokens, epochs=epochs, dtype="float32", dropout=0.0,
+        learning_rate=1e-3,
+    )  # fmt: skip
+
+
+def adapt_once(
+    place: Place,
+    shape: Shape,
+    resume: Resume | None = None,
+    tokens: int = 4096,
+    room: tuple[int, int] | None = None,
+) -> tuple[str, list[float]]:
+    """Train all weights for some steps; return a hash of them, and the losses. See :func:`tune_once`."""
+    from fathom.models.loading import hash_weights
+    from fathom.models.training import train
+
+    model, settings = build_model(shape), make_adaptation(place, place.sizes.steps, tokens)
+    texts = make_texts(shape, place.sizes, place.sizes.steps)
+    with leave_memory(model.to(place.device), *(room or (0, 0))):
+        curve = train(model, make_tokenizer(shape), texts, settings, device=place.device, resume=resume)
+    return hash_weights(model), [point.loss for point in curve]
+
+
+def make_adaptation(place: Place, steps: int, tokens: int) -> "Adaptation":
+    """Return the settings of an adaptation in float32, whose losses can be compared."""
+    from fathom.config.models import Adaptation
+
+    return Adaptation(
+        base="base", paths=[["texts"]], steps=steps, batch=place.sizes.batch, sequence=place.sizes.sequence,
+        learning_rate=1e-4, batch_tokens=tokens, precision="float32",
+    )  # fmt: skip
+
+
+@contextmanager
+def listen() -> Iterator[list[str]]:
+    """Yield a list that collects what is logged inside the `with` block."""
+    lines: list[str] = []
+
+    class Listener(Handler):
+        def emit(self, record: LogRecord) -> None:
+            lines.append(record.getMessage())
+
+    listener = Listener()
+    log.addHandler(listener)
+    try:
+        yield lines
+    finally:
+        log.removeHandler(listener)
+
+
+@contextmanager
+def measure_peak(device: str) -> Iterator[list[int]]:
+    """Yield a list that holds, after the `with` block, the bytes of a GPU that it took beyond the model."""
+    import torch
+
+    peak: list[int] = []
+    if device == "cpu":
+        yield peak
+        peak.append(0)
+        return
+    torch.cuda.reset_peak_memory_stats(device)
+    before = torch.cuda.memory_allocated(device)
+    yield peak
+    peak.append(torch.cuda.max_memory_allocated(device) - before)
+
+
+@contextmanager
+def leave_memory(model: Any, room: int, tokens: int) -> Iterator[None]:
+    """Fill the memory of a GPU, but for what a small batch needs; on a processor, act as if it were full.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+        On its device.
+    room : int
+        Bytes that stay free, on a GPU.
+    tokens : int
+        On a processor: tokens of the largest batch that is not refused. 0: leave everything as it is.
+    """
+    import torch
+
+    def refuse(_: Any, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        ids = named.get("input_ids", arguments[0] if arguments else None)
+        if ids.numel() > tokens:
+            raise torch.OutOfMemoryError("filled on purpose")
+
+    if not tokens:
+        yield
+        return
+    if model.device.type == "cpu":
+        hook = model.base_model.register_forward_pre_hook(refuse, with_kwargs=True)
+        try:
+            yield
+        finally:
+            hook.remove()
+        return
+    torch.cuda.empty_cache()
+    free, _ = torch.cuda.mem_get_info(model.device)
+    filler = torch.empty(max(0, free - room), dtype=torch.uint8, device=model.device)
+    yield
+    del filler

@@ -1,6 +1,6 @@
 """Adapt a model to a domain's texts, all its weights or an adapter; write its folder, pointer and curve.
 
-A stopped run resumes from `.{output}.partial` beside the output.
+A stopped run on one device resumes from `.{output}.partial` beside the output. Several GPUs share each batch.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from fathom.models.loading import (
     read_pointer,
     write_pointer,
 )
+from fathom.models.parallel import join_processes, start_processes
 from fathom.models.training import CURVE_COLUMNS, train
 from fathom.running.program import add_settings, read_settings, run_program
 from fathom.running.resume import Resume, make_key
@@ -29,14 +30,19 @@ from fathom.running.resume import Resume, make_key
 def main(arguments: argparse.Namespace) -> None:
     """Load the base model, train it, write model, curve and pointer."""
     settings = read_settings(arguments.settings, Adaptation)
+    start_processes(arguments.gpus, arguments.device)
+    processes = join_processes(pick_device(arguments.device))
     base = read_pointer(arguments.model)
-    device = pick_device(arguments.device)
     inputs = [hash_file(arguments.texts), check_fingerprint(base), base.add_bos]
-    resume = Resume(arguments.output, make_key(__file__, settings, inputs, describe_device(device)))
+    key = make_key(__file__, settings, inputs, describe_device(processes.device))
+    resume = Resume(arguments.output, key) if processes.count == 1 else None
     texts = read_table(arguments.texts, TEXTS)
     model, tokenizer = load_model(base)
     before = hash_weights(model)
-    curve = train(model, tokenizer, texts, settings, device, base.add_bos, resume)
+    curve = train(model, tokenizer, texts, settings, processes, base.add_bos, resume)
+    processes.leave()
+    if processes.index:
+        return  # the first writes the model, which all of them hold
     if hash_weights(model) == before:
         raise InputError("training changed no weight", arguments.name, "raise learning_rate or steps")
     save_model(arguments.output, model, tokenizer)
@@ -50,7 +56,8 @@ def main(arguments: argparse.Namespace) -> None:
         add_bos=base.add_bos,
     )
     write_pointer(arguments.pointer, pointer)
-    resume.remove()
+    if resume is not None:
+        resume.remove()
 
 
 if __name__ == "__main__":
@@ -64,5 +71,6 @@ if __name__ == "__main__":
     parser.add_argument("--pointer", type=Path, required=True, help="output pointer of the model (JSON)")
     parser.add_argument("--curve", type=Path, required=True, help="training curve: losses by step (CSV)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--gpus", type=int, default=1, help="visible GPUs that share each batch")
     add_settings(parser, Adaptation)
     run_program(parser, main)

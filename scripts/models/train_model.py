@@ -14,6 +14,7 @@ from fathom.models.building import build_model
 from fathom.models.devices import describe_device, pick_device
 from fathom.models.folders import fingerprint_folder, load_tokenizer, save_model
 from fathom.models.loading import Pointer, write_pointer
+from fathom.models.parallel import Alone
 from fathom.models.training import CURVE_COLUMNS, train
 from fathom.running.program import add_settings, read_settings, run_program
 from fathom.running.resume import Resume, make_key
@@ -28,7 +29,7 @@ def main(arguments: argparse.Namespace) -> None:
     inputs = [hash_file(arguments.texts), fingerprint_folder(arguments.tokenizer)]
     resume = Resume(arguments.output, make_key(__file__, settings, inputs, describe_device(device)))
     model = build_model(settings, tokenizer)
-    curve = train(model, tokenizer, texts, settings, device, resume=resume)
+    curve = train(model, tokenizer, texts, settings, Alone(device), resume=resume)
     save_model(arguments.output, model, tokenizer)
     write_delimited(arguments.curve, CURVE_COLUMNS, curve, delimiter=",")
     pointer = Pointer(arguments.name, arguments.output, fingerprint=fingerprint_folder(arguments.output))

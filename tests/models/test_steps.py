@@ -12,6 +12,7 @@ from fathom.errors import InputError
 from fathom.models import steps, training
 from fathom.models.building import build_model
 from fathom.models.lora import add_adapter
+from fathom.models.parallel import Alone
 from fathom.models.precision import check_bfloat16, pick_precision
 from fathom.models.training import make_stepper, sum_losses, train
 
@@ -58,8 +59,8 @@ def test_micro_batches_add_up_to_the_batch(kind):
     losses, gradients = [], []
     for tokens in (1000, 18, 1):
         model = make_plain(kind)
-        stepper = make_stepper(model, ADAPTATION.model_copy(update={"batch_tokens": tokens}), "cpu")
-        losses.append(sum(float(part) for part in stepper.accumulate(ids)))
+        stepper = make_stepper(model, ADAPTATION.model_copy(update={"batch_tokens": tokens}), Alone())
+        losses.append(sum(float(part) for part in stepper.accumulate(ids, ids.numel() - len(ids))))
         gradients.append({name: weight.grad for name, weight in model.named_parameters()})
     expected = make_plain(kind).train()(input_ids=ids, labels=ids).loss.item()
     assert losses == pytest.approx([expected] * 3, rel=1e-5)
@@ -110,9 +111,9 @@ def test_activations_computed_again_give_the_same_bytes(tokenizer, texts, settin
 
 
 def test_large_models_keep_no_activations(monkeypatch):
-    assert not make_stepper(make_model("llama"), ADAPTATION, "cpu").recomputes
+    assert not make_stepper(make_model("llama"), ADAPTATION, Alone()).recomputes
     monkeypatch.setattr(steps, "LARGE", 1000)
-    assert make_stepper(make_model("llama"), ADAPTATION, "cpu").recomputes
+    assert make_stepper(make_model("llama"), ADAPTATION, Alone()).recomputes
 
 
 def test_products_in_bfloat16_weights_in_float32(tokenizer, texts, settings, whole):
@@ -158,7 +159,7 @@ def test_a_learning_rate_that_is_too_large(tokenizer, texts, settings):
 def test_a_gradient_that_is_not_finite_changes_no_weight():
     model = make_model("llama")
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    stepper = make_stepper(model, ADAPTATION, "cpu")
+    stepper = make_stepper(model, ADAPTATION, Alone())
     model.lm_head.weight.register_hook(lambda gradient: gradient * float("inf"))
     with pytest.raises(InputError, match=r"the gradient's norm is (nan|inf) at step 1"):
         stepper.take(torch.ones((2, 5), dtype=torch.long), 0.1)

@@ -1,8 +1,10 @@
 """Training: the same bytes every time, a loss that falls, sequences that hold what they should."""
 
 import os
+import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +209,35 @@ def test_adapting_that_changes_no_weight_is_refused(
     assert "base+x: training changed no weight" in error.value.stderr
     assert not (tmp_path / "new").exists()
     assert not (tmp_path / "model.json").exists()
+
+
+def test_two_processes_learn_what_one_does(
+    texts: pl.DataFrame, settings: Training, tokenizer: Any, tmp_path: Path
+) -> None:
+    write_table(tmp_path / "texts.parquet", texts, TEXTS)
+    save_model(tmp_path / "base", build_model(settings, tokenizer), tokenizer)
+    values = '{"base": "base", "paths": [["x"]], "steps": 3, "batch": 5, "sequence": 16, "batch_tokens": 32}'
+
+    def adapt(rank: str) -> None:
+        variables = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
+        run_program(
+            "adapt_model", "--texts", tmp_path / "texts.parquet", "--settings", values,
+            "--model", tmp_path / "base", "--name", "base+x", "--output", tmp_path / "weights",
+            "--pointer", tmp_path / "model.json", "--curve", tmp_path / "curve.csv",
+            imports=MODELS, environment={**variables, "LOCAL_WORLD_SIZE": "2", "MASTER_PORT": port},
+        ).check_returncode()  # fmt: skip
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    with ThreadPoolExecutor() as pool:
+        runs = [pool.submit(adapt, rank) for rank in "01"]
+    assert [run.result() for run in runs] == [None, None]
+    model, _ = load_model(tmp_path / "base")
+    curve = train(model, tokenizer, texts, Adaptation.model_validate_json(values))
+    together = load_model(tmp_path / "model.json")[0].state_dict()
+    base = load_model(tmp_path / "base")[0].state_dict()
+    assert all(torch.allclose(each, together[name], atol=1e-4) for name, each in model.state_dict().items())
+    assert not any(torch.equal(each, together[name]) for name, each in base.items())
+    losses = [float(line.split(",")[1]) for line in (tmp_path / "curve.csv").read_text().splitlines()[1:]]
+    assert losses == pytest.approx([point.loss for point in curve], rel=1e-5)

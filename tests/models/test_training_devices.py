@@ -11,6 +11,7 @@ from fathom.config.models import Adaptation, Adapter
 from fathom.config.tuning import Lora
 from fathom.models import training
 from fathom.models.lora import add_adapter
+from fathom.models.parallel import Alone
 from fathom.models.steps import CLIP, Stepper
 from fathom.models.tokens import EncodedPair
 from fathom.tuning.training import make_stepper as make_tuning_stepper
@@ -21,7 +22,7 @@ PAIRS = [EncodedPair([3, 4, 5, 6], 2, False), EncodedPair([3, 4], 1, False), Enc
 
 def take_step(stepper: Stepper, batch: Any) -> None:
     """Do what a step does, but for reading the loss, which fake tensors do not have."""
-    losses = stepper.accumulate(batch)
+    losses = stepper.accumulate(batch, 8)
     assert {loss.device for loss in losses} == {TRAINER}
     torch.nn.utils.clip_grad_norm_(stepper.weights.values(), CLIP)
     stepper.optimizer.step()
@@ -38,7 +39,7 @@ def test_adaptation(kind, lora):
         add_adapter(model, lora)
     with fake_cuda():
         move_to_fake_cuda(model, TRAINER)
-        stepper = training.make_stepper(model, ADAPTATION, str(TRAINER))
+        stepper = training.make_stepper(model, ADAPTATION, Alone(str(TRAINER)))
         take_step(stepper, torch.zeros((4, 5), dtype=torch.long, device=TRAINER))
 
 
@@ -57,6 +58,6 @@ def test_a_planted_mistake_is_found(monkeypatch):
     monkeypatch.setattr(training, "_PACKED", planted)
     model = make_model("llama")
     with fake_cuda():
-        stepper = training.make_stepper(move_to_fake_cuda(model, TRAINER), ADAPTATION, str(TRAINER))
+        stepper = training.make_stepper(move_to_fake_cuda(model, TRAINER), ADAPTATION, Alone(str(TRAINER)))
         with pytest.raises(FakeTensorDeviceMismatchError):
-            stepper.accumulate(torch.zeros((4, 5), dtype=torch.long, device=TRAINER))
+            stepper.accumulate(torch.zeros((4, 5), dtype=torch.long, device=TRAINER), 16)

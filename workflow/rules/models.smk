@@ -88,7 +88,7 @@ rule adapt_model:
         settings=lambda wildcards: settings.of_adaptation(wildcards.model),
     shell:
         "python {input.code[0]:q} --model {input.model:q} --texts {input.texts:q}"
-        " --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
+        " --gpus {resources.gpu} --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
         " --pointer {output.pointer:q} --curve {output.curve:q} --log {log:q}"
 
 

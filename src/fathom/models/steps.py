@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fathom.errors import InputError
+from fathom.models.parallel import Alone
 from fathom.models.precision import autocast
 from fathom.models.randomness import read_random_state, restore_random_state
 from fathom.running.program import log
@@ -77,6 +78,8 @@ class Stepper:
         Of these parameters.
     method : Method
     limits : Limits
+    processes : Alone, optional
+        The processes that take each step together.
 
     Attributes
     ----------
@@ -86,8 +89,11 @@ class Stepper:
         Tokens in a micro-batch from here on.
     """
 
-    def __init__(self, model: Any, optimizer: Any, method: Method, limits: Limits) -> None:
+    def __init__(
+        self, model: Any, optimizer: Any, method: Method, limits: Limits, processes: Alone | None = None
+    ) -> None:
         self.model, self.optimizer, self.method, self.limits = model, optimizer, method, limits
+        self.processes = processes or Alone()
         self.weights = {name: each for name, each in model.named_parameters() if each.requires_grad}
         self.step, self.tokens, self.recomputes = 0, limits.tokens, False
         large = sum(weight.numel() for weight in model.parameters()) >= LARGE
@@ -107,9 +113,15 @@ class Stepper:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         random = read_random_state(self.model.device)
-        while (loss := self._try(batch)) is None:
-            self._make_room(batch)
+        own, count = self.processes.share(batch), self.method.count(batch)
+        while True:
+            loss = self._try(own, count)
+            if not self.processes.add(float(loss is None)):
+                break
+            self._make_room(own)
             restore_random_state(random, self.model.device)
+        loss = self.processes.add(loss or 0.0)
+        self.processes.add_gradients(self.weights.values())
         norm = torch.nn.utils.clip_grad_norm_(self.weights.values(), CLIP)
         self._check(loss, float(norm))
         with refuse_full_memory("the optimiser's state", self.limits.where):
@@ -118,19 +130,19 @@ class Stepper:
         self.step += 1
         return loss
 
-    def _try(self, batch: Any) -> float | None:
-        """Accumulate the gradients of a batch; return its loss, or None if memory ran out."""
+    def _try(self, batch: Any, count: int) -> float | None:
+        """Accumulate gradients of this process's part of a batch; return its loss, or None: out of memory."""
         import torch
 
         try:
-            return sum(float(part) for part in self.accumulate(batch))
+            return sum(float(part) for part in self.accumulate(batch, count))
         except torch.OutOfMemoryError:
             return None  # the caller makes room: here the exception would still hold the activations
 
-    def accumulate(self, batch: Any) -> "list[Tensor]":
-        """Accumulate the gradients of a batch over its micro-batches; return their shares of its loss."""
+    def accumulate(self, batch: Any, count: int) -> "list[Tensor]":
+        """Accumulate gradients over micro-batches; return their losses, divided by a count of tokens."""
         self.model.train()
-        count, parts = self.method.count(batch), list[Any]()
+        parts = list[Any]()
         for piece in self.method.divide(batch, self.tokens):
             with self.autocast():
                 part = self.method.sum_losses(self.model, piece) / count

@@ -16,6 +16,7 @@ from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.models.logits import find_logit_transform
 from fathom.models.lora import add_adapter, list_weights, merge_adapter
+from fathom.models.parallel import Alone
 from fathom.models.precision import pick_precision
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, order_sequences, pack_folds
@@ -49,7 +50,7 @@ def train(
     tokenizer: Any,
     texts: pl.DataFrame,
     settings: Training | Adaptation,
-    device: str = "cpu",
+    processes: Alone | None = None,
     add_bos: bool | None = None,
     resume: Resume | None = None,
 ) -> list[CurvePoint]:
@@ -65,8 +66,8 @@ def train(
         Under contract TEXTS.
     settings : Training or Adaptation
         Dropout of an adaptation is set on every dropout layer while training; 0.2 in [RawCorpora, App. A.5].
-    device : str, default="cpu"
-        Device to train on.
+    processes : Alone, optional
+        Who trains, and where; by default this process alone, on the processor.
     add_bos : bool, optional
         Whether every document starts with a BOS token; None: the tokenizer's default.
     resume : Resume, optional
@@ -85,7 +86,9 @@ def train(
     """
     import torch
 
-    _check_context(model, settings.sequence)
+    processes = processes or Alone()
+    device = processes.device
+    _check_settings(model, settings, processes.count)
     packing = SequencePacking(settings.sequence, settings.seed, uses_bos(tokenizer, add_bos))
     packed, valid = pack_folds(texts, tokenizer, packing, settings.batch, VALID_SEQUENCES)
     log.info("%s sequences of %s tokens for %s steps", f"{len(packed):,}", settings.sequence, settings.steps)
@@ -97,7 +100,7 @@ def train(
             add_adapter(model.to(getattr(torch, lora.dtype)), lora, tokenizer.name_or_path)
         with refuse_full_memory("the model", "models"):
             model.to(device)
-        stepper = make_stepper(model, settings, device)
+        stepper = make_stepper(model, settings, processes)
         validation = torch.from_numpy(valid).to(device)
         schedule = make_schedule(settings.steps)
         curve = _restore(stepper, resume)
@@ -118,11 +121,11 @@ def train(
     return curve
 
 
-def make_stepper(model: Any, settings: Training | Adaptation, device: str) -> Stepper:
+def make_stepper(model: Any, settings: Training | Adaptation, processes: Alone) -> Stepper:
     """Return what takes the steps of a training; the model is on the device, with its adapter, if any."""
-    precision = pick_precision(device, settings.precision, "models")
+    precision = pick_precision(processes.device, settings.precision, "models")
     limits = Limits(settings.batch_tokens, settings.checkpointing, precision, "models")
-    return Stepper(model, _make_optimizer(model, settings.learning_rate), _PACKED, limits)
+    return Stepper(model, _make_optimizer(model, settings.learning_rate), _PACKED, limits, processes)
 
 
 def _restore(stepper: Stepper, resume: Resume | None) -> list[CurvePoint]:
@@ -222,8 +225,15 @@ def _log_point(curve: Sequence[CurvePoint], steps: int) -> None:
         log.info("step %s of %s: loss %.3f, valid %.3f", point.step, steps, point.loss, point.valid_loss)
 
 
-def _check_context(model: Any, sequence: int) -> None:
-    """Raise `InputError` if training sequences do not fit the model."""
+def _check_settings(model: Any, settings: Training | Adaptation, processes: int) -> None:
+    """Raise `InputError` if sequences do not fit the model, or a batch has fewer than there are processes."""
+    sequence = settings.sequence
+    if settings.batch < processes:
+        raise InputError(
+            f"a batch of {settings.batch} cannot be shared among {processes} processes",
+            "models",
+            "raise batch, or take fewer GPUs",
+        )
     context = getattr(model.config, "max_position_embeddings", None)
     if context is not None and sequence > context:
         raise InputError(

@@ -65,7 +65,7 @@ def _open_log(path: Path | None, name: str) -> None:
     log.handlers, log.propagate = handlers, False
     log.setLevel(logging.INFO)
     logging.raiseExceptions = False  # a log on a full disk does not hide the message about it
-    if path is not None:
+    if path is not None and os.getenv("RANK", "0") == "0":  # the first of processes that train together
         log.addHandler(_open_file(path, log.handlers[0].formatter))
 
 

@@ -1,0 +1,115 @@
+"""Several processes that train one model together, each on its own GPU, started by `accelerate`.
+
+Every process holds the whole model and learns from its share of each batch. Gradients are sums of losses
+divided by the number of tokens of the whole batch, so their sum over the processes is that of the batch.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from fathom.errors import InputError
+from fathom.running.program import log
+
+
+class Alone:
+    """A process that trains alone.
+
+    Parameters
+    ----------
+    device : str
+        The device that it trains on.
+
+    Attributes
+    ----------
+    count, index : int
+        Number of processes, and this one's among them.
+    """
+
+    count, index = 1, 0
+
+    def __init__(self, device: str = "cpu") -> None:
+        self.device = device
+
+    def share(self, batch: Any) -> Any:
+        """Return this process's part of a batch."""
+        return batch[self.index :: self.count]
+
+    def add_gradients(self, weights: Iterable[Any]) -> None:
+        """Replace each gradient by its sum over the processes."""
+
+    def add(self, number: float) -> float:
+        """Return the sum of a number over the processes."""
+        return number
+
+    def leave(self) -> None:
+        """End the work together."""
+
+
+class Together(Alone):
+    """One of several processes; every method is called by all of them.
+
+    Parameters
+    ----------
+    accelerator : accelerate.Accelerator
+    """
+
+    def __init__(self, accelerator: Any) -> None:
+        super().__init__(str(accelerator.device))
+        self.accelerator = accelerator
+        self.count, self.index = accelerator.num_processes, accelerator.process_index
+
+    def add_gradients(self, weights: Iterable[Any]) -> None:
+        """Replace each gradient by its sum over the processes."""
+        for weight in weights:
+            weight.grad = self.accelerator.reduce(weight.grad, "sum")
+
+    def add(self, number: float) -> float:
+        """Return the sum of a number over the processes."""
+        import torch
+
+        one = torch.tensor(number, dtype=torch.float64, device=self.device)
+        return float(self.accelerator.reduce(one, "sum"))
+
+    def leave(self) -> None:
+        """End the work together."""
+        self.accelerator.end_training()
+
+
+def join_processes(device: str) -> Alone:
+    """Join the processes that a launcher has started; return this one's part in the work.
+
+    Parameters
+    ----------
+    device : str
+        Device of a process that is alone.
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return Alone(device)
+    from accelerate import Accelerator
+
+    together = Together(Accelerator(cpu=device == "cpu"))
+    if together.index:
+        log.setLevel("ERROR")  # the first speaks for all
+    return together
+
+
+def start_processes(gpus: int, device: str) -> None:
+    """Start this program once for each GPU and end with its exit code; do nothing if one process is enough.
+
+    Raises
+    ------
+    InputError
+        If fewer GPUs are visible.
+    """
+    import torch
+
+    if gpus <= 1 or "WORLD_SIZE" in os.environ or device != "auto" or not torch.cuda.is_available():
+        return
+    if torch.cuda.device_count() < gpus:
+        raise InputError(f"{gpus} GPUs were asked for, {torch.cuda.device_count()} are visible", "--gpus")
+    command = [sys.executable, "-m", "accelerate.commands.launch", "--num_processes", str(gpus)]
+    command += ["--multi_gpu", "--mixed_precision", "no", "--num_machines", "1", "--dynamo_backend", "no"]
+    sys.exit(subprocess.run([*command, *sys.argv]).returncode)

@@ -78,7 +78,9 @@ def train_theirs(model: Any, batches: Any, settings: Training) -> list[float]:
 
         def __iter__(self) -> Iterator[dict[str, Any]]:
             for row in batches.flatten(0, 1):
-                yield {"input_ids": row, "labels": row}
+                labels = row.clone()
+                labels[0] = -100  # it is not predicted, but the Trainer's mean would count it
+                yield {"input_ids": row, "labels": labels}
 
     optimizer = make_stepper(model, settings, Alone()).optimizer
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, make_schedule(settings.steps))

@@ -16,7 +16,7 @@ _SCRIPTS = _ROOT / "scripts"
 LIGHT = ("argparse", "numpy", "orjson", "pydantic", "yaml")
 """What nearly every program imports; polars, whose threads do not survive a fork, is imported after it."""
 MODELS = (
-    *LIGHT, "torch", "safetensors.torch", "transformers.models.auto.modeling_auto",
+    *LIGHT, "torch", "accelerate", "safetensors.torch", "transformers.models.auto.modeling_auto",
     "transformers.models.gpt2.modeling_gpt2", "transformers.models.llama.modeling_llama",
 )  # fmt: skip
 """What programs import that load a model."""

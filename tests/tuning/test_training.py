@@ -180,6 +180,33 @@ def test_a_run_that_is_stopped_twice_ends_as_an_undisturbed_one(tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_halved_micro_batch_stays_halved_when_a_run_resumes(tmp_path, monkeypatch, caplog):
+    def run(saved: Resume, stop: int) -> Any:
+        model, steps = make_model("llama"), [0]
+        add_adapter(model, SETTINGS)
+
+        def run_out(model: Any, batch: list[EncodedPair], length: int | None = None) -> torch.Tensor:
+            steps[0] += 1
+            if steps[0] == stop:
+                raise InterruptedRunError
+            if len(batch) > 2:
+                raise torch.OutOfMemoryError
+            return sum_losses(model, batch)
+
+        monkeypatch.setattr("fathom.tuning.training.sum_losses", run_out)
+        return tune(model, make_training(), lambda: 0.0, SETTINGS, "acc", saved)
+
+    monkeypatch.setattr(resume, "INTERVAL", 0)
+    with pytest.raises(InterruptedRunError):
+        run(Resume(tmp_path / "out.parquet", "key"), 40)
+    halved = Resume(tmp_path / "out.parquet", "key").load().values["stepper"]
+    assert halved["tokens"] < SETTINGS.batch_tokens and halved["recomputes"]
+    with caplog.at_level("INFO", "fathom"):
+        tuned = run(Resume(tmp_path / "out.parquet", "key"), 0)
+    assert "out of GPU memory" not in caplog.text.partition("resuming")[2]
+    assert len(tuned.losses) == 30
+
+
 def test_every_example_once_in_an_epoch_and_another_order_in_the_next():
     training = make_training(50)
     first, second = (order_batches(training, SETTINGS, epoch) for epoch in (0, 1))

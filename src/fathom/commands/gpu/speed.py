@@ -116,6 +116,7 @@ def _count_examples(place: Place, shape: Shape, settings: "Lora") -> Callable[[i
 def check_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
     """Train all weights on packed sequences: tokens per second."""
     from fathom.config.models import Adaptation
+    from fathom.models.parallel import Alone
     from fathom.models.training import train
 
     sizes, tokenizer = place.sizes, make_tokenizer(shape)
@@ -126,7 +127,7 @@ def check_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
             base="base", paths=[["texts"]], steps=steps, batch=sizes.batch, sequence=sizes.sequence
         )
         texts = make_texts(shape, sizes, steps)
-        return clock(place, lambda: train(model, tokenizer, texts, settings, device=place.device))
+        return clock(place, lambda: train(model, tokenizer, texts, settings, Alone(place.device)))
 
     rate = _rate(place, take, lambda steps: steps * sizes.batch * sizes.sequence)
     return _describe(place, rate, 6.0 * shape.parameters)

@@ -58,6 +58,8 @@ def make_project(folder: Path) -> None:
         ("latency-wait", 5),
         ("default-resources.tmpdir", repr(str(folder / "scratch"))),
         ("resources.side_by_side", 1),
+        # the tiny models are trained on the small card, and scored, with more logits, on the large one
+        ("default-resources.gpu_cards", "'a100:1100x4 h100:80000x8'"),
     )
     shrink(folder, "extract_keywords", mem_mb=FIRST_MEMORY)
     shrink(folder, "collect_texts", runtime=FIRST_TIME)

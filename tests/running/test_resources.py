@@ -11,9 +11,11 @@ from fathom.running.resources import (
     RATE_COLUMNS,
     RESOURCE_COLUMNS,
     Job,
+    ModelEstimate,
     Rate,
     Sizes,
     estimate,
+    estimate_models,
     gather_timings,
     measure_parts,
     measure_rates,
@@ -80,8 +82,8 @@ def test_jobs_are_gathered_by_rule_with_the_text_that_they_went_over(tmp_path):
 
 def test_a_dry_run_is_read(tmp_path):
     assert parse_plan(PLAN) == [
-        Job("split_sentences", {"run": "x", "part": "a.jsonl"}, 2, 0),
-        Job("score_model", {"run": "x", "model": "gpt2+d"}, 1, 1, domains=3),
+        Job("split_sentences", {"run": "x", "part": "a.jsonl"}, 2, 0, memory=2000),
+        Job("score_model", {"run": "x", "model": "gpt2+d"}, 1, 1, domains=3, memory=16000),
     ]
 
 
@@ -96,6 +98,18 @@ def test_text_and_models_make_jobs_longer_and_unknown_rules_are_counted():
     assert (split.disk_mb, split.memory_mb, split.gpu_seconds) == (20, 100, 0)
     assert (score.gpu_seconds, score.cpu_seconds) == (3 * 25, 0)  # 25 for each domain
     assert unknown == {"new": 2}
+
+
+def test_models_need_the_most_of_their_jobs_and_the_hours_of_all():
+    rates = {"score_model": Rate(3600), "tune_model": Rate(7200)}
+    jobs = [
+        Job("score_model", {"model": "a"}, 1, 2, memory=100, gpu_memory=5000),
+        Job("tune_model", {"model": "a", "task": "t"}, 1, 1, memory=300, gpu_memory=4000),
+        Job("score_model", {"model": "b"}, 1, 1),
+        Job("fetch_model", {"model": "c"}),
+    ]
+    found = estimate_models(jobs, rates, SIZES, {})
+    assert found == {"a": ModelEstimate(300, 5000, 2, 3.0), "b": ModelEstimate(0, 0, 1, 1.0)}
 
 
 def test_what_an_earlier_run_took_is_what_the_same_run_will_take(tmp_path):

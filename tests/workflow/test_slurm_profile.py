@@ -8,7 +8,11 @@ import pytest
 import yaml
 from snakemake_executor_plugin_slurm.partitions import read_partition_file
 
+from fathom.config.whole import read_config
 from fathom.running.queue import JOB_PREFIX
+from fathom.running.resources import read_rates
+from fathom.workflow.cards import read_cards
+from fathom.workflow.needs import MINUTES, Need, Needs
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILE = ROOT / "workflow" / "profiles" / "slurm"
@@ -30,13 +34,49 @@ INHERITED = [
 ATTEMPTS = 1 + SETTINGS["retries"]
 
 
-def find_partition(name: str, attempt: int) -> str:
-    """Return the partition that the plugin chooses for a rule's job, or nothing."""
+CARDS = read_cards(SETTINGS["default-resources"]["gpu_cards"].strip("'"))
+# runs on a model of the registry; those that train one on a model of its own
+LOADING = re.compile(r'=needs\.of\(\s*"(\w+)", "host_mb"')
+VALUES = {
+    "run": "x",
+    "corpus": {"source": "docstrings", "packages": ["numpy"]},
+    "domains": {"near": {"categories": ["numpy"]}},
+    "pairs": {"tokenizer": "gpt2"},
+    "models": {
+        "score": ["gpt2", "Llama-3.2-1B", "Llama-2-7b", "Qwen2.5-14B"],
+        "adapt": [{"base": name, "paths": [["near"]]} for name in ("Llama-3.2-1B", "Llama-3.2-3B")],
+        "train": {"tiny": {"domain": "near"}},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def needs() -> Needs:
+    return Needs(
+        read_config(VALUES, "test"),
+        ROOT / "config" / "models.tsv",
+        read_rates(ROOT / "config" / "rates.tsv"),
+        CARDS,
+        "results/none",
+    )
+
+
+def find_resources(name: str, attempt: int) -> dict[str, int]:
+    """Return what a rule that loads no model asks for."""
     resources = {key: int(value) * 2 ** (attempt - 1)
                  for key, value in re.findall(r"(mem_mb|runtime)=(?:grow\()?(\d+)", RULES[name])}  # fmt: skip
     assert set(resources) == {"mem_mb", "runtime"}, name
-    resources |= {key: int(value) for key, value in re.findall(r"\b(gpu)=(\d+)", RULES[name])}
-    resources |= SETTINGS["set-resources"].get(name, {})
+    return resources
+
+
+def ask(need: Need) -> dict[str, object]:
+    """Return what a need is as resources of a job."""
+    return {"mem_mb": need.host_mb, "runtime": need.minutes, "gpu": need.gpus, "gpu_model": need.model}
+
+
+def find_partition(name: str, resources: dict[str, object]) -> str:
+    """Return the partition that the plugin chooses for a rule's job, or nothing."""
+    resources = resources | SETTINGS.get("set-resources", {}).get(name, {})
     (threads,) = re.findall(r"threads: (\d+)", RULES[name]) or [1]
     scores = {
         partition.name: partition.score_job_fit(SimpleNamespace(resources=resources, threads=int(threads)))
@@ -52,7 +92,7 @@ def test_all_rules_were_found():
 
 @pytest.mark.parametrize("key", ["groups", "set-resources"])
 def test_every_name_in_the_profile_is_a_rule(key):
-    assert set(SETTINGS[key]) - {*RULES, *INHERITED} == set()
+    assert set(SETTINGS.get(key, {})) - {*RULES, *INHERITED} == set()
 
 
 def test_group_sizes_are_of_groups():
@@ -77,20 +117,48 @@ def test_groups_are_cut_to_size_and_nothing_else_is():
         assert together * memory * 2 ** (ATTEMPTS - 1) <= largest, name
 
 
-def test_gpu_models_are_given_to_gpu_rules_and_offered_by_a_partition():
-    offered = {model for partition in PARTITIONS for model in partition.limits.available_gpu_models or []}
-    assert offered == {"a100", "h100"}
-    for name, resources in SETTINGS["set-resources"].items():
-        if "gpu_model" in resources:
-            assert "gpu=1" in RULES[name], f"{name}: the model alone would ask for a GPU"
-            assert resources["gpu_model"] in offered
+def test_the_cards_are_those_of_the_partitions():
+    offered = {
+        model: partition.limits.max_gpu
+        for partition in PARTITIONS
+        for model in partition.limits.available_gpu_models or []
+    }
+    assert {card.model: card.most for card in CARDS} == offered
 
 
-@pytest.mark.parametrize("name", sorted(RULES))
-def test_every_attempt_fits_a_partition_of_its_kind(name):
-    model = SETTINGS["set-resources"].get(name, {}).get("gpu_model", "a100")
-    wanted = model if "gpu=1" in RULES[name] else "cpu"
-    assert {find_partition(name, attempt) for attempt in range(1, ATTEMPTS + 1)} == {wanted}
+def test_rules_with_a_gpu_are_those_whose_needs_follow_from_the_model():
+    loading = {found for body in RULES.values() for found in LOADING.findall(body)}
+    assert loading == {name for name, body in RULES.items() if "gpu=" in body}
+    assert loading | {"score_chat", "tune_preparation"} == set(MINUTES)
+
+
+@pytest.mark.parametrize("name", sorted(set(RULES) - set(MINUTES)))
+def test_every_attempt_fits_a_partition_without_gpus(name):
+    found = {find_partition(name, find_resources(name, attempt)) for attempt in range(1, ATTEMPTS + 1)}
+    assert found == {"cpu"}
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "wanted"),
+    [
+        ("score_model", "Llama-3.2-1B", "a100"),
+        ("score_model", "Qwen2.5-14B", "h100"),
+        ("tune_model", "Llama-2-7b", "a100"),
+        ("measure_layers", "Llama-2-7b", "h100"),
+        ("measure_layers", "Llama-3.2-1B", "a100"),
+        ("adapt_model", "Llama-3.2-1B+near", "a100"),
+        ("adapt_model", "Llama-3.2-3B+near", "h100"),
+        ("train_model", "tiny", "a100"),
+    ],
+)
+def test_a_job_gets_the_partition_whose_gpus_hold_its_model(needs, name, model, wanted):
+    for attempt in range(1, ATTEMPTS + 1):
+        assert find_partition(name, ask(needs.find(name, model, attempt))) == wanted, attempt
+
+
+def test_a_job_that_ran_out_of_gpu_memory_gets_a_larger_gpu(needs):
+    assert find_partition("score_model", ask(needs.find("score_model", "Llama-2-7b"))) == "a100"
+    assert find_partition("score_model", ask(needs.find("score_model", "Llama-2-7b", 1, 1))) == "h100"
 
 
 def test_what_keeps_a_run_from_hanging_or_losing_jobs_is_set():

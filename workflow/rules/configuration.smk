@@ -13,6 +13,8 @@ from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.running.gpus import SHARED, count_gpus
+from fathom.running.resources import read_rates
+from fathom.workflow.cards import read_cards
 from fathom.workflow.inputs import (
     find_code,
     find_inputs,
@@ -22,6 +24,7 @@ from fathom.workflow.inputs import (
     shorten_path,
 )
 from fathom.workflow.names import check_models
+from fathom.workflow.needs import Needs
 from fathom.workflow.obstacles import find_obstacles
 from fathom.workflow.options import grow, list_options, one_of
 from fathom.workflow.outputs import RANKING_TABLES, Outputs
@@ -123,6 +126,24 @@ def find_everything():
 INPUTS = find_everything()
 OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS)
 settings = Settings(CONFIG)
+
+
+def find_needs():
+    """Return what jobs that load models ask for; stop if a model fits no GPUs that the profile names."""
+    given = workflow.resource_settings.default_resources or {}
+    cards = given["gpu_cards"].raw.strip("'\"") if "gpu_cards" in given else None
+    registry, rates = (
+        find_own(path, ROOT) for path in (CONFIG.models.registry, "config/rates.tsv")
+    )
+    try:
+        found = Needs(CONFIG, registry, read_rates(rates), read_cards(cards), RESULTS)
+        found.check()
+    except InputError as error:
+        stop(error)
+    return found
+
+
+needs = find_needs()
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)

@@ -53,9 +53,11 @@ rule measure_layers:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=grow(24000 if LENSES else 16000),
-        runtime=grow(480),
-        gpu=1,
+        mem_mb=needs.of("measure_layers", "host_mb"),
+        runtime=needs.of("measure_layers", "minutes"),
+        gpu=needs.of("measure_layers", "gpus"),
+        gpu_mem_mb=needs.of("measure_layers", "gpu_mb"),
+        gpu_model=needs.of("measure_layers", "model"),
         domains=len(CONFIG.benchmark_domains),
     params:
         settings=settings.of_layers("scoring", "lens"),

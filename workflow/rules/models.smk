@@ -51,9 +51,11 @@ rule train_model:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=grow(8000),
-        runtime=grow(240),
-        gpu=1,
+        mem_mb=needs.of("train_model", "host_mb"),
+        runtime=needs.of("train_model", "minutes"),
+        gpu=needs.of("train_model", "gpus"),
+        gpu_mem_mb=needs.of("train_model", "gpu_mb"),
+        gpu_model=needs.of("train_model", "model"),
     params:
         settings=lambda wildcards: settings.of_training(wildcards.model),
     shell:
@@ -81,9 +83,11 @@ rule adapt_model:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
-        runtime=grow(480),
-        gpu=1,
+        mem_mb=needs.of("adapt_model", "host_mb"),
+        runtime=needs.of("adapt_model", "minutes"),
+        gpu=needs.of("adapt_model", "gpus"),
+        gpu_mem_mb=needs.of("adapt_model", "gpu_mb"),
+        gpu_model=needs.of("adapt_model", "model"),
     params:
         settings=lambda wildcards: settings.of_adaptation(wildcards.model),
     shell:

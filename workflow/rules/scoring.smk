@@ -64,9 +64,11 @@ rule score_model:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
-        runtime=grow(480),
-        gpu=1,
+        mem_mb=needs.of("score_model", "host_mb"),
+        runtime=needs.of("score_model", "minutes"),
+        gpu=needs.of("score_model", "gpus"),
+        gpu_mem_mb=needs.of("score_model", "gpu_mb"),
+        gpu_model=needs.of("score_model", "model"),
         domains=len(CONFIG.benchmark_domains),
     params:
         settings=settings.of("scoring", "perplexity", "attribute_rate"),

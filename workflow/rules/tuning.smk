@@ -86,9 +86,11 @@ rule tune_model:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=grow(16000),
-        runtime=grow(720),
-        gpu=1,
+        mem_mb=needs.of("tune_model", "host_mb"),
+        runtime=needs.of("tune_model", "minutes"),
+        gpu=needs.of("tune_model", "gpus"),
+        gpu_mem_mb=needs.of("tune_model", "gpu_mb"),
+        gpu_model=needs.of("tune_model", "model"),
     params:
         settings=lambda wildcards: settings.of_tuning(wildcards.task),
     shell:

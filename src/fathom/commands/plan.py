@@ -1,4 +1,4 @@
-"""Say before a run what it will take: jobs, CPU and GPU hours, memory and disk by rule.
+"""Say before a run what it will take: jobs, hours, memory and disk by rule; memory, GPUs and hours by model.
 
 Targets, --configfile and --config are as for snakemake. The workflow is that of the working folder, else that
 of the folder that fathom is installed from.
@@ -26,6 +26,13 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
     parser.add_argument("--forceall", action="store_true", help="as if nothing had been made yet")
     parser.add_argument("--cores", type=int, default=1, help="cores that work at a time")
+    parser.add_argument(
+        "--gpu-cards",
+        default="",
+        metavar="MODEL:MEGABYTESxGPUS",
+        help="GPUs that there are, such as 'a100:40000x4 h100:80000x8'; without them host memory is for a run"
+        " without a GPU",
+    )
     parser.add_argument("--rates", type=Path, help="rates by rule (TSV); config/rates.tsv of the workflow")
     parser.add_argument(
         "--measured", type=Path, help="resources.csv of an earlier run, instead of these rates"
@@ -38,13 +45,19 @@ def run(arguments: argparse.Namespace) -> None:
 
     snakefile = find_snakefile(arguments.snakefile, find_checkout())
     request = Request(
-        snakefile, arguments.targets, arguments.configfile, arguments.config, arguments.forceall
+        snakefile,
+        arguments.targets,
+        arguments.configfile,
+        arguments.config,
+        arguments.forceall,
+        arguments.gpu_cards,
     )
     rates = arguments.rates or request.find("config/rates.tsv")
     plan = make_plan(request, rates, arguments.measured)
     for name, count in sorted(plan.unknown.items()):
         log.info("no rate for rule %s: its %d jobs are not counted below", name, count)
     print_rules(plan)
+    print_models(plan)
     print_sums(plan, arguments.cores, rates)
 
 
@@ -56,6 +69,17 @@ def print_rules(plan: "Plan") -> None:
         hours = [f"{value / 3600:,.2f}" for value in (line.cpu_seconds, line.gpu_seconds, line.longest)]
         sizes = f"{line.memory_mb:,.0f}", f"{line.disk_mb / 1000:,.2f}"
         print(form.format(rule, f"{line.jobs:,}", *hours, *sizes))
+
+
+def print_models(plan: "Plan") -> None:
+    """Print a line for each model: the most that one of its jobs asks for, and the hours of all."""
+    if not plan.models:
+        return
+    form = "{:40} {:>9} {:>9} {:>5} {:>8}"
+    print("\n" + form.format("model", "host GB", "GPU GB", "GPUs", "hours"))
+    for model, line in plan.models.items():
+        sizes = f"{line.memory / 1000:,.1f}", f"{line.gpu_memory / 1000:,.1f}" if line.gpu_memory else "?"
+        print(form.format(model, *sizes, line.gpus, f"{line.hours:,.2f}"))
 
 
 def print_sums(plan: "Plan", cores: int, rates: Path) -> None:

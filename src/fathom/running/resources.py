@@ -169,13 +169,18 @@ def _require_columns(row: Mapping[str, str], columns: Sequence[str], path: Path)
 
 @dataclass(frozen=True)
 class Job:
-    """One job of a dry run; `domains`: how many it reads, if its rule says so."""
+    """One job of a dry run.
+
+    `domains`: how many it reads, if its rule says so; memory in megabytes, `gpu_memory` of each GPU.
+    """
 
     rule: str
     wildcards: Mapping[str, str] = field(default_factory=dict)
     threads: int = 1
     gpu: int = 0
     domains: int = 1
+    memory: int = 0
+    gpu_memory: int = 0
 
 
 def parse_plan(text: str) -> list[Job]:
@@ -187,9 +192,15 @@ def parse_plan(text: str) -> list[Job]:
             continue
         wildcards = _read_pairs(lines.get("wildcards", ""))
         resources = _read_pairs(lines.get("resources", ""))
-        gpu, domains = int(resources.get("gpu", 0)), int(resources.get("domains", 1))
-        jobs.append(Job(rule, wildcards, int(lines.get("threads", 1)), gpu, domains))
+        numbers = (("gpu", 0), ("domains", 1), ("mem_mb", 0), ("gpu_mem_mb", 0))
+        values = [_read_whole(resources.get(name, ""), default) for name, default in numbers]
+        jobs.append(Job(rule, wildcards, int(lines.get("threads", 1)), *values))
     return jobs
+
+
+def _read_whole(text: str, default: int) -> int:
+    """Return a whole number, or a default for what is not known yet."""
+    return int(text) if text.isdecimal() else default
 
 
 def _read_pairs(text: str) -> dict[str, str]:
@@ -236,11 +247,8 @@ def estimate(
         if rate is None:
             unknown[job.rule] = unknown.get(job.rule, 0) + 1
             continue
-        megabytes = sizes.of(job.wildcards.get("part") or job.wildcards.get("slice", ""))
-        model = job.wildcards.get("model", "").split("+")[0]
-        seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
-        seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
-        seconds *= job.domains if rate.for_each_domain else 1
+        megabytes = _find_megabytes(job, sizes)
+        seconds = _count_seconds(job, rate, megabytes, parameters)
         line = found.setdefault(job.rule, Estimate(source=rate.source, memory_mb=rate.memory_mb))
         line.jobs += 1
         line.longest = max(line.longest, seconds)
@@ -250,3 +258,44 @@ def estimate(
         else:
             line.cpu_seconds += seconds * job.threads
     return found, unknown
+
+
+@dataclass
+class ModelEstimate:
+    """What the jobs that load one model ask for at most, and the hours that they take together."""
+
+    memory: int = 0
+    gpu_memory: int = 0
+    gpus: int = 0
+    hours: float = 0.0
+
+
+def estimate_models(
+    jobs: Iterable[Job], rates: Mapping[str, Rate], sizes: Sizes, parameters: Mapping[str, float]
+) -> dict[str, ModelEstimate]:
+    """Return what each model of a plan needs, by name; arguments as of :func:`estimate`."""
+    found: dict[str, ModelEstimate] = {}
+    for job in jobs:
+        if not job.gpu or "model" not in job.wildcards:
+            continue
+        line = found.setdefault(job.wildcards["model"], ModelEstimate())
+        line.memory = max(line.memory, job.memory)
+        line.gpu_memory = max(line.gpu_memory, job.gpu_memory)
+        line.gpus = max(line.gpus, job.gpu)
+        if job.rule in rates:
+            seconds = _count_seconds(job, rates[job.rule], _find_megabytes(job, sizes), parameters)
+            line.hours += seconds / 3600
+    return found
+
+
+def _find_megabytes(job: Job, sizes: Sizes) -> float:
+    """Return the megabytes of text that a job reads."""
+    return sizes.of(job.wildcards.get("part") or job.wildcards.get("slice", ""))
+
+
+def _count_seconds(job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float]) -> float:
+    """Return the seconds that a job takes."""
+    model = job.wildcards.get("model", "").split("+")[0]
+    seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
+    seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
+    return seconds * (job.domains if rate.for_each_domain else 1)

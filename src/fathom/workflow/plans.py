@@ -11,8 +11,10 @@ from fathom.config.whole import Config, parse_yaml, read_config, read_values
 from fathom.errors import InputError
 from fathom.running.resources import (
     Estimate,
+    ModelEstimate,
     Sizes,
     estimate,
+    estimate_models,
     measure_parts,
     measure_rates,
     measure_text,
@@ -38,6 +40,8 @@ class Request:
         `--configfile`, and `KEY=VALUE` of `--config`.
     forceall : bool
         As if nothing had been made yet.
+    cards : str
+        GPUs of the cluster, as in a profile's `gpu_cards`.
     """
 
     snakefile: Path
@@ -45,6 +49,7 @@ class Request:
     configfiles: Sequence[str] = ()
     values: Sequence[str] = ()
     forceall: bool = False
+    cards: str = ""
 
     def find(self, name: str) -> Path:
         """Return a file of the workflow by its name: that of the working folder comes first."""
@@ -64,12 +69,15 @@ class Plan(NamedTuple):
         Megabytes of text of the corpus.
     measured : Path or None
         The earlier run's table of resources that rates come from.
+    models : mapping of str to ModelEstimate
+        What jobs that load a model need, by model.
     """
 
     rules: Mapping[str, Estimate]
     unknown: Mapping[str, int]
     sizes: Sizes
     measured: Path | None
+    models: Mapping[str, ModelEstimate]
 
 
 def find_snakefile(given: Path | None, checkout: Path | None) -> Path:
@@ -129,7 +137,8 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     parameters = {name: float(entry.parameters or 0) for name, entry in registry.items()}
     sizes = measure_corpus(config)
     rules, unknown = estimate(jobs, known, sizes, parameters)
-    return Plan(rules, unknown, sizes, measured)
+    models = estimate_models(jobs, known, sizes, parameters)
+    return Plan(rules, unknown, sizes, measured, models)
 
 
 def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:
@@ -169,6 +178,7 @@ def run_dry(request: Request) -> str:
     command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]
     command += ["--configfile", *request.configfiles] if request.configfiles else []
     command += ["--config", *request.values] if request.values else []
+    command += ["--default-resources", f"gpu_cards='{request.cards}'"] if request.cards else []
     command += ["--forceall"] if request.forceall else []
     done = subprocess.run([*command, "--", *request.targets], capture_output=True, text=True, check=False)
     if done.returncode:

@@ -1,0 +1,257 @@
+"""What a job that loads a model asks for, from the model's size: host memory, GPUs, their memory, and time.
+
+On a retry grows what ran out: GPU memory if the failed attempt's log says so, else host memory and time.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fathom.config.models import Adaptation
+from fathom.config.whole import Config
+from fathom.errors import InputError
+from fathom.io.files import read_json
+from fathom.models.memory import (
+    Memory,
+    Training,
+    count_gpus,
+    measure_layers,
+    measure_lens,
+    measure_scoring,
+    measure_training,
+    request_card,
+    request_host,
+)
+from fathom.models.registry import CHAT, read_registry
+from fathom.models.shapes import Shape, find_shape, parse_shape, read_shape
+from fathom.running.resources import Rate
+from fathom.workflow.cards import MB, UNKNOWN, Card, choose_card
+from fathom.workflow.failures import read_message
+
+SCORING = ("score_model", "score_chat")
+LAYERS = ("measure_layers",)
+TUNING = ("tune_model", "tune_preparation")
+MINUTES: Mapping[str, int] = {
+    **dict.fromkeys(SCORING, 480), **dict.fromkeys(LAYERS, 480), **dict.fromkeys(TUNING, 720),
+    "train_model": 240, "adapt_model": 480,
+}  # fmt: skip
+"""Least time that a job asks for, by rule."""
+
+_UNKNOWN_HOST = 16_000  # megabytes of host memory for a model of unknown size
+_TABLES = 1_500  # of it, for pairs and texts, and for Snakemake itself
+_DRIVER = 2_000  # of it, for the libraries of a GPU
+_SAFETY = 3  # a job asks for so many times the time that it is expected to take
+_LARGE = 1_000_000_000  # parameters from which on training recomputes activations by itself
+_SHORTAGE = "GPU memory"  # in the message of a program that ran out of it
+
+
+class Need(NamedTuple):
+    """What a job asks for.
+
+    Attributes
+    ----------
+    host_mb, gpu_mb : int
+        Host memory, and memory of each GPU.
+    gpus : int
+    model : str or None
+        Model of GPU; None: any.
+    minutes : int
+    """
+
+    host_mb: int
+    gpu_mb: int
+    gpus: int
+    model: str | None
+    minutes: int
+
+
+class Needs:
+    """What the jobs of a run that load models ask for.
+
+    Parameters
+    ----------
+    config : Config
+    registry : Path
+        Table of models; it need not exist.
+    rates : mapping of str to Rate
+        Time by rule.
+    cards : sequence of Card
+        GPUs of the cluster, the smallest first; empty where nothing is known of them.
+    results : str
+        Folder of the run's results.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        registry: Path,
+        rates: Mapping[str, Rate],
+        cards: Sequence[Card],
+        results: str,
+    ) -> None:
+        self._config, self._registry, self._rates = config, registry, rates
+        self._entries = read_registry(registry) if registry.is_file() else {}
+        self._cards, self._results = cards, results
+        self._short: dict[tuple[str, int], bool] = {}
+
+    def of(self, rule: str, name: str) -> Callable[[Any, int], Any]:
+        """Return one resource of a rule, by its name in :class:`Need`, as a function for Snakemake."""
+
+        def find(wildcards: Any, attempt: int) -> Any:
+            family = next((rules for rules in (SCORING, TUNING) if rule in rules), (rule,))
+            logs = [f"{self._results}/logs/{each}/{'.'.join(wildcards)}.log" for each in family]
+            short = self._count_shortages(logs, attempt)
+            return getattr(self.find(rule, wildcards.model, attempt - short, short), name)
+
+        return find
+
+    def find(self, rule: str, model: str, attempt: int = 1, short: int = 0) -> Need:
+        """Return what a job of a rule needs.
+
+        Parameters
+        ----------
+        rule, model : str
+        attempt : int
+            Host memory and time double with each after the first.
+        short : int
+            How often GPU memory ran out: each time twice as much is asked for.
+        """
+        growth = 1 << (attempt - 1)
+        minutes = self._count_minutes(rule, model) * growth
+        shape = self.find_shape(model)
+        if shape is None:
+            return Need(_UNKNOWN_HOST * growth, 0, 1, None, minutes)
+        cards = self._cards or [UNKNOWN]
+        for memory in self._measure(rule, model, shape):
+            larger = Memory(*({name: size * (1 << short) for name, size in part.items()} for part in memory))
+            chosen = choose_card(larger, cards, rule in (*SCORING, *LAYERS))
+            if chosen:
+                break
+        else:
+            chosen = cards[-1], 1  # the job says what is missing
+        on_gpu = bool(self._cards) and self._config.scoring.device != "cpu"
+        passing = 4.0 * shape.parameters if rule in ("adapt_model", "train_model") else 0.0
+        host = math.ceil(request_host(memory, on_gpu, passing) / MB) + _TABLES + (_DRIVER if on_gpu else 0)
+        wanted = math.ceil(request_card(larger, chosen[1]) / MB)
+        return Need(host * growth, wanted, chosen[1], chosen[0].model or None, minutes)
+
+    def check(self) -> None:
+        """Raise `InputError` if a model that is scored or adapted fits no GPUs of the cluster."""
+        models = self._config.models
+        jobs = [
+            *(("score_model", name) for name in models.scored),
+            *(("adapt_model", name) for name in models.adapted),
+        ]
+        for rule, model in jobs if self._cards and self._config.scoring.device != "cpu" else []:
+            shape = self.find_shape(model)
+            sizes = list(self._measure(rule, model, shape)) if shape else []
+            if sizes and not any(choose_card(each, self._cards, rule in SCORING) for each in sizes):
+                raise self._refuse(rule, model, sizes[-1])
+
+    def _refuse(self, rule: str, model: str, memory: Memory) -> InputError:
+        """Return the message for a model that fits no GPUs, with how many would do."""
+        largest = self._cards[-1]
+        gpus = count_gpus(memory, largest.megabytes * MB)
+        needed = math.ceil(request_card(memory) / 1e9)
+        enough = f"{gpus} GPUs of {largest.model} would do" if gpus else "a larger GPU is needed"
+        if rule == "adapt_model":
+            return InputError(
+                f"training all weights of {model!r} needs {needed} GB on one GPU; {largest.model} has"
+                f" {largest.megabytes / 1000:.0f}",
+                "gpu_cards in the profile",
+                "train an adapter: lora: {dtype: bfloat16} in its entry of models.adapt",
+            )
+        return InputError(
+            f"scoring {model!r} needs {needed} GB of GPU memory, more than the GPUs of any node have",
+            "gpu_cards in the profile",
+            f"{enough}; or scoring.dtype: bfloat16",
+        )
+
+    def find_shape(self, model: str) -> Shape | None:
+        """Return the shape of a model of the run, None if nothing says how large it is."""
+        models, name = self._config.models, model.removesuffix(CHAT)
+        while name in models.adapted:
+            name = models.adapted[name][0]
+        if name in models.train:
+            made = models.train[name]
+            return parse_shape(
+                {
+                    "model_type": made.architecture,
+                    "num_hidden_layers": made.layers,
+                    "hidden_size": made.width,
+                    "intermediate_size": made.width * (12 if made.architecture == "gpt2" else 8) // 3,
+                    "num_attention_heads": made.heads,
+                    "vocab_size": made.vocabulary,
+                    "max_position_embeddings": made.context,
+                    "tie_word_embeddings": True,
+                }
+            )
+        return self._read_fetched(name) or (
+            find_shape(self._entries[name], self._registry) if name in self._entries else None
+        )
+
+    def _read_fetched(self, model: str) -> Shape | None:
+        """Return the shape of a model that has been fetched, from its own config.json."""
+        pointer = Path(self._results, "models", model, "model.json")
+        if not pointer.is_file():
+            return None
+        config = pointer.parent / read_json(pointer)["path"] / "config.json"
+        return read_shape(config) if config.is_file() else None
+
+    def _measure(self, rule: str, model: str, shape: Shape) -> Iterator[Memory]:
+        """Yield a step's memory: as configured, then with smaller micro-batches, as programs halve them."""
+        config, dtype = self._config, self._config.scoring.dtype
+        device = "cuda" if self._cards and config.scoring.device != "cpu" else "cpu"
+        window = min(config.perplexity.window, shape.context or config.perplexity.window)
+        if rule in SCORING:
+            yield measure_scoring(shape, dtype, config.scoring.batch_tokens, window, device)
+        elif rule in LAYERS:
+            lens = config.lens
+            steps = [measure_layers(shape, dtype, config.scoring.batch_tokens, window, device)]
+            if lens.steps:
+                tokens = lens.batch * lens.sequence
+                steps.append(measure_lens(shape, dtype, tokens, lens.positions, device))
+            yield max(steps, key=lambda memory: memory.total)
+        else:
+            how, least = self._find_training(rule, model, shape, device)
+            while how.tokens >= least:
+                yield measure_training(shape, how)
+                how = how._replace(tokens=how.tokens // 2)
+
+    def _find_training(self, rule: str, model: str, shape: Shape, device: str) -> tuple[Training, int]:
+        """Return how a model is trained, and the tokens of its longest example."""
+        large = shape.parameters >= _LARGE
+        if rule in TUNING:
+            lora = self._config.train_before_test.lora
+            return Training(lora.batch_tokens, lora.dtype, False, large, lora.rank), lora.max_tokens
+        models = self._config.models
+        made = models.train[model] if rule == "train_model" else models.adapted[model][2]
+        autocast = device == "cuda" and made.precision != "float32"
+        checkpointing = made.checkpointing == "always" or (made.checkpointing == "auto" and large)
+        tokens = max(made.sequence, min(made.batch_tokens, made.batch * made.sequence))
+        how = Training(tokens, "float32", autocast, checkpointing)
+        if isinstance(made, Adaptation) and made.lora:
+            how = how._replace(dtype=made.lora.dtype, rank=made.lora.rank)
+        return how, made.sequence
+
+    def _count_minutes(self, rule: str, model: str) -> int:
+        """Return the minutes that a job of a rule asks for."""
+        rate = self._rates.get(rule, Rate())
+        shape = self.find_shape(model)
+        seconds = rate.seconds_per_job
+        seconds += rate.seconds_per_gigaparameter * (shape.parameters if shape else 0) / 1e9
+        seconds *= len(self._config.benchmark_domains) if rule in (*SCORING, *LAYERS) else 1
+        return max(MINUTES[rule], math.ceil(_SAFETY * seconds / 60))
+
+    def _count_shortages(self, logs: Sequence[str], attempt: int) -> int:
+        """Return how many attempts before this one ended for want of GPU memory.
+
+        A log is that of the last attempt only, so what it said is kept.
+        """
+        log = logs[-1]
+        if attempt > 1 and (log, attempt) not in self._short:
+            self._short[log, attempt] = _SHORTAGE in read_message(logs, 0.0)
+        return sum(
+            short for (path, number), short in self._short.items() if path == log and number <= attempt
+        )

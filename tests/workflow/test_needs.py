@@ -1,0 +1,151 @@
+"""What jobs ask for follows from the model that they load, and on a retry from what ran out."""
+
+from pathlib import Path
+
+import pytest
+
+from fathom.config.whole import read_config
+from fathom.errors import InputError
+from fathom.models.memory import Memory
+from fathom.running.resources import read_rates
+from fathom.workflow.cards import Card, choose_card, read_cards
+from fathom.workflow.needs import Needs
+
+ROOT = Path(__file__).resolve().parents[2]
+RATES = read_rates(ROOT / "config" / "rates.tsv")
+CARDS = "h100:80000x8 a100:40000x4"
+SMALL, LARGE = Card("a100", 40_000, 4), Card("h100", 80_000, 8)
+VALUES = {
+    "run": "x",
+    "corpus": {"source": "docstrings", "packages": ["numpy"]},
+    "domains": {"near": {"categories": ["numpy"]}},
+    "pairs": {"tokenizer": "gpt2"},
+    "models": {
+        "score": ["Llama-3.2-1B", "Llama-2-7b", "Qwen2.5-14B"],
+        "adapt": [{"base": "Llama-3.2-1B", "paths": [["near"]], "sequence": 1024}],
+        "train": {"tiny": {"domain": "near"}},
+    },
+}
+
+
+class Wildcards(list[str]):
+    """Stands for Snakemake's: values in order, the model by name."""
+
+    @property
+    def model(self) -> str:
+        return self[-1]
+
+
+def make_needs(folder, cards=CARDS, **changes):
+    """Return the needs of a run with these settings in place of its own."""
+    config = read_config({**VALUES, **changes}, "test")
+    return Needs(config, ROOT / "config" / "models.tsv", RATES, read_cards(cards), str(folder))
+
+
+def test_cards_are_read_smallest_first():
+    assert read_cards(CARDS) == [SMALL, LARGE]
+    assert read_cards(None) == []
+    with pytest.raises(InputError, match=r"gpu_cards in the profile: 'a100' is no model of GPU"):
+        read_cards("a100")
+
+
+@pytest.mark.parametrize(
+    ("divided", "whole", "several", "chosen"),
+    [
+        (20e9, 1e9, True, (SMALL, 1)),
+        (60e9, 1e9, True, (LARGE, 1)),  # one large card rather than two small ones
+        (60e9, 1e9, False, (LARGE, 1)),
+        (100e9, 1e9, True, (LARGE, 2)),
+        (100e9, 1e9, False, None),
+        (900e9, 1e9, True, None),
+        (1e9, 90e9, True, None),
+    ],
+)
+def test_as_few_gpus_as_possible_and_then_the_smallest(divided, whole, several, chosen):
+    assert choose_card(Memory({"a": divided}, {"b": whole}), [SMALL, LARGE], several) == chosen
+
+
+def test_a_small_model_gets_the_small_card_and_a_large_one_the_large(tmp_path):
+    needs = make_needs(tmp_path)
+    assert needs.find("score_model", "Llama-3.2-1B").model == "a100"
+    assert needs.find("score_model", "Llama-2-7b").model == "a100"
+    assert needs.find("score_model", "Qwen2.5-14B").model == "h100"
+    assert needs.find("tune_model", "Llama-2-7b").model == "a100"
+    assert needs.find("measure_layers", "Qwen2.5-14B").model == "h100"
+    trained = needs.find("train_model", "tiny")
+    assert (trained.model, trained.gpus) == ("a100", 1)
+    assert trained.gpu_mb < 2000
+    assert trained.host_mb < 6000
+
+
+def test_a_laptop_runs_the_small_models(tmp_path):
+    needs = make_needs(tmp_path, cards=None)
+    found = needs.find("score_model", "tiny")
+    assert (found.model, found.gpus) == (None, 1)
+    assert found.host_mb < 4000
+    assert needs.find("train_model", "tiny").host_mb < 4000
+    # without a GPU the model lies in host memory, in float32
+    assert needs.find("score_model", "Llama-2-7b").host_mb > 27_000
+    assert make_needs(tmp_path).find("score_model", "Llama-2-7b").host_mb < 16_000
+
+
+def test_larger_models_get_more_time(tmp_path):
+    needs = make_needs(tmp_path)
+    assert needs.find("adapt_model", "Llama-3.2-1B+near").minutes == 480
+    assert needs.find("tune_model", "Qwen2.5-14B").minutes > needs.find("tune_model", "tiny").minutes == 720
+
+
+def test_a_model_of_unknown_size_gets_one_gpu(tmp_path):
+    found = make_needs(tmp_path).find("score_model", "unheard-of")
+    assert (found.gpus, found.model, found.host_mb) == (1, None, 16_000)
+
+
+def test_a_retry_gets_more_of_what_ran_out(tmp_path):
+    needs = make_needs(tmp_path)
+    log = tmp_path / "logs" / "score_model" / "Llama-2-7b.log"
+    log.parent.mkdir(parents=True)
+    wildcards = Wildcards(["Llama-2-7b"])
+
+    def ask(attempt):
+        found = {
+            name: needs.of("score_model", name)(wildcards, attempt) for name in ("host_mb", "model", "gpu_mb")
+        }
+        return found["host_mb"], found["model"], found["gpu_mb"]
+
+    host, model, gpu = ask(1)
+    assert model == "a100"
+    log.write_text(
+        "[score_model] Error: scoring: GPU memory cannot hold a single pair\nHint: use a larger GPU\n"
+    )
+    second = ask(2)
+    assert second[0] == host
+    assert second[1] == "h100"
+    assert second[2] > 1.7 * gpu
+    log.write_text("[score_model] 100 pairs\n")  # killed: no message, and the first attempt's log is gone
+    third = ask(3)
+    assert third == (2 * host, "h100", second[2])
+
+
+def test_a_fetched_model_says_itself_how_large_it_is(tmp_path):
+    folder = tmp_path / "models" / "gpt2"
+    (folder / "weights").mkdir(parents=True)
+    (folder / "model.json").write_text('{"name": "gpt2", "path": "weights"}')
+    (folder / "weights" / "config.json").write_text(
+        '{"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 2, "vocab_size": 100}'
+    )
+    assert make_needs(tmp_path).find_shape("gpt2").layers == 2
+
+
+def test_a_model_that_fits_no_gpus_is_refused_with_how_many_would_do(tmp_path):
+    with pytest.raises(
+        InputError, match=r"scoring 'Qwen2.5-14B' needs 6\d GB .*(\n.*)+3 GPUs of t4 would do"
+    ) as caught:
+        make_needs(tmp_path, "t4:24000x2").check()
+    assert "scoring.dtype: bfloat16" in str(caught.value)
+    make_needs(tmp_path, "t4:24000x4").check()
+    make_needs(tmp_path, None).check()
+    adapt = {**VALUES["models"], "score": [], "adapt": [{"base": "Llama-2-7b", "paths": [["near"]]}]}
+    with pytest.raises(
+        InputError, match=r"training all weights of 'Llama-2-7b\+near' needs 1\d\d GB on one GPU"
+    ):
+        make_needs(tmp_path, models=adapt).check()

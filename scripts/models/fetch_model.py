@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from fathom.models.fetching import locate_model
+from fathom.io.files import require_file
+from fathom.models.fetching import REVISION_FILE, locate_model
 from fathom.models.folders import check_folder, fingerprint_folder
 from fathom.models.loading import Pointer, write_pointer
 from fathom.models.registry import find_model, read_registry
@@ -13,7 +14,11 @@ from fathom.running.program import log, run_program
 def main(arguments: argparse.Namespace) -> None:
     """Locate the model and write its pointer."""
     entry = find_model(read_registry(arguments.registry), arguments.name, arguments.registry)
-    folder, revision = locate_model(entry, arguments.registry)
+    if arguments.weights:
+        folder = arguments.weights
+        revision = require_file(folder / REVISION_FILE).read_text(encoding="utf-8")
+    else:
+        folder, revision = locate_model(entry, arguments.registry)
     check_folder(folder)
     if revision and not entry.revision:
         log.info("%s has no pinned revision: fetched %s; add it to the registry", entry.name, revision)
@@ -38,5 +43,6 @@ if __name__ == "__main__":
     parser.add_argument(
         "--registry", type=Path, default=Path("config/models.tsv"), help="model registry (TSV)"
     )
+    parser.add_argument("--weights", type=Path, help="folder of the model, if fetch_weights has made one")
     parser.add_argument("--pointer", type=Path, required=True, help="output pointer of the model (JSON)")
     run_program(parser, main)

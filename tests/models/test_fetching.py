@@ -120,6 +120,39 @@ def test_a_model_is_fetched_by_revision(hub: Hub, place: Path, revisions: list[d
     assert not [path for method, path, _ in hub.asked if method == "GET" and "/resolve/" in path]
 
 
+def test_weights_of_a_run_leave_nothing_elsewhere(
+    hub: Hub, place: Path, revisions: list[dict[str, bytes]]
+) -> None:
+    folder = place / "models" / "tiny" / "weights"
+    named = ("fetch_weights", "--registry", place / "models.tsv", "--name")
+    hub.cuts[SHARD], hub.broken_after_cut = (CUT, "close"), True
+    for returncode in (1, 0):  # cut off, then taken up
+        done = run_program(*named, "tiny", "--output", folder, environment=make_environment(hub, place))
+        assert done.returncode == returncode, done.stderr
+        assert folder.exists() == (returncode == 0)
+        hub.broken = False
+    assert hub.list_downloads("model-00002-of-00002.safetensors") == [""]
+    commit = hub.branches["org/tiny"]
+    assert read_folder(folder) == revisions[1] | {"revision.txt": commit.encode()}
+    assert [path.name for path in folder.parent.iterdir()] == ["weights"]
+    assert not any(file.is_symlink() for file in folder.iterdir())
+    assert not (place / "hub" / "hub").exists()
+    done = run_program(
+        "fetch_model", "--registry", place / "models.tsv", "--name", "tiny", "--weights", folder,
+        "--pointer", folder.parent / "model.json", environment={"HF_HUB_OFFLINE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    pointer = read_pointer(folder.parent / "model.json")
+    assert (pointer.path, pointer.revision) == (folder, commit)
+    # a model in a folder of one's own is not deleted with the links to it
+    (place / "models.tsv").write_text((place / "models.tsv").read_text().replace("org/nothing", str(folder)))
+    other = place / "models" / "nothing" / "weights"
+    done = run_program(*named, "nothing", "--output", other, environment={"HF_HUB_OFFLINE": "1"})
+    assert done.returncode == 0, done.stderr
+    assert all(file.is_symlink() for file in other.iterdir() if file.name != "revision.txt")
+    assert fingerprint_folder(other) == pointer.fingerprint
+
+
 @pytest.mark.parametrize("way", ["close", "reset"])
 def test_a_cut_connection_is_taken_up_again(
     hub: Hub, place: Path, revisions: list[dict[str, bytes]], way: Cut

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from perf.checkpoints import count_loads
 from tests.programs import run_snakemake
+
+from fathom.running.resources import parse_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGURATIONS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "config").rglob("*.yaml")
@@ -43,6 +46,9 @@ def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     benchmarks = [name for name, domain in values["domains"].items() if domain.get("benchmark", True)]
     assert jobs.count("make_pairs") == 2 * len(benchmarks)
     assert jobs.count("summarize_scores") == jobs.count("compare_models") == 1
+    loads = count_loads(parse_plan(done.stdout))
+    assert set(loads.values()) <= {1}, "a model from the hub is loaded more than once"
+    assert len(loads) >= (118 if "raw-corpora" in configuration else 0)
 
 
 @pytest.fixture

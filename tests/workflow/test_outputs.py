@@ -63,6 +63,22 @@ def test_what_is_not_made_here_is_fetched():
     assert outputs(pairs={"tokenizer": "gpt2"}).fetched_tokenizers == ["gpt2"]
 
 
+def test_fetched_models_take_each_others_place_on_the_disk():
+    score = ["a", "b", "b@chat", "c@chat", "d"]
+    models = {**VALUES["models"], "score": score, "on_disk": 2}
+    found = outputs(models=models)
+    assert found.fetched_weights == ["a", "b", "c", "d"]  # gpt2 is a base
+    scores = "results/demo/near/scores/tf/"
+    assert found.list_before("a") == found.list_before("b") == found.find_weights("gpt2") == []
+    assert found.list_before("c") == [f"{scores}a.parquet"]
+    assert found.list_before("d") == [f"{scores}b.parquet", f"{scores}b@chat.parquet"]
+    assert found.find_weights("c@chat") == ["results/demo/models/c/weights"]
+    assert found.find_weights("tiny") == found.find_weights("gpt2+near") == []
+    assert outputs(tuned=["b"], models=models).list_before("d") == [f"{scores}a.parquet"]
+    without = outputs()
+    assert without.fetched_weights == without.find_weights("pythia") == []
+
+
 def test_a_model_is_trained_on_its_domain_and_adapted_to_the_last_of_its_path():
     found = outputs()
     assert found.find_text("tiny") == "results/demo/corpus/texts/far.parquet"

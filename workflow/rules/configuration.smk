@@ -12,6 +12,7 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import read_config
 from fathom.errors import InputError
+from fathom.models.registry import find_model, read_registry
 from fathom.running.gpus import SHARED, count_gpus
 from fathom.running.resources import read_rates
 from fathom.workflow.cards import read_cards
@@ -217,6 +218,14 @@ def options(option, places, name):
 def of_domains(path, domains=CONFIG.benchmark_domains):
     """Return a path for each of some domains, by default those with a benchmark; DOMAIN stands for its name."""
     return [path.replace("DOMAIN", domain) for domain in domains]
+
+
+def own_weights(wildcards):
+    """Return the weights of a fetched model as an input, where they are deleted after its last job.
+
+    Their date does not matter: a fetched model is known by the fingerprint in its pointer.
+    """
+    return [ancient(path) for path in OUTPUTS.find_weights(wildcards.model)]
 
 
 def finished(kind):

@@ -25,6 +25,7 @@ rule measure_layers:
     input:
         code=sources("measure_layers"),
         model="<results>/models/{model}/model.json",
+        weights=own_weights,
         keywords=of_domains("<results>/DOMAIN/keywords.tsv"),
         sentences=of_domains("<results>/DOMAIN/sentences.parquet"),
         pairs=of_domains(

@@ -98,13 +98,29 @@ rule adapt_model:
 
 localrules:
     fetch_model,
+    fetch_weights,
     fetch_tokenizer,
+
+
+REGISTRY = find_own(CONFIG.models.registry, ROOT)
+ENTRIES = read_registry(REGISTRY) if OUTPUTS.fetched_models else {}
+
+
+def entry_of(wildcards):
+    """Return a param: the row of a fetched model; other rows of the table do not concern it."""
+    return dump_json(vars(find_model(ENTRIES, wildcards.model, REGISTRY)))
+
+
+def fetched_once(files):
+    """Return inputs of fetching; where weights are deleted, a newer date does not fetch them all again."""
+    return ancient(files) if OUTPUTS.fetched_weights else files
 
 
 rule fetch_model:
     input:
-        code=sources("fetch_model"),
-        registry=own(CONFIG.models.registry),
+        code=fetched_once(sources("fetch_model")),
+        registry=ancient(own(CONFIG.models.registry)),
+        weights=own_weights,
     output:
         pointer="<results>/models/{model}/model.json",
     log:
@@ -119,9 +135,43 @@ rule fetch_model:
     resources:
         mem_mb=2000,
         runtime=240,
+    params:
+        entry=entry_of,
+        weights=lambda wildcards, input: (
+            f"--weights {input.weights}" if input.weights else ""
+        ),
+    shell:
+        "python {input.code[0]:q} --name {wildcards.model:q} --registry {input.registry:q} {params.weights}"
+        " --pointer {output.pointer:q} --log {log:q}"
+
+
+rule fetch_weights:
+    input:
+        code=fetched_once(sources("fetch_weights")),
+        registry=ancient(own(CONFIG.models.registry)),
+        # the jobs after which there is room on the disk
+        before=lambda wildcards: [
+            ancient(path) for path in OUTPUTS.list_before(wildcards.model)
+        ],
+    output:
+        weights=temp(directory("<results>/models/{model}/weights")),
+    log:
+        "<logs>/fetch_weights/{model}.log",
+    benchmark:
+        "<timings>/fetch_weights/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(OUTPUTS.fetched_weights),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    params:
+        entry=entry_of,
     shell:
         "python {input.code[0]:q} --name {wildcards.model:q} --registry {input.registry:q}"
-        " --pointer {output.pointer:q} --log {log:q}"
+        " --output {output.weights:q} --log {log:q}"
 
 
 rule fetch_tokenizer:

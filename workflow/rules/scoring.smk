@@ -34,6 +34,7 @@ rule score_model:
     input:
         code=sources("score_model"),
         model="<results>/models/{model}/model.json",
+        weights=own_weights,
         pairs=of_benchmarks("<results>/DOMAIN/benchmark/VARIANT/pairs.parquet"),
         texts=of_domains("<results>/corpus/texts/DOMAIN.parquet", HELD_OUT),
         sentences=of_domains("<results>/DOMAIN/sentences.parquet"),
@@ -88,6 +89,7 @@ use rule score_model as score_chat with:
     input:
         code=sources("score_model"),
         model="<results>/models/{model}/model.json",
+        weights=own_weights,
         pairs=of_benchmarks("<results>/DOMAIN/benchmark/VARIANT/pairs.parquet"),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:

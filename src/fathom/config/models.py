@@ -89,6 +89,12 @@ class Models(Section):
     score: list[Text] = Field(
         [], description="models of the registry to score as well; NAME@chat: inside its chat template"
     )
+    on_disk: int = Field(
+        0,
+        ge=0,
+        description="fetched models that lie on the disk at a time: each is deleted after its last job, then"
+        " another one is fetched; 0: all stay, in the cache of the hub",
+    )
     max_characters: Positive = Field(
         30_000_000, description="characters of a domain's text that models are trained on, in whole documents"
     )

@@ -20,6 +20,8 @@ from fathom.models.folders import (
 from fathom.models.loading import Pointer, read_pointer
 from fathom.models.registry import Entry
 
+REVISION_FILE = "revision.txt"
+"""Names the revision of a model in a folder that :func:`gather_files` made."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(?<!\.json)")
 
 
@@ -160,6 +162,31 @@ def _explain(error: Exception, identifier: str, revision: str) -> tuple[str, str
 def _format_size(size: int) -> str:
     """Return a number of bytes in words."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
+
+
+def gather_files(source: Path, folder: Path, cache: Path, revision: str) -> None:
+    """Make a folder of a fetched model's files, which may be deleted; a model from elsewhere gets links.
+
+    Parameters
+    ----------
+    source : Path
+        Folder of the model.
+    folder : Path
+        The folder to make; its file `revision.txt` names the revision.
+    cache : Path
+        The hub's cache; files of `source` that lie in it are moved.
+    revision : str
+        From :func:`locate_model`.
+    """
+    folder.mkdir()
+    names = {file.name for pattern in (*TOKENIZER_FILES, *WEIGHT_FILES) for file in source.glob(pattern)}
+    for name in sorted(names):
+        file = (source / name).resolve()
+        if cache.resolve() in file.parents:
+            file.replace(folder / name)
+        else:
+            (folder / name).symlink_to(file)
+    (folder / REVISION_FILE).write_text(revision, encoding="utf-8")
 
 
 def copy_tokenizer(source: Path, folder: Path | str) -> None:

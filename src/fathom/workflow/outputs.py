@@ -96,6 +96,20 @@ class Outputs:
         return [name for name in dict.fromkeys([*models.scored, *bases]) if name not in made]
 
     @property
+    def fetched_weights(self) -> list[str]:
+        """Fetched models whose weights are deleted after their last job; NAME@chat has those of NAME.
+
+        Bases of adapted models and models that are tuned are not among them: to fetch one again would train
+        all that comes from it again.
+        """
+        if not self._config.models.on_disk:
+            return []
+        bases = [adaptation.base for adaptation in self._config.models.adapt]
+        kept = {name.removesuffix(CHAT) for name in (*bases, *self._inputs.tuned_models)}
+        names = dict.fromkeys(name.removesuffix(CHAT) for name in self.fetched_models)
+        return [name for name in names if name not in kept]
+
+    @property
     def fetched_tokenizers(self) -> list[str]:
         """The model whose tokenizer counts the tokens of pairs, where it is not trained here."""
         pairs = self._config.pairs
@@ -174,6 +188,25 @@ class Outputs:
             self._path("tuning", *([] if name == WHOLE else ["preparations", name]), task, f"{model}{ending}")
             for name, model, task in self.prepared
         ]
+
+    def find_weights(self, model: str) -> list[str]:
+        """Return the folder of a fetched model's weights if it is deleted after its last job."""
+        plain = model.removesuffix(CHAT)
+        return [self._path("models", plain, "weights")] if plain in self.fetched_weights else []
+
+    def list_before(self, model: str) -> list[str]:
+        """Return what must be finished before a model is fetched, so that no more than some lie on the disk.
+
+        They follow each other in the order of the configuration: after each, the next but some
+        (`models.on_disk`) takes its place.
+        """
+        place = self.fetched_weights.index(model) - self._config.models.on_disk
+        if place < 0 or not self.benchmarks:
+            return []
+        domain, variant = self.benchmarks[0]  # one job writes the scores of all
+        plain, scored = self.fetched_weights[place], self._config.models.scored
+        names = [name for name in scored if name.removesuffix(CHAT) == plain]
+        return [self._path(domain, "scores", variant, f"{name}.parquet") for name in names]
 
     def find_text(self, model: str) -> str:
         """Return the text that a model is trained on, or adapted to."""

@@ -1,0 +1,37 @@
+"""Fetch a registered model from the hub into a folder that is deleted after the model's last job.
+
+Of a model in a local folder it holds links. An interrupted download goes on from `.{folder}.partial`; the
+cache of the hub is not used.
+"""
+
+import argparse
+import os
+import shutil
+from pathlib import Path
+
+from fathom.io.files import write_atomically
+from fathom.models.registry import find_model, read_registry
+from fathom.running.program import run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Fetch the model, and gather its files."""
+    partial = arguments.output.absolute().with_name(f".{arguments.output.name}.partial")
+    os.environ["HF_HUB_CACHE"] = str(partial)  # read when the hub's library is imported
+    from fathom.models.fetching import gather_files, locate_model
+
+    entry = find_model(read_registry(arguments.registry), arguments.name, arguments.registry)
+    folder, revision = locate_model(entry, arguments.registry)
+    with write_atomically(arguments.output) as temporary:
+        gather_files(folder, temporary, partial, revision)
+    shutil.rmtree(partial, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--name", required=True, help="name of the model in the registry")
+    parser.add_argument(
+        "--registry", type=Path, default=Path("config/models.tsv"), help="model registry (TSV)"
+    )
+    parser.add_argument("--output", type=Path, required=True, help="model folder")
+    run_program(parser, main)

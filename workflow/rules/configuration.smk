@@ -126,6 +126,8 @@ def find_everything():
 
 INPUTS = find_everything()
 OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS)
+REGISTRY = find_own(CONFIG.models.registry, ROOT)
+ENTRIES = read_registry(REGISTRY) if OUTPUTS.fetched_models else {}
 settings = Settings(CONFIG)
 
 
@@ -231,6 +233,39 @@ def own_weights(wildcards):
 def finished(kind):
     """Return a param: the folder where finished results of a model are kept, so that none is made twice."""
     return lambda wildcards: f"{RESULTS}/models/{wildcards.model}/finished/{kind}"
+
+
+def of_benchmarks(path):
+    """Return a path for each benchmark; DOMAIN and VARIANT stand for its own."""
+    return [
+        path.replace("DOMAIN", domain).replace("VARIANT", variant)
+        for domain, variant in OUTPUTS.benchmarks
+    ]
+
+
+def measured(option, names, source, target):
+    """Return a param: `--option NAME INPUT OUTPUT` for each measurement of a kind."""
+    return lambda wildcards, input, output: list_options(
+        option, zip(names, getattr(input, source)), getattr(output, target)
+    )
+
+
+def measured_layers(wildcards, input, output):
+    """Return a param: `--domain NAME KEYWORDS SENTENCES PAIRS PREFIX` for each domain."""
+    places = zip(CONFIG.benchmark_domains, input.keywords, input.sentences, input.pairs)
+    return list_options(
+        "domain", places, [path.removesuffix(".rates.parquet") for path in output.rates]
+    )
+
+
+def entry_of(wildcards):
+    """Return a param: the row of a fetched model; other rows of the table do not concern it."""
+    return dump_json(vars(find_model(ENTRIES, wildcards.model, REGISTRY)))
+
+
+def fetched_once(files):
+    """Return inputs of fetching; where weights are deleted, a newer date does not fetch them all again."""
+    return ancient(files) if OUTPUTS.fetched_weights else files
 
 
 wildcard_constraints:

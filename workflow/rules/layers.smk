@@ -12,14 +12,6 @@ LAYER_MODELS = CONFIG.layer_models
 LENSES = CONFIG.benchmark_domains if OUTPUTS.trains_lenses else []
 
 
-def measured_layers(wildcards, input, output):
-    """Return a param: `--domain NAME KEYWORDS SENTENCES PAIRS PREFIX` for each domain."""
-    places = zip(CONFIG.benchmark_domains, input.keywords, input.sentences, input.pairs)
-    return list_options(
-        "domain", places, [path.removesuffix(".rates.parquet") for path in output.rates]
-    )
-
-
 # one load of the weights for all domains; a job of its own, for few runs ask for layers
 rule measure_layers:
     input:

@@ -102,20 +102,6 @@ localrules:
     fetch_tokenizer,
 
 
-REGISTRY = find_own(CONFIG.models.registry, ROOT)
-ENTRIES = read_registry(REGISTRY) if OUTPUTS.fetched_models else {}
-
-
-def entry_of(wildcards):
-    """Return a param: the row of a fetched model; other rows of the table do not concern it."""
-    return dump_json(vars(find_model(ENTRIES, wildcards.model, REGISTRY)))
-
-
-def fetched_once(files):
-    """Return inputs of fetching; where weights are deleted, a newer date does not fetch them all again."""
-    return ancient(files) if OUTPUTS.fetched_weights else files
-
-
 rule fetch_model:
     input:
         code=fetched_once(sources("fetch_model")),

@@ -14,21 +14,6 @@ TOGETHER = [
 HELD_OUT = CONFIG.benchmark_domains if OUTPUTS.held_out else []
 
 
-def of_benchmarks(path):
-    """Return a path for each benchmark; DOMAIN and VARIANT stand for its own."""
-    return [
-        path.replace("DOMAIN", domain).replace("VARIANT", variant)
-        for domain, variant in OUTPUTS.benchmarks
-    ]
-
-
-def measured(option, names, source, target):
-    """Return a param: `--option NAME INPUT OUTPUT` for each measurement of a kind."""
-    return lambda wildcards, input, output: list_options(
-        option, zip(names, getattr(input, source)), getattr(output, target)
-    )
-
-
 # one load of the weights for all that is measured of a model
 rule score_model:
     input:

@@ -53,7 +53,7 @@ rule split_sentences:
 rule score_model:
     benchmark: results/x/timings/score_model/gpt2+d.tsv
     wildcards: run=x, model=gpt2+d
-    resources: tmpdir=/tmp, gpu=1, domains=3
+    resources: mem_mb=16000, tmpdir=/tmp, gpu=1, domains=3
 localrule all:
     input: results/x/summary.csv
     jobid: 0

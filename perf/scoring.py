@@ -27,9 +27,8 @@ from fathom.models.loading import load_model
 from fathom.models.tokens import EncodedPair, encode_pairs
 from fathom.numerics.matrix_products import BUDGET, prepack_layer, prepack_models
 from fathom.running.program import run_program
-from fathom.scoring.batches import Replica, score_sequences
+from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.inputs import read_pairs
-from fathom.scoring.logits import choose_projection
 from fathom.scoring.ranks import score_benchmarks
 from fathom.scoring.scored_sequences import (
     ScoredSequence,
@@ -100,8 +99,7 @@ def score_plan(model: Any, plan: ScoringPlan, batch_tokens: int, budget: int = B
     import torch
 
     with torch.inference_mode(), prepack_models([model], budget):
-        project = choose_projection(model, plan.sequences[0].ids, "the model")
-        replica = Replica(project, model.device)
+        replica = open_replica(model, plan.sequences[0].ids, "the model")
         tokens = join_token_scores(list(score_sequences([replica], plan.sequences, batch_tokens, None)))
     return [tokens.pick(rows) for rows in plan.rows]
 

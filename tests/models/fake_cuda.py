@@ -9,7 +9,8 @@ tensors of two devices, so a forgotten `.to(device)` or a `.cpu()` too many is f
         ids = torch.zeros((2, 5), dtype=torch.long, device=GPU)
         logits = model(input_ids=ids).logits       # logits.device == GPU
 
-What asks a fake tensor for a value raises: `.item()`, `.tolist()`, `.numpy()`, `bool(...)`. Test the code
+Not found is an index on another device (`x[rows]`), which PyTorch itself refuses only between GPUs. What asks
+a fake tensor for a value raises: `.item()`, `.tolist()`, `.numpy()`, `bool(...)`. Test the code
 before it. A test of a planted mistake expects `FakeTensorDeviceMismatchError`. For `backward`, say
 `move_to_fake_cuda(model, TRAINER)` and make inputs on `TRAINER`: PyTorch's autograd asks for a driver when a
 gradient lies on `cuda`, and not on this device type, which nobody has.

@@ -127,8 +127,11 @@ class Known(torch.nn.Module):
     def __init__(self, logits: torch.Tensor) -> None:
         super().__init__()
         self.config = GPT2Config(vocab_size=len(logits), n_positions=CONTEXT)
-        self.dtype, self.device = torch.float32, torch.device("cpu")
+        self.dtype = torch.float32
         self.table, self.seen = logits, list[list[int]]()
+
+    def get_input_embeddings(self) -> torch.nn.Module:
+        return torch.nn.Embedding(1, 1)
 
     def get_output_embeddings(self) -> None:
         return None

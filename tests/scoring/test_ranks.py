@@ -186,8 +186,11 @@ class Known(torch.nn.Module):
     def __init__(self, logits: list[float]) -> None:
         super().__init__()
         self.config = GPT2Config(vocab_size=len(logits), n_positions=16)
-        self.dtype, self.device = torch.float32, torch.device("cpu")
+        self.dtype = torch.float32
         self.table = torch.tensor(logits)
+
+    def get_input_embeddings(self) -> torch.nn.Module:
+        return torch.nn.Embedding(1, 1)
 
     def get_output_embeddings(self) -> None:
         return None

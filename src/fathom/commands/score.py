@@ -14,7 +14,7 @@ from fathom.commands import verbs
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
-_SETTINGS = ("batch_tokens", "device", "dtype")
+_SETTINGS = ("attention", "batch_tokens", "device", "dtype")
 
 
 def add_verb(into: "Verbs") -> None:
@@ -35,6 +35,7 @@ def add_verb(into: "Verbs") -> None:
     )
     parser.add_argument("--dtype", help="number format: float32 (reference, the default), bfloat16, float16")
     parser.add_argument("--device", help="auto (a GPU if there is one, the default), cpu, cuda or cuda:N")
+    parser.add_argument("--attention", help="auto (the default), eager, sdpa or flash_attention_2")
     parser.add_argument("--batch-tokens", type=int, help="tokens in a batch; 1024")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch; 1 is the reference")
     parser.add_argument("--gpus", type=int, default=1, help="how many of the visible GPUs share the work")
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.scoring.files import name_beside, name_files, score_files
 
     given = {name: getattr(arguments, name) for name in _SETTINGS if getattr(arguments, name) is not None}
-    settings = check_values(given, Scoring, "--dtype, --device, --batch-tokens")
+    settings = check_values(given, Scoring, "--dtype, --device, --attention, --batch-tokens")
     for path in arguments.pairs:  # before a model is fetched
         require_file(path)
     pointer = find_pointer(arguments.model)

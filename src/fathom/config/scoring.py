@@ -15,6 +15,11 @@ class Scoring(Section):
     dtype: Literal["float32", "bfloat16", "float16"] = Field(
         "float32", description="number format of the forward pass; float32 on CPU is the reference"
     )
+    attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = Field(
+        "auto",
+        description="implementation of attention; auto: the one that transformers chooses, or eager if "
+        "attention logits are soft-capped",
+    )
 
 
 class Perplexity(Section):

@@ -112,6 +112,13 @@ def _check_head(model: Any, name: str) -> None:
             "layers",
             "use a causal language model",
         )
+    weight = getattr(head, "weight", None)
+    if weight is not None and not weight.is_floating_point():
+        raise InputError(
+            f"the output layer of {name} is quantised",
+            "layers",
+            "use the model before it was quantised, or one whose output layer was left out",
+        )
     if any(hasattr(head, part) for part in ("base_layer", "modules_to_save")):
         tied = bool(getattr(model.config.get_text_config(), "tie_word_embeddings", False))
         raise InputError(
@@ -134,7 +141,7 @@ def check_tied_output(model: Any, name: str = "the model") -> None:
     if not getattr(config, "tie_word_embeddings", False) or head is None or embedding is None:
         return
     out, tied = head.weight, embedding.weight
-    if out is not tied and (out.shape != tied.shape or not bool((out == tied).all())):
+    if out is not tied and (out.shape != tied.shape or not bool((out == tied.to(out.device)).all())):
         raise InputError(
             f"the output layer of {name} is tied to its input embedding but differs from it",
             "layers",

@@ -16,6 +16,7 @@ from fathom.config.layers import TunedLens
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.layers.projection import LayerReader, open_layer_reader
+from fathom.models.devices import find_input_device
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, pack_folds
 from fathom.models.tokens import uses_bos
@@ -160,19 +161,18 @@ def _make_batch(sequences: "NDArray[np.int64]", positions: "NDArray[np.int64]") 
     """Return sequences as a batch without targets; `positions` index the flattened sequences."""
     import torch
 
-    ids = torch.from_numpy(sequences)
-    rows, columns = (torch.from_numpy(part) for part in divmod(positions, sequences.shape[1]))
-    return Batch(ids, torch.ones_like(ids), (rows, columns), torch.zeros(len(positions), dtype=torch.long))
+    rows, columns = (torch.tensor(part) for part in divmod(positions, sequences.shape[1]))
+    return Batch(
+        torch.tensor(sequences), None, (rows, columns), torch.zeros(len(positions), dtype=torch.long)
+    )
 
 
 def _read(reader: LayerReader, batch: Batch) -> tuple["Tensor", "Tensor"]:
     """Return the hidden states of a batch, and the log-probabilities of the last layer."""
     import torch
 
-    device = reader.model.device
-    positions = (batch.positions[0].to(device), batch.positions[1].to(device))
     with torch.no_grad():
-        states = reader.run(Batch(batch.ids.to(device), batch.mask.to(device), positions, batch.targets))
+        states = reader.run(batch._replace(ids=batch.ids.to(find_input_device(reader.model))))
         return states, reader.to_logits(states[-1]).log_softmax(1)
 
 

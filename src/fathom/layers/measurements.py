@@ -169,7 +169,7 @@ def _measure_targets(
 ) -> None:
     """Write the measures of a benchmark's targets by layer, and a report."""
     pairs = sample_pairs(read_pairs(file), settings)
-    pointer, device = model.pointer, model.model.device
+    pointer, device = model.pointer, model.model.get_output_embeddings().weight.device
     maps = load_lens(lens, model.description["fingerprint"], device) if lens else None
     forward = ForwardSettings(model.settings.batch_tokens, pointer.add_bos, pointer.name)
     found = measure_targets(model.model, model.tokenizer, pairs, forward, maps)

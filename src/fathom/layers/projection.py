@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
 from fathom.layers.architectures import check_tied_output, find_model_parts
+from fathom.models.devices import find_input_device
 from fathom.running.program import log, show_progress
-from fathom.scoring.logits import Batch, Float32OutputLayer, choose_projection, count_rows, make_batch
+from fathom.scoring.logits import (
+    Batch,
+    Float32OutputLayer,
+    choose_projection,
+    count_rows,
+    make_batch,
+    take_positions,
+)
 from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
@@ -57,14 +65,16 @@ class LayerReader:
         import torch
 
         shape = (self.n_layers, len(batch.targets), self.width)
-        kept = torch.empty(shape, dtype=self.model.dtype, device=batch.ids.device)
+        kept = torch.empty(shape, dtype=self.model.dtype, device=self.output_layer.weight.device)
 
         def keep_input(_: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
-            kept[0] = (inputs[0] if inputs else named["hidden_states"])[batch.positions]
+            states = inputs[0] if inputs else named["hidden_states"]
+            kept[0] = take_positions(states, batch.positions).to(kept.device)
 
         def keep_output(layer: int) -> Any:
             def keep(_: Any, __: Any, output: Any) -> None:
-                kept[layer] = (output[0] if isinstance(output, tuple) else output)[batch.positions]
+                states = output[0] if isinstance(output, tuple) else output
+                kept[layer] = take_positions(states, batch.positions).to(kept.device)
 
             return keep
 
@@ -123,9 +133,7 @@ def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -
     reader = LayerReader(model, name)
     with torch.inference_mode():
         choose_projection(reader.model, ids, name)  # refuses models that are not causal
-        batch = make_batch([ScoredSequence(tuple(ids), [(len(ids) - 1, 0)])], reader.model.device)
-        expected = reader.model(input_ids=batch.ids, use_cache=False).logits[0, -1].float()
-        found = reader.to_logits(reader.run(batch)[-1])[0]
+        expected, found = compare_last_layer(reader, ids)
     tolerance = _TOLERANCE.get(str(reader.model.dtype).removeprefix("torch."), 1e-5)
     tolerance *= max(1.0, float(expected.abs().max()) / 10)
     if found.shape != expected.shape or bool((found - expected).abs().max() > tolerance):
@@ -137,6 +145,14 @@ def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -
             "src/fathom/layers/architectures.py and Float32OutputLayer in src/fathom/scoring/logits.py",
         )
     return reader
+
+
+def compare_last_layer(reader: LayerReader, ids: Sequence[int]) -> tuple["Tensor", "Tensor"]:
+    """Return the model's own logits after some tokens, and those of its last layer."""
+    batch = make_batch([ScoredSequence(tuple(ids), [(len(ids) - 1, 0)])], find_input_device(reader.model))
+    expected = reader.model(input_ids=batch.ids, use_cache=False).logits[0, -1].float()
+    found = reader.to_logits(reader.run(batch)[-1])[0]
+    return expected.to(found.device), found
 
 
 def read_hidden_states(
@@ -170,7 +186,7 @@ def read_hidden_states(
     ticks = iter(show_progress(sequences, what, len(sequences)))
     while done < len(sequences):
         chosen = sequences[done : done + max(1, budget // len(sequences[done].ids))]
-        batch = make_batch(chosen, reader.model.device)
+        batch = make_batch(chosen, find_input_device(reader.model))
         try:
             states = reader.run(batch)
         except torch.cuda.OutOfMemoryError:
@@ -184,7 +200,7 @@ def read_hidden_states(
             torch.cuda.empty_cache()
             log.info("out of GPU memory: continuing with batches of %s tokens", budget)
             continue
-        yield states, batch.targets
+        yield states, batch.targets.to(states.device)
         done += len(chosen)
         for _ in chosen:
             next(ticks, None)

@@ -233,6 +233,13 @@ def measure_rows(logits: "Tensor", last: LastLayer, targets: "Tensor") -> "NDArr
         In the order of MEASURES.
     """
     import numpy as np
+
+    columns = measure_row_tensors(logits, last, targets)
+    return np.stack([column.double().cpu().numpy() for column in columns], axis=1)
+
+
+def measure_row_tensors(logits: "Tensor", last: LastLayer, targets: "Tensor") -> list["Tensor"]:
+    """Return the measures of :func:`measure_rows` on the device of the logits, each of shape (n_rows,)."""
     import torch
 
     own = logits.gather(1, targets[:, None])
@@ -250,8 +257,7 @@ def measure_rows(logits: "Tensor", last: LastLayer, targets: "Tensor") -> "NDArr
     difference = torch.sub(last.log_probabilities, logits, out=exponentials)
     divergence = difference.mul_(last.probabilities).sum(1).clamp_min_(0.0)
     agreement = (top == last.top)[:, 0]
-    columns = [values.double().cpu().numpy() for values in (probability, entropy, agreement, divergence)]
-    return np.stack([rank, *columns], axis=1)
+    return [rank, probability, entropy, agreement, divergence]
 
 
 def _make_frame(

@@ -15,6 +15,7 @@ from fathom.models.folders import (
     TOKENIZER_FILES,
     WEIGHT_FILES,
     check_weight_names,
+    format_size,
     load_tokenizer,
 )
 from fathom.models.loading import Pointer, read_pointer
@@ -132,7 +133,7 @@ def _check_download(
     free = shutil.disk_usage(next(each for each in (cache, *cache.parents) if each.exists())).free
     if needed > free:
         raise InputError(
-            f"{what} needs {_format_size(needed)} of disk space, {_format_size(free)} are free in {cache}",
+            f"{what} needs {format_size(needed)} of disk space, {format_size(free)} are free in {cache}",
             where,
             "free some space, or set HF_HOME to a folder on a larger disk; nothing was fetched",
         )
@@ -157,11 +158,6 @@ def _explain(error: Exception, identifier: str, revision: str) -> tuple[str, str
         hint = "HF_HUB_OFFLINE is set: unset it to fetch models"
     text = str(error).strip() or type(error).__name__
     return f"cannot be fetched: {text.splitlines()[0]}", hint
-
-
-def _format_size(size: int) -> str:
-    """Return a number of bytes in words."""
-    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
 
 
 def gather_files(source: Path, folder: Path, cache: Path, revision: str) -> None:

@@ -37,6 +37,11 @@ def check_weight_names(names: Iterable[str], where: str) -> None:
     raise InputError("no weights (*.safetensors)", where, "check the path, or the model's id")
 
 
+def format_size(size: int) -> str:
+    """Return a number of bytes in words."""
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
+
+
 def check_folder(folder: Path) -> None:
     """Raise `InputError` unless the folder holds a model that is safe to load."""
     if not folder.is_dir():

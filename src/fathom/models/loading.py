@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.io.files import read_json, write_json
-from fathom.models.devices import describe_device, pick_device
+from fathom.models.attention import choose_attention
+from fathom.models.devices import describe_device
 from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer
+from fathom.models.placement import choose_devices, map_modules
 
 
 @dataclass(frozen=True)
@@ -110,11 +113,15 @@ def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
         "model": pointer.name,
         "fingerprint": check_fingerprint(pointer),
         "dtype": dtype,
+        "attention": model.config.get_text_config()._attn_implementation,
         **describe_device(model.device),
+        "gpus": len(set(getattr(model, "hf_device_map", {}).values())) or int(model.device.type == "cuda"),
     }
 
 
-def load_model(source: Pointer | Path | str, dtype: str = "float32", device: str = "cpu") -> tuple[Any, Any]:
+def load_model(
+    source: Pointer | Path | str, dtype: str = "float32", device: str = "cpu", attention: str = "auto"
+) -> tuple[Any, Any]:
     """Load a causal language model and its tokenizer, for evaluation.
 
     Parameters
@@ -124,7 +131,9 @@ def load_model(source: Pointer | Path | str, dtype: str = "float32", device: str
     dtype : {"float32", "bfloat16", "float16"}, default="float32"
         Data type of the weights in memory.
     device : str, default="cpu"
-        cpu, cuda, cuda:N or auto.
+        cpu, cuda, cuda:N or auto. With auto, weights that do not fit one GPU are spread over several.
+    attention : {"auto", "eager", "sdpa", "flash_attention_2"}, default="auto"
+        Implementation of attention; see :func:`fathom.models.attention.choose_attention`.
 
     Returns
     -------
@@ -134,28 +143,79 @@ def load_model(source: Pointer | Path | str, dtype: str = "float32", device: str
     ------
     InputError
         If the model does not exist, its weights are pickled or incomplete, or its tokenizer is missing or
-        has a larger vocabulary than the model.
+        has a larger vocabulary than the model; if there is no such device, it lacks the data type or memory,
+        or the implementation of attention cannot run.
     """
-    import torch
-    from safetensors import SafetensorError
-    from transformers import AutoModelForCausalLM
-    from transformers.utils import logging
-
     pointer = source if isinstance(source, Pointer) else read_pointer(source)
+    (model, *_), tokenizer = load_copies(pointer, Scoring(dtype=dtype, device=device, attention=attention))
+    return model, tokenizer
+
+
+def load_copies(pointer: Pointer, settings: Scoring, gpus: int = 1) -> tuple[list[Any], Any]:
+    """Load a model on each GPU that shares the work, or once over several if it does not fit one.
+
+    Parameters
+    ----------
+    pointer : Pointer
+    settings : Scoring
+        Uses `dtype`, `device`, `attention`.
+    gpus : int, default=1
+        Number of visible GPUs that share the work, if the device is `auto`.
+
+    Returns
+    -------
+    models : list
+        At least one.
+    tokenizer
+
+    Raises
+    ------
+    InputError
+        As :func:`load_model`.
+    """
     check_folder(pointer.path)
     tokenizer = load_tokenizer(pointer.path)
+    copies, size = choose_devices(settings.device, gpus, pointer.path, settings.dtype)
+    models = []
+    for devices in copies:
+        place: dict[str, str] | None = {"": devices[0]}
+        if len(devices) > 1:
+            place = map_modules(pointer.path, settings.dtype, devices, size)
+        elif devices == ["cpu"]:
+            place = None
+        models.append(_load(pointer, settings, place))
+        check_vocabulary(models[-1], tokenizer, pointer.path)
+    return models, tokenizer
+
+
+def _load(pointer: Pointer, settings: Scoring, place: dict[str, str] | None) -> Any:
+    """Load a model to the devices of its modules; None: to the CPU."""
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers.utils import logging
+
     logging.disable_progress_bar()
+    local = {"local_files_only": True, "trust_remote_code": False}
+    more: dict[str, Any] = {} if place is None else {"device_map": place}
+    first = "cpu" if place is None else next(iter(place.values()))
     try:
+        config = AutoConfig.from_pretrained(pointer.path, **local)
+        attention = choose_attention(config, settings.attention, settings.dtype, first)
+        if attention is not None:
+            more["attn_implementation"] = attention
         model, info = AutoModelForCausalLM.from_pretrained(
             pointer.path,
-            dtype=getattr(torch, dtype),
+            dtype=getattr(torch, settings.dtype),
             use_safetensors=True,
-            trust_remote_code=False,
-            local_files_only=True,
             output_loading_info=True,
+            **local,
+            **more,
         )
     except (OSError, ValueError, SafetensorError) as error:
         raise InputError(f"the model cannot be loaded: {error}", str(pointer.path)) from error
+    except (RuntimeError, MemoryError) as error:
+        raise _describe_lack_of_memory(error, pointer.path, first) from error
     missing = sorted(info["missing_keys"])
     if missing:
         raise InputError(
@@ -163,8 +223,19 @@ def load_model(source: Pointer | Path | str, dtype: str = "float32", device: str
             str(pointer.path),
             "the folder is incomplete, or its config.json belongs to another model",
         )
-    check_vocabulary(model, tokenizer, pointer.path)
-    return model.to(pick_device(device)).eval(), tokenizer
+    return model.eval()
+
+
+def _describe_lack_of_memory(error: Exception, folder: Path, device: str) -> Exception:
+    """Return the message for memory that ran out while loading; any other error as it is."""
+    if not isinstance(error, MemoryError) and "out of memory" not in str(error):
+        return error
+    kind = "memory" if device == "cpu" else "GPU memory"
+    return InputError(
+        f"{kind} ran out while the model was loaded ({device})",
+        str(folder),
+        "use dtype bfloat16, a larger machine or GPU, or several GPUs; other programs may fill this one",
+    )
 
 
 def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:

@@ -11,7 +11,7 @@ from fathom.errors import InputError
 from fathom.io.files import hash_file, require_file
 from fathom.models.devices import pick_devices
 from fathom.models.folders import check_folder
-from fathom.models.loading import Pointer, check_fingerprint, describe_loaded, load_model
+from fathom.models.loading import Pointer, check_fingerprint, describe_loaded, load_copies
 from fathom.running.finished import Finished
 from fathom.running.program import log
 from fathom.running.resume import Resume, make_key
@@ -45,8 +45,8 @@ class OpenModel:
 
     @cached_property
     def copies(self) -> list[Any]:
-        """The model, on each device that shares the work."""
-        return [model for model, _ in self._loaded]
+        """The model, on each device that shares the work; once if it does not fit one."""
+        return self._loaded[0]
 
     @property
     def model(self) -> Any:
@@ -56,7 +56,7 @@ class OpenModel:
     @property
     def tokenizer(self) -> Any:
         """Its tokenizer."""
-        return self._loaded[0][1]
+        return self._loaded[1]
 
     @cached_property
     def description(self) -> dict[str, Any]:
@@ -80,11 +80,11 @@ class OpenModel:
         return pick_devices(self.settings.device, self._gpus)
 
     @cached_property
-    def _loaded(self) -> list[tuple[Any, Any]]:
+    def _loaded(self) -> tuple[list[Any], Any]:
         import torch
 
         torch.set_num_threads(self._threads)
-        return [load_model(self.pointer, self.settings.dtype, device) for device in self._devices]
+        return load_copies(self.pointer, self.settings, self._gpus)
 
 
 @dataclass(frozen=True)

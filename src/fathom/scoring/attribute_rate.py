@@ -12,11 +12,19 @@ from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
 from fathom.io.files import hash_file, write_json
 from fathom.io.row_groups import scan_table
 from fathom.io.tables import write_table
+from fathom.models.devices import find_input_device
 from fathom.models.loading import find_context_length
 from fathom.models.measurements import Measurement, OpenModel
 from fathom.models.tokens import encode_prompts, uses_bos
 from fathom.running.program import log, show_progress
-from fathom.scoring.logits import choose_projection, describe_non_finite, evaluate_models
+from fathom.scoring.logits import (
+    Projection,
+    choose_projection,
+    describe_non_finite,
+    evaluate_models,
+    make_batch,
+)
+from fathom.scoring.scored_sequences import ScoredSequence
 from fathom.scoring.token_lists import list_keyword_tokens
 
 if TYPE_CHECKING:
@@ -168,8 +176,6 @@ def _find_top_tokens(
 
     `limits`: k, and the tokens per batch.
     """
-    import torch
-
     k, budget = limits
     order = sorted(prompts, key=lambda keyword: (-len(prompts[keyword]), keyword))
     projection = choose_projection(model, prompts[order[-1]], name)
@@ -177,17 +183,22 @@ def _find_top_tokens(
     while done < len(order):
         longest = len(prompts[order[done]])
         batch = order[done : done + max(1, budget // longest)]
-        ids = torch.zeros((len(batch), longest), dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        for row, keyword in enumerate(batch):
-            ids[row, : len(prompts[keyword])] = torch.tensor(list(prompts[keyword]))
-            mask[row, : len(prompts[keyword])] = 1
-        positions = (torch.arange(len(batch)), mask.sum(1) - 1)
-        hidden = projection.run(ids.to(model.device), mask.to(model.device), positions)
-        for keyword, state in zip(batch, hidden, strict=True):
-            logits = projection.to_logits(state[None])[0].cpu()
+        read = read_next_logits(model, projection, [prompts[keyword] for keyword in batch])
+        for keyword, row in zip(batch, read, strict=True):
+            logits = row.cpu()
             if not bool(logits.isfinite().all()):
                 raise describe_non_finite(name, f"keyword {keyword!r}", "attribute rate")
             top = logits[content_ids].sort(descending=True, stable=True).indices[:k]
             yield keyword, content_ids[top].tolist()
         done += len(batch)
+
+
+def read_next_logits(
+    model: Any, projection: Projection, prompts: Sequence[Sequence[int]]
+) -> Iterator["Tensor"]:
+    """Yield the float32 logits of the next token after each prompt, of shape (n_entries,)."""
+    # the last token of a prompt predicts the next one, whose id is not needed
+    sequences = [ScoredSequence(tuple(ids), [(len(ids) - 1, 0)]) for ids in prompts]
+    batch = make_batch(sequences, find_input_device(model))
+    for state in projection.run(batch.ids, batch.mask, batch.positions):
+        yield projection.to_logits(state[None])[0]

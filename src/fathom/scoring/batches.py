@@ -8,26 +8,39 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
+from fathom.models.devices import find_input_device
 from fathom.running.program import log, show_progress
 from fathom.running.resume import Resume, State
-from fathom.scoring.logits import Projection, score_batch
+from fathom.scoring.logits import Projection, choose_projection, score_batch
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
 _QUEUED = 2  # batches queued per device, so that none is idle
 
 
 class Replica(NamedTuple):
-    """A copy of the model on one device.
+    """A copy of the model.
 
     Attributes
     ----------
     projection : Projection
         Gives the model's logits.
     device : torch.device
+        Where it takes its tokens.
     """
 
     projection: Projection
     device: Any
+
+
+def open_replica(model: Any, ids: Sequence[int], name: str) -> Replica:
+    """Return a copy of the model with its projection, chosen on some tokens.
+
+    Raises
+    ------
+    InputError
+        If the model is not causal; see :func:`fathom.scoring.logits.choose_projection`.
+    """
+    return Replica(choose_projection(model, ids, name), find_input_device(model))
 
 
 def score_sequences(

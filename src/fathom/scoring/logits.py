@@ -12,14 +12,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
+from fathom.models.devices import find_input_device
 from fathom.models.logits import find_logit_transform
 from fathom.numerics.matrix_products import is_prepacked, prepack_models
 from fathom.running.program import log
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from torch import Tensor
 
 # bytes of float32 logits in memory at once: fits the CPU's cache, keeps a GPU busy
@@ -69,24 +68,22 @@ class Float32OutputLayer:
         self.entries: int = self.weight.shape[0]
         self.takes_positions = "position_ids" in inspect.signature(self.base.forward).parameters
 
-    def run(self, ids: "Tensor", mask: "Tensor", positions: tuple["Tensor", "Tensor"]) -> "Tensor":
-        """Return hidden states of shape (n_positions, n_features)."""
+    def run(self, ids: "Tensor", mask: "Tensor | None", positions: tuple["Tensor", "Tensor"]) -> "Tensor":
+        """Return hidden states of shape (n_positions, n_features), on the device of the last block."""
         import torch
 
         more = {}
         if self.takes_positions:
             more["position_ids"] = torch.arange(ids.shape[1], device=ids.device)[None].expand_as(ids)
-        # without padding the attention mask is not needed, and it costs time
-        attention_mask = None if bool(mask.all()) else mask
-        output = self.base(input_ids=ids, attention_mask=attention_mask, use_cache=False, **more)
-        hidden: Tensor = output.last_hidden_state[positions]
-        return hidden
+        output = self.base(input_ids=ids, attention_mask=mask, use_cache=False, **more)
+        return take_positions(output.last_hidden_state, positions)
 
     def to_logits(self, hidden: "Tensor") -> "Tensor":
         """Return float32 logits of shape (n_rows, n_entries), with the model's logit scale and soft cap."""
         from torch.nn.functional import linear
 
-        hidden = hidden.float()
+        # a model over several GPUs may have its output layer on another one than its last block
+        hidden = hidden.float().to(self.weight.device)
         # prepacked: the same weights and bias in another memory layout
         prepacked = is_prepacked(self.head)
         logits = self.head.forward(hidden) if prepacked else linear(hidden, self.weight, self.bias)
@@ -102,10 +99,14 @@ class NativeLogits:
         self.model = model
         self.entries: int = model.config.get_text_config().vocab_size
 
-    def run(self, ids: "Tensor", mask: "Tensor", positions: tuple["Tensor", "Tensor"]) -> "Tensor":
+    def run(self, ids: "Tensor", mask: "Tensor | None", positions: tuple["Tensor", "Tensor"]) -> "Tensor":
         """Return logits of shape (n_positions, n_entries)."""
-        logits: Tensor = self.model(input_ids=ids, attention_mask=mask, use_cache=False).logits[positions]
-        return logits
+        import torch
+
+        mask = torch.ones_like(ids) if mask is None else mask
+        return take_positions(
+            self.model(input_ids=ids, attention_mask=mask, use_cache=False).logits, positions
+        )
 
     def to_logits(self, hidden: "Tensor") -> "Tensor":
         """Return the same logits in float32."""
@@ -113,6 +114,12 @@ class NativeLogits:
 
 
 Projection = Float32OutputLayer | NativeLogits
+
+
+def take_positions(states: "Tensor", positions: tuple["Tensor", "Tensor"]) -> "Tensor":
+    """Return rows of states of shape (n_sequences, n_tokens, n_features), on the states' device."""
+    rows, columns = (part.to(states.device) for part in positions)
+    return states[rows, columns]
 
 
 def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
@@ -133,38 +140,74 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
     InputError
         If the model is not causal: it would see each target before it predicts it.
     """
+    logits = compare_logits(model, ids)
+    tolerance = _TOLERANCE.get(str(model.dtype).removeprefix("torch."), 1e-4)
+    tolerance *= max(1.0, float(logits.expected.abs().max()) / 10)
+    # logits that are not finite are reported when their pair is scored
+    if logits.before is not None and bool(logits.before.abs().max() > tolerance):
+        raise InputError(
+            f"{name} is not causal: it sees the tokens that it predicts",
+            "scores",
+            "ranks need a causal language model",
+        )
+    if logits.output_layer is None or logits.found is None:
+        return NativeLogits(model)
+    same = logits.found.shape == logits.expected.shape
+    if same and not bool((logits.found - logits.expected.to(logits.found.device)).abs().max() > tolerance):
+        return logits.output_layer
+    log.info("the float32 output layer does not reproduce this model's logits: using its own (slower)")
+    return NativeLogits(model)
+
+
+class ComparedLogits(NamedTuple):
+    """Logits of a model's last token, computed in two ways, and whether earlier ones depend on it.
+
+    Attributes
+    ----------
+    expected : Tensor of shape (1, n_entries)
+        The model's own logits.
+    before : Tensor of shape (1, n_entries), or None
+        Difference of the logits one token earlier if the last token is another one; 0 for causal models.
+    output_layer : Float32OutputLayer or None
+        None if the model has no output layer with weights in a floating-point format.
+    found : Tensor of shape (1, n_entries), or None
+        Its logits.
+    """
+
+    expected: "Tensor"
+    before: "Tensor | None"
+    output_layer: Float32OutputLayer | None
+    found: "Tensor | None"
+
+
+def compare_logits(model: Any, ids: Sequence[int]) -> ComparedLogits:
+    """Compute what :func:`choose_projection` decides on; nothing here asks for a value."""
     import torch
 
     own = NativeLogits(model)
-    tokens = torch.tensor([list(ids)], device=model.device)
-    last = (torch.zeros(1, dtype=torch.long), torch.tensor([len(ids) - 1]))
-    mask = torch.ones_like(tokens)
-    expected = own.to_logits(own.run(tokens, mask, last))
-    tolerance = _TOLERANCE.get(str(model.dtype).removeprefix("torch."), 1e-4)
-    tolerance *= max(1.0, float(expected.abs().max()) / 10)
-    # logits that are not finite are reported when their pair is scored
+    device = find_input_device(model)
+    tokens = torch.tensor([list(ids)], device=device)
+    last = torch.zeros(1, dtype=torch.long), torch.tensor([len(ids) - 1])
+    expected = own.to_logits(own.run(tokens, None, last))
+    before = None
     if len(ids) > 1:
-        before = (last[0], last[1] - 1)
+        earlier = (last[0], last[1] - 1)
         # of the same length: low-precision kernels may depend on the shape
-        changed = tokens.clone()
-        changed[0, -1] = 0 if ids[-1] else 1
-        difference = own.to_logits(own.run(tokens, mask, before)) - own.to_logits(
-            own.run(changed, mask, before)
+        changed = torch.tensor([[*ids[:-1], 0 if ids[-1] else 1]], device=device)
+        before = own.to_logits(own.run(tokens, None, earlier)) - own.to_logits(
+            own.run(changed, None, earlier)
         )
-        if bool(difference.abs().max() > tolerance):
-            raise InputError(
-                f"{name} is not causal: it sees the tokens that it predicts",
-                "scores",
-                "ranks need a causal language model",
-            )
-    if model.get_output_embeddings() is None:
-        return own
+    if not has_float_head(model):
+        return ComparedLogits(expected, before, None, None)
     output_layer = Float32OutputLayer(model)
-    found = output_layer.to_logits(output_layer.run(tokens, mask, last))
-    if found.shape == expected.shape and not bool((found - expected).abs().max() > tolerance):
-        return output_layer
-    log.info("the float32 output layer does not reproduce this model's logits: using its own (slower)")
-    return own
+    found = output_layer.to_logits(output_layer.run(tokens, None, last))
+    return ComparedLogits(expected, before, output_layer, found)
+
+
+def has_float_head(model: Any) -> bool:
+    """Tell whether a model has an output layer whose weights are in a floating-point format."""
+    weight = getattr(model.get_output_embeddings(), "weight", None)
+    return weight is not None and bool(weight.is_floating_point())
 
 
 class Batch(NamedTuple):
@@ -172,8 +215,10 @@ class Batch(NamedTuple):
 
     Attributes
     ----------
-    ids, mask : Tensor of shape (n_sequences, n_tokens), int64
-        Token ids, padded on the right, and the attention mask.
+    ids : Tensor of shape (n_sequences, n_tokens), int64
+        Token ids, padded on the right.
+    mask : Tensor of shape (n_sequences, n_tokens), int64, or None
+        Attention mask; None without padding, when it is not needed and costs time.
     positions : pair of Tensor of shape (n_targets,), int64
         Row and column of the position that predicts each target, sequence by sequence.
     targets : Tensor of shape (n_targets,), int64
@@ -181,7 +226,7 @@ class Batch(NamedTuple):
     """
 
     ids: "Tensor"
-    mask: "Tensor"
+    mask: "Tensor | None"
     positions: tuple["Tensor", "Tensor"]
     targets: "Tensor"
 
@@ -199,9 +244,8 @@ def make_batch(sequences: Sequence[ScoredSequence], device: Any) -> Batch:
         mask[row, : len(some.ids)] = 1
     cells = [(row, *target) for row, some in enumerate(sequences) for target in some.targets]
     rows, columns, targets = torch.tensor(cells, device=device).T
-    return Batch(
-        torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device), (rows, columns), targets
-    )
+    given = None if mask.all() else torch.tensor(mask, device=device)
+    return Batch(torch.tensor(ids, device=device), given, (rows, columns), targets)
 
 
 def count_rows(entries: int, device: str) -> int:
@@ -211,43 +255,59 @@ def count_rows(entries: int, device: str) -> int:
 
 def score_batch(projection: Projection, sequences: Sequence[ScoredSequence], device: Any) -> TokenScores:
     """Return the scores of all targets of some sequences, read in one forward pass."""
+    return join_token_scores([_convert(*each) for each in measure_batch(projection, sequences, device)])
+
+
+def measure_batch(
+    projection: Projection, sequences: Sequence[ScoredSequence], device: Any
+) -> Iterator[tuple["Tensor", "Tensor", "Tensor"]]:
+    """Yield rank, ties and log-probability of the targets of some sequences, some rows at a time."""
     batch = make_batch(sequences, device)
     hidden = projection.run(batch.ids, batch.mask, batch.positions)
     step = count_rows(projection.entries, hidden.device.type)
-    slices = [slice(start, start + step) for start in range(0, len(hidden), step)]
-    return join_token_scores(
-        [score_logits(projection.to_logits(hidden[rows]), batch.targets[rows]) for rows in slices]
-    )
+    for start in range(0, len(hidden), step):
+        rows = slice(start, start + step)
+        logits = projection.to_logits(hidden[rows])
+        yield measure_logits(logits, batch.targets[rows].to(logits.device))
 
 
 def score_logits(logits: "Tensor", targets: "Tensor") -> TokenScores:
+    """Return rank, ties and log-probability of one token per row of logits; overwrites the logits."""
+    return _convert(*measure_logits(logits, targets))
+
+
+def _convert(*columns: "Tensor") -> TokenScores:
+    """Return scores as arrays."""
+    return TokenScores(*(column.cpu().numpy() for column in columns))
+
+
+def measure_logits(logits: "Tensor", targets: "Tensor") -> tuple["Tensor", "Tensor", "Tensor"]:
     """Return rank, ties and log-probability of one token per row of logits; overwrites the logits."""
     own = logits.gather(1, targets[:, None])
     larger, equal = count_larger(logits, own), _count_equal(logits, own)
     top = logits.amax(1, keepdim=True)
     # a float32 sum of numbers up to 1 is as exact as the logits are; the difference is taken in float64
     rest = logits.sub_(top).exp_().sum(1).double().log()
-    log_probability = (own.double() - top.double())[:, 0] - rest
-    return TokenScores(1 + larger, equal - 1, log_probability.cpu().numpy())
+    return 1 + larger, equal - 1, (own.double() - top.double())[:, 0] - rest
 
 
-def count_larger(logits: "Tensor", own: "Tensor") -> "NDArray[np.int64]":
+def count_larger(logits: "Tensor", own: "Tensor") -> "Tensor":
     """Return how many logits of each row are larger than the row's entry of `own`, of shape (n_rows, 1)."""
     import numpy as np
+    import torch
 
     if logits.device.type == "cpu":  # row by row, NumPy counts several times as fast as PyTorch
         rows = zip(logits.numpy(), own.numpy(), strict=True)
-        return np.array([np.count_nonzero(row > value) for row, value in rows], dtype=np.int64)
-    counts: NDArray[np.int64] = (logits > own).sum(1).cpu().numpy()
-    return counts
+        return torch.tensor([np.count_nonzero(row > value) for row, value in rows], dtype=torch.long)
+    return (logits > own).sum(1)
 
 
-def _count_equal(logits: "Tensor", own: "Tensor") -> "NDArray[np.int64]":
+def _count_equal(logits: "Tensor", own: "Tensor") -> "Tensor":
     """Return how many logits of each row equal the row's entry of `own`, itself included."""
     import numpy as np
+    import torch
 
     if logits.device.type == "cpu":
         rows = zip(logits.numpy(), own.numpy(), strict=True)
-        return np.array([np.count_nonzero(row == value) for row, value in rows], dtype=np.int64)
-    counts: NDArray[np.int64] = (logits == own).sum(1).cpu().numpy()
-    return counts
+        return torch.tensor([np.count_nonzero(row == value) for row, value in rows], dtype=torch.long)
+    return (logits == own).sum(1)

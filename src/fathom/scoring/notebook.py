@@ -10,7 +10,7 @@ import polars as pl
 from fathom.config.scoring import Scoring
 from fathom.config.section import check_values
 from fathom.models.fetching import find_pointer
-from fathom.models.loading import check_fingerprint, load_model
+from fathom.models.loading import check_fingerprint, load_copies
 from fathom.scoring.inputs import take_pairs
 from fathom.scoring.ranks import score_benchmarks
 
@@ -39,8 +39,8 @@ def score(
     chat_template : bool, default=False
         Whether pairs are scored inside the model's chat template.
     **settings
-        Fields of :class:`fathom.config.scoring.Scoring`: `batch_tokens` (1024), `device` ("auto") and `dtype`
-        ("float32").
+        Fields of :class:`fathom.config.scoring.Scoring`: `batch_tokens` (1024), `device` ("auto"), `dtype`
+        ("float32") and `attention` ("auto").
 
     Returns
     -------
@@ -82,5 +82,5 @@ def score(
         pointer = replace(pointer, chat_template=True)
     if pointer.fingerprint:
         check_fingerprint(pointer)
-    loaded, tokenizer = load_model(pointer, chosen.dtype, chosen.device)
+    (loaded, *_), tokenizer = load_copies(pointer, chosen)
     return score_benchmarks(loaded, tokenizer, [complete], chosen, pointer)[0]

@@ -19,8 +19,8 @@ from fathom.models.loading import find_context_length
 from fathom.models.measurements import Measurement, OpenModel
 from fathom.models.tokens import Document, encode_document, uses_bos
 from fathom.running.program import log
-from fathom.scoring.batches import Replica, score_sequences
-from fathom.scoring.logits import choose_projection, describe_non_finite, evaluate_models
+from fathom.scoring.batches import open_replica, score_sequences
+from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _score_windows(
     if not windows:
         return
     sample = windows[0][1].ids
-    replica = Replica(choose_projection(model, sample[: max(1, len(sample) - 1)], name), model.device)
+    replica = open_replica(model, sample[: max(1, len(sample) - 1)], name)
     waiting = iter(windows)
     for found in score_sequences([replica], [window for _, window in windows], batch_tokens, None):
         done = 0

@@ -12,9 +12,9 @@ from fathom.models.loading import Pointer, find_context_length
 from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
 from fathom.running.program import log
 from fathom.running.resume import Resume
-from fathom.scoring.batches import Replica, score_sequences
+from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.inputs import COLUMNS, complete_pairs
-from fathom.scoring.logits import choose_projection, describe_non_finite, evaluate_models
+from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
 
 
@@ -90,7 +90,7 @@ def score_benchmarks(
     if plan.sequences:
         with evaluate_models(models):
             ids = plan.sequences[0].ids
-            replicas = [Replica(choose_projection(each, ids, pointer.name), each.device) for each in models]
+            replicas = [open_replica(each, ids, pointer.name) for each in models]
             entries = replicas[0].projection.entries
             if report is not None:
                 report["projection"] = replicas[0].projection.name

@@ -15,8 +15,7 @@ from fathom.models.tokens import (
     encode_pairs,
     find_answer_end,
 )
-from fathom.scoring.batches import Replica, score_sequences
-from fathom.scoring.logits import choose_projection
+from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
 
 if TYPE_CHECKING:
@@ -175,7 +174,7 @@ def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int)
     training = model.training
     model.eval()
     with torch.inference_mode():
-        replica = Replica(choose_projection(model, plan.sequences[0].ids, "the model"), model.device)
+        replica = open_replica(model, plan.sequences[0].ids, "the model")
         tokens = join_token_scores(list(score_sequences([replica], plan.sequences, batch_tokens, None)))
     model.train(training)
     if not np.isfinite(tokens.log_probability).all():

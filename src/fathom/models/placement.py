@@ -1,0 +1,182 @@
+"""Where a model's weights go: to one device, or spread over as few GPUs as hold them.
+
+They are never put on the processor's memory or a disk to make room: that would be slow without a word.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fathom.errors import InputError
+from fathom.models.devices import check_dtype, count_gpus, pick_devices
+from fathom.models.folders import format_size
+from fathom.running.program import log
+
+_ITEM_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+_FLOATING = ("F64", "F32", "F16", "BF16")
+_PACKED_BYTES = {"I64": 8, "U64": 8, "I32": 4, "U32": 4, "I16": 2, "U16": 2}  # of others: 1
+_OUTER = re.compile("emb|head|wte|wpe")  # embeddings and output layers
+_RESERVE = 1 << 30  # bytes of each GPU for activations, logits and kernels
+_SHARE = 0.9  # of several GPUs' memory that can be filled: blocks are not cut
+
+
+class WeightSize(NamedTuple):
+    """Bytes of a model's weights in memory, and of its output layer's copy in float32, if there is one."""
+
+    weights: int
+    copy: int
+
+    @property
+    def total(self) -> int:
+        """All bytes."""
+        return self.weights + self.copy
+
+
+def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = None) -> WeightSize:
+    """Return the size of a model's weights in memory, from the headers of its files.
+
+    Parameters
+    ----------
+    folder : Path
+        Model folder with safetensors.
+    dtype : {"float32", "bfloat16", "float16"}
+        Data type in memory; whole numbers, which packed weights are stored as, keep theirs.
+    bytes_per_weight : float, optional
+        Of matrices that are quantised on loading: all but embeddings and the output layer.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    total, largest = 0.0, 0
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            with safe_open(path, "np") as stored:
+                for name in stored.keys():  # noqa: SIM118 (not a dict)
+                    part = stored.get_slice(name)
+                    shape, kind = part.get_shape(), part.get_dtype()
+                    floating, matrix = kind in _FLOATING, len(shape) == 2
+                    each: float = _ITEM_BYTES[dtype] if floating else _PACKED_BYTES.get(kind, 1)
+                    if bytes_per_weight and floating and matrix and not _OUTER.search(name):
+                        each = bytes_per_weight
+                    total += math.prod(shape) * each
+                    if floating and matrix:
+                        largest = max(largest, math.prod(shape))
+        except (SafetensorError, OSError) as error:
+            raise InputError(f"the model cannot be loaded: {error}", str(path)) from error
+    # the output layer is the largest matrix of most models
+    return WeightSize(math.ceil(total), 0 if dtype == "float32" else 4 * largest)
+
+
+def choose_devices(device: str, gpus: int, folder: Path, dtype: str) -> tuple[list[list[str]], WeightSize]:
+    """Choose the devices of each copy of a model.
+
+    Parameters
+    ----------
+    device : str
+        cpu, cuda, cuda:N or auto.
+    gpus : int
+        With `auto`, how many GPUs share the work if the weights fit one: each has a copy. If they do not,
+        there is one copy, over the fewest of the visible GPUs that hold it.
+    folder : Path
+        Model folder.
+    dtype : {"float32", "bfloat16", "float16"}
+
+    Returns
+    -------
+    copies : list of list of str
+        Devices of each copy.
+    size : WeightSize
+        Not measured on the CPU.
+
+    Raises
+    ------
+    InputError
+        If the weights do not fit the GPUs: says how many of this size would do; if a GPU lacks the data type.
+        See also :func:`fathom.models.devices.pick_devices`.
+    """
+    import torch
+
+    devices = pick_devices(device, gpus)
+    if devices == ["cpu"]:
+        return [devices], WeightSize(0, 0)
+    check_dtype(dtype, devices)
+    size = measure_weights(folder, dtype)
+    if size.total + _RESERVE <= min(torch.cuda.mem_get_info(each)[0] for each in devices):
+        return [[each] for each in devices], size
+    visible = [f"cuda:{index}" for index in range(count_gpus())] if device == "auto" else devices
+    memory = [torch.cuda.mem_get_info(each) for each in visible]
+    for count in range(2, len(visible) + 1):
+        if size.total <= sum(room_for_weights(each) for each, _ in memory[:count]):
+            log.info("%s of weights are spread over %s GPUs", format_size(size.total), count)
+            return [visible[:count]], size
+    if size.total <= memory[0][0]:  # halved batches may still fit
+        return [[visible[0]]], size
+    raise _describe_lack(size, memory, str(folder))
+
+
+def room_for_weights(free: int) -> int:
+    """Return how many bytes of weights fit the free memory of one GPU among several."""
+    return int(max(0, free - _RESERVE) * _SHARE)
+
+
+def _describe_lack(size: WeightSize, memory: Sequence[tuple[int, int]], where: str) -> InputError:
+    """Return the error for weights that do not fit; `memory`: free and all bytes of each GPU."""
+    free, present = (sum(column) for column in zip(*memory, strict=True))
+    largest = max(total for _, total in memory)
+    names = "the visible GPU has" if len(memory) == 1 else f"the {len(memory)} visible GPUs have"
+    if size.total + _RESERVE <= largest or size.total <= sum(room_for_weights(total) for _, total in memory):
+        return InputError(
+            f"the weights need {format_size(size.total)}, {names} {format_size(free)} free of "
+            f"{format_size(present)}",
+            where,
+            "other programs fill the memory: wait for them, or choose another GPU (device cuda:N)",
+        )
+    count = math.ceil(size.total / room_for_weights(largest))
+    return InputError(
+        f"the weights need {format_size(size.total)} of GPU memory, {names} {format_size(present)}",
+        where,
+        f"{count} GPUs of this size would do; or dtype bfloat16 instead of float32, or a quantised model",
+    )
+
+
+def map_modules(folder: Path, dtype: str, devices: Sequence[str], size: WeightSize) -> dict[str, Any]:
+    """Return the device of each module of a model that is spread over several GPUs.
+
+    Raises
+    ------
+    InputError
+        If its blocks, which are not cut, leave no room for some of them.
+    """
+    import torch
+    from accelerate import init_empty_weights
+    from accelerate.utils import get_balanced_memory, infer_auto_device_map
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    config.quantization_config = None  # sizes are scaled instead
+    with init_empty_weights():
+        model = AutoModelForCausalLM.from_config(config, dtype=getattr(torch, dtype), trust_remote_code=False)
+    model.tie_weights()
+    plain = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    scale = plain / size.total
+    rooms = {
+        int(each.removeprefix("cuda:")): int(room_for_weights(torch.cuda.mem_get_info(each)[0]) * scale)
+        for each in devices
+    }
+    kept = sorted(model._no_split_modules or ())
+    rooms = get_balanced_memory(model, rooms, no_split_module_classes=kept, dtype=getattr(torch, dtype))
+    found = infer_auto_device_map(model, rooms, no_split_module_classes=kept, dtype=getattr(torch, dtype))
+    outside = [name for name, place in found.items() if not isinstance(place, int)]
+    if outside:
+        raise InputError(
+            f"the weights fit the {len(devices)} GPUs only if blocks are cut: no room for {outside[0]}",
+            str(folder),
+            f"{len(devices) + 1} GPUs of this size would do",
+        )
+    return {name: f"cuda:{place}" for name, place in found.items()}

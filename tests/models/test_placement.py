@@ -1,0 +1,197 @@
+"""Which devices a model goes to, what does not fit, and what a GPU cannot do; GPUs are pretended."""
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.layers.plain import make_model
+from transformers import AutoModelForCausalLM
+
+from fathom.config.scoring import Scoring
+from fathom.errors import InputError
+from fathom.models import placement
+from fathom.models.attention import choose_attention
+from fathom.models.devices import pick_device, pick_devices
+from fathom.models.folders import save_model
+from fathom.models.loading import Pointer, load_copies, load_model
+from fathom.models.placement import choose_devices, map_modules, measure_weights
+
+Pretend = Callable[..., None]
+
+
+@pytest.fixture
+def pretend(monkeypatch: pytest.MonkeyPatch) -> Pretend:
+    """Return a function that pretends GPUs with so many free bytes each."""
+
+    def set_gpus(*free: int, total: int | None = None, capability: tuple[int, int] = (8, 0)) -> None:
+        def look(device: str) -> tuple[int, int]:
+            return free[int(device.removeprefix("cuda:"))], total or max(free)
+
+        monkeypatch.setattr(placement, "_RESERVE", 0)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(free))
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: len(free))
+        monkeypatch.setattr(torch.cuda, "mem_get_info", look)
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+        monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Pretended V100")
+
+    return set_gpus
+
+
+def test_a_device_that_does_not_exist(pretend: Pretend, monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(10, 10)
+    assert pick_device("cuda:1") == "cuda:1"
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    with pytest.raises(InputError, match="no device 'cuda:2': 2 GPUs visible\n"):
+        pick_device("cuda:2")
+    # a job that was given GPU 5 sees it as cuda:0
+    pretend(10)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5")
+    assert pick_devices("auto", 1) == ["cuda:0"]
+    with pytest.raises(InputError, match=r"no device 'cuda:5': 1 GPU visible \(CUDA_VISIBLE_DEVICES=5\)"):
+        pick_device("cuda:5")
+    with pytest.raises(InputError, match="no device 'cudax'"):
+        pick_device("cudax")
+
+
+@pytest.mark.parametrize("way", ["warning", "error"])
+def test_a_driver_that_is_too_old(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "CUDA initialization: The NVIDIA driver on your system is too old (found version 11040)."
+
+    def fail() -> bool:
+        if way == "error":
+            raise RuntimeError(text)
+        warnings.warn(text, stacklevel=1)
+        return False
+
+    monkeypatch.setattr(torch.cuda, "is_available", fail)
+    for device in ("auto", "cuda"):
+        with pytest.raises(InputError, match=r"the GPU's driver is too old for PyTorch .*\nHint: renew"):
+            pick_devices(device)
+    assert pick_devices("cpu") == ["cpu"]
+
+
+def test_weights_are_measured_in_headers(model_folder: Path) -> None:
+    model = AutoModelForCausalLM.from_pretrained(model_folder)
+    count = sum(weight.numel() for weight in model.parameters())
+    head = model.lm_head.weight.numel()
+    assert measure_weights(model_folder, "float32") == (4 * count, 0)
+    assert measure_weights(model_folder, "bfloat16") == (2 * count, 4 * head)
+    assert 2 * head < measure_weights(model_folder, "bfloat16", 0.5).weights < count + 2 * head
+    (model_folder / "model.safetensors").write_bytes(b"damaged")
+    with pytest.raises(InputError, match="the model cannot be loaded"):
+        measure_weights(model_folder, "float32")
+
+
+def test_copies_or_one_model_over_the_fewest_gpus(pretend: Pretend, model_folder: Path) -> None:
+    size = measure_weights(model_folder, "float32").total
+    pretend(size, size, size)
+    assert choose_devices("auto", 2, model_folder, "float32")[0] == [["cuda:0"], ["cuda:1"]]
+    pretend(size * 2 // 3, size * 2 // 3, size * 2 // 3)
+    assert choose_devices("auto", 3, model_folder, "float32")[0] == [["cuda:0", "cuda:1"]]
+    assert choose_devices("auto", 1, model_folder, "float32")[0] == [["cuda:0", "cuda:1"]]
+    assert choose_devices("cpu", 1, model_folder, "float32")[0] == [["cpu"]]
+    with pytest.raises(InputError, match=r"the visible GPU has .*\nHint: 2 GPUs of this size would do"):
+        choose_devices("cuda:1", 1, model_folder, "float32")
+
+
+def test_what_fits_no_gpus(pretend: Pretend, model_folder: Path) -> None:
+    size = measure_weights(model_folder, "float32").total
+    pretend(size // 5, size // 5)
+    with pytest.raises(InputError, match=r"the 2 visible GPUs have .*\nHint: 6 GPUs of this size would do"):
+        load_model(model_folder, device="auto")
+    pretend(size // 5, total=2 * size)
+    with pytest.raises(InputError, match=r"free of .*\nHint: other programs fill the memory"):
+        load_model(model_folder, device="auto")
+
+
+def test_a_gpu_without_bfloat16(pretend: Pretend, model_folder: Path) -> None:
+    pretend(1 << 40, capability=(7, 0))
+    with pytest.raises(InputError, match=r"Pretended V100 \(cuda:0\) has no bfloat16\nHint: use float16"):
+        load_model(model_folder, "bfloat16", "auto")
+
+
+def test_weights_go_straight_to_the_gpu(
+    pretend: Pretend, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[dict[str, Any]] = []
+    true = AutoModelForCausalLM.from_pretrained
+
+    def load(folder: Path, **more: Any) -> Any:
+        given.append(more)
+        return true(folder, **{**more, "device_map": None})
+
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", load)
+    pretend(1 << 40, 1 << 40)
+    models, _ = load_copies(Pointer("m", model_folder), Scoring(), gpus=2)
+    assert [each["device_map"] for each in given] == [{"": "cuda:0"}, {"": "cuda:1"}] and len(models) == 2
+    load_model(model_folder)
+    assert "device_map" not in given[-1]
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_modules_are_spread_and_blocks_are_not_cut(
+    kind: str, pretend: Pretend, tokenizer: Any, tmp_path: Path
+) -> None:
+    size = {"n_layer": 8} if kind == "gpt2" else {"num_hidden_layers": 8}
+    save_model(tmp_path / "m", make_model(kind, **size), tokenizer)
+    needed = measure_weights(tmp_path / "m", "float32")
+    pretend(needed.total, needed.total)
+    places = map_modules(tmp_path / "m", "float32", ["cuda:0", "cuda:1"], needed)
+    assert set(places.values()) == {"cuda:0", "cuda:1"}
+    blocks = [place for name, place in places.items() if name.rpartition(".")[2].isdecimal()]
+    assert len(blocks) == 8 and blocks == sorted(blocks)
+    pretend(needed.total // 2, needed.total // 9)
+    with pytest.raises(InputError, match=r"no room for .*\nHint: 3 GPUs of this size would do"):
+        map_modules(tmp_path / "m", "float32", ["cuda:0", "cuda:1"], needed)
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory."), MemoryError()])
+def test_memory_that_runs_out(
+    error: Exception, pretend: Pretend, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    pretend(1 << 40)
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", fail)
+    with pytest.raises(InputError, match="memory ran out while the model was loaded"):
+        load_model(model_folder, device="auto")
+
+
+def test_attention(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    capped = make_model("gemma2").config
+    free = make_model("gemma2", attn_logit_softcapping=None).config
+    assert choose_attention(capped, "auto", "float32", "cpu") == "eager"
+    assert choose_attention(free, "auto", "float32", "cpu") is None
+    assert choose_attention(free, "sdpa", "float32", "cpu") == "sdpa"
+    with pytest.raises(InputError, match="sdpa ignores this model's soft cap"):
+        choose_attention(capped, "sdpa", "float32", "cpu")
+    for dtype, device, message in (
+        ("bfloat16", "cpu", "flash_attention_2 needs a GPU"),
+        ("float32", "cuda:0", "flash_attention_2 has no float32"),
+        ("bfloat16", "cuda:0", "flash_attention_2 is not installed\nHint: pip install flash-attn"),
+    ):
+        with pytest.raises(InputError, match=message):
+            choose_attention(free, "flash_attention_2", dtype, device)
+    monkeypatch.setattr("transformers.utils.is_flash_attn_2_available", lambda: True)
+    assert choose_attention(capped, "flash_attention_2", "bfloat16", "cuda:0") == "flash_attention_2"
+    assert load_model(model_folder, attention="eager")[0].config._attn_implementation == "eager"
+    assert load_model(model_folder)[0].config._attn_implementation == "sdpa"
+
+
+def test_the_soft_cap_of_attention_is_in_force(tokenizer: Any, tmp_path: Path) -> None:
+    ids = torch.tensor([[3, 5, 7, 9, 11, 2]])
+    logits = {}
+    for cap in (0.5, 1e6):
+        model = make_model("gemma2", spread=1.0, attn_logit_softcapping=cap)
+        model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+        save_model(tmp_path / str(cap), model, tokenizer)
+        for attention in ("auto", "eager"):
+            loaded, _ = load_model(tmp_path / str(cap), attention=attention)
+            with torch.no_grad():
+                logits[cap, attention] = loaded(ids).logits
+    assert torch.equal(logits[0.5, "auto"], logits[0.5, "eager"])
+    assert (logits[0.5, "auto"] - logits[1e6, "auto"]).abs().max() > 0.1

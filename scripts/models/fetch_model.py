@@ -3,38 +3,14 @@
 import argparse
 from pathlib import Path
 
-from fathom.io.files import require_file
-from fathom.models.fetching import REVISION_FILE, locate_model
-from fathom.models.folders import check_folder, fingerprint_folder
-from fathom.models.loading import Pointer, write_pointer
-from fathom.models.registry import find_model, read_registry
-from fathom.running.program import log, run_program
+from fathom.models.fetching import locate_pointer
+from fathom.models.loading import write_pointer
+from fathom.running.program import run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Locate the model and write its pointer."""
-    entry = find_model(read_registry(arguments.registry), arguments.name, arguments.registry)
-    if arguments.weights:
-        folder = arguments.weights
-        revision = require_file(folder / REVISION_FILE).read_text(encoding="utf-8")
-    else:
-        folder, revision = locate_model(entry, arguments.registry)
-    check_folder(folder)
-    if revision and not entry.revision:
-        log.info("%s has no pinned revision: fetched %s; add it to the registry", entry.name, revision)
-    fingerprint = fingerprint_folder(folder)
-    pointer = Pointer(
-        entry.name,
-        folder,
-        revision,
-        entry.kind,
-        entry.dtype,
-        fingerprint,
-        entry.base_of,
-        entry.add_bos,
-        entry.chat_template,
-    )
-    write_pointer(arguments.pointer, pointer)
+    write_pointer(arguments.pointer, locate_pointer(arguments.name, arguments.registry, arguments.weights))
 
 
 if __name__ == "__main__":

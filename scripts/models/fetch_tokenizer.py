@@ -10,7 +10,9 @@ from fathom.running.program import run_program
 
 def main(arguments: argparse.Namespace) -> None:
     """Locate the tokenizer and copy its files."""
-    entry = find_model(read_registry(arguments.registry), arguments.name, arguments.registry)
+    entries = read_registry(arguments.registry)
+    entry = find_model(entries, arguments.name, arguments.registry)
+    entry = entries.get(entry.adapter_of, entry)  # an adapter is scored with the tokens of its base
     folder, _ = locate_model(entry, arguments.registry, tokenizer_only=True)
     copy_tokenizer(folder, arguments.output)
 

@@ -20,7 +20,7 @@ class Job:
     Attributes
     ----------
     loads : list of str
-        Devices that the model was loaded to.
+        Setting of the device, each time that the model was loaded.
     measured : list of str
         Inputs of what was measured.
     broken : str
@@ -32,11 +32,11 @@ class Job:
         (folder / "model").mkdir()
         for name in ("config.json", "model.safetensors"):
             (folder / "model" / name).write_text(name)
-        monkeypatch.setattr(measurements, "load_model", self._load)
+        monkeypatch.setattr(measurements, "load_copies", self._load)
 
-    def _load(self, pointer: Pointer, dtype: str, device: str) -> tuple[Any, Any]:
-        self.loads.append(device)
-        return "model", "tokenizer"
+    def _load(self, pointer: Pointer, settings: Scoring, gpus: int) -> tuple[list[Any], Any]:
+        self.loads.append(settings.device)
+        return ["model"], "tokenizer"
 
     def run(self, *domains: str, settings: Any = None, device: str = "cpu", gpus: int = 1) -> list[str]:
         """Measure some domains, whose names are their inputs; return what was measured anew."""

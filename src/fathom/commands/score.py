@@ -33,6 +33,7 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument(
         "--report", type=Path, nargs="+", help="reports, one for each file; beside the scores if absent"
     )
+    parser.add_argument("--base", help="of a LoRA adapter: the model that it is applied to, named like MODEL")
     parser.add_argument("--dtype", help="number format: float32 (reference, the default), bfloat16, float16")
     parser.add_argument("--device", help="auto (a GPU if there is one, the default), cpu, cuda or cuda:N")
     parser.add_argument("--attention", help="auto (the default), eager, sdpa or flash_attention_2")
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
     settings = check_values(given, Scoring, "--dtype, --device, --attention, --batch-tokens")
     for path in arguments.pairs:  # before a model is fetched
         require_file(path)
-    pointer = find_pointer(arguments.model)
+    pointer = find_pointer(arguments.model, arguments.base)
     if arguments.chat_template:
         pointer = replace(pointer, chat_template=True)
     outputs = arguments.output or [name_beside(path, pointer.name) for path in arguments.pairs]

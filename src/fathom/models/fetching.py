@@ -3,23 +3,28 @@
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.io.files import write_atomically
+from fathom.io.files import require_file, write_atomically
+from fathom.models.adapters import check_adapter
 from fathom.models.folders import (
     PICKLED_FILES,
     TOKENIZER_FILES,
     WEIGHT_FILES,
+    check_folder,
     check_weight_names,
     format_size,
     load_tokenizer,
 )
-from fathom.models.loading import Pointer, read_pointer
-from fathom.models.registry import Entry
+from fathom.models.loading import Pointer, check_fingerprint, point_to_folder, read_pointer
+from fathom.models.quantization import choose_quantization
+from fathom.models.registry import Entry, find_model, read_registry
+from fathom.running.program import log
 
 REVISION_FILE = "revision.txt"
 """Names the revision of a model in a folder that :func:`gather_files` made."""
@@ -54,7 +59,52 @@ def locate_model(entry: Entry, registry: Path | str, tokenizer_only: bool = Fals
     return fetch_snapshot(entry.source, entry.revision, tokenizer_only, what, where)
 
 
-def find_pointer(source: Path | str) -> Pointer:
+def locate_pointer(name: str, registry: Path | str, weights: Path | None = None) -> Pointer:
+    """Return the pointer of a registered model, with its fingerprint; an adapter's with its base.
+
+    Parameters
+    ----------
+    name : str
+        Name in the registry.
+    registry : Path or str
+        Path of the registry.
+    weights : Path, optional
+        Folder of :func:`gather_files` with what the model's `source` names; None: find or fetch it.
+
+    Raises
+    ------
+    InputError
+        If the registry or the model cannot be read or fetched, or the model is not safe to load.
+    """
+    entries = read_registry(registry)
+    entry = find_model(entries, name, registry)
+    if weights is None:
+        folder, revision = locate_model(entry, registry)
+    else:
+        folder, revision = weights, require_file(weights / REVISION_FILE).read_text(encoding="utf-8")
+    if revision and not entry.revision:
+        log.info("%s has no pinned revision: fetched %s; add it to the registry", entry.name, revision)
+    adapter = folder if entry.adapter_of else None
+    if adapter is not None:
+        check_adapter(adapter)
+        folder, _ = locate_model(entries[entry.adapter_of], registry)
+    check_folder(folder)
+    pointer = Pointer(
+        entry.name,
+        folder,
+        revision,
+        entry.kind,
+        entry.dtype,
+        base=entry.adapter_of or entry.base_of,
+        add_bos=entry.add_bos,
+        chat_template=entry.chat_template,
+        adapter=adapter,
+        quantization=choose_quantization(folder, entry.quantization),
+    )
+    return replace(pointer, fingerprint=check_fingerprint(pointer))
+
+
+def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     """Return the pointer of a model that a person names.
 
     Parameters
@@ -62,17 +112,29 @@ def find_pointer(source: Path | str) -> Pointer:
     source : Path or str
         Path of a pointer or of a model's folder; else an id on the hub, where the model is fetched from. With
         the environment variable HF_HUB_OFFLINE set, only what was fetched before is found.
+    base : Path or str, optional
+        If `source` is a LoRA adapter, the model that it is applied to, named in the same ways. None: the
+        folder that the adapter names.
 
     Raises
     ------
     InputError
-        If there is no such path, or the hub cannot be reached, or does not have or give the model.
+        If there is no such path, or the hub cannot be reached, or does not have or give the model, or an
+        adapter has no base.
     """
     name, path = str(source), Path(source).expanduser()
-    if path.exists() or not _HUB_ID.fullmatch(name):
+    revision = ""
+    if not path.exists() and _HUB_ID.fullmatch(name):
+        what = f"model {name!r}, which is no file or folder,"
+        path, revision = fetch_snapshot(name, "", False, what, "")
+        if base is None:
+            return point_to_folder(name, path, revision)
+    if base is None:
         return read_pointer(path)
-    folder, revision = fetch_snapshot(name, "", False, f"model {name!r}, which is no file or folder,", "")
-    return Pointer(name, folder, revision)
+    check_adapter(path)
+    below = find_pointer(base)
+    named = name if revision else path.resolve().name
+    return replace(below, name=named, base=below.name, revision=revision, adapter=path, fingerprint="")
 
 
 def fetch_snapshot(

@@ -11,7 +11,9 @@ from fathom.running.file_hashes import hash_once
 
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
                     "spiece.model", "sentencepiece*.model")  # fmt: skip
-WEIGHT_FILES = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json")
+ADAPTER_CONFIG = "adapter_config.json"
+WEIGHT_FILES = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json",
+                ADAPTER_CONFIG)  # fmt: skip
 PICKLED_FILES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
@@ -51,7 +53,13 @@ def check_folder(folder: Path) -> None:
         raise InputError(
             "no config.json in this folder",
             str(folder),
-            "adapter weights alone are not a model: merge them first",
+            "copy the whole folder",
+        )
+    if (folder / ADAPTER_CONFIG).is_file():  # transformers would look for the base that it names
+        raise InputError(
+            "this folder holds both a model and an adapter",
+            str(folder),
+            "move the model's files, or those of the adapter (adapter_*), to a folder of their own",
         )
 
 

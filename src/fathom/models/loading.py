@@ -7,11 +7,19 @@ from typing import Any
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
-from fathom.io.files import read_json, write_json
+from fathom.io.files import hash_text, read_json, write_json
+from fathom.models.adapters import apply_adapter, check_adapter, find_base, is_adapter
 from fathom.models.attention import choose_attention
 from fathom.models.devices import describe_device
 from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer
 from fathom.models.placement import choose_devices, map_modules
+from fathom.models.quantization import (
+    check_quantization,
+    choose_quantization,
+    count_bytes_per_weight,
+    find_quantization,
+    make_loading_options,
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,10 @@ class Pointer:
         Whether every text starts with a BOS token; None leaves it to the tokenizer.
     chat_template : bool
         Whether pairs are scored inside the tokenizer's chat template.
+    adapter : Path or None
+        Folder of a LoRA adapter that is merged into the model of `path` on loading.
+    quantization : str
+        How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
     """
 
     name: str
@@ -49,13 +61,20 @@ class Pointer:
     base: str = ""
     add_bos: bool | None = None
     chat_template: bool = False
+    adapter: Path | None = None
+    quantization: str = ""
 
 
 def write_pointer(path: Path | str, pointer: Pointer) -> None:
     """Write a pointer as JSON; a model folder below it is stored as a relative path."""
-    folder, here = pointer.path.resolve(), Path(path).resolve().parent
-    values = {**vars(pointer), "path": str(folder.relative_to(here) if here in folder.parents else folder)}
-    write_json(path, values)
+    here = Path(path).resolve().parent
+
+    def name(folder: Path) -> str:
+        folder = folder.resolve()
+        return str(folder.relative_to(here) if here in folder.parents else folder)
+
+    adapter = None if pointer.adapter is None else name(pointer.adapter)
+    write_json(path, {**vars(pointer), "path": name(pointer.path), "adapter": adapter})
 
 
 def read_pointer(path: Path | str) -> Pointer:
@@ -68,14 +87,28 @@ def read_pointer(path: Path | str) -> Pointer:
     """
     path = Path(path)
     if path.is_dir():
-        return Pointer(name=path.resolve().name, path=path)
+        return point_to_folder(path.resolve().name, path)
     if not path.exists():
         raise InputError("no such model", str(path), "give a model.json or a model folder")
     values = read_json(path)
     known = set(Pointer.__dataclass_fields__)
     if not isinstance(values, dict) or not {"name", "path"} <= set(values) or not set(values) <= known:
         raise InputError("not a model pointer", str(path), f"expected keys: {', '.join(sorted(known))}")
-    return Pointer(**{**values, "path": path.parent / values["path"]})
+    adapter = path.parent / values["adapter"] if values.get("adapter") else None
+    return Pointer(**{**values, "path": path.parent / values["path"], "adapter": adapter})
+
+
+def point_to_folder(name: str, folder: Path, revision: str = "") -> Pointer:
+    """Return a pointer to the folder of a model, or of an adapter whose base is a folder.
+
+    Raises
+    ------
+    InputError
+        If an adapter names no base that is a folder.
+    """
+    if is_adapter(folder):
+        return Pointer(name, find_base(folder), adapter=folder)
+    return Pointer(name, folder, revision)
 
 
 def hash_weights(model: Any) -> str:
@@ -90,8 +123,10 @@ def hash_weights(model: Any) -> str:
 
 
 def check_fingerprint(pointer: Pointer) -> str:
-    """Return the fingerprint of a model's folder; raise `InputError` if it is not the pointer's."""
+    """Return a model's fingerprint, with its adapter's; raise `InputError` if it is not the pointer's."""
     found = fingerprint_folder(pointer.path)
+    if pointer.adapter is not None:
+        found = hash_text(found, fingerprint_folder(pointer.adapter))
     if pointer.fingerprint and pointer.fingerprint != found:
         raise InputError(
             f"the files of model {pointer.name!r} have changed since its pointer was written",
@@ -113,6 +148,8 @@ def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
         "model": pointer.name,
         "fingerprint": check_fingerprint(pointer),
         "dtype": dtype,
+        "quantization": pointer.quantization or find_quantization(pointer.path),
+        "adapter_of": pointer.base if pointer.adapter is not None else "",
         "attention": model.config.get_text_config()._attn_implementation,
         **describe_device(model.device),
         "gpus": len(set(getattr(model, "hf_device_map", {}).values())) or int(model.device.type == "cuda"),
@@ -174,8 +211,14 @@ def load_copies(pointer: Pointer, settings: Scoring, gpus: int = 1) -> tuple[lis
         As :func:`load_model`.
     """
     check_folder(pointer.path)
-    tokenizer = load_tokenizer(pointer.path)
-    copies, size = choose_devices(settings.device, gpus, pointer.path, settings.dtype)
+    if pointer.adapter is not None:
+        check_adapter(pointer.adapter)
+    own = pointer.adapter is not None and (pointer.adapter / "tokenizer.json").is_file()
+    tokenizer = load_tokenizer(pointer.adapter if own and pointer.adapter is not None else pointer.path)
+    quantization = choose_quantization(pointer.path, pointer.quantization)
+    each = count_bytes_per_weight(pointer.path, quantization)
+    copies, size = choose_devices(settings.device, gpus, pointer.path, settings.dtype, each)
+    check_quantization(quantization, copies[0][0], str(pointer.path))
     models = []
     for devices in copies:
         place: dict[str, str] | None = {"": devices[0]}
@@ -183,13 +226,15 @@ def load_copies(pointer: Pointer, settings: Scoring, gpus: int = 1) -> tuple[lis
             place = map_modules(pointer.path, settings.dtype, devices, size)
         elif devices == ["cpu"]:
             place = None
-        models.append(_load(pointer, settings, place))
+        more = make_loading_options(pointer.path, quantization, settings.dtype)
+        model = _load(pointer, settings, place, more)
+        models.append(model if pointer.adapter is None else apply_adapter(model, pointer.adapter).eval())
         check_vocabulary(models[-1], tokenizer, pointer.path)
     return models, tokenizer
 
 
-def _load(pointer: Pointer, settings: Scoring, place: dict[str, str] | None) -> Any:
-    """Load a model to the devices of its modules; None: to the CPU."""
+def _load(pointer: Pointer, settings: Scoring, place: dict[str, str] | None, more: dict[str, Any]) -> Any:
+    """Load a model with more options to the devices of its modules; None: to the CPU."""
     import torch
     from safetensors import SafetensorError
     from transformers import AutoConfig, AutoModelForCausalLM
@@ -197,13 +242,14 @@ def _load(pointer: Pointer, settings: Scoring, place: dict[str, str] | None) -> 
 
     logging.disable_progress_bar()
     local = {"local_files_only": True, "trust_remote_code": False}
-    more: dict[str, Any] = {} if place is None else {"device_map": place}
+    if place is not None:
+        more = {**more, "device_map": place}
     first = "cpu" if place is None else next(iter(place.values()))
     try:
         config = AutoConfig.from_pretrained(pointer.path, **local)
         attention = choose_attention(config, settings.attention, settings.dtype, first)
         if attention is not None:
-            more["attn_implementation"] = attention
+            more = {**more, "attn_implementation": attention}
         model, info = AutoModelForCausalLM.from_pretrained(
             pointer.path,
             dtype=getattr(torch, settings.dtype),

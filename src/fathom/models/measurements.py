@@ -9,6 +9,7 @@ from typing import Any
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.io.files import hash_file, require_file
+from fathom.models.adapters import check_adapter
 from fathom.models.devices import pick_devices
 from fathom.models.folders import check_folder
 from fathom.models.loading import Pointer, check_fingerprint, describe_loaded, load_copies
@@ -70,9 +71,16 @@ class OpenModel:
         import transformers
 
         check_folder(self.pointer.path)
+        if self.pointer.adapter is not None:
+            check_adapter(self.pointer.adapter)
         gpu = torch.cuda.get_device_name(self._devices[0]) if self._devices[0] != "cpu" else ""
         versions = [torch.__version__, transformers.__version__]
-        known = {**vars(self.pointer), "path": "", "fingerprint": check_fingerprint(self.pointer)}
+        known = {
+            **vars(self.pointer),
+            "path": "",
+            "adapter": "",
+            "fingerprint": check_fingerprint(self.pointer),
+        }
         return [known, self.settings.model_dump(mode="json"), self._threads, gpu, versions]
 
     @cached_property

@@ -73,7 +73,9 @@ def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = N
     return WeightSize(math.ceil(total), 0 if dtype == "float32" else 4 * largest)
 
 
-def choose_devices(device: str, gpus: int, folder: Path, dtype: str) -> tuple[list[list[str]], WeightSize]:
+def choose_devices(
+    device: str, gpus: int, folder: Path, dtype: str, bytes_per_weight: float | None = None
+) -> tuple[list[list[str]], WeightSize]:
     """Choose the devices of each copy of a model.
 
     Parameters
@@ -86,6 +88,8 @@ def choose_devices(device: str, gpus: int, folder: Path, dtype: str) -> tuple[li
     folder : Path
         Model folder.
     dtype : {"float32", "bfloat16", "float16"}
+    bytes_per_weight : float, optional
+        Of weights that are quantised on loading.
 
     Returns
     -------
@@ -106,7 +110,7 @@ def choose_devices(device: str, gpus: int, folder: Path, dtype: str) -> tuple[li
     if devices == ["cpu"]:
         return [devices], WeightSize(0, 0)
     check_dtype(dtype, devices)
-    size = measure_weights(folder, dtype)
+    size = measure_weights(folder, dtype, bytes_per_weight)
     if size.total + _RESERVE <= min(torch.cuda.mem_get_info(each)[0] for each in devices):
         return [[each] for each in devices], size
     visible = [f"cuda:{index}" for index in range(count_gpus())] if device == "auto" else devices

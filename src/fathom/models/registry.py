@@ -7,10 +7,12 @@ from typing import Literal, cast, get_args
 
 from fathom.errors import InputError
 from fathom.io.files import read_delimited
+from fathom.models.quantization import QUANTIZATIONS
 
 Kind = Literal["base", "chat"]
 DTYPES = ("float32", "bfloat16", "float16")
 COLUMNS = ("name", "family", "source", "revision", "kind", "base_of", "parameters", "tokens", "dtype")
+# and, where a table has them: adapter_of, quantization
 
 CHAT = "@chat"
 """Suffix of the name of a chat model that is scored inside its chat template."""
@@ -43,6 +45,10 @@ class Entry:
         Data type that the model was published in.
     chat_template : bool
         Whether to score inside the chat template: the name ends in `@chat`. Not a column of the registry.
+    adapter_of : str
+        For a LoRA adapter, which `source` then names, the name of the model that it is applied to.
+    quantization : str
+        How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
     """
 
     name: str
@@ -55,6 +61,8 @@ class Entry:
     tokens: int | None
     dtype: str
     chat_template: bool = False
+    adapter_of: str = ""
+    quantization: str = ""
 
     @property
     def add_bos(self) -> bool | None:
@@ -88,7 +96,28 @@ def read_registry(path: Path | str) -> dict[str, Entry]:
                 f"base_of of {entry.name!r} names an unknown model, {entry.base_of!r}",
                 str(path),
             )
+        _check_adapter(entry, entries, str(path))
     return entries
+
+
+def _check_adapter(entry: Entry, entries: dict[str, Entry], path: str) -> None:
+    """Raise `InputError` if an adapter's row cannot be applied to the model that it names."""
+    if not entry.adapter_of:
+        return
+    if entry.adapter_of not in entries:
+        raise InputError(
+            f"adapter_of of {entry.name!r} names an unknown model, {entry.adapter_of!r}",
+            path,
+            "give the base model a row, which says where it is fetched from",
+        )
+    if entries[entry.adapter_of].adapter_of:
+        raise InputError(f"adapter_of of {entry.name!r} names another adapter, {entry.adapter_of!r}", path)
+    if entry.quantization or entries[entry.adapter_of].quantization:
+        raise InputError(
+            f"{entry.name!r} is an adapter over a quantised model",
+            path,
+            "an adapter is merged into full-precision weights, which a QLoRA adapter fits as well",
+        )
 
 
 def find_model(entries: dict[str, Entry], name: str, path: Path | str) -> Entry:
@@ -117,6 +146,9 @@ def _read_row(row: dict[str, str], where: str) -> Entry:
         raise InputError(f"kind = {kind!r}", where, f"one of: {', '.join(get_args(Kind))}")
     if dtype not in DTYPES:
         raise InputError(f"dtype = {dtype!r}", where, f"one of: {', '.join(DTYPES)}")
+    quantization = row.get("quantization", "")
+    if quantization and quantization not in QUANTIZATIONS:
+        raise InputError(f"quantization = {quantization!r}", where, f"one of: {', '.join(QUANTIZATIONS)}")
     return Entry(
         name=row["name"],
         family=row["family"],
@@ -127,6 +159,8 @@ def _read_row(row: dict[str, str], where: str) -> Entry:
         parameters=_read_count(row["parameters"], "parameters", where),
         tokens=_read_count(row["tokens"], "tokens", where),
         dtype=dtype,
+        adapter_of=row.get("adapter_of", ""),
+        quantization=quantization,
     )
 
 

@@ -19,6 +19,7 @@ def score(
     model: Path | str,
     pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]],
     *,
+    base: Path | str | None = None,
     add_bos: bool | None = None,
     chat_template: bool = False,
     **settings: Any,
@@ -30,10 +31,14 @@ def score(
     model : Path or str
         A model's folder, a pointer to it (`model.json` of the workflow), or an id on the Hugging Face hub.
         Weights are read from safetensors only. A model of the hub is fetched once; with the environment
-        variable `HF_HUB_OFFLINE=1`, only what was fetched before is found.
+        variable `HF_HUB_OFFLINE=1`, only what was fetched before is found. The folder of a LoRA adapter
+        (PEFT) is a model too.
     pairs : DataFrame, Path, str, or list of dict
         At least `prompt` and `target`. Nothing is put between them: a target usually begins with a space.
         `keyword` and `pair_id` are kept where they are given. A file is `.parquet` or `.jsonl`.
+    base : Path or str, optional
+        Of an adapter: the model that it is applied to. By default the folder that the adapter names; a name
+        on the hub is not followed.
     add_bos : bool, optional
         Whether a BOS token comes first; by default the pointer or the tokenizer decides.
     chat_template : bool, default=False
@@ -75,7 +80,7 @@ def score(
     """
     chosen = check_values(settings, Scoring, "settings")
     complete = take_pairs(pairs)
-    pointer = find_pointer(model)
+    pointer = find_pointer(model, base)
     if add_bos is not None:
         pointer = replace(pointer, add_bos=add_bos)
     if chat_template:

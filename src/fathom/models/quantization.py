@@ -1,0 +1,98 @@
+"""Quantised models: weights of 4 or 8 bits, which need a library and a GPU. Marked in every report."""
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from fathom.errors import InputError
+from fathom.io.files import read_json
+
+_LIBRARIES = {
+    "bitsandbytes-4bit": ("bitsandbytes",),
+    "bitsandbytes-8bit": ("bitsandbytes",),
+    "gptq": ("optimum", "gptqmodel"),
+    "awq": ("gptqmodel",),
+}
+QUANTIZATIONS = tuple(_LIBRARIES)
+"""What the registry's column `quantization` may say; gptq and awq only of weights that are stored so."""
+
+# of matrices that are quantised on loading; 4 bits and a float32 scale for each 64 weights
+_BYTES = {"bitsandbytes-4bit": 0.5625, "bitsandbytes-8bit": 1.0}
+
+
+def find_quantization(folder: Path) -> str:
+    """Return how a model's stored weights are quantised, from its configuration; empty if they are not."""
+    config = read_json(folder / "config.json")
+    stored = config.get("quantization_config") if isinstance(config, dict) else None
+    if not stored:
+        return ""
+    method = str(stored.get("quant_method", "")).lower()
+    if method == "bitsandbytes" or (not method and "load_in_4bit" in stored):
+        return "bitsandbytes-4bit" if stored.get("load_in_4bit") else "bitsandbytes-8bit"
+    return re.sub(r"[^a-z0-9-]", "-", method) or "unknown"
+
+
+def choose_quantization(folder: Path, wanted: str) -> str:
+    """Return how a model is quantised in memory; empty if it is not.
+
+    Parameters
+    ----------
+    folder : Path
+        Model folder.
+    wanted : str
+        What the model's row says; empty: as stored.
+
+    Raises
+    ------
+    InputError
+        If the weights are stored in another or an unknown format.
+    """
+    stored = find_quantization(folder)
+    if stored and stored not in QUANTIZATIONS:
+        raise InputError(
+            f"the weights are quantised by {stored}, which is not known here",
+            str(folder),
+            f"known: {', '.join(QUANTIZATIONS)}; or use the model before it was quantised",
+        )
+    if wanted and stored and wanted != stored:
+        raise InputError(f"the weights are stored as {stored}, not {wanted}", str(folder), "correct the row")
+    if wanted and not stored and wanted not in _BYTES:
+        raise InputError(
+            f"the weights are not stored as {wanted}",
+            str(folder),
+            f"name the repository of the quantised weights, or choose {' or '.join(_BYTES)}",
+        )
+    return wanted or stored
+
+
+def check_quantization(quantization: str, device: str, where: str) -> None:
+    """Raise `InputError` if quantised weights lack their library or a GPU."""
+    missing = [name for name in _LIBRARIES.get(quantization, ()) if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"weights in {quantization} need {' and '.join(missing)}, not installed here",
+            where,
+            f"pip install {' '.join(missing)}",
+        )
+    if quantization and not device.startswith("cuda"):
+        raise InputError(f"weights in {quantization} need a GPU", where, "set scoring.device to auto or cuda")
+
+
+def count_bytes_per_weight(folder: Path, quantization: str) -> float | None:
+    """Return the bytes of a weight that is quantised on loading; None if weights stay as they are stored."""
+    return None if find_quantization(folder) else _BYTES.get(quantization)
+
+
+def make_loading_options(folder: Path, quantization: str, dtype: str) -> dict[str, Any]:
+    """Return what `from_pretrained` needs to quantise on loading; nothing if the weights are stored so."""
+    if not quantization or find_quantization(folder):
+        return {}
+    import torch
+    from transformers import BitsAndBytesConfig
+
+    if quantization == "bitsandbytes-8bit":
+        return {"quantization_config": BitsAndBytesConfig(load_in_8bit=True)}
+    compute = getattr(torch, dtype)
+    config = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=compute)
+    return {"quantization_config": config}

@@ -1,0 +1,176 @@
+"""LoRA adapters as models: the same scores as the merged model; what is refused, and why."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from safetensors.torch import load_file, save_file
+
+from fathom.errors import InputError
+from fathom.models.adapters import apply_adapter
+from fathom.models.fetching import find_pointer, locate_pointer
+from fathom.models.folders import save_model
+from fathom.models.loading import check_fingerprint, describe_loaded, load_model, read_pointer, write_pointer
+from fathom.models.registry import COLUMNS
+
+IDS = torch.tensor([[3, 5, 7, 9]])
+
+
+@pytest.fixture
+def adapter(model_folder: Path, tmp_path: Path) -> Path:
+    """Return an adapter of `weights`, with merged weights beside it in `merged`."""
+    model, tokenizer = load_model(model_folder)
+    torch.manual_seed(1)
+    config = LoraConfig(r=2, target_modules=["c_attn"], fan_in_fan_out=True, task_type="CAUSAL_LM")
+    wrapped = get_peft_model(model, config)
+    with torch.no_grad():
+        for name, weight in wrapped.named_parameters():
+            if "lora_B" in name:
+                weight.normal_()
+    wrapped.save_pretrained(tmp_path / "adapter")
+    save_model(tmp_path / "merged", wrapped.merge_and_unload(), tokenizer)
+    rename_base(tmp_path / "adapter", str(model_folder))
+    return tmp_path / "adapter"
+
+
+def rename_base(adapter: Path, name: str | None, **more: Any) -> None:
+    path = adapter / "adapter_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "base_model_name_or_path": name, **more}))
+
+
+def run(source: Any) -> torch.Tensor:
+    model, _ = load_model(source)
+    assert not any("lora" in name for name, _ in model.named_parameters())
+    with torch.no_grad():
+        logits: torch.Tensor = model(IDS).logits
+    return logits
+
+
+def test_an_adapter_is_a_model(adapter: Path, model_folder: Path, tmp_path: Path) -> None:
+    found = run(adapter)
+    assert torch.equal(found, run(tmp_path / "merged"))
+    assert (found - run(model_folder)).abs().max() > 1e-3
+    rename_base(adapter, "org/model-on-the-hub")
+    pointer = find_pointer(adapter, model_folder)
+    assert (pointer.name, pointer.base, pointer.path) == ("adapter", "weights", model_folder)
+    assert torch.equal(run(pointer), found)
+    write_pointer(tmp_path / "model.json", pointer)
+    assert torch.equal(run(tmp_path / "model.json"), found)
+    moved = shutil.copytree(tmp_path, tmp_path.with_name("moved"))
+    assert read_pointer(moved / "model.json").adapter == moved / "adapter"
+    assert describe_loaded(pointer, load_model(pointer)[0], "float32")["adapter_of"] == "weights"
+
+
+def test_its_own_tokenizer_counts(adapter: Path, model_folder: Path) -> None:
+    assert load_model(adapter)[1].chat_template is None
+    for file in model_folder.glob("tokenizer*"):
+        shutil.copy(file, adapter)
+    config = json.loads((adapter / "tokenizer_config.json").read_text())
+    (adapter / "tokenizer_config.json").write_text(json.dumps({**config, "chat_template": "{{ 1 }}"}))
+    assert load_model(adapter)[1].chat_template == "{{ 1 }}"
+
+
+def test_the_fingerprint_covers_both(adapter: Path, model_folder: Path) -> None:
+    pointer = read_pointer(adapter)
+    seen = {check_fingerprint(pointer), check_fingerprint(replace(pointer, adapter=None))}
+    for folder, name in ((adapter, "adapter_model.safetensors"), (model_folder, "model.safetensors")):
+        weights = load_file(folder / name)
+        next(iter(weights.values())).view(-1)[0] += 1
+        save_file(weights, folder / name, {"format": "pt"})
+        seen.add(check_fingerprint(pointer))
+    rename_base(adapter, str(model_folder), lora_alpha=3)
+    seen.add(check_fingerprint(pointer))
+    assert len(seen) == 5
+
+
+def test_the_base_is_never_sought_on_the_hub(adapter: Path, model_folder: Path) -> None:
+    for name in ("org/model", None):
+        rename_base(adapter, name)
+        with pytest.raises(InputError, match="the adapter") as error:
+            load_model(adapter)
+        assert "adapter_of" in str(error.value)
+    with pytest.raises(InputError, match=r"no adapter: adapter_config\.json is missing"):
+        find_pointer(model_folder, base=model_folder)
+
+
+def refuse(folder: Path) -> str:
+    with pytest.raises(InputError) as error:
+        load_model(folder)
+    return str(error.value)
+
+
+def test_what_is_no_adapter(adapter: Path, model_folder: Path) -> None:
+    weights = adapter / "adapter_model.safetensors"
+    kept = weights.read_bytes()
+    weights.write_bytes(b"damaged")
+    assert "the adapter cannot be read" in refuse(adapter)
+    weights.unlink()
+    assert "adapter_model.safetensors is missing" in refuse(adapter)
+    (adapter / "adapter_model.bin").write_bytes(b"never read")
+    assert "the adapter's weights are pickled (adapter_model.bin)" in refuse(adapter)
+    weights.write_bytes(kept)
+    rename_base(adapter, str(model_folder), peft_type="IA3")
+    assert "the adapter is of type IA3, not LORA" in refuse(adapter)
+    rename_base(adapter, str(model_folder), peft_type="LORA", megatron_config={"x": 1}, megatron_core="os")
+    assert "not LORA" in refuse(adapter)
+    for file in adapter.iterdir():
+        shutil.copy(file, model_folder)
+    assert "this folder holds both a model and an adapter" in refuse(model_folder)
+
+
+def test_an_adapter_of_another_model(adapter: Path, model_folder: Path) -> None:
+    weights = load_file(adapter / "adapter_model.safetensors")
+    narrow = {name: weight[:, :8].contiguous() for name, weight in weights.items()}
+    save_file(narrow, adapter / "adapter_model.safetensors", {"format": "pt"})
+    assert "does not fit its base model: size mismatch for" in refuse(adapter)
+    other = {name.replace("h.0", "h.7"): weight for name, weight in weights.items()}
+    save_file(other, adapter / "adapter_model.safetensors", {"format": "pt"})
+    assert "does not fit its base model: 4 weights differ in name" in refuse(adapter)
+    rename_base(adapter, str(model_folder), target_modules=["q_proj"])
+    assert "does not fit its base model: Target modules" in refuse(adapter)
+
+
+def test_what_an_adapter_may_not_change(adapter: Path, model_folder: Path, tmp_path: Path) -> None:
+    model, _ = load_model(model_folder)
+    model.is_quantized = True
+    with pytest.raises(InputError, match="cannot be merged into a quantised model"):
+        apply_adapter(model, adapter)
+    model, _ = load_model(model_folder)
+    wrapped = get_peft_model(model, LoraConfig(r=2, target_modules=["lm_head"], task_type="CAUSAL_LM"))
+    wrapped.save_pretrained(tmp_path / "head")
+    with pytest.raises(InputError, match="changes an output layer that is tied to the input embedding"):
+        apply_adapter(load_model(model_folder)[0], tmp_path / "head")
+
+
+def write_registry(path: Path, *rows: tuple[str, str, str]) -> Path:
+    """Write a registry of rows with name, source and adapter_of."""
+    lines = ["\t".join([*COLUMNS, "adapter_of"])]
+    lines += [
+        "\t".join([name, "f", source, "", "base", "", "", "", "float32", of]) for name, source, of in rows
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_row_of_the_registry(adapter: Path, tmp_path: Path) -> None:
+    rename_base(adapter, "org/not-followed")
+    registry = write_registry(tmp_path / "m.tsv", ("small", "weights", ""), ("tuned", "adapter", "small"))
+    pointer = locate_pointer("tuned", registry)
+    assert (pointer.path.name, pointer.adapter, pointer.base) == ("weights", adapter.resolve(), "small")
+    assert check_fingerprint(pointer) == pointer.fingerprint
+    assert torch.equal(run(pointer), run(tmp_path / "merged"))
+    assert locate_pointer("small", registry).adapter is None
+    for rows, message in (
+        ([("tuned", "adapter", "gone")], "adapter_of of 'tuned' names an unknown model, 'gone'"),
+        ([("a", "adapter", ""), ("b", "adapter", "a"), ("c", "x", "b")], "'c' names another adapter, 'b'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            locate_pointer("tuned", write_registry(tmp_path / "m.tsv", *rows))
+    write_registry(tmp_path / "m.tsv", ("small", "weights", ""), ("tuned", "weights", "small"))
+    with pytest.raises(InputError, match=r"no adapter: adapter_config\.json is missing"):
+        locate_pointer("tuned", tmp_path / "m.tsv")

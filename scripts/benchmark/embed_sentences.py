@@ -17,39 +17,54 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from fathom.benchmark.embedding_devices import Computation
+
 
 def main(arguments: argparse.Namespace) -> None:
     """Read a table of sentences, embed its distinct ones, write float32 [rows, dimension] as .npy."""
+    from fathom.benchmark.embedding_devices import choose_computation, describe_device
     from fathom.benchmark.reuse import describe_embedding, find_vectors
     from fathom.benchmark.vectors import write_vectors
 
     settings = read_settings(arguments.settings, Embedding)
     table = read_table(arguments.sentences, SENTENCES, ["doc_id", "row", "sentence"])
     count = len(table)
-    method = describe_embedding(settings)
+    computation = choose_computation(settings)
+    method = describe_embedding(settings, computation.precision)
     known = find_vectors(arguments.previous, table, method)
     sentences = table.unique("row", keep="first", maintain_order=True).sort("row")["sentence"]
     del table
     log.info("%s distinct sentences of %s", f"{len(sentences):,}", f"{count:,}")
     if len(known.places):
         log.info("%s of %s vectors taken over", f"{len(known.places):,}", f"{len(sentences):,}")
-    encode = make_encoder(settings, arguments.workers)
+    log.info("on %s in %s", *computation)
+    encode = make_encoder(settings, computation, arguments.workers)
     with write_atomically(arguments.output) as temporary, temporary.open("wb") as stream:
         write_vectors(stream, sentences, known, encode)
     report = {"sentences": len(sentences), "reused_sentences": len(known.places)}
-    write_json(arguments.report, {**report, "method": method or describe_embedding(settings)})
+    made_by = {"device": describe_device(computation.device), "precision": computation.precision}
+    method = method or describe_embedding(settings, computation.precision)
+    write_json(arguments.report, {**report, **made_by, "method": method})
 
 
-def make_encoder(settings: Embedding, workers: int) -> "Callable[[Sequence[str]], npt.NDArray[np.float32]]":
+def make_encoder(
+    settings: Embedding, computation: "Computation", workers: int
+) -> "Callable[[Sequence[str]], npt.NDArray[np.float32]]":
     """Return what embeds sentences, in this process or in several; the model is loaded with the first."""
     from fathom.benchmark.embedding import SentenceEncoder, encode_in_processes
+    from fathom.benchmark.refinement import CHECKED, check_rounding
 
-    load = cache(lambda: SentenceEncoder(settings))
+    load = cache(lambda: SentenceEncoder(settings, computation))
+    on_gpu = computation.device != "cpu"
 
     def encode(sentences: "Sequence[str]") -> "npt.NDArray[np.float32]":
-        if workers > 1 and len(sentences) > workers:
-            return encode_in_processes(sentences, settings, workers)
-        return load().encode(sentences, partial(show_progress, what="batches"))
+        if workers > 1 and len(sentences) > workers and not on_gpu:
+            return encode_in_processes(sentences, settings, workers, computation)
+        vectors = load().encode(sentences, partial(show_progress, what="batches"))
+        if on_gpu:
+            exact = load().encode_exactly(sentences[:CHECKED])
+            check_rounding(vectors[:CHECKED], exact, computation.device)
+        return vectors
 
     return encode
 
@@ -59,7 +74,9 @@ if __name__ == "__main__":
     parser.add_argument("--sentences", type=Path, required=True, help="table of sentences")
     add_previous(parser)
     add_settings(parser, Embedding)
-    parser.add_argument("--workers", type=int, default=1, help="processes; the result is the same")
+    parser.add_argument(
+        "--workers", type=int, default=1, help="processes on a processor; the result is the same"
+    )
     parser.add_argument("--output", type=Path, required=True, help="array of embeddings, .npy")
     parser.add_argument("--report", type=Path, required=True, help="counts and method as JSON")
     run_program(parser, main)

@@ -21,6 +21,7 @@ from fathom.benchmark.matches import (
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.contracts.corpus import INDEX, SENTENCES
+from fathom.io.files import write_json
 from fathom.io.tables import make_empty_table, read_table, write_table
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -157,12 +158,13 @@ def _run_program(folder: Path, embeddings: np.ndarray) -> subprocess.CompletedPr
     write_table(folder / "i.parquet", index, INDEX)
     np.save(folder / "e.npy", embeddings)
     np.save(folder / "k.npy", PlaneEncoder().encode_exactly(["0.0"]))
+    write_json(folder / "e.json", {"precision": "float32"})
     (folder / "k.tsv").write_text("keyword\n0.0\n", encoding="utf-8")
     (folder / "refused").mkdir()
     for name in ("torch", "transformers", "sentence_transformers", "spacy", "sklearn", "scipy"):
         (folder / "refused" / f"{name}.py").write_text("raise SystemExit('imported in vain')\n")
     names = ("sentences", "s.parquet"), ("embeddings", "e.npy"), ("index", "i.parquet"), ("keywords", "k.tsv")
-    names += ("vectors", "k.npy"), ("output", "m.parquet")
+    names += ("vectors", "k.npy"), ("embeddings-report", "e.json"), ("output", "m.parquet")
     options = [word for name, file in names for word in (f"--{name}", str(folder / file))]
     return subprocess.run(
         [sys.executable, str(find_program("match_sentences")), *options, "--domain", "x"],

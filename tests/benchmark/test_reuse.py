@@ -89,3 +89,5 @@ def test_the_method_names_model_settings_and_code():
     assert len(found["model_files"]) == len(found["code"]) == 64
     assert found["settings"] == {"batch_tokens": 64}
     assert describe_embedding(Embedding(batch_tokens=128)) != found
+    assert describe_embedding(Embedding(batch_tokens=64), "bfloat16") != found
+    assert describe_embedding(Embedding(batch_tokens=64, device="cpu", precision="float32")) == found

@@ -61,8 +61,9 @@ rule embed_sentences:
     resources:
         mem_mb=grow(6000),
         runtime=grow(480),
+        gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
-        settings=settings.of("embedding"),
+        settings=settings.of_embedding(),
     shell:
         "python {input.code[0]:q} --sentences {input.sentences:q} --settings {params.settings:q}"
         " --workers {threads} --output {output.embeddings:q} --report {output.report:q}"
@@ -74,6 +75,7 @@ rule match_sentences:
         code=sources("match_sentences"),
         sentences="<results>/corpus/sentences/{slice}.parquet",
         embeddings="<results>/corpus/embeddings/{slice}.npy",
+        embeddings_report="<results>/corpus/embeddings/{slice}.json",
         index="<results>/corpus/index.parquet",
         keywords="<results>/{domain}/keywords.tsv",
         vectors="<results>/{domain}/keywords.npy",
@@ -90,11 +92,12 @@ rule match_sentences:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of("matches"),
+        settings=settings.of("embedding", "matches"),
     shell:
         "python {input.code[0]:q} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
-        " --index {input.index} --domain {wildcards.domain:q} --keywords {input.keywords:q}"
-        " --vectors {input.vectors:q} --settings {params.settings:q} --output {output.matches:q} --log {log:q}"
+        " --embeddings-report {input.embeddings_report:q} --index {input.index}"
+        " --domain {wildcards.domain:q} --keywords {input.keywords:q} --vectors {input.vectors:q}"
+        " --settings {params.settings:q} --output {output.matches:q} --log {log:q}"
 
 
 rule gather_matches:

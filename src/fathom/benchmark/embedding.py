@@ -1,7 +1,8 @@
 """Sentence embeddings that depend on the sentence alone [RawCorpora, Secs. 2.2, 2.3].
 
-A sentence's vector is the same to the last bit whatever else is in its batch: batches have fixed shapes, so
-that each kernel always sees the same sizes.
+On a processor a sentence's vector is the same to the last bit whatever else is in its batch: batches have
+fixed shapes, so that each kernel always sees the same sizes. On a GPU rounding differs, which decides
+nothing: what is close is computed again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,25 +13,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fathom.benchmark.embedding_devices import PLAIN, Computation
 from fathom.benchmark.embedding_models import load_embedding_model
 from fathom.config.benchmark import Embedding
+from fathom.errors import InputError
 from fathom.numerics.matrix_products import prepack_layer
 
 _STEP = 8
 """Lengths in tokens are rounded up to a multiple of this."""
 _TOKENIZED_AT_ONCE = 10_000
+_GPU_BATCH_TOKENS = 32_768
+"""Tokens in a batch on a GPU, where small batches would leave most of it idle."""
 
 Vectors = npt.NDArray[np.float32]
 ExactVectors = npt.NDArray[np.float64]
 
 
 class SentenceEncoder:
-    """A sentence-transformers model on one core.
+    """A sentence-transformers model on one core, or on one GPU.
 
     Parameters
     ----------
     settings : Embedding
         Model and batch size.
+    computation : Computation, optional
+        Device and precision of :meth:`encode`; float32 on the processor if not given.
 
     Raises
     ------
@@ -38,8 +45,10 @@ class SentenceEncoder:
         If the model does not exist, or has no weights in safetensors.
     """
 
-    def __init__(self, settings: Embedding) -> None:
+    def __init__(self, settings: Embedding, computation: Computation = PLAIN) -> None:
         self._settings = settings
+        self._computation = computation
+        self._on_gpu = computation.device != "cpu"
         self._model = load_embedding_model(settings.model)
 
     def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:
@@ -55,6 +64,11 @@ class SentenceEncoder:
         Returns
         -------
         array of float32 of shape (n_sentences, dimension)
+
+        Raises
+        ------
+        InputError
+            If the memory of a GPU cannot hold a single sentence.
         """
         tokens = self._tokenize(sentences)
         vectors = np.empty((len(sentences), self.dimension), dtype=np.float32)
@@ -90,7 +104,14 @@ class SentenceEncoder:
 
     @cached_property
     def _fast_network(self) -> Any:
-        return _prepack_layers(deepcopy(self._model.network))
+        import torch
+
+        network = deepcopy(self._model.network)
+        if self._on_gpu:
+            torch.set_float32_matmul_precision("highest")  # TF32 would be too coarse
+            return network.to(self._computation.device)
+        dtype = self._computation.precision
+        return _prepack_layers(network.to(getattr(torch, dtype)), dtype)
 
     @cached_property
     def _exact_network(self) -> Any:
@@ -120,7 +141,10 @@ class SentenceEncoder:
         buckets = np.minimum(np.maximum(-(-lengths // _STEP), 1) * _STEP, self._model.max_tokens)
         for length in sorted(set(buckets.tolist()), reverse=True):
             members = np.flatnonzero(buckets == length)
-            rows = max(1, self._settings.batch_tokens // length)
+            most = max(_GPU_BATCH_TOKENS * self._on_gpu, self._settings.batch_tokens)
+            rows = max(1, most // length)
+            if self._on_gpu:
+                rows = min(rows, len(members))  # no need to fill up the last batch of a length
             for start in range(0, len(members), rows):
                 yield members[start : start + rows], rows, length
 
@@ -132,25 +156,50 @@ class SentenceEncoder:
         for row, tokens in enumerate(batch):
             ids[row, : len(tokens)] = tokens
             mask[row, : len(tokens)] = 1
-        return self._forward(self._fast_network, ids, mask)
+        return self._forward_in_memory(ids, mask)
+
+    def _forward_in_memory(self, ids: npt.NDArray[Any], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return sentence vectors; halve the batch where it does not fit the memory of a GPU."""
+        import torch
+
+        try:
+            return self._forward(self._fast_network, ids, mask)
+        except torch.cuda.OutOfMemoryError as error:
+            if len(ids) == 1:
+                raise InputError(
+                    "the GPU's memory does not hold one sentence",
+                    f"embedding.device = {self._computation.device}",
+                    "run fewer jobs on this GPU, or set embedding.device to cpu",
+                ) from error
+        torch.cuda.empty_cache()
+        middle = len(ids) // 2
+        halves = [
+            self._forward_in_memory(ids[part], mask[part]) for part in (slice(middle), slice(middle, None))
+        ]
+        return np.concatenate(halves)
 
     def _forward(self, network: Any, ids: npt.NDArray[Any], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return sentence vectors for token ids and mask, both of shape (n_sentences, n_tokens)."""
         import torch
 
-        inputs = {
-            "input_ids": torch.from_numpy(ids.astype(np.int64)),
-            "attention_mask": torch.from_numpy(mask.astype(np.int64)),
-        }
         with torch.inference_mode():
-            vectors: npt.NDArray[Any] = self._model.embed(network, inputs).numpy()
+            found = self._embed(network, torch.from_numpy(ids), torch.from_numpy(mask)).cpu()
+        exact = found.dtype == torch.float64
+        vectors: npt.NDArray[Any] = (found if exact else found.float()).numpy()
         return vectors
 
+    def _embed(self, network: Any, ids: Any, mask: Any) -> Any:
+        """Return a tensor of sentence vectors, on the device of the network."""
+        device = next(network.parameters()).device
+        return self._model.embed(
+            network, {"input_ids": ids.long().to(device), "attention_mask": mask.long().to(device)}
+        )
 
-def _prepack_layers(network: Any) -> Any:
-    """Prepack the weights of a network's linear layers; they stay float32."""
+
+def _prepack_layers(network: Any, dtype: str) -> Any:
+    """Prepack the weights of a network's linear layers, which are of one type and keep it."""
     for layer in network.modules():
-        prepack_layer(layer)
+        prepack_layer(layer, dtype=dtype)
     return network
 
 
@@ -161,7 +210,9 @@ def _normalise(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return unit
 
 
-def encode_in_processes(sentences: Sequence[str], settings: Embedding, workers: int) -> Vectors:
+def encode_in_processes(
+    sentences: Sequence[str], settings: Embedding, workers: int, computation: Computation = PLAIN
+) -> Vectors:
     """Encode in several processes; the vectors are those of one process.
 
     Parameters
@@ -171,6 +222,8 @@ def encode_in_processes(sentences: Sequence[str], settings: Embedding, workers: 
         Model and batch size.
     workers : int
         Number of processes.
+    computation : Computation, optional
+        Device and precision; float32 on the processor if not given.
 
     Returns
     -------
@@ -184,13 +237,13 @@ def encode_in_processes(sentences: Sequence[str], settings: Embedding, workers: 
     shares = [order[start::workers] for start in range(workers)]
     tasks = [[sentences[row] for row in share] for share in shares]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(_encode_share, tasks, [settings] * workers))
+        found = list(pool.map(_encode_share, tasks, [settings] * workers, [computation] * workers))
     vectors = np.empty((len(sentences), found[0].shape[1]), dtype=np.float32)
     for share, part in zip(shares, found, strict=True):
         vectors[share] = part
     return vectors
 
 
-def _encode_share(sentences: list[str], settings: Embedding) -> Vectors:
+def _encode_share(sentences: list[str], settings: Embedding, computation: Computation) -> Vectors:
     """Encode the share of one process."""
-    return SentenceEncoder(settings).encode(sentences)
+    return SentenceEncoder(settings, computation).encode(sentences)

@@ -72,11 +72,7 @@ def match_sentences(
     """
     first = sentences.unique("row", keep="first", maintain_order=True).sort("row")
     rows = first["row"].to_numpy()
-    if len(rows) and embeddings.shape[1] != vectors.shape[1]:
-        raise InputError(
-            f"embeddings of {embeddings.shape[1]} dimensions, keywords of {vectors.shape[1]} dimensions",
-            hint="they were made with different values of embedding.model: make them again",
-        )
+    check_dimensions(embeddings, vectors, len(rows))
     pairs = _find_pairs(rows, embeddings, vectors.astype(np.float32), min_cosine)
     names = pl.DataFrame({"keyword": list(keywords)}, schema={"keyword": pl.String}).with_row_index("column")
     return (
@@ -149,6 +145,15 @@ def decide_matches(
     kept[again] = exact >= min_cosine
     cosines[again] = np.round(exact, DECIMALS)
     return candidates.with_columns(pl.Series("cosine", cosines)).filter(pl.Series(kept)).select(columns)
+
+
+def check_dimensions(embeddings: npt.NDArray[np.float32], vectors: ExactVectors, rows: int) -> None:
+    """Raise `InputError` if there are rows, and embeddings and keywords are of different models."""
+    if rows and embeddings.shape[1] != vectors.shape[1]:
+        raise InputError(
+            f"embeddings of {embeddings.shape[1]} dimensions, keywords of {vectors.shape[1]} dimensions",
+            hint="they were made with different values of embedding.model: make them again",
+        )
 
 
 def load_embeddings(path: Path | str) -> npt.NDArray[np.float32]:

@@ -11,7 +11,7 @@ import polars as pl
 from fathom.benchmark import embedding as module
 from fathom.benchmark.embedding_models import find_model_folder
 from fathom.benchmark.matches import check_embeddings, load_embeddings
-from fathom.config.benchmark import Embedding
+from fathom.config.benchmark import HOW_TO_EMBED, Embedding
 from fathom.corpus.previous import find_previous_slices
 from fathom.io.contracts.corpus import SENTENCES
 from fathom.io.files import hash_folder, read_json
@@ -24,17 +24,19 @@ _PACKAGES = ("sentence-transformers", "tokenizers", "torch", "transformers")
 Vectors = npt.NDArray[np.float32]
 
 
-def describe_embedding(settings: Embedding) -> dict[str, Any]:
+def describe_embedding(settings: Embedding, precision: str = "float32") -> dict[str, Any]:
     """Describe everything that a vector depends on besides its sentence; empty if that is not known yet.
 
-    It is unknown until the model has been fetched from the hub, as there are no files to hash.
+    It is unknown until the model has been fetched from the hub, as there are no files to hash. The device is
+    left out: float32 vectors of a GPU and of a processor give the same matches.
     """
     folder = find_model_folder(settings.model)
     if folder is None:
         return {}
     return {
         **describe_method(Path(module.__file__), _PACKAGES),
-        "settings": settings.model_dump(mode="json", exclude={"model"}),
+        "settings": settings.model_dump(mode="json", exclude={"model", *HOW_TO_EMBED}),
+        "precision": precision,
         "model_files": hash_folder(folder),
     }
 

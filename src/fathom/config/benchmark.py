@@ -48,7 +48,21 @@ class Embedding(Section):
         "all-MiniLM-L6-v2",
         description="sentence-transformers model: hub id, folder, or the packaged default",
     )
-    batch_tokens: Positive = Field(512, description="tokens in a batch, padding included")
+    batch_tokens: Positive = Field(512, description="tokens in a batch on a processor, padding included")
+    device: Text = Field(
+        "auto",
+        description="where sentences are embedded: cpu, cuda, cuda:N, or auto: a GPU if the job sees one;"
+        " matches are the same",
+    )
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "auto",
+        description="type in which a processor embeds sentences: float32; bfloat16, after which float32"
+        " decides what is close; auto: bfloat16 if there are matrix units (AMX); matches are the same",
+    )
+
+
+HOW_TO_EMBED = {"device", "precision"}
+"""Keys of :class:`Embedding` that no match depends on."""
 
 
 class Matches(Section):

@@ -1,4 +1,4 @@
-"""Fast float32 matrix products on the CPU: oneDNN on prepacked weights.
+"""Fast matrix products on the CPU: oneDNN on prepacked weights.
 
 By default PyTorch calls MKL, which has no kernels tuned for AMD processors and is half as fast there.
 Prepacked weights are copies. Only the layer's `forward` is replaced, its parameters are untouched: saving,
@@ -52,17 +52,19 @@ def is_prepacked(layer: Any) -> bool:
     return isinstance(vars(layer).get("forward"), PrepackedLinear)
 
 
-def prepack_layer(layer: Any, max_bytes: int | None = None) -> int:
+def prepack_layer(layer: Any, max_bytes: int | None = None, dtype: str = "float32") -> int:
     """Prepack a layer's weights and use them from now on.
 
-    Only float32 linear layers and GPT-2's Conv1D on the CPU are prepacked, if PyTorch was built with oneDNN.
-    Other types, including subclasses, and layers whose `forward` was replaced before stay unchanged.
+    Only linear layers and GPT-2's Conv1D of one type on the CPU are prepacked, if PyTorch was built with
+    oneDNN. Other types, including subclasses, and layers whose `forward` was replaced before stay unchanged.
 
     Parameters
     ----------
     layer : torch.nn.Module
     max_bytes : int, optional
         Do not prepack if the copy would take more; None: no limit.
+    dtype : {"float32", "bfloat16"}
+        Type of the weights; those of other types are left alone.
 
     Returns
     -------
@@ -75,7 +77,7 @@ def prepack_layer(layer: Any, max_bytes: int | None = None) -> int:
     if type(layer) not in (torch.nn.Linear, Conv1D) or "forward" in vars(layer):
         return 0
     parts = [part for part in (layer.weight, layer.bias) if part is not None]
-    plain = all(part.dtype == torch.float32 and part.device.type == "cpu" for part in parts)
+    plain = all(part.dtype == getattr(torch, dtype) and part.device.type == "cpu" for part in parts)
     size: int = layer.weight.nbytes
     if not plain or not _has_onednn() or (max_bytes is not None and size > max_bytes):
         return 0

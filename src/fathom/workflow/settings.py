@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from fathom.config.benchmark import HOW_TO_EMBED
 from fathom.config.whole import Config
 
 
@@ -44,7 +45,12 @@ class Settings:
         others = {"previous", "models", "scoring", "perplexity", "attribute_rate", "summary"}
         values = self._config.model_dump(mode="json", by_alias=True, exclude=others)
         del values["corpus"]["slice_mb"]  # results do not depend on it
+        values["embedding"] = self._dump("embedding")
         return dump_json(values)
+
+    def of_embedding(self) -> str:
+        """Return what the embedding of sentences needs, where it is computed included."""
+        return self._config.embedding.model_dump_json()
 
     def of_tokenizer(self, model: str) -> str:
         """Return what the tokenizer of a trained model depends on."""
@@ -85,8 +91,11 @@ class Settings:
         return dump_json(values | {"examples": chosen.examples})
 
     def _dump(self, section: str) -> Mapping[str, Any]:
-        """Return a section under the keys of the configuration."""
-        values: Mapping[str, Any] = getattr(self._config, section).model_dump(mode="json", by_alias=True)
+        """Return a section under the keys of the configuration, without those that change no result."""
+        exclude = HOW_TO_EMBED if section == "embedding" else None
+        values: Mapping[str, Any] = getattr(self._config, section).model_dump(
+            mode="json", by_alias=True, exclude=exclude
+        )
         return values
 
     def _dump_task(self, name: str) -> Mapping[str, Any]:

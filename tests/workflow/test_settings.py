@@ -40,6 +40,14 @@ def test_titles_and_files_decide_nothing_about_documents():
     assert settings(domains=other).of_selection() != settings().of_selection()
 
 
+def test_where_sentences_are_embedded_changes_no_other_step():
+    there = settings(embedding={"device": "cuda", "precision": "bfloat16"})
+    assert there.of("embedding", "keywords") == settings().of("embedding", "keywords")
+    assert there.of_card() == settings().of_card()
+    assert there.of_embedding() != settings().of_embedding()
+    assert settings(embedding={"batch_tokens": 64}).of_card() != settings().of_card()
+
+
 def test_the_card_records_nothing_of_models():
     more = VALUES["models"] | {"score": ["gpt2"]}
     assert settings(models=more).of_card() == settings().of_card()

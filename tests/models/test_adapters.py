@@ -61,7 +61,7 @@ def test_an_adapter_is_a_model(adapter: Path, model_folder: Path, tmp_path: Path
     assert torch.equal(run(pointer), found)
     write_pointer(tmp_path / "model.json", pointer)
     assert torch.equal(run(tmp_path / "model.json"), found)
-    moved = shutil.copytree(tmp_path, tmp_path.with_name("moved"))
+    moved = shutil.copytree(tmp_path, tmp_path.with_name("moved-adapter"))
     assert read_pointer(moved / "model.json").adapter == moved / "adapter"
     assert describe_loaded(pointer, load_model(pointer)[0], "float32")["adapter_of"] == "weights"
 

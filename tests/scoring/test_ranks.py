@@ -353,6 +353,7 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_pat
     assert set(report) == {
         "model", "fingerprint", "dtype", "device", "gpu", "torch", "transformers", "projection",
         "chat_template", "pairs_sha256", "together_with", "pairs", "backed_off", "ties",
+        "gpus", "attention", "quantization", "adapter_of",
     }  # fmt: skip
     assert report["projection"] == "float32 output layer"
     assert (report["gpu"], report["transformers"]) == ("", transformers.__version__)

@@ -98,13 +98,6 @@ class Tracker(TorchDispatchMode):
         return result
 
 
-class _NoPadding:
-    """A mask whose sum nobody can ask for on fake tensors: nothing is padded."""
-
-    def all(self) -> bool:
-        return True
-
-
 @contextmanager
 def fake_model(config: PretrainedConfig, dtype: str, rank: int = 0) -> Iterator[Any]:
     """Give a model of fake tensors, with an adapter if it has a rank."""
@@ -139,7 +132,7 @@ def track_scoring(config: PretrainedConfig, dtype: str, tokens: int, layers: boo
     """Return the peak of scoring a batch of one sequence, and of reading all its layers if asked for."""
     with fake_model(config, dtype) as model, torch.no_grad():
         model.eval()
-        ids, mask = torch.zeros(1, tokens, dtype=torch.long), _NoPadding()
+        ids = torch.zeros(1, tokens, dtype=torch.long)
         with Tracker(list_tensors(model)) as tracker:
             tracker.phase = "check"
             model(input_ids=ids, use_cache=False)
@@ -151,7 +144,7 @@ def track_scoring(config: PretrainedConfig, dtype: str, tokens: int, layers: boo
                 kept = torch.empty(n_layers + 1, tokens, width, dtype=model.dtype)
                 lens = torch.empty(n_layers, width, width)
             places = (torch.zeros(tokens, dtype=torch.long), torch.arange(tokens))
-            hidden = output_layer.run(ids, mask, places)
+            hidden = output_layer.run(ids, None, places)
             tracker.phase = "logits"
             for rows in hidden.split(count_rows(output_layer.entries, "cuda")):
                 logits = output_layer.to_logits(rows)

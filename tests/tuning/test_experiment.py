@@ -103,7 +103,7 @@ def count_steps(folder: Path) -> int:
     if not state.exists():
         return 0
     with safe_open(state, framework="numpy") as saved:
-        return json.loads(saved.metadata()["values"])["step"]
+        return json.loads(saved.metadata()["values"]).get("stepper", {}).get("step", 0)
 
 
 def wait_for(folder: Path, count: int, process: subprocess.Popen[str]) -> None:

@@ -38,6 +38,9 @@ CONFIGURATIONS = {
     "gpt_neox": GPTNeoXConfig(**{key: SHAPE[key] for key in SHAPE if key != "num_key_value_heads"}),
 }
 
+LORA = {"dtype": "float32", "learning_rate": 0.01, "epochs": 5, "batch": 4, "max_tokens": 64}
+COMPLETION = {"kind": "completion", "domain": "x"}
+
 
 def make_model(name: str):
     """Return a small model with random weights and no dropout of its own."""

@@ -1,26 +1,15 @@
-"""Whole tunings by the programs: killed and resumed, chat models, what is reported, the folder of scores."""
+"""Whole tunings: chat models, what is reported, the folder of scores."""
 
-import json
-import os
-import signal
-import subprocess
-import time
 from copy import deepcopy
-from pathlib import Path
 
 import polars as pl
 import pytest
-from safetensors import safe_open
-from tests.programs import MODELS, find_program, find_python
-from tests.tuning.conftest import make_model
+from tests.tuning.conftest import COMPLETION, LORA, make_model
 
 from fathom.config.ranking import Ranking
 from fathom.config.tuning import Lora, Task, TrainBeforeTest
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
-from fathom.io.files import hash_file, read_delimited, read_json
-from fathom.io.tables import read_table, write_table
+from fathom.io.files import read_delimited
 from fathom.models.loading import Pointer
 from fathom.models.tokens import find_answer_end
 from fathom.ranking.folder import read_folder
@@ -36,106 +25,9 @@ from fathom.tuning.experiment import (
     join_outcomes,
     run_experiment,
 )
-from fathom.tuning.score_tables import TUNING_COLUMNS, pick_outcomes, write_examples, write_scores
+from fathom.tuning.score_tables import pick_outcomes, write_examples, write_scores
 
-ROOT = Path(__file__).resolve().parents[2]
-LORA = {"dtype": "float32", "learning_rate": 0.01, "epochs": 5, "batch": 4, "max_tokens": 64}
-COMPLETION = {"kind": "completion", "domain": "x"}
 CHAT = "{% for message in messages %}<u>{{ message.content }}</u>{% endfor %}"
-
-
-def start(program: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [find_python((*MODELS, "peft")), find_program(program), *arguments]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    return subprocess.Popen(
-        [str(part) for part in command], env=environment, text=True, stderr=subprocess.PIPE
-    )
-
-
-def run(program: str, *arguments: object) -> None:
-    process = start(program, *arguments)
-    _, errors = process.communicate()
-    assert process.returncode == 0, errors
-
-
-def prepare(pairs: pl.DataFrame, folder: Path, name: str, task: dict) -> Path:
-    write_table(folder / "pairs.parquet", pairs, PAIRS)
-    settings = json.dumps({"task": task})
-    run(
-        "prepare_task",
-        "--name",
-        name,
-        "--source",
-        folder / "pairs.parquet",
-        "--settings",
-        settings,
-        "--output",
-        folder / f"{name}.parquet",
-        "--report",
-        folder / f"{name}.json",
-    )
-    return folder / f"{name}.parquet"
-
-
-def list_arguments(model: Path, examples: Path, output: Path, task: dict) -> list[object]:
-    settings = json.dumps({"task": task, "lora": LORA})
-    return [
-        "--name",
-        "task",
-        "--model",
-        model,
-        "--examples",
-        examples,
-        "--settings",
-        settings,
-        "--output",
-        output,
-        "--report",
-        output.with_suffix(".json"),
-        "--curve",
-        output.with_suffix(".csv"),
-    ]
-
-
-def count_steps(folder: Path) -> int:
-    """Return how many steps the saved state of a run holds."""
-    state = folder / "plain.safetensors"
-    if not state.exists():
-        return 0
-    with safe_open(state, framework="numpy") as saved:
-        return json.loads(saved.metadata()["values"]).get("stepper", {}).get("step", 0)
-
-
-def wait_for(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
-    """Wait until a run has written a state of at least so many steps."""
-    deadline = time.monotonic() + 120
-    while count_steps(folder) < count:
-        assert process.poll() is None, process.stderr.read()
-        assert time.monotonic() < deadline, "no state was written"
-        time.sleep(0.002)
-
-
-def test_five_epochs_killed_twice_end_as_an_undisturbed_run(pairs, model_folder, tmp_path):
-    examples = prepare(pairs, tmp_path, "task", COMPLETION)
-    whole, killed = tmp_path / "whole.parquet", tmp_path / "killed.parquet"
-    run("tune_model", *list_arguments(model_folder, examples, whole, COMPLETION))
-    report = read_json(whole.with_suffix(".json"))
-    steps = len(read_delimited(whole.with_suffix(".csv"), ","))
-    for epoch in (1, 3):
-        process = start("tune_model", *list_arguments(model_folder, examples, killed, COMPLETION))
-        wait_for(tmp_path / ".killed.parquet.partial", epoch * steps // 5, process)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert not killed.exists()
-    run("tune_model", *list_arguments(model_folder, examples, killed, COMPLETION))
-    for suffix in (".parquet", ".json", ".csv"):
-        assert hash_file(killed.with_suffix(suffix)) == hash_file(whole.with_suffix(suffix)), suffix
-    assert not list(tmp_path.glob(".*partial"))
-    outcomes = read_table(whole, OUTCOMES)
-    test = read_table(examples, EXAMPLES).filter(pl.col("split") == "test")
-    assert outcomes["condition"].to_list() == ["direct"] * len(test) + ["tuned"] * len(test)
-    assert report["tuned"] < report["direct"], "what is learnt helps"
-    assert len(report["epochs"]["plain"]) == 5
 
 
 def make_result(chat: bool, before: float, scores: list[float], direct: float, tuned: float) -> Result:
@@ -353,36 +245,6 @@ def test_the_folder_of_scores_is_one_that_rankings_read(tmp_path):
     assert lines[1] == {"model": "m2", "a": "7.0", "b": "7.0", "c": "7.0"}
     with pytest.raises(InputError, match="1 of 12 tunings are missing, m3 on b among them"):
         write_scores(folder, {key: value for key, value in reports.items() if key != ("m3", "b")}, tasks)
-
-
-def test_gathering_a_run(pairs, model_folder, tmp_path):
-    examples = prepare(pairs, tmp_path, "task", COMPLETION)
-    output = tmp_path / "out.parquet"
-    run("tune_model", *list_arguments(model_folder, examples, output, COMPLETION))
-    settings = json.dumps({"tasks": {"task": COMPLETION}})
-    run(
-        "gather_tuning",
-        "--reports",
-        "m",
-        "task",
-        output.with_suffix(".json"),
-        "--outcomes",
-        "m",
-        "task",
-        output,
-        "--settings",
-        settings,
-        "--output",
-        tmp_path / "scores",
-        "--table",
-        tmp_path / "tuning.csv",
-    )
-    (row,) = read_delimited(tmp_path / "tuning.csv", ",")
-    assert tuple(row) == TUNING_COLUMNS
-    report = read_json(output.with_suffix(".json"))
-    assert float(row["tuned"]) == report["tuned"]
-    lines = read_delimited(tmp_path / "scores" / "direct_eval_examples" / "task.csv", ",")
-    assert len(lines) == report["test_examples"]
 
 
 @pytest.mark.parametrize(

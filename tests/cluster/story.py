@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.cluster.slurm import Slurm, ask, kill, wait_until
 
-PATIENCE = 600
+PATIENCE = 1200
 """Seconds until something that must happen has happened, on a busy machine too."""
 SNAKEMAKE = (sys.executable, "-P", str(Path(__file__).with_name("impatient.py")))
 

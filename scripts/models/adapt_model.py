@@ -21,7 +21,9 @@ from fathom.models.loading import (
     read_pointer,
     write_pointer,
 )
+from fathom.models.memory import Training
 from fathom.models.parallel import join_processes, start_processes
+from fathom.models.placement import check_training
 from fathom.models.training import CURVE_COLUMNS, train
 from fathom.running.program import add_settings, read_settings, run_program
 from fathom.running.resume import Resume, make_key
@@ -32,7 +34,9 @@ def main(arguments: argparse.Namespace) -> None:
     settings = read_settings(arguments.settings, Adaptation)
     start_processes(arguments.gpus, arguments.device)
     processes = join_processes(pick_device(arguments.device))
-    base = read_pointer(arguments.model)
+    base, lora = read_pointer(arguments.model), settings.lora
+    how = Training(0, lora.dtype, rank=lora.rank) if lora else Training(0)
+    check_training(base.path, how, processes.device)
     inputs = [hash_file(arguments.texts), check_fingerprint(base), base.add_bos]
     key = make_key(__file__, settings, inputs, describe_device(processes.device))
     resume = Resume(arguments.output, key) if processes.count == 1 else None

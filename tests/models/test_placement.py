@@ -17,7 +17,8 @@ from fathom.models.attention import choose_attention
 from fathom.models.devices import pick_device, pick_devices
 from fathom.models.folders import save_model
 from fathom.models.loading import Pointer, load_copies, load_model
-from fathom.models.placement import choose_devices, map_modules, measure_weights
+from fathom.models.memory import Training
+from fathom.models.placement import check_training, choose_devices, map_modules, measure_weights
 
 Pretend = Callable[..., None]
 
@@ -195,3 +196,25 @@ def test_the_soft_cap_of_attention_is_in_force(tokenizer: Any, tmp_path: Path) -
                 logits[cap, attention] = loaded(ids).logits
     assert torch.equal(logits[0.5, "auto"], logits[0.5, "eager"])
     assert (logits[0.5, "auto"] - logits[1e6, "auto"]).abs().max() > 0.1
+
+
+def test_training_that_no_smaller_batch_saves_is_refused_before_the_model_is_loaded(
+    tmp_path: Path, pretend: Pretend
+) -> None:
+    model = make_model("llama")
+    model.config.save_pretrained(tmp_path)
+    weights = sum(weight.numel() for weight in model.parameters())
+    pretend(18 * weights)
+    check_training(tmp_path, Training(8192, checkpointing=True), "cuda:0")
+    pretend(15 * weights)
+    with pytest.raises(
+        InputError, match=r"training all weights needs .* beside activations, cuda:0 has"
+    ) as caught:
+        check_training(tmp_path, Training(8192, checkpointing=True), "cuda:0")
+    assert "lora: {dtype: bfloat16}" in str(caught.value)
+    check_training(tmp_path, Training(8192), "cpu")
+    adapter = Training(8192, "bfloat16", rank=1)
+    check_training(tmp_path, adapter, "cuda:0")
+    pretend(2 * weights)
+    with pytest.raises(InputError, match="training an adapter needs"):
+        check_training(tmp_path, adapter, "cuda:0")

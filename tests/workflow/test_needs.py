@@ -36,10 +36,16 @@ class Wildcards(list[str]):
         return self[-1]
 
 
-def make_needs(folder, cards=CARDS, **changes):
+def make_needs(folder, cards=CARDS, registry=ROOT / "config" / "models.tsv", **changes):
     """Return the needs of a run with these settings in place of its own."""
     config = read_config({**VALUES, **changes}, "test")
-    return Needs(config, ROOT / "config" / "models.tsv", RATES, read_cards(cards), str(folder))
+    return Needs(config, registry, RATES, read_cards(cards), str(folder))
+
+
+def adapt(base, **more):
+    """Return settings of models of which one is adapted."""
+    entry = {"base": base, "paths": [["near"]], "sequence": 1024, **more}
+    return {**VALUES["models"], "score": [], "adapt": [entry]}
 
 
 def test_cards_are_read_smallest_first():
@@ -87,6 +93,21 @@ def test_a_laptop_runs_the_small_models(tmp_path):
     # without a GPU the model lies in host memory, in float32
     assert needs.find("score_model", "Llama-2-7b").host_mb > 27_000
     assert make_needs(tmp_path).find("score_model", "Llama-2-7b").host_mb < 16_000
+
+
+@pytest.mark.parametrize(
+    ("model", "card"), [("Llama-2-7b", "a100"), ("OLMo-2-1124-7B", "a100"), ("Qwen2.5-14B", "h100")]
+)
+def test_an_adapter_is_tuned_on_the_smallest_card_that_holds_it(tmp_path, model, card):
+    found = make_needs(tmp_path).find("tune_model", model)
+    assert (found.model, found.gpus) == (card, 1)
+
+
+def test_without_a_gpu_host_memory_is_for_the_whole_micro_batch(tmp_path):
+    # on a GPU of 80 GB a micro-batch would be halved; a processor's memory gives no such chance
+    needs = make_needs(tmp_path, None, models=adapt("Qwen2.5-14B", lora={}))
+    found = needs.find("adapt_model", "Qwen2.5-14B+near")
+    assert found.gpu_mb < 80_000 < found.host_mb
 
 
 def test_larger_models_get_more_time(tmp_path):
@@ -144,8 +165,52 @@ def test_a_model_that_fits_no_gpus_is_refused_with_how_many_would_do(tmp_path):
     assert "scoring.dtype: bfloat16" in str(caught.value)
     make_needs(tmp_path, "t4:24000x4").check()
     make_needs(tmp_path, None).check()
-    adapt = {**VALUES["models"], "score": [], "adapt": [{"base": "Llama-2-7b", "paths": [["near"]]}]}
-    with pytest.raises(
-        InputError, match=r"training all weights of 'Llama-2-7b\+near' needs 1\d\d GB on one GPU"
-    ):
-        make_needs(tmp_path, models=adapt).check()
+
+
+HINT = r"lora in its entry of models.adapt: \{dtype: bfloat16\} trains an adapter in 1\d+ GB; several GPUs"
+
+
+@pytest.mark.parametrize(
+    ("base", "lora", "message"),
+    [
+        (
+            "Llama-2-7b",
+            None,
+            rf"all weights of 'Llama-2-7b\+near' needs 1\d\d GB on one GPU; h100 has 80\nHint: {HINT}",
+        ),
+        ("OLMo-2-1124-7B", None, r"training all weights of 'OLMo-2-1124-7B\+near' needs 1\d\d GB"),
+        (
+            "huge",
+            {},
+            rf"training an adapter of 'huge\+near' needs 3\d\d GB on one GPU; h100 has 80\nHint: {HINT}",
+        ),
+        (
+            "huge",
+            {"dtype": "bfloat16"},
+            r"an adapter of 'huge\+near' needs 1\d\d GB .*\nHint: several GPUs share",
+        ),
+        ("OLMo-2-1124-7B", {"dtype": "bfloat16"}, None),
+        ("Qwen2.5-14B", {}, None),  # with smaller micro-batches
+    ],
+)
+def test_training_that_fits_no_gpu_is_refused_with_what_an_adapter_takes(tmp_path, base, lora, message):
+    registry = tmp_path / "models.tsv"
+    lines = (ROOT / "config" / "models.tsv").read_text().splitlines()
+    row = "huge\tllama-2\towner/huge\t\tbase\t\t69000000000\t\tfloat32"
+    registry.write_text("\n".join([*lines, row, ""]))
+    needs = make_needs(tmp_path, registry=registry, models=adapt(base, lora=lora))
+    if message is None:
+        needs.check()
+        return
+    with pytest.raises(InputError, match=message):
+        needs.check()
+
+
+def test_a_model_that_cannot_be_tuned_is_refused(tmp_path):
+    tasks = {"choice": {"kind": "choice", "domain": "near"}}
+    models = {**VALUES["models"], "score": ["Qwen2.5-14B"], "adapt": []}
+    make_needs(tmp_path, models=models, train_before_test={"tasks": tasks}).check()
+    with pytest.raises(InputError, match=r"an adapter of 'Qwen2.5-14B' needs 3\d GB on one GPU; a10 has 24"):
+        make_needs(tmp_path, "a10:24000x4", models=models, train_before_test={"tasks": tasks}).check()
+    # it can be scored there
+    make_needs(tmp_path, "a10:24000x4", models=models).check()

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from tests.programs import run_command
 
+from fathom.commands.plan import print_models
 from fathom.errors import InputError
-from fathom.running.resources import read_rates
-from fathom.workflow.plans import find_snakefile, merge_configuration
+from fathom.running.resources import ModelEstimate, Sizes, read_rates
+from fathom.workflow.plans import Plan, Request, find_snakefile, merge_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = {
@@ -62,6 +63,23 @@ def test_a_run_is_planned_from_any_folder(tmp_path):
     sizes = re.findall(r"^gpt2-small\S* +([0-9.]+) +([0-9.]+) +1 +[0-9.]+$", done.stdout, re.M)
     assert len(sizes) == 4
     assert all(float(host) < 4 and float(gpu) < 2 for host, gpu in sizes)
+
+
+def test_a_model_that_no_gpu_can_train_is_refused_before_a_job_starts():
+    adapt = "models={adapt: [{base: Llama-2-7b, paths: [[machine-learning]]}]}"
+    done = plan("--forceall", "--config", adapt, "--gpu-cards", "a100:40000x4 h100:80000x8")
+    assert done.returncode == 1
+    assert re.search(r"'Llama-2-7b\+machine-learning' needs 1\d\d GB on one GPU; h100 has 80", done.stderr)
+    assert "{dtype: bfloat16} trains an adapter in" in done.stderr
+
+
+def test_without_known_gpus_a_plan_names_models_that_are_too_large(capsys):
+    models = {"small": ModelEstimate(1, 70_000, 1, 1.0), "large": ModelEstimate(1, 120_000, 1, 1.0)}
+    made = Plan({}, {}, Sizes({}, 0.0), None, models)
+    print_models(made, Request(Path("Snakefile")))
+    assert "more than 80 GB on one GPU: large. An adapter takes less" in capsys.readouterr().out
+    print_models(made, Request(Path("Snakefile"), cards="b200:192000x8"))
+    assert "more than" not in capsys.readouterr().out
 
 
 def test_the_workflow_is_found_as_snakemake_finds_it(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from fathom.running.program import log
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
-    from fathom.workflow.plans import Plan
+    from fathom.workflow.plans import Plan, Request
 
 
 def add_verb(into: "Verbs") -> None:
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     for name, count in sorted(plan.unknown.items()):
         log.info("no rate for rule %s: its %d jobs are not counted below", name, count)
     print_rules(plan)
-    print_models(plan)
+    print_models(plan, request)
     print_sums(plan, arguments.cores, rates)
 
 
@@ -71,8 +71,13 @@ def print_rules(plan: "Plan") -> None:
         print(form.format(rule, f"{line.jobs:,}", *hours, *sizes))
 
 
-def print_models(plan: "Plan") -> None:
-    """Print a line for each model: the most that one of its jobs asks for, and the hours of all."""
+def print_models(plan: "Plan", request: "Request") -> None:
+    """Print a line for each model: the most that one of its jobs asks for, and the hours of all.
+
+    Where no GPUs are known, models that no usual one holds are named.
+    """
+    from fathom.workflow.cards import UNKNOWN
+
     if not plan.models:
         return
     form = "{:40} {:>9} {:>9} {:>5} {:>8}"
@@ -80,6 +85,13 @@ def print_models(plan: "Plan") -> None:
     for model, line in plan.models.items():
         sizes = f"{line.memory / 1000:,.1f}", f"{line.gpu_memory / 1000:,.1f}" if line.gpu_memory else "?"
         print(form.format(model, *sizes, line.gpus, f"{line.hours:,.2f}"))
+    card = UNKNOWN.megabytes
+    large = [] if request.cards else [name for name, line in plan.models.items() if line.gpu_memory > card]
+    if large:
+        print(
+            f"more than {card / 1000:.0f} GB on one GPU: {', '.join(large)}. An adapter takes less"
+            " (lora: {dtype: bfloat16}); several GPUs share batches, not weights"
+        )
 
 
 def print_sums(plan: "Plan", cores: int, rates: Path) -> None:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 from fathom.models.devices import check_dtype, count_gpus, pick_devices
 from fathom.models.folders import format_size
+from fathom.models.memory import Training, measure_training
+from fathom.models.shapes import read_shape
 from fathom.running.program import log
 
 _ITEM_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
@@ -122,6 +124,36 @@ def choose_devices(
     if size.total <= memory[0][0]:  # halved batches may still fit
         return [[visible[0]]], size
     raise _describe_lack(size, memory, str(folder))
+
+
+def check_training(folder: Path, how: Training, device: str) -> None:
+    """Raise `InputError` if weights, gradients and moments alone exceed a GPU's memory.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the model that is trained.
+    how : Training
+        Its tokens do not count: they can be fewer.
+    device : str
+        cpu or cuda:N; of the CPU nothing is checked.
+    """
+    import torch
+
+    shape = read_shape(folder / "config.json")
+    if device == "cpu" or shape is None:
+        return
+    needed = sum(measure_training(shape, how._replace(tokens=0)).divided.values())
+    present = torch.cuda.mem_get_info(device)[1]
+    if needed > present:
+        part = "an adapter" if how.rank else "all weights"
+        raise InputError(
+            f"training {part} needs {format_size(math.ceil(needed))} beside activations, {device} has "
+            f"{format_size(present)}",
+            str(folder),
+            "train an adapter (lora: {dtype: bfloat16}), or use a larger GPU; several GPUs share batches, not"
+            " weights",
+        )
 
 
 def room_for_weights(free: int) -> int:

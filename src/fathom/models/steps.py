@@ -259,5 +259,5 @@ def refuse_full_memory(what: str, where: str) -> Iterator[None]:
         raise InputError(
             f"GPU memory cannot hold {what}",
             where,
-            "train an adapter (lora), share the work among several GPUs, or use a larger one",
+            "train an adapter (lora), or use a larger GPU; several GPUs share batches, not weights",
         ) from None

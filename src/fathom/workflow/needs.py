@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fathom.config.models import Adaptation
+from fathom.config.models import Adaptation, Adapter
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io.files import read_json
 from fathom.models.memory import (
+    GB,
     Memory,
     Training,
     count_gpus,
@@ -123,49 +124,65 @@ class Needs:
         if shape is None:
             return Need(_UNKNOWN_HOST * growth, 0, 1, None, minutes)
         cards = self._cards or [UNKNOWN]
-        for memory in self._measure(rule, model, shape):
+        for memory in self._measure(rule, model, shape, "cuda"):
             larger = Memory(*({name: size * (1 << short) for name, size in part.items()} for part in memory))
             chosen = choose_card(larger, cards, rule in (*SCORING, *LAYERS))
             if chosen:
                 break
         else:
             chosen = cards[-1], 1  # the job says what is missing
-        on_gpu = bool(self._cards) and self._config.scoring.device != "cpu"
+        on_gpu = self._has_gpus()
+        # without a GPU nothing is halved: memory of the host does not run out with a message
+        memory = memory if on_gpu else next(self._measure(rule, model, shape, "cpu"))
         passing = 4.0 * shape.parameters if rule in ("adapt_model", "train_model") else 0.0
         host = math.ceil(request_host(memory, on_gpu, passing) / MB) + _TABLES + (_DRIVER if on_gpu else 0)
         wanted = math.ceil(request_card(larger, chosen[1]) / MB)
         return Need(host * growth, wanted, chosen[1], chosen[0].model or None, minutes)
 
     def check(self) -> None:
-        """Raise `InputError` if a model that is scored or adapted fits no GPUs of the cluster."""
-        models = self._config.models
+        """Raise `InputError` if a model that is scored, trained or tuned fits no GPUs of the cluster."""
+        models, prepared = self._config.models, self._config.train_before_test
         jobs = [
             *(("score_model", name) for name in models.scored),
+            *(("train_model", name) for name in models.train),
             *(("adapt_model", name) for name in models.adapted),
+            *(("tune_model", name) for name in (prepared.models or models.scored) if prepared.tasks),
         ]
-        for rule, model in jobs if self._cards and self._config.scoring.device != "cpu" else []:
+        for rule, model in jobs if self._has_gpus() else []:
             shape = self.find_shape(model)
-            sizes = list(self._measure(rule, model, shape)) if shape else []
-            if sizes and not any(choose_card(each, self._cards, rule in SCORING) for each in sizes):
-                raise self._refuse(rule, model, sizes[-1])
+            sizes = list(self._measure(rule, model, shape, "cuda")) if shape else []
+            if shape and not any(choose_card(each, self._cards, rule in SCORING) for each in sizes):
+                raise self._refuse(rule, model, shape, sizes[-1])
 
-    def _refuse(self, rule: str, model: str, memory: Memory) -> InputError:
-        """Return the message for a model that fits no GPUs, with how many would do."""
+    def _has_gpus(self) -> bool:
+        """Return whether jobs run on GPUs of the cluster."""
+        return bool(self._cards) and self._config.scoring.device != "cpu"
+
+    def _refuse(self, rule: str, model: str, shape: Shape, memory: Memory) -> InputError:
+        """Return the message for a model that fits no GPUs, with what would do."""
         largest = self._cards[-1]
-        gpus = count_gpus(memory, largest.megabytes * MB)
-        needed = math.ceil(request_card(memory) / 1e9)
-        enough = f"{gpus} GPUs of {largest.model} would do" if gpus else "a larger GPU is needed"
-        if rule == "adapt_model":
+        needed = math.ceil(request_card(memory) / GB)
+        if rule in SCORING:
+            gpus = count_gpus(memory, largest.megabytes * MB)
+            enough = f"{gpus} GPUs of {largest.model} would do" if gpus else "a larger GPU is needed"
             return InputError(
-                f"training all weights of {model!r} needs {needed} GB on one GPU; {largest.model} has"
-                f" {largest.megabytes / 1000:.0f}",
+                f"scoring {model!r} needs {needed} GB of GPU memory, more than the GPUs of any node have",
                 "gpu_cards in the profile",
-                "train an adapter: lora: {dtype: bfloat16} in its entry of models.adapt",
+                f"{enough}; or scoring.dtype: bfloat16",
             )
+        how, least = self._find_training(rule, model, shape, "cuda")
+        part = "an adapter" if how.rank else "all weights"
+        smaller = how._replace(tokens=least, dtype="bfloat16", rank=how.rank or Adapter().rank)
+        adapter = math.ceil(request_card(measure_training(shape, smaller)) / GB)
+        hints = ["several GPUs share batches, not weights"]
+        if rule != "train_model" and adapter < needed:
+            key = "train_before_test.lora" if rule in TUNING else "lora in its entry of models.adapt"
+            hints.insert(0, f"{key}: {{dtype: bfloat16}} trains an adapter in {adapter} GB")
         return InputError(
-            f"scoring {model!r} needs {needed} GB of GPU memory, more than the GPUs of any node have",
+            f"training {part} of {model!r} needs {needed} GB on one GPU; {largest.model} has"
+            f" {largest.megabytes / 1000:.0f}",
             "gpu_cards in the profile",
-            f"{enough}; or scoring.dtype: bfloat16",
+            "; ".join(hints),
         )
 
     def find_shape(self, model: str) -> Shape | None:
@@ -199,10 +216,9 @@ class Needs:
         config = pointer.parent / read_json(pointer)["path"] / "config.json"
         return read_shape(config) if config.is_file() else None
 
-    def _measure(self, rule: str, model: str, shape: Shape) -> Iterator[Memory]:
+    def _measure(self, rule: str, model: str, shape: Shape, device: str) -> Iterator[Memory]:
         """Yield a step's memory: as configured, then with smaller micro-batches, as programs halve them."""
         config, dtype = self._config, self._config.scoring.dtype
-        device = "cuda" if self._cards and config.scoring.device != "cpu" else "cpu"
         window = min(config.perplexity.window, shape.context or config.perplexity.window)
         if rule in SCORING:
             yield measure_scoring(shape, dtype, config.scoring.batch_tokens, window, device)

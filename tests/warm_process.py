@@ -7,6 +7,8 @@ before the fork, so a program finds the library that its PYTHONPATH names; nor i
 not survive it.
 """
 
+import atexit
+import gc
 import importlib
 import json
 import os
@@ -15,9 +17,11 @@ import select
 import signal
 import socket
 import sys
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 
 def serve(listener: socket.socket, names: list[str]) -> None:
@@ -26,6 +30,8 @@ def serve(listener: socket.socket, names: list[str]) -> None:
         importlib.import_module(name)
     if "pydantic" in names:  # what pydantic itself imports late
         importlib.import_module("pydantic").create_model("Model", field=(int, 1))
+    gc.collect()
+    gc.freeze()  # or the first collection of each program would write to all of it, and so copy it
     while listener in select.select([listener, sys.stdin], [], [])[0]:
         connection, _ = listener.accept()
         if not os.fork():
@@ -50,8 +56,7 @@ def keep(connection: socket.socket) -> None:
     child = os.fork()
     if not child:
         connection.close()
-        become(request, streams)
-        return
+        end(become, request, streams)
     for stream in streams:
         os.close(stream)
     ended = os.pidfd_open(child)
@@ -92,6 +97,32 @@ def become(request: dict[str, Any], streams: list[int]) -> None:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     else:
         runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+def end(program: Callable[..., None], *arguments: object) -> NoReturn:
+    """Run a program and end as Python does, without taking its modules apart: that would copy all memory."""
+    code: object = 0
+    try:
+        program(*arguments)
+    except SystemExit as ending:
+        code = ending.code or 0
+    except BaseException as error:  # noqa: BLE001 -- printed as Python prints it
+        sys.excepthook(type(error), error, error.__traceback__)
+        code = -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+    if not isinstance(code, int):
+        print(code, file=sys.stderr)
+        code = 1
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # nobody reads it any more, or it is closed
+            code = code or 120
+    if code < 0:
+        signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code & 0xFF)
 
 
 def ask(address: str, executable: str) -> None:

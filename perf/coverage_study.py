@@ -19,6 +19,7 @@ from fathom.config.scoring import Summary
 from fathom.figures.style import make_figure, save_figure, use_style
 from fathom.io.files import write_delimited
 from fathom.running.program import log, run_program
+from fathom.scoring.statistics import TRIMMED_MEAN, measure_values
 from fathom.scoring.summaries import resample_values
 
 KEYWORDS = (20, 50, 100, 200, 300)
@@ -39,12 +40,6 @@ def draw_ranks(random: np.random.Generator, keywords: int, quota: int = 50) -> t
     first, second = (np.minimum(np.floor(np.exp(each)) + 1, VOCABULARY) for each in logs)
     names = [f"{number:07d}" for number in np.arange(keywords).repeat(pairs)]
     return first, second, names
-
-
-def trim_mean(values: Array, trim: float) -> float:
-    """Return the trimmed mean of a population."""
-    values, cut = np.sort(values), int(trim * len(values))
-    return float(values[cut : len(values) - cut].mean())
 
 
 def study(keywords: int, runs: int, truths: dict[str, float]) -> list[tuple[Any, ...]]:
@@ -102,8 +97,8 @@ def main(arguments: argparse.Namespace) -> None:
     """Simulate; print the table, and write it and the figure."""
     settings = Summary()
     first, second, _ = draw_ranks(np.random.default_rng(2026), 1_000_000)
-    truths = {"trimmed mean": trim_mean(first, settings.trim)}
-    truths["difference of two"] = trim_mean(second, settings.trim) - truths["trimmed mean"]
+    truths = {"trimmed mean": measure_values(first, TRIMMED_MEAN, settings.trim)}
+    truths["difference of two"] = measure_values(second, TRIMMED_MEAN, settings.trim) - truths["trimmed mean"]
     log.info("truth: %s", {name: round(value, 3) for name, value in truths.items()})
     rows: list[tuple[Any, ...]] = []
     print("  ".join(f"{name:>17}" for name in COLUMNS))

@@ -296,7 +296,7 @@ def read_memory(field: str) -> int:
 
 def print_precision(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame]) -> None:
     """Print how far other dtypes deviate from float32, for the models of a run."""
-    from scipy.stats import trim_mean
+    from fathom.scoring.statistics import TRIMMED_MEAN, measure_values
 
     print("\n| model | number type | ranks changed | ranks <= 10 changed | trimmed mean, largest change |")
     print("|---|---|---|---|---|")
@@ -314,7 +314,7 @@ def print_precision(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame])
             mine, theirs = np.concatenate(found), np.concatenate(reference)
             near = theirs <= 10
             change = max(
-                abs(trim_mean(one, 0.2) / trim_mean(other, 0.2) - 1)
+                abs(measure_values(one, TRIMMED_MEAN, 0.2) / measure_values(other, TRIMMED_MEAN, 0.2) - 1)
                 for one, other in zip(found, reference, strict=True)
             )
             changed = [(mine != theirs).mean(), (mine[near] != theirs[near]).mean()]

@@ -7,17 +7,25 @@ import argparse
 from pathlib import Path
 
 from fathom.config.scoring import Summary
-from fathom.figures.model_ranks import plot_model_ranks, read_model_ranks, select_domain, write_model_ranks
+from fathom.figures.model_ranks import plot_model_ranks, write_model_ranks
+from fathom.figures.rank_values import read_model_ranks, select_domain
 from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.scoring.statistics import COMPARED
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read the summary, draw one domain, write figure and numbers."""
     settings = read_settings(arguments.settings, Summary)
-    models = select_domain(read_model_ranks(arguments.summary), arguments.domain, arguments.summary)
+    leading, *others = (read_model_ranks(arguments.summary, statistic) for statistic in COMPARED)
+    models = select_domain(leading, arguments.domain, arguments.summary)
+    beside = [
+        (statistic, ranks[arguments.domain])
+        for statistic, ranks in zip(COMPARED[1:], others, strict=True)
+        if arguments.domain in ranks
+    ]
     title = arguments.title or arguments.domain
-    agreements = plot_model_ranks(models, title, arguments.output, arguments.png, settings)
-    write_model_ranks(arguments.table, models, agreements)
+    agreements = plot_model_ranks(models, title, arguments.output, arguments.png, settings, beside)
+    write_model_ranks(arguments.table, models, agreements, beside)
     log.info("domain %s: %d models drawn", arguments.domain, len(models))
 
 

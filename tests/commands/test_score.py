@@ -39,11 +39,14 @@ def test_scores_lie_beside_the_pairs(files: Path) -> None:
     assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()
     assert re.fullmatch(
-        r"keyed.jsonl: trimmed mean rank [\d.]+ \[[\d.]+, [\d.]+\], \d+ pairs; scores in keyed.tiny.parquet",
+        r"keyed.jsonl: trimmed mean rank [\d.]+ \[[\d.]+, [\d.]+\], geometric mean rank [\d.]+ "
+        r"\[[\d.]+, [\d.]+\], \d+ pairs; scores in keyed.tiny.parquet",
         first,
     )
     assert re.fullmatch(
-        r"plain.jsonl: trimmed mean rank [\d.]+, \d+ pairs; scores in plain.tiny.parquet", second
+        r"plain.jsonl: trimmed mean rank [\d.]+, geometric mean rank [\d.]+, \d+ pairs; "
+        r"scores in plain.tiny.parquet",
+        second,
     )
     scores = read_table(files / "keyed.tiny.parquet", SCORES)
     report = read_json(files / "keyed.tiny.json")

@@ -13,9 +13,11 @@ from tests.programs import DRAWING, run_command, run_program
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
 from fathom.figures.rank_table import describe_run
+from fathom.figures.rank_values import ModelRanks, read_model_ranks, select_domain
 from fathom.figures.style import clean_name, use_style, wrap_name
 from fathom.io.contracts.scoring import GROUP_COLUMNS, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
+from fathom.scoring.statistics import GEOMETRIC_MEAN, Statistic
 
 _NASTY = [
     "<script>alert(1)</script>",
@@ -61,8 +63,24 @@ def _with_reference(path: Path, spread: float = 1.0) -> Path:
     return path
 
 
-def _models(path: Path) -> list[figures.ModelRanks]:
-    return figures.select_domain(figures.read_model_ranks(path), "ml", path)
+def _models(path: Path) -> list[ModelRanks]:
+    return select_domain(read_model_ranks(path), "ml", path)
+
+
+def _with_geometric(path: Path) -> Path:
+    """Add the geometric mean of each rank of a summary: half of the trimmed one."""
+    with path.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    with path.open("a", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows(
+            _row(row["model"], row["variant"], float(row["value"]) / 2, aggregate="geometric_mean")
+            for row in rows
+        )
+    return path
+
+
+def _others(path: Path) -> list[tuple[Statistic, list[ModelRanks]]]:
+    return [(GEOMETRIC_MEAN, read_model_ranks(path, GEOMETRIC_MEAN)["ml"])]
 
 
 def _texts_outside(figure) -> list[str]:
@@ -87,21 +105,21 @@ def test_no_label_is_cut_and_no_two_overlap(tmp_path, count, reference):
     names = ["gpt2-small", "gpt2-small+machine-learning+scientific-computing+plotting+general"]
     names = [*names, *_NASTY, *(f"model-{place}+cs.AI" for place in range(60))][:count]
     summary = _summary(tmp_path / "s.csv", names, spread=3.0 if count > 5 else 0.5)
-    models = _models(_with_reference(summary) if reference else summary)
+    models = _models(_with_geometric(_with_reference(summary) if reference else summary))
     with use_style():
         figure = figures.draw_model_ranks(
-            models, figures.measure_agreements(models), "A title: $x$ & <b>" * 6
+            models, figures.measure_agreements(models), "A title: $x$ & <b>" * 6, others=_others(summary)
         )
         assert _texts_outside(figure) == []
         from matplotlib.text import Annotation, Text
 
         labels = [
-            [Text.get_window_extent(text) for text in axes.findobj(Annotation)] for axes in figure.axes[1:]
+            [Text.get_window_extent(text) for text in axes.findobj(Annotation)] for axes in figure.axes[2:]
         ]
-        rows = [text.get_window_extent() for text in figure.axes[0].get_yticklabels()]
+        rows = [[text.get_window_extent() for text in axes.get_yticklabels()] for axes in figure.axes[:2]]
     assert len(labels) == 1 + reference
-    assert {len(boxes) for boxes in (*labels, rows)} == {count}
-    for some in (*labels, rows):
+    assert {len(boxes) for boxes in (*labels, *rows)} == {count}
+    for some in (*labels, *rows):
         assert not [1 for i, a in enumerate(some) for b in some[:i] if a.overlaps(b)]
 
 
@@ -164,6 +182,31 @@ def test_numbers_order_and_correlation(tmp_path):
     r, p = stats.pearsonr([10, 20, 30, 44], [11, 18.5, 25, 31])
     assert {row["pearson_r"] for row in table} == {f"{r:.10g}"}
     assert float(table[0]["pearson_p"]) == pytest.approx(p)
+
+
+def test_the_geometric_mean_has_its_own_panel_and_columns(tmp_path):
+    ranks = {"b": (20.0, 30.0, 5.0), "a": (10.0, 11.0, 9.0), "c": (40.0, 41.0, 50.0)}
+    rows = [_row(n, v, x) for n in ranks for v, x in zip(("tf", "tfidf"), ranks[n][:2], strict=True)]
+    rows += [_row(n, "tf", ranks[n][2], aggregate="geometric_mean") for n in "ab"]
+    summary = _write(tmp_path / "s.csv", rows)
+    assert _run_plot(summary, tmp_path).returncode == 0
+    table = read_delimited(tmp_path / "f.csv", ",")
+    further = [f"{v}_geometric_{end}" for v in ("tf", "tfidf") for end in ("rank", "low", "high")]
+    assert tuple(table[0]) == (*figures.TABLE_COLUMNS, *further)
+    assert [row["model"] for row in table] == ["a", "b", "c"], "the leading statistic orders"
+    assert [row["tf_geometric_rank"] for row in table] == ["9", "5", ""]
+    models = _models(summary)
+    with use_style():
+        figure = figures.draw_model_ranks(
+            models, figures.measure_agreements(models), "t", others=_others(summary)
+        )
+    trimmed, geometric, _ = figure.axes
+    names = [[label.get_text() for label in axes.get_yticklabels()] for axes in (trimmed, geometric)]
+    assert names == [["a", "b", "c"]] * 2
+    assert list(geometric.lines[-1].get_xdata()) == [9, 5]
+    assert trimmed.get_xlabel().startswith("20 % trimmed mean rank of the target")
+    assert geometric.get_xlabel().startswith("Geometric mean rank of the target")
+    assert trimmed.get_legend() is not None and geometric.get_legend() is None
 
 
 def _run_plot(summary: Path, folder: Path, domain: str = "ml") -> subprocess.CompletedProcess:
@@ -278,7 +321,7 @@ def test_the_summary_of_a_run_is_printed(tmp_path, columns):
     run = run_command("summary", tmp_path, environment={"COLUMNS": str(columns)})
     assert run.returncode == 0, run.stderr
     assert sorted(tmp_path.iterdir()) == before
-    order = [clean_name(model.model) for model in figures.read_model_ranks(summary)["ml"]]
+    order = [clean_name(model.model) for model in read_model_ranks(summary)["ml"]]
     places = [run.stdout.index(f"  {name}") for name in order]
     assert places == sorted(places)
     assert "low is best" in " ".join(run.stdout.split())
@@ -299,16 +342,20 @@ def _describe(folder):
 
 
 def test_groups_are_shown_only_where_there_are_some(tmp_path):
-    _summary(tmp_path / "summary.csv", ["one", "two"])
+    _with_geometric(_summary(tmp_path / "summary.csv", ["one", "two"]))
     plain = _describe(tmp_path)
-    groups = [("ml", variant, name, 1, 2, name[0].upper() + variant[-1]) for variant in ("tf", "tfidf")
+    groups = [("ml", variant, mean, name, 1, 2, name[0].upper() + variant[-1] + mean[0])
+              for variant in ("tf", "tfidf") for mean in ("trimmed_mean", "geometric_mean")
               for name in ("one", "two")]  # fmt: skip
     write_delimited(tmp_path / "groups.csv", GROUP_COLUMNS, groups, delimiter=",")
     grouped = _describe(tmp_path)
     assert "Letters:" not in plain and "Letters:" in grouped
-    (line,) = [line for line in grouped.splitlines() if line.startswith("  one ")]
-    assert [cell for cell in line.split() if cell in {"Of", "Tf"}] == ["Of", "Of"]
-    assert len(grouped.splitlines()[1].split()) == len(plain.splitlines()[1].split()) == 5
+    lines = [line for line in grouped.splitlines() if line.startswith("  one ")]
+    marks = [[cell for cell in line.split() if cell[:2] in {"Of", "Tf"}] for line in lines]
+    assert marks == [["Oft", "Oft"], ["Ofg", "Ofg"]]
+    heads = [line.split()[1] for line in grouped.splitlines() if line.startswith("  by ")]
+    assert heads == ["trimmed", "geometric"]
+    assert len(grouped.splitlines()[1].split()) == len(plain.splitlines()[1].split()) == 7
 
 
 def test_a_reference_benchmark_is_shown_where_there_is_one(tmp_path):

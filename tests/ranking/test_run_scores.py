@@ -29,14 +29,17 @@ def run(tmp_path):
         ("law", variant, model, "rank", "trimmed_mean", value, value - 2, value + 2, 9)
         for model, values in ranks.items() for variant, value in zip(("tf", "tfidf"), values, strict=True)
     ]  # fmt: skip
-    summary += [("law", "tf", "own", "rank", "mean", 99, 1, 2, 9), ("law", "tf", "own", "probability",
-                "trimmed_mean", 0.5, 0.4, 0.6, 9)]  # fmt: skip
+    summary += [
+        ("law", "tf", "own", "rank", "geometric_mean", 99, 1, 2, 9),
+        ("law", "tf", "own", "probability", "trimmed_mean", 0.5, 0.4, 0.6, 9),
+    ]
     summary += [("law", "text", model, "bits_per_byte", "mean", 1.5, "", "", 9) for model in ranks]
     comparisons = [
         ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "gpt2", 20, 15, 25, 0.002, "yes"),
         ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "own", 10, 5, 15, 0.002, "yes"),
         ("law", "tf", "rank", "trimmed_mean", "own", "gpt2", 10, -1, 15, 0.2, "no"),
         ("law", "tfidf", "rank", "trimmed_mean", "gpt2", "own", 10, "", "", "", "no"),
+        ("law", "tf", "rank", "geometric_mean", "gpt2", "gpt2+law", 20, 15, 25, 0.002, "yes"),
         ("law", "tf", "probability", "trimmed_mean", "gpt2", "own", 10, 1, 2, 0.1, "yes"),
     ]
     return (

@@ -10,7 +10,7 @@ from tests.programs import STATISTICS, run_program
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.model_ranks import read_model_ranks
+from fathom.figures.rank_values import read_model_ranks
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
 from fathom.io.tables import make_empty_table, write_table

@@ -28,6 +28,7 @@ from fathom.scoring.comparisons import (
     resample_scores,
     tabulate_comparisons,
 )
+from fathom.scoring.statistics import GEOMETRIC_MEAN, LEADING, TRIMMED_MEAN, Statistic
 
 SETTINGS = Summary(rounds=300)
 
@@ -63,8 +64,12 @@ def resample(shifts: dict[str, float], **changes: int) -> list[ResampledMetric]:
     return resample_scores(frames, SETTINGS)
 
 
+def pick(found: list[ResampledMetric], metric: str, statistic: Statistic = LEADING) -> ResampledMetric:
+    return next(each for each in found if (each.metric, each.aggregate) == (metric, statistic.name))
+
+
 def test_models_whose_intervals_overlap_can_be_apart() -> None:
-    rank = next(each for each in resample({"good": 0.0, "bad": 3.0}) if each.metric == "rank")
+    rank = pick(resample({"good": 0.0, "bad": 3.0}), "rank")
     ends = {name: np.quantile(drawn, [0.025, 0.975]) for name, drawn in rank.drawn.items()}
     assert ends["good"][1] > ends["bad"][0], "the intervals of the models overlap"
     (found,) = compare_models(rank, SETTINGS)
@@ -81,8 +86,27 @@ def test_equal_models_are_not_apart() -> None:
         assert found.p == 1.0 and not found.apart
 
 
+def test_models_can_be_apart_by_one_statistic_and_not_by_the_other() -> None:
+    easy = np.tile(np.arange(10) < 2, 20)  # the lowest fifth of every keyword: a trimmed mean cuts it off
+    hard = np.random.default_rng(0).normal(300, 30, 200)
+    frames = {
+        ("a", "tf", name): make_scores().with_columns(rank=pl.Series(np.where(easy, rank, hard)))
+        for name, rank in (("good", 2.0), ("bad", 50.0))
+    }
+    found = resample_scores(frames, SETTINGS)
+    (trimmed,), (geometric,) = (
+        compare_models(pick(found, "rank", each), SETTINGS) for each in (TRIMMED_MEAN, GEOMETRIC_MEAN)
+    )
+    assert (trimmed.value, trimmed.apart) == (0, False)
+    assert (geometric.better, geometric.apart) == ("good", True)
+    _, groups = tabulate_comparisons(found, SETTINGS)
+    assert [(row[2], row[6]) for row in groups] == [
+        ("trimmed_mean", "a"), ("trimmed_mean", "a"), ("geometric_mean", "a"), ("geometric_mean", "b"),
+    ]  # fmt: skip
+
+
 def test_a_high_probability_is_better() -> None:
-    probability = next(each for each in resample({"good": 0.0, "bad": 9.0}) if each.metric == "probability")
+    probability = pick(resample({"good": 0.0, "bad": 9.0}), "probability")
     (found,) = compare_models(probability, SETTINGS)
     assert found.better == "good" and found.value > 0 and found.low > 0
 
@@ -108,7 +132,7 @@ def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
                  "rank": rank, "probability": rank}
             )  # fmt: skip
         settings = Summary(rounds=150)
-        apart += compare_models(resample_scores(frames, settings)[1], settings)[0].apart
+        apart += compare_models(pick(resample_scores(frames, settings), "rank"), settings)[0].apart
     assert 1 <= apart <= 18
 
 
@@ -157,10 +181,10 @@ def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
     random = np.random.default_rng(0)
     drawn = {name: random.normal(100 + place, 1, 1000) for place, name in enumerate(names)}
     values = {name: 100.0 + place for place, name in enumerate(names)}
-    each = ResampledMetric("a", "tf", "rank", 300, values, drawn)
+    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", 300, values, drawn)
     comparisons, groups = tabulate_comparisons([each], Summary())
-    assert len(comparisons) == 190 and [row[2] for row in groups] == names
-    assert [row[3] for row in groups] == list(range(1, 21))
+    assert len(comparisons) == 190 and [row[3] for row in groups] == names
+    assert [row[4] for row in groups] == list(range(1, 21))
     assert comparisons == tabulate_comparisons([each], Summary())[0]
 
 
@@ -183,11 +207,12 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
         command += [f"--{name}", tmp_path / f"{name}.csv"]
     done = run_program("compare_models", *command, "--settings", '{"rounds": 50}', imports=STATISTICS)
     assert done.returncode == 0, done.stderr
-    assert "a, tf: 6 of 6 pairs of models differ significantly by rank" in done.stderr
+    assert "a, tf: 6 of 6 pairs of models differ significantly by geometric mean rank" in done.stderr
     comparisons, groups, correlations = (read_delimited(tmp_path / f"{name}.csv", ",") for name in names)
     assert [tuple(rows[0]) for rows in (comparisons, groups, correlations)] == [
         COMPARISON_COLUMNS, GROUP_COLUMNS, CORRELATION_COLUMNS,
     ]  # fmt: skip
-    assert len(comparisons) == 2 * 2 * 6 and len(groups) == 8 and len(correlations) == 3
-    assert [row["groups"] for row in groups] == [*"abcd", *"abcd"]
+    assert len(comparisons) == 2 * 2 * 2 * 6 and len(groups) == 16 and len(correlations) == 3
+    assert [row["groups"] for row in groups] == [*"abcd"] * 4
+    assert [row["aggregate"] for row in groups[::4]] == ["trimmed_mean", "geometric_mean"] * 2
     assert correlations[0]["models"] == "4" and float(correlations[0]["value"]) == 1

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import pearsonr, trim_mean
+from scipy.stats import gmean, pearsonr, trim_mean
 from tests.programs import STATISTICS, run_program
 
 from fathom.benchmark.reference import Entry, make_reference_pairs
@@ -26,7 +26,12 @@ from fathom.scoring.summaries import (
     summarize_values,
 )
 
-PLAIN = {"mean": np.mean, "median": np.median, "trimmed_mean": lambda values: trim_mean(values, 0.2)}
+PLAIN = {
+    "geometric_mean": gmean,
+    "mean": np.mean,
+    "median": np.median,
+    "trimmed_mean": lambda values: trim_mean(values, 0.2),
+}
 
 
 def make_scores(seed: int = 0, count: int = 60, keywords: int = 7) -> pl.DataFrame:
@@ -104,7 +109,7 @@ def test_rows_are_sorted_and_complete() -> None:
         ("a", "tf", "m1"): make_scores(3),
     }
     rows = summarize_scores(scores, Summary(rounds=50))
-    assert len(rows) == 4 * 2 * 3
+    assert len(rows) == 4 * 2 * 4
     assert rows == sorted(rows)
     assert {row[3] for row in rows} == {"rank", "probability"}
     assert all(len(row) == len(SUMMARY_COLUMNS) for row in rows)
@@ -182,7 +187,7 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     rows = read_delimited(tmp_path / "summary.csv", ",")
     assert tuple(rows[0]) == SUMMARY_COLUMNS
-    assert len(rows) == 12
+    assert len(rows) == 16
     write_table(tmp_path / "pairs.parquet", make_reference_pairs([Entry(1, "k", "A", " b")]), PAIRS)
     pairs = ("--pairs", "a", "tf", tmp_path / "pairs.parquet")
     other = run_program("summarize_scores", *command, *pairs, imports=STATISTICS)

@@ -1,8 +1,8 @@
 """Score a model on prompt-target pairs: rank and probability of every target.
 
 Writes one row for each pair (parquet) and a report (JSON), beside the pairs unless --output names another
-place, and prints the trimmed mean rank, with its interval where pairs have keywords. What several files of
-pairs share is read once. A stopped run resumes where it stopped.
+place, and prints the trimmed and the geometric mean rank, with intervals where pairs have keywords. What
+several files of pairs share is read once. A stopped run resumes where it stopped.
 """
 
 import argparse

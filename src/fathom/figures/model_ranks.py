@@ -5,13 +5,14 @@ shown too.
 """
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
+from fathom.figures.rank_values import ModelRanks, Rank, find_variants
 from fathom.figures.style import (
     VARIANT_SERIES,
     Series,
@@ -22,9 +23,9 @@ from fathom.figures.style import (
     use_style,
     wrap_name,
 )
-from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.files import write_delimited
 from fathom.running.program import log
+from fathom.scoring.statistics import LEADING, TRIMMED_MEAN, Statistic
 from fathom.scoring.summaries import correlate
 
 if TYPE_CHECKING:
@@ -44,32 +45,10 @@ REFERENCE_COLUMNS = (
 """Further columns if there is a reference benchmark: its ranks, and correlations with them."""
 
 Points = list[tuple[float, float]]
+Others = Sequence[tuple[Statistic, list[ModelRanks]]]
+"""Ranks of the same models by statistics other than the leading one."""
 
 _NAMES_UP_TO, _NAME_WIDTH, _LOG_FROM = 8, 34, 20.0
-
-
-@dataclass(frozen=True)
-class Rank:
-    """A trimmed mean rank with its interval; NaN if the interval could not be estimated."""
-
-    value: float
-    low: float
-    high: float
-    pairs: int
-
-
-@dataclass(frozen=True)
-class ModelRanks:
-    """Ranks of one model on one domain, by variant; variants without a score are absent."""
-
-    model: str
-    ranks: dict[str, Rank] = field(default_factory=dict)
-
-    @property
-    def order(self) -> tuple[float, float, str]:
-        """Sort key: rank on the TF benchmark, then on the TF-IDF benchmark, then name."""
-        tf, tfidf = (self.ranks[v].value if v in self.ranks else math.inf for v in VARIANTS)
-        return tf, tfidf, self.model
 
 
 @dataclass(frozen=True)
@@ -84,78 +63,6 @@ class Agreement:
     slope: float = math.nan
     intercept: float = math.nan
     reason: str = ""
-
-
-def read_model_ranks(summary: Path | str) -> dict[str, list[ModelRanks]]:
-    """Read the trimmed mean ranks of every domain from `summary.csv`, best model first.
-
-    Parameters
-    ----------
-    summary : Path or str
-        CSV under SUMMARY_COLUMNS; only rows of metric `rank` and aggregate `trimmed_mean` are used.
-
-    Returns
-    -------
-    dict of str to list of ModelRanks
-        By domain, in the order of the file; models by TF rank, then TF-IDF rank, then name.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a value is not a number, a row is duplicated, or there is no rank.
-    """
-    found: dict[str, dict[str, dict[str, Rank]]] = {}
-    for number, row in enumerate(read_delimited(summary, ",", SUMMARY_COLUMNS), start=2):
-        where = f"{summary}, line {number}"
-        if (row["metric"], row["aggregate"]) != ("rank", "trimmed_mean"):
-            continue
-        ranks = found.setdefault(row["domain"], {}).setdefault(row["model"], {})
-        if row["variant"] in ranks:
-            raise InputError(
-                f"duplicate row of model {row['model']!r} on {row['variant']}", where, "create it again"
-            )
-        rank = _read_rank(row, where)
-        if math.isfinite(rank.value):
-            ranks[row["variant"]] = rank
-        else:
-            log.info("%s: model %s has no rank on %s, left out", where, row["model"], row["variant"])
-    if not found:
-        raise InputError(
-            "no trimmed mean ranks in this table", str(summary), "score at least one model first"
-        )
-    return {
-        domain: sorted((ModelRanks(name, ranks) for name, ranks in models.items()), key=lambda m: m.order)
-        for domain, models in found.items()
-    }
-
-
-def _read_rank(row: dict[str, str], where: str) -> Rank:
-    """Return the numbers of one row; an empty field is NaN."""
-    try:
-        value, low, high = (float(row[name] or "nan") for name in ("value", "ci_low", "ci_high"))
-        return Rank(value, low, high, int(float(row["pairs"] or 0)))
-    except ValueError as error:
-        raise InputError(f"not a number: {error}", where, "create it again") from error
-
-
-def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path | str) -> list[ModelRanks]:
-    """Return the models of one domain that have a rank; log which have none."""
-    if domain not in ranks:
-        raise InputError(f"unknown domain {domain!r}", str(summary), f"known: {', '.join(sorted(ranks))}")
-    models = [model for model in ranks[domain] if model.ranks]
-    if not models:
-        raise InputError(f"no model has a rank on domain {domain!r}", str(summary), "see the scores' reports")
-    for variant in _find_variants(models):
-        without = [model.model for model in models if variant not in model.ranks]
-        if without:
-            label = VARIANT_SERIES[variant].label
-            log.info("domain %s: no %s rank for %s", domain, label, ", ".join(without))
-    return models
-
-
-def _find_variants(models: list[ModelRanks]) -> list[str]:
-    """Return the variants to show: TF and TF-IDF, and the reference if a model has a rank on it."""
-    return [*VARIANTS, *([REFERENCE] if any(REFERENCE in model.ranks for model in models) else [])]
 
 
 def measure_agreement(models: list[ModelRanks], x: str = "tf", y: str = "tfidf") -> Agreement:
@@ -175,7 +82,7 @@ def measure_agreement(models: list[ModelRanks], x: str = "tf", y: str = "tfidf")
 
 def measure_agreements(models: list[ModelRanks]) -> list[Agreement]:
     """Return the agreement of TF and TF-IDF ranks, and of each with the reference if there is one."""
-    with_reference = [(variant, REFERENCE) for variant in VARIANTS if REFERENCE in _find_variants(models)]
+    with_reference = [(variant, REFERENCE) for variant in VARIANTS if REFERENCE in find_variants(models)]
     return [measure_agreement(models, x, y) for x, y in [VARIANTS, *with_reference]]
 
 
@@ -184,9 +91,20 @@ def _select_both(models: list[ModelRanks], x: str, y: str) -> list[ModelRanks]:
     return [model for model in models if x in model.ranks and y in model.ranks]
 
 
-def write_model_ranks(path: Path | str, models: list[ModelRanks], agreements: list[Agreement]) -> None:
+def name_columns(statistic: Statistic, variants: Sequence[str]) -> list[str]:
+    """Return the further columns for a statistic other than the leading one, such as `tf_geometric_rank`."""
+    short = statistic.name.removesuffix("_mean")
+    return [f"{variant}_{short}_{end}" for variant in variants for end in ("rank", "low", "high")]
+
+
+def write_model_ranks(
+    path: Path | str, models: list[ModelRanks], agreements: list[Agreement], others: Others = ()
+) -> None:
     """Write the figure's numbers as CSV; NaN is an empty field."""
     between, *with_reference = agreements
+    columns = [*TABLE_COLUMNS, *(REFERENCE_COLUMNS if with_reference else ())]
+    for statistic, _ in others:
+        columns += name_columns(statistic, find_variants(models))
     rows = []
     for place, model in enumerate(models, start=1):
         row = [place, model.model, *(value for variant in VARIANTS for value in _list_rank(model, variant))]
@@ -194,8 +112,11 @@ def write_model_ranks(path: Path | str, models: list[ModelRanks], agreements: li
         if with_reference:
             row += _list_rank(model, REFERENCE)
             row += [_format(number) for found in with_reference for number in (found.r, found.p)]
+        for _, ranks in others:
+            (same,) = _align([model], ranks)
+            row += [field for variant in find_variants(models) for field in _list_rank(same, variant)[:3]]
         rows.append(row)
-    write_delimited(path, TABLE_COLUMNS + (REFERENCE_COLUMNS if with_reference else ()), rows, ",")
+    write_delimited(path, columns, rows, ",")
 
 
 def _list_rank(model: ModelRanks, variant: str) -> list[Any]:
@@ -204,14 +125,26 @@ def _list_rank(model: ModelRanks, variant: str) -> list[Any]:
     return [*(_format(number) for number in (rank.value, rank.low, rank.high)), rank.pairs]
 
 
+def _align(models: list[ModelRanks], others: list[ModelRanks]) -> list[ModelRanks]:
+    """Return other ranks in the order of the models; without any rank where a model is not among them."""
+    found = {model.model: model for model in others}
+    return [found.get(model.model, ModelRanks(model.model)) for model in models]
+
+
 def _format(number: float) -> str:
     return f"{number:.10g}" if math.isfinite(number) else ""
 
 
 def draw_model_ranks(
-    models: list[ModelRanks], agreements: list[Agreement], title: str, settings: Summary | None = None
+    models: list[ModelRanks],
+    agreements: list[Agreement],
+    title: str,
+    settings: Summary | None = None,
+    others: Others = (),
 ) -> "Figure":
     """Draw ranks with intervals (top), TF against TF-IDF (below), TF against the reference (bottom, if any).
+
+    Ranks by other statistics have panels of their own, with the models in the same order.
 
     Call it inside `use_style`.
 
@@ -225,6 +158,7 @@ def draw_model_ranks(
         Name of the domain.
     settings : Summary, optional
         How the ranks were aggregated, for the axis label.
+    others : sequence of (Statistic, list of ModelRanks), optional
 
     Returns
     -------
@@ -238,14 +172,18 @@ def draw_model_ranks(
     rows = [sum(heights[:place]) + heights[place] / 2 for place in range(len(models))]
     top = max(1.6, 0.5 + 0.28 * sum(heights))
     panels = agreements[:2]  # the last panel's title gives the agreement of TF-IDF with the reference
-    figure = make_figure(7.5, top + 1.0 + 4.0 * len(panels))
+    drawn = [(LEADING, models), *((each, _align(models, ranks)) for each, ranks in others)]
+    ratios = [*(top for _ in drawn), *(4.0 for _ in panels)]
+    figure = make_figure(7.5, sum(ratios) + 1.0)
     figure.suptitle(wrap_name(title, 60))
-    upper, *lower = figure.subplots(1 + len(panels), 1, height_ratios=[top, *(4.0 for _ in panels)])
+    axes_list = list(figure.subplots(len(ratios), 1, height_ratios=ratios))
+    lower = axes_list[len(drawn) :]
     labels = [f"{name}  {place}" if numbered else name for place, name in enumerate(names, start=1)]
-    upper.set_yticks(rows, labels)
-    upper.set_ylim(sum(heights), 0)
-    _draw_ranks(upper, models, rows)
-    upper.set_xlabel(label_ranks(settings or Summary()))
+    for upper, (statistic, ranks) in zip(axes_list, drawn, strict=False):
+        upper.set_yticks(rows, labels)
+        upper.set_ylim(sum(heights), 0)
+        _draw_ranks(upper, ranks, rows, legend=statistic is LEADING)
+        upper.set_xlabel(label_ranks(settings or Summary(), statistic))
     lines = [_draw_agreement(*panel, models, numbered) for panel in zip(lower, panels, strict=True)]
     lower[-1].set_title("\n".join(map(describe_agreement, agreements[len(panels) - 1 :])))
     places = {model.model: place for place, model in enumerate(models, start=1)}
@@ -257,21 +195,24 @@ def draw_model_ranks(
     return figure
 
 
-def label_ranks(settings: Summary) -> str:
+def label_ranks(settings: Summary, statistic: Statistic = LEADING) -> str:
     """Return the label of the rank axis, such as `20 % trimmed mean rank of the target, 95 % intervals`."""
     trim, confidence = (f"{100 * share:.4g} %" for share in (settings.trim, settings.confidence))
-    return f"{trim} trimmed mean rank of the target, {confidence} intervals (low is best)"
+    name = f"{trim} {statistic.label}" if statistic is TRIMMED_MEAN else statistic.label
+    return f"{name[0].upper()}{name[1:]} rank of the target, {confidence} intervals (low is best)"
 
 
-def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float]) -> None:
+def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float], legend: bool) -> None:
     """Draw one row per model, the best on top: a marker and a whisker for each variant."""
-    shown = [v for v in _find_variants(models) if any(v in model.ranks for model in models)]
+    shown = [v for v in find_variants(models) if any(v in model.ranks for model in models)]
     for place, variant in enumerate(shown):
         shift = (0.32 if len(shown) < 3 else 0.4) * (place - (len(shown) - 1) / 2)
         _draw_series(axes, models, variant, [row + shift for row in rows])
     axes.tick_params(axis="y", length=0)
     ends = [n for m in models for r in m.ranks.values() for n in (r.value, r.low, r.high) if math.isfinite(n)]
     _scale_axis(axes, "x", ends)
+    if not legend:
+        return
     missing = [VARIANT_SERIES[variant].label for variant in VARIANTS if variant not in shown]
     note = f"No {missing[0]} ranks" if missing else None
     handles, labels = axes.get_legend_handles_labels()
@@ -358,10 +299,15 @@ def _scale_axis(axes: "Axes", which: str, values: list[float]) -> None:
 
 
 def plot_model_ranks(
-    models: list[ModelRanks], title: str, pdf: Path | str, png: Path | str, settings: Summary | None = None
+    models: list[ModelRanks],
+    title: str,
+    pdf: Path | str,
+    png: Path | str,
+    settings: Summary | None = None,
+    others: Others = (),
 ) -> list[Agreement]:
     """Draw and save the figure of one domain; return its agreements."""
     agreements = measure_agreements(models)
     with use_style():
-        save_figure(draw_model_ranks(models, agreements, title, settings), pdf, png)
+        save_figure(draw_model_ranks(models, agreements, title, settings, others), pdf, png)
     return agreements

@@ -12,7 +12,7 @@ from fathom.io.files import read_delimited
 from fathom.models.registry import Entry
 from fathom.ranking.metadata import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size
-from fathom.scoring.comparisons import AGGREGATE
+from fathom.scoring.statistics import LEADING
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 CONDITION = "direct"
-_RANKED = {"rank": AGGREGATE, "bits_per_byte": "mean"}
+_RANKED = {"rank": LEADING.name, "bits_per_byte": "mean"}
 
 
 def collect_run(
@@ -108,7 +108,8 @@ def _read_paired(path: Path | str, models: list[str], names: list[str]) -> "Arra
     found = np.full((len(names), len(models), len(models)), np.nan)
     for row in _read(path, COMPARISON_COLUMNS):
         name = f"{row['domain']}.{row['variant']}"
-        if row["metric"] == "rank" and name in rows and row["p"]:
+        ranked = (row["metric"], row["aggregate"]) == ("rank", LEADING.name)
+        if ranked and name in rows and row["p"]:
             a, b = places[row["better"]], places[row["worse"]]
             ahead = 1.0 if a < b else -1.0
             found[rows[name], min(a, b), max(a, b)] = ahead if row["apart"] == "yes" else 0.0

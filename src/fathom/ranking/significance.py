@@ -9,6 +9,7 @@ it has less power than a paired test of the differences.
 from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.config.tuning import TRIM
+from fathom.scoring.statistics import TRIMMED_MEAN, Resamples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +144,7 @@ def _compare_resampled(examples: ExampleScores, significance: float) -> "Array":
     random = np.random.default_rng(0)
     drawn = np.stack([np.bincount(random.integers(number, size=number), minlength=number)
                       for _ in range(ROUNDS)])  # fmt: skip
-    counts = np.concatenate([np.ones((1, number)), drawn])[:, clusters]
+    counts = np.concatenate([np.ones((1, number), dtype=drawn.dtype), drawn])[:, clusters]
     aggregate = _trim_means if examples.trimmed else _weigh_means
     scores = np.stack([aggregate(values, examples.weights, counts) for values in examples.values.T], axis=1)
     first, second = np.triu_indices(scores.shape[1], 1)
@@ -162,18 +163,14 @@ def _number_clusters(keywords: "Sequence[str]") -> "NDArray[np.int64]":
     return np.unique(np.array(names), return_inverse=True)[1]
 
 
-def _weigh_means(values: "Array", weights: "Array", counts: "Array") -> "Array":
+def _weigh_means(values: "Array", weights: "Array", counts: "NDArray[np.int64]") -> "Array":
     """Return the weighted mean of each resample, shape (n_rounds,)."""
     return (counts @ (values * weights)) / (counts @ weights)
 
 
-def _trim_means(values: "Array", weights: "Array", counts: "Array") -> "Array":
-    """Return the trimmed mean of each resample, shape (n_rounds,): SciPy's of the repeated values."""
+def _trim_means(values: "Array", weights: "Array", counts: "NDArray[np.int64]") -> "Array":
+    """Return the trimmed mean of each resample, shape (n_rounds,)."""
     import numpy as np
 
     order = np.argsort(values, kind="stable")
-    upper = np.cumsum(counts[:, order], axis=1)
-    total = upper[:, -1:]
-    cut = np.floor(TRIM * total)
-    kept = np.diff(np.clip(upper, cut, total - cut), axis=1, prepend=cut)
-    return np.asarray(kept @ values[order] / (total - 2 * cut)[:, 0])
+    return TRIMMED_MEAN.measure(Resamples(values[order], counts[:, order].astype(np.int32), TRIM))

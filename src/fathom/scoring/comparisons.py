@@ -15,35 +15,36 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.running.program import log
+from fathom.scoring.statistics import COMPARED, STATISTICS
 from fathom.scoring.summaries import METRICS, Key, check_same_pairs, format_number, resample_values
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-AGGREGATE = "trimmed_mean"
-"""Aggregate that models are ranked and compared by."""
-
 
 @dataclass(frozen=True)
 class ResampledMetric:
-    """One metric of all models on one benchmark, with its bootstrap resamples.
+    """One statistic of a metric of all models on one benchmark, with its bootstrap resamples.
 
     Attributes
     ----------
     domain, variant, metric : str
         Benchmark and metric; ranks are better if low, probabilities if high.
+    aggregate : str
+        Name of the statistic.
     keywords : int
         Number of keywords of the benchmark; with one keyword there is nothing to resample.
     values : dict of str to float
-        Trimmed mean by model.
+        Statistic by model.
     drawn : dict of str to ndarray of shape (n_resamples,), float64
-        Trimmed mean by model in every resample; resample i has the same keywords for all models.
+        Statistic by model in every resample; resample i has the same keywords for all models.
     """
 
     domain: str
     variant: str
     metric: str
+    aggregate: str
     keywords: int
     values: dict[str, float]
     drawn: dict[str, "NDArray[np.float64]"]
@@ -84,28 +85,29 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
     Returns
     -------
     list of ResampledMetric
-        By domain, variant and metric.
+        By domain, variant, metric and statistic, the leading statistic first.
 
     Raises
     ------
     InputError
         If models of one benchmark were scored on different pairs, or a benchmark has no pair.
     """
-    found = []
+    found, names = [], [statistic.name for statistic in COMPARED]
     for domain, variant in sorted({key[:2] for key in scores}):
         frames = {
             key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
         }
         check_same_pairs(frames, f"{domain}, {variant}")
+        keywords = next(iter(frames.values()))["keyword"].n_unique()
         for metric in METRICS:
-            values, drawn = {}, {}
-            for model, frame in frames.items():
-                whole, rounds = resample_values(
-                    frame[metric].to_numpy(), frame["keyword"].to_list(), settings, [AGGREGATE]
-                )
-                values[model], drawn[model] = whole[AGGREGATE], rounds[AGGREGATE]
-            keywords = next(iter(frames.values()))["keyword"].n_unique()
-            found.append(ResampledMetric(domain, variant, metric, keywords, values, drawn))
+            sums = {
+                model: resample_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings, names)
+                for model, frame in frames.items()
+            }
+            for name in names:
+                values = {model: whole[name] for model, (whole, _) in sums.items()}
+                drawn = {model: rounds[name] for model, (_, rounds) in sums.items()}
+                found.append(ResampledMetric(domain, variant, metric, name, keywords, values, drawn))
     return found
 
 
@@ -210,15 +212,19 @@ def tabulate_comparisons(
         for found in differences:
             numbers = [format_number(number) for number in (found.value, found.low, found.high, found.p)]
             apart = "yes" if found.apart else "no"
-            comparisons.append((*where, each.metric, AGGREGATE, found.better, found.worse, *numbers, apart))
+            comparisons.append(
+                (*where, each.metric, each.aggregate, found.better, found.worse, *numbers, apart)
+            )
         if each.metric != "rank":
             continue
         for place, (model, letters) in enumerate(group_models(each.order, differences).items(), start=1):
-            groups.append((*where, model, place, format_number(each.values[model]), letters))
+            value = format_number(each.values[model])
+            groups.append((*where, each.aggregate, model, place, value, letters))
         log.info(
-            "%s, %s: %s of %s pairs of models differ significantly by rank",
+            "%s, %s: %s of %s pairs of models differ significantly by %s rank",
             *where,
             sum(found.apart for found in differences),
             len(differences),
+            STATISTICS[each.aggregate].label,
         )
     return comparisons, groups

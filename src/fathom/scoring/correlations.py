@@ -14,7 +14,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.running.program import log
-from fathom.scoring.comparisons import AGGREGATE
+from fathom.scoring.statistics import COMPARED, LEADING
 from fathom.scoring.summaries import METRICS, draw_resamples, format_number
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ _MEASURES: dict[str, Callable[["Array", "Array"], "Array"]] = {
 def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
     """Read the series to correlate from `summary.csv`: values by domain, series and model.
 
-    A series of ranks or probabilities has the trimmed means on one variant; an example name is `tf rank`.
+    A series of ranks or probabilities has one statistic on one variant. The leading one is not named, any
+    other is: `tf rank`, `tf rank (geometric mean)`.
     Other metrics (perplexity, attribute rate) do not depend on the variant; the metric names their series.
 
     Raises
@@ -143,11 +144,13 @@ def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
         If a column is missing or a value is not a number.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
+    labels = {each.name: "" if each is LEADING else f" ({each.label})" for each in COMPARED}
     for number, row in enumerate(read_delimited(summary, ",", SUMMARY_COLUMNS), start=2):
-        ranked = row["metric"] in METRICS
-        if ranked and row["aggregate"] != AGGREGATE:
-            continue
-        name = f"{row['variant']} {row['metric']}" if ranked else row["metric"]
+        name = row["metric"]
+        if name in METRICS:
+            if row["aggregate"] not in labels:
+                continue
+            name = f"{row['variant']} {name}{labels[row['aggregate']]}"
         try:
             value = float(row["value"])
         except ValueError as error:

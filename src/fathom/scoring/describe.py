@@ -5,6 +5,7 @@ import math
 import polars as pl
 
 from fathom.config.scoring import Summary
+from fathom.scoring.statistics import COMPARED
 from fathom.scoring.summaries import summarize_values
 
 
@@ -20,7 +21,7 @@ def format_rank(value: float, low: float, high: float) -> str:
 
 
 def describe_ranks(scores: pl.DataFrame) -> str:
-    """Return the trimmed mean rank of some pairs, with its interval if they have several keywords.
+    """Return the trimmed and the geometric mean rank of some pairs, with intervals over several keywords.
 
     Parameters
     ----------
@@ -28,7 +29,11 @@ def describe_ranks(scores: pl.DataFrame) -> str:
         Under contract SCORES, of shape (n_pairs, n_columns), at least one row.
     """
     keywords = scores["keyword"].to_list()
-    value, low, high = summarize_values(scores["rank"].to_numpy(), keywords, Summary())["trimmed_mean"]
-    if len(set(keywords)) == 1:  # nothing to resample
-        low = high = math.nan
-    return f"trimmed mean rank {format_rank(value, low, high)}, {len(scores):,} pairs"
+    found = summarize_values(scores["rank"].to_numpy(), keywords, Summary())
+    parts = []
+    for statistic in COMPARED:
+        value, low, high = found[statistic.name]
+        if len(set(keywords)) == 1:  # nothing to resample
+            low = high = math.nan
+        parts.append(f"{statistic.label} rank {format_rank(value, low, high)}")
+    return f"{', '.join(parts)}, {len(scores):,} pairs"

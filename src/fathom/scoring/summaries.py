@@ -17,13 +17,14 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import read_table
 from fathom.running.program import log
+from fathom.scoring.statistics import STATISTICS, Resamples, measure_resamples
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 METRICS = ("probability", "rank")
-AGGREGATES = ("mean", "median", "trimmed_mean")
+AGGREGATES = tuple(STATISTICS)
 _CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
 
 
@@ -201,10 +202,13 @@ def resample_values(
     _, codes = np.unique(np.array(keywords), return_inverse=True)
     order = np.argsort(values, kind="stable")
     ordered, codes = values[order].astype(np.float64), codes[order]
-    sample = _aggregate(ordered, np.ones((1, len(ordered)), dtype=np.int32), settings.trim, aggregates)
+    once = np.ones((1, len(ordered)), dtype=np.int32)
+    sample = measure_resamples(Resamples(ordered, once, settings.trim), aggregates)
     counts = draw_resamples(int(codes.max()) + 1, settings)
     parts = [
-        _aggregate(ordered, counts[start : start + _CHUNK, codes], settings.trim, aggregates)
+        measure_resamples(
+            Resamples(ordered, counts[start : start + _CHUNK, codes], settings.trim), aggregates
+        )
         for start in range(0, len(counts), _CHUNK)
     ]
     drawn = {name: np.concatenate([part[name] for part in parts]) for name in aggregates}
@@ -227,48 +231,6 @@ def draw_resamples(count: int, settings: Summary) -> "NDArray[np.int32]":
     drawn += np.arange(settings.rounds)[:, None] * count
     counts = np.bincount(drawn.ravel(), minlength=settings.rounds * count)
     return counts.reshape(settings.rounds, count).astype(np.int32)
-
-
-def _aggregate(
-    values: "NDArray[np.float64]", copies: "NDArray[np.int32]", trim: float, names: Sequence[str]
-) -> dict[str, "NDArray[np.float64]"]:
-    """Return the aggregates of resamples without building the resamples.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_pairs,), float64
-        Sorted values.
-    copies : ndarray of shape (n_resamples, n_pairs), int32
-        How often each value occurs in each resample.
-    trim : float
-        Share cut from each end, as in `scipy.stats.trim_mean`.
-    names : sequence of str
-        Which aggregates to compute.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_resamples,), float64
-    """
-    import numpy as np
-
-    ends = np.cumsum(copies, axis=1, dtype=np.int32)
-    sizes = ends[:, -1]
-    found = {}
-    if "mean" in names:
-        found["mean"] = copies @ values / sizes
-    if "median" in names:
-        middle = [
-            [values[np.searchsorted(row, index, side="right")] for index in ((size - 1) // 2, size // 2)]
-            for row, size in zip(ends, sizes, strict=True)
-        ]
-        found["median"] = np.array(middle).mean(axis=1)
-    if "trimmed_mean" in names:
-        cut = (trim * sizes).astype(np.int32)
-        # a value's copies have indices [end - copies, end) in its resample; [cut, size - cut) is kept
-        inner = np.clip(ends, cut[:, None], (sizes - cut)[:, None])
-        kept = np.diff(inner, axis=1, prepend=cut[:, None])
-        found["trimmed_mean"] = kept @ values / (sizes - 2 * cut)
-    return found
 
 
 def correlate(first: list[float], second: list[float]) -> tuple[float, float] | None:

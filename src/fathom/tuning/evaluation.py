@@ -17,6 +17,7 @@ from fathom.models.tokens import (
 )
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
+from fathom.scoring.statistics import TRIMMED_MEAN, measure_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -249,9 +250,7 @@ def _aggregate(metric: Metric) -> "Callable[..., float]":
 
 def _trim(value: "NDArray[np.float64]", *_: Any) -> float:
     """Return the trimmed mean."""
-    from scipy.stats import trim_mean
-
-    return float(trim_mean(value, TRIM))
+    return measure_values(value, TRIMMED_MEAN, TRIM)
 
 
 def _correlate(value: Any, weight: Any, gold: "NDArray[np.int32]", chosen: "NDArray[np.int32]") -> float:

@@ -89,11 +89,13 @@ def check_low_precision(place: Place, shape: Shape, _: Earlier) -> Measured:
 
 
 def _trim(ranks: Sequence[float]) -> float:
-    """Return the trimmed mean, without scipy, which a GPU machine may lack."""
-    from fathom.config.tuning import TRIM
+    """Return the trimmed mean."""
+    import numpy as np
 
-    cut, ordered = int(TRIM * len(ranks)), sorted(ranks)
-    return sum(ordered[cut : len(ordered) - cut]) / (len(ordered) - 2 * cut)
+    from fathom.config.tuning import TRIM
+    from fathom.scoring.statistics import TRIMMED_MEAN, measure_values
+
+    return measure_values(np.array(ranks), TRIMMED_MEAN, TRIM)
 
 
 def check_halved_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:

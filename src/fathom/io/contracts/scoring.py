@@ -92,10 +92,10 @@ COMPARISON_COLUMNS = (
     "domain", "variant", "metric", "aggregate", "better", "worse", "difference", "ci_low", "ci_high", "p",
     "apart",
 )  # fmt: skip
-"""Header of comparisons.csv: one line for every two models on a benchmark, by metric."""
+"""Header of comparisons.csv: one line for every two models on a benchmark, by metric and aggregate."""
 
-GROUP_COLUMNS = ("domain", "variant", "model", "place", "value", "groups")
-"""Header of groups.csv: one line for each model on a benchmark, best rank first."""
+GROUP_COLUMNS = ("domain", "variant", "aggregate", "model", "place", "value", "groups")
+"""Header of groups.csv: one line for each model on a benchmark and aggregate, best rank first."""
 
 CORRELATION_COLUMNS = ("domain", "x", "y", "statistic", "value", "ci_low", "ci_high", "p", "models")
 """Header of correlations.csv: one line for every two variants or metrics of a domain, by statistic."""

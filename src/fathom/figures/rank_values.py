@@ -1,0 +1,113 @@
+"""The ranks of models on each domain, as figures and tables read them from `summary.csv`."""
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.errors import InputError
+from fathom.figures.style import VARIANT_SERIES
+from fathom.io.contracts.scoring import SUMMARY_COLUMNS
+from fathom.io.files import read_delimited
+from fathom.running.program import log
+from fathom.scoring.statistics import LEADING, Statistic
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One statistic of ranks with its interval; NaN if the interval could not be estimated."""
+
+    value: float
+    low: float
+    high: float
+    pairs: int
+
+
+@dataclass(frozen=True)
+class ModelRanks:
+    """One statistic of the ranks of one model on one domain, by variant; those without a score are absent."""
+
+    model: str
+    ranks: dict[str, Rank] = field(default_factory=dict)
+
+    @property
+    def order(self) -> tuple[float, float, str]:
+        """Sort key: rank on the TF benchmark, then on the TF-IDF benchmark, then name."""
+        tf, tfidf = (self.ranks[v].value if v in self.ranks else math.inf for v in VARIANTS)
+        return tf, tfidf, self.model
+
+
+def read_model_ranks(summary: Path | str, statistic: Statistic = LEADING) -> dict[str, list[ModelRanks]]:
+    """Read one statistic of the ranks of every domain from `summary.csv`, best model first.
+
+    Parameters
+    ----------
+    summary : Path or str
+        CSV under SUMMARY_COLUMNS; only rows of metric `rank` are used.
+    statistic : Statistic
+        Only rows of this aggregate are used.
+
+    Returns
+    -------
+    dict of str to list of ModelRanks
+        By domain, in the order of the file; models by TF rank, then TF-IDF rank, then name. Empty if an
+        older table lacks a statistic other than the leading one.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a value is not a number, a row is duplicated, or there is no rank by the
+        leading statistic.
+    """
+    found: dict[str, dict[str, dict[str, Rank]]] = {}
+    for number, row in enumerate(read_delimited(summary, ",", SUMMARY_COLUMNS), start=2):
+        where = f"{summary}, line {number}"
+        if (row["metric"], row["aggregate"]) != ("rank", statistic.name):
+            continue
+        ranks = found.setdefault(row["domain"], {}).setdefault(row["model"], {})
+        if row["variant"] in ranks:
+            raise InputError(
+                f"duplicate row of model {row['model']!r} on {row['variant']}", where, "create it again"
+            )
+        rank = _read_rank(row, where)
+        if math.isfinite(rank.value):
+            ranks[row["variant"]] = rank
+        else:
+            log.info("%s: model %s has no rank on %s, left out", where, row["model"], row["variant"])
+    if not found and statistic is LEADING:
+        raise InputError(
+            f"no {statistic.label} ranks in this table", str(summary), "score at least one model first"
+        )
+    return {
+        domain: sorted((ModelRanks(name, ranks) for name, ranks in models.items()), key=lambda m: m.order)
+        for domain, models in found.items()
+    }
+
+
+def _read_rank(row: dict[str, str], where: str) -> Rank:
+    """Return the numbers of one row; an empty field is NaN."""
+    try:
+        value, low, high = (float(row[name] or "nan") for name in ("value", "ci_low", "ci_high"))
+        return Rank(value, low, high, int(float(row["pairs"] or 0)))
+    except ValueError as error:
+        raise InputError(f"not a number: {error}", where, "create it again") from error
+
+
+def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path | str) -> list[ModelRanks]:
+    """Return the models of one domain that have a rank; log which have none."""
+    if domain not in ranks:
+        raise InputError(f"unknown domain {domain!r}", str(summary), f"known: {', '.join(sorted(ranks))}")
+    models = [model for model in ranks[domain] if model.ranks]
+    if not models:
+        raise InputError(f"no model has a rank on domain {domain!r}", str(summary), "see the scores' reports")
+    for variant in find_variants(models):
+        without = [model.model for model in models if variant not in model.ranks]
+        if without:
+            label = VARIANT_SERIES[variant].label
+            log.info("domain %s: no %s rank for %s", domain, label, ", ".join(without))
+    return models
+
+
+def find_variants(models: list[ModelRanks]) -> list[str]:
+    """Return the variants to show: TF and TF-IDF, and the reference if a model has a rank on it."""
+    return [*VARIANTS, *([REFERENCE] if any(REFERENCE in model.ranks for model in models) else [])]

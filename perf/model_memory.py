@@ -32,7 +32,7 @@ from fathom.models.memory import (
     GB,
     Memory,
     Training,
-    count_gpus,
+    count_needed_gpus,
     measure_layers,
     measure_lens,
     measure_scoring,
@@ -261,7 +261,7 @@ def main(arguments: argparse.Namespace) -> None:
             if not any(word in step for word in arguments.only):
                 continue
             peak = continue_layers(track, LAYERS[name])
-            gpus = count_gpus(memory, CARD)
+            gpus = count_needed_gpus(memory, CARD)
             if not gpus or (gpus > 1 and not step.startswith(DIVIDED)):
                 gpus = "more than 80 GB on one"
             print(f"| {name} | {step} | {peak / GB:.1f} | {memory.total / GB:.1f} | {gpus} |", flush=True)

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 def main(arguments: argparse.Namespace) -> None:
     """Read a table of sentences, embed its distinct ones, write float32 [rows, dimension] as .npy."""
-    from fathom.benchmark.embedding_devices import choose_computation, describe_device
+    from fathom.benchmark.embedding_devices import choose_computation
     from fathom.benchmark.reuse import describe_embedding, find_vectors
     from fathom.benchmark.vectors import write_vectors
+    from fathom.running.devices import name_gpu
 
     settings = read_settings(arguments.settings, Embedding)
     table = read_table(arguments.sentences, SENTENCES, ["doc_id", "row", "sentence"])
@@ -42,7 +43,7 @@ def main(arguments: argparse.Namespace) -> None:
     with write_atomically(arguments.output) as temporary, temporary.open("wb") as stream:
         write_vectors(stream, sentences, known, encode)
     report = {"sentences": len(sentences), "reused_sentences": len(known.places)}
-    made_by = {"device": describe_device(computation.device), "precision": computation.precision}
+    made_by = {"device": name_gpu(computation.device) or "cpu", "precision": computation.precision}
     method = method or describe_embedding(settings, computation.precision)
     write_json(arguments.report, {**report, **made_by, "method": method})
 

@@ -11,7 +11,6 @@ from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file, write_delimited
 from fathom.io.tables import read_table
-from fathom.models.devices import describe_device, pick_device
 from fathom.models.folders import fingerprint_folder, save_model
 from fathom.models.loading import (
     Pointer,
@@ -25,6 +24,7 @@ from fathom.models.memory import Training
 from fathom.models.parallel import join_processes, start_processes
 from fathom.models.placement import check_training
 from fathom.models.training import CURVE_COLUMNS, train
+from fathom.running.devices import describe_device, pick_device
 from fathom.running.program import add_settings, read_settings, run_program
 from fathom.running.resume import Resume, make_key
 
@@ -33,7 +33,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Load the base model, train it, write model, curve and pointer."""
     settings = read_settings(arguments.settings, Adaptation)
     start_processes(arguments.gpus, arguments.device)
-    processes = join_processes(pick_device(arguments.device))
+    processes = join_processes(pick_device(arguments.device, "--device"))
     base, lora = read_pointer(arguments.model), settings.lora
     how = Training(0, lora.dtype, rank=lora.rank) if lora else Training(0)
     check_training(base.path, how, processes.device)

@@ -11,11 +11,11 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file, write_delimited
 from fathom.io.tables import read_table
 from fathom.models.building import build_model
-from fathom.models.devices import describe_device, pick_device
 from fathom.models.folders import fingerprint_folder, load_tokenizer, save_model
 from fathom.models.loading import Pointer, write_pointer
 from fathom.models.parallel import Alone
 from fathom.models.training import CURVE_COLUMNS, train
+from fathom.running.devices import describe_device, pick_device
 from fathom.running.program import add_settings, read_settings, run_program
 from fathom.running.resume import Resume, make_key
 
@@ -25,7 +25,7 @@ def main(arguments: argparse.Namespace) -> None:
     settings = read_settings(arguments.settings, Training)
     texts = read_table(arguments.texts, TEXTS)
     tokenizer = load_tokenizer(arguments.tokenizer)
-    device = pick_device(arguments.device)
+    device = pick_device(arguments.device, "--device")
     inputs = [hash_file(arguments.texts), fingerprint_folder(arguments.tokenizer)]
     resume = Resume(arguments.output, make_key(__file__, settings, inputs, describe_device(device)))
     model = build_model(settings, tokenizer)

@@ -33,7 +33,7 @@ def machine(monkeypatch: pytest.MonkeyPatch):
     [
         ("auto", "auto", 0, False, ("cpu", "float32")),
         ("auto", "auto", 0, True, ("cpu", "bfloat16")),
-        ("auto", "auto", 1, True, ("cuda", "float32")),
+        ("auto", "auto", 1, True, ("cuda:0", "float32")),
         ("auto", "bfloat16", 0, False, ("cpu", "bfloat16")),
         ("auto", "float32", 0, True, ("cpu", "float32")),
         ("cpu", "auto", 2, False, ("cpu", "float32")),

@@ -14,7 +14,6 @@ from safetensors.torch import load_file, save_file
 from tests.programs import find_program
 
 from fathom.errors import InputError
-from fathom.models.devices import pick_device
 from fathom.models.fetching import copy_tokenizer, locate_model
 from fathom.models.folders import fingerprint_folder, load_tokenizer
 from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer, write_pointer
@@ -124,12 +123,6 @@ def test_missing_weights_are_never_drawn_at_random(model_folder: Path) -> None:
 def test_damaged_weights(model_folder: Path) -> None:
     (model_folder / "model.safetensors").write_bytes(b"no safetensors at all")
     assert "the model cannot be loaded" in refuse(model_folder)
-
-
-def test_an_unknown_device() -> None:
-    assert pick_device("cpu") == "cpu"
-    with pytest.raises(InputError, match="no device 'tpu'"):
-        pick_device("tpu")
 
 
 def entry(source: str) -> Entry:

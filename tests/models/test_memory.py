@@ -6,7 +6,7 @@ from perf import model_memory as tracked
 from fathom.models.memory import (
     GB,
     Training,
-    count_gpus,
+    count_needed_gpus,
     measure_lens,
     measure_scoring,
     measure_training,
@@ -60,21 +60,22 @@ def test_a_tracker_counts_each_storage_while_it_lives():
 
 def test_a_7b_model_is_scored_on_a_small_card_and_all_its_weights_fit_none_of_80_gb():
     scoring = measure_scoring(LLAMA_7B, "bfloat16", 1024, 1024)
-    assert count_gpus(scoring, 24 * GB) == 1
-    assert count_gpus(measure_training(LLAMA_7B, Training(8192, "bfloat16", True, True, 8)), 80 * GB) == 1
+    assert count_needed_gpus(scoring, 24 * GB) == 1
+    adapter = measure_training(LLAMA_7B, Training(8192, "bfloat16", True, True, 8))
+    assert count_needed_gpus(adapter, 80 * GB) == 1
     whole = measure_training(LLAMA_7B, Training(8192, autocast=True, checkpointing=True))
     assert 80 * GB < request_card(whole) < 141 * GB
-    assert count_gpus(whole, 2 * GB) == 0
+    assert count_needed_gpus(whole, 2 * GB) == 0
 
 
 def test_a_70b_model_is_scored_on_two_cards():
-    assert count_gpus(measure_scoring(LLAMA_70B, "bfloat16", 1024, 1024), 80 * GB) == 2
+    assert count_needed_gpus(measure_scoring(LLAMA_70B, "bfloat16", 1024, 1024), 80 * GB) == 2
 
 
 def test_a_lens_of_a_wide_model_takes_more_than_the_model():
     lens = measure_lens(LLAMA_70B, "bfloat16", 1024, 256)
     assert lens.whole["matrices and optimiser"] > 100 * GB
-    assert count_gpus(lens, 80 * GB) == 0
+    assert count_needed_gpus(lens, 80 * GB) == 0
 
 
 def test_host_memory_holds_the_model_only_without_a_gpu():

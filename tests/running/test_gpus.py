@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fathom.running import gpus
-from fathom.running.gpus import claim_gpus, count_gpus
+from fathom.running.gpus import claim_gpus, count_machine_gpus
 
 
 @pytest.fixture
@@ -42,22 +42,22 @@ def test_the_driver_and_the_visible_ones_are_counted(
         (machine / "gpus" / f"0000:0{number}:00.0").mkdir(parents=True)
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    assert count_gpus() == count
+    assert count_machine_gpus() == count
 
 
 def test_without_the_drivers_folder_its_command_is_asked(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
-    assert count_gpus() == 0  # no driver at all
+    assert count_machine_gpus() == 0  # no driver at all
     command = machine / "bin" / "nvidia-smi"
     command.parent.mkdir()
     lines = ("GPU 0: NVIDIA A100 (UUID: GPU-1)", "  MIG 1g.5gb Device 0: (UUID: MIG-1)")
     command.write_text("#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines))
     command.chmod(0o755)
-    assert count_gpus() == 2
+    assert count_machine_gpus() == 2
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
-    assert count_gpus() == 1
+    assert count_machine_gpus() == 1
 
 
 def test_a_process_takes_what_others_left_and_shares_when_nothing_is(

@@ -11,7 +11,6 @@ from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrai
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
-from fathom.models.devices import pick_devices
 from fathom.models.loading import Pointer
 from fathom.running import resume
 from fathom.running.resume import Resume, State
@@ -157,16 +156,3 @@ def test_a_run_stopped_on_three_devices_goes_on_with_one(
     )
     assert same(ranks.score_benchmarks(alone, tokenizer, benchmarks, settings, resume=again), expected)
     assert sum(read) < 36 - 10 + 3  # the three are the sample that is looked at first
-
-
-def test_devices_that_are_visible(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    assert pick_devices("auto", 4) == ["cpu"]
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert pick_devices("auto") == ["cuda:0"]
-    assert pick_devices("auto", 0) == pick_devices("cpu", 2) == ["cpu"]
-    assert pick_devices("cuda:1", 2) == ["cuda:1"]
-    with caplog.at_level("INFO", "fathom"):
-        assert pick_devices("auto", 4) == ["cuda:0", "cuda:1"]
-    assert "4 GPUs were requested, 2 are visible" in caplog.text

@@ -16,7 +16,7 @@ from tests.models.fake_cuda import (
 from tests.models.test_fake_cuda import HALVES
 
 from fathom.layers import lens, projection, target_ranks
-from fathom.models.devices import find_input_device
+from fathom.models.placement import find_input_device
 from fathom.scoring import attribute_rate, logits
 from fathom.scoring.scored_sequences import ScoredSequence
 

@@ -13,7 +13,7 @@ from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.models.registry import find_model, read_registry
-from fathom.running.gpus import SHARED, count_gpus
+from fathom.running.gpus import SHARED, count_machine_gpus
 from fathom.running.resources import read_rates
 from fathom.workflow.cards import read_cards
 from fathom.workflow.inputs import (
@@ -54,7 +54,7 @@ def limit_gpus():
     """Let at most as many jobs with a GPU run side by side as this machine has GPUs, unless --resources says it."""
     is_local = workflow.global_resources["_nodes"].value is None
     if workflow.is_main_process and is_local and "gpu" not in workflow.global_resources:
-        gpus = count_gpus()
+        gpus = count_machine_gpus()
         if gpus:  # without one, they run on processors, as many as there are cores
             workflow.register_resource("gpu", gpus)
             os.environ[SHARED] = "1"

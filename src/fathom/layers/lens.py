@@ -16,7 +16,7 @@ from fathom.config.layers import TunedLens
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.layers.projection import LayerReader, open_layer_reader
-from fathom.models.devices import find_input_device
+from fathom.models.placement import find_input_device
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, pack_folds
 from fathom.models.tokens import uses_bos

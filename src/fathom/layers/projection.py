@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
 from fathom.layers.architectures import check_tied_output, find_model_parts
-from fathom.models.devices import find_input_device
+from fathom.models.placement import find_input_device
 from fathom.running.program import log, show_progress
 from fathom.scoring.logits import (
     Batch,

@@ -10,7 +10,6 @@ from fathom.errors import InputError
 from fathom.io.files import hash_text, read_json, write_json
 from fathom.models.adapters import apply_adapter, check_adapter, find_base, is_adapter
 from fathom.models.attention import choose_attention
-from fathom.models.devices import describe_device
 from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer
 from fathom.models.placement import choose_devices, map_modules
 from fathom.models.quantization import (
@@ -20,6 +19,7 @@ from fathom.models.quantization import (
     find_quantization,
     make_loading_options,
 )
+from fathom.running.devices import describe_device
 
 
 @dataclass(frozen=True)

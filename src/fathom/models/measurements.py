@@ -10,9 +10,9 @@ from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.io.files import hash_file, require_file
 from fathom.models.adapters import check_adapter
-from fathom.models.devices import pick_devices
 from fathom.models.folders import check_folder
 from fathom.models.loading import Pointer, check_fingerprint, describe_loaded, load_copies
+from fathom.running.devices import pick_devices
 from fathom.running.finished import Finished
 from fathom.running.program import log
 from fathom.running.resume import Resume, make_key
@@ -85,7 +85,7 @@ class OpenModel:
 
     @cached_property
     def _devices(self) -> list[str]:
-        return pick_devices(self.settings.device, self._gpus)
+        return pick_devices(self.settings.device, "scoring.device", self._gpus)
 
     @cached_property
     def _loaded(self) -> tuple[list[Any], Any]:

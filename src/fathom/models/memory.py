@@ -215,7 +215,7 @@ def request_card(memory: Memory, gpus: int = 1) -> float:
     return share * _SPARE + _CONTEXT
 
 
-def count_gpus(memory: Memory, card: float) -> int:
+def count_needed_gpus(memory: Memory, card: float) -> int:
     """Return how many GPUs of `card` bytes hold a step; 0 if what each of them needs does not fit one."""
     room = (card - _CONTEXT) / _SPARE - sum(memory.whole.values())
     return math.ceil(sum(memory.divided.values()) / room) if room > 0 else 0

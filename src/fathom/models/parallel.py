@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fathom.errors import InputError
+from fathom.running.devices import count_torch_gpus
 from fathom.running.program import log
 
 
@@ -104,12 +105,13 @@ def start_processes(gpus: int, device: str) -> None:
     InputError
         If fewer GPUs are visible.
     """
-    import torch
-
-    if gpus <= 1 or "WORLD_SIZE" in os.environ or device != "auto" or not torch.cuda.is_available():
+    if gpus <= 1 or "WORLD_SIZE" in os.environ or device != "auto":
         return
-    if torch.cuda.device_count() < gpus:
-        raise InputError(f"{gpus} GPUs were asked for, {torch.cuda.device_count()} are visible", "--gpus")
+    visible = count_torch_gpus("--device")
+    if not visible:
+        return
+    if visible < gpus:
+        raise InputError(f"{gpus} GPUs were asked for, {visible} are visible", "--gpus")
     command = [sys.executable, "-m", "accelerate.commands.launch", "--num_processes", str(gpus)]
     command += ["--multi_gpu", "--mixed_precision", "no", "--num_machines", "1", "--dynamo_backend", "no"]
     sys.exit(subprocess.run([*command, *sys.argv]).returncode)

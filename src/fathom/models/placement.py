@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.models.devices import check_dtype, count_gpus, pick_devices
 from fathom.models.folders import format_size
-from fathom.models.memory import Training, measure_training
+from fathom.models.memory import BYTES, Training, measure_training
+from fathom.models.precision import check_bfloat16
 from fathom.models.shapes import read_shape
+from fathom.running.devices import count_torch_gpus, pick_devices
 from fathom.running.program import log
 
-_ITEM_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+_SETTING = "scoring.device"
 _FLOATING = ("F64", "F32", "F16", "BF16")
 _PACKED_BYTES = {"I64": 8, "U64": 8, "I32": 4, "U32": 4, "I16": 2, "U16": 2}  # of others: 1
 _OUTER = re.compile("emb|head|wte|wpe")  # embeddings and output layers
@@ -59,11 +60,12 @@ def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = N
     for path in sorted(folder.glob("*.safetensors")):
         try:
             with safe_open(path, "np") as stored:
-                for name in stored.keys():  # noqa: SIM118 (not a dict)
+                names = stored.keys()
+                for name in names:
                     part = stored.get_slice(name)
                     shape, kind = part.get_shape(), part.get_dtype()
                     floating, matrix = kind in _FLOATING, len(shape) == 2
-                    each: float = _ITEM_BYTES[dtype] if floating else _PACKED_BYTES.get(kind, 1)
+                    each: float = BYTES[dtype] if floating else _PACKED_BYTES.get(kind, 1)
                     if bytes_per_weight and floating and matrix and not _OUTER.search(name):
                         each = bytes_per_weight
                     total += math.prod(shape) * each
@@ -104,25 +106,27 @@ def choose_devices(
     ------
     InputError
         If the weights do not fit the GPUs: says how many of this size would do; if a GPU lacks the data type.
-        See also :func:`fathom.models.devices.pick_devices`.
+        See also :func:`fathom.running.devices.pick_devices`.
     """
     import torch
 
-    devices = pick_devices(device, gpus)
+    devices = pick_devices(device, _SETTING, gpus)
     if devices == ["cpu"]:
         return [devices], WeightSize(0, 0)
-    check_dtype(dtype, devices)
+    for each in devices if dtype == "bfloat16" else []:
+        check_bfloat16(each, "scoring.dtype")
     size = measure_weights(folder, dtype, bytes_per_weight)
     if size.total + _RESERVE <= min(torch.cuda.mem_get_info(each)[0] for each in devices):
         return [[each] for each in devices], size
-    visible = [f"cuda:{index}" for index in range(count_gpus())] if device == "auto" else devices
-    memory = [torch.cuda.mem_get_info(each) for each in visible]
-    for count in range(2, len(visible) + 1):
+    if device == "auto":
+        devices = [f"cuda:{index}" for index in range(count_torch_gpus(_SETTING))]
+    memory = [torch.cuda.mem_get_info(each) for each in devices]
+    for count in range(2, len(devices) + 1):
         if size.total <= sum(room_for_weights(each) for each, _ in memory[:count]):
             log.info("%s of weights are spread over %s GPUs", format_size(size.total), count)
-            return [visible[:count]], size
+            return [devices[:count]], size
     if size.total <= memory[0][0]:  # halved batches may still fit
-        return [[visible[0]]], size
+        return [[devices[0]]], size
     raise _describe_lack(size, memory, str(folder))
 
 
@@ -216,3 +220,8 @@ def map_modules(folder: Path, dtype: str, devices: Sequence[str], size: WeightSi
             f"{len(devices) + 1} GPUs of this size would do",
         )
     return {name: f"cuda:{place}" for name, place in found.items()}
+
+
+def find_input_device(model: Any) -> Any:
+    """Return the device that a model takes its tokens on: that of its input embedding."""
+    return next(model.get_input_embeddings().parameters()).device

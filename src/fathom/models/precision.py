@@ -14,7 +14,7 @@ def check_bfloat16(device: str, where: str) -> None:
         raise InputError(
             f"{torch.cuda.get_device_name(device)} does not compute in bfloat16",
             where,
-            "set float32, or take a GPU of the generation Ampere (A100, RTX 30) or later",
+            "set float32 (in scoring also float16), or take a GPU from Ampere on (A100, RTX 30)",
         )
 
 

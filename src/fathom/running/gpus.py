@@ -18,7 +18,7 @@ SHARED = "FATHOM_SHARED_GPUS"
 _held: dict[str, IO[bytes]] = {}  # locks of this process, until it ends
 
 
-def count_gpus() -> int:
+def count_machine_gpus() -> int:
     """Return how many GPUs the programs of this machine see, without importing PyTorch.
 
     `CUDA_VISIBLE_DEVICES` is obeyed; without a driver there is none, whatever it says.

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.models.devices import find_input_device
+from fathom.models.placement import find_input_device
 from fathom.running.program import log, show_progress
 from fathom.running.resume import Resume, State
 from fathom.scoring.logits import Projection, choose_projection, score_batch

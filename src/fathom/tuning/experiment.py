@@ -7,10 +7,10 @@ import polars as pl
 
 from fathom.config.tuning import Lora, Metric, Task
 from fathom.errors import InputError
-from fathom.models.devices import pick_device
 from fathom.models.loading import Pointer, describe_loaded, load_model
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
+from fathom.running.devices import pick_device
 from fathom.running.program import log
 from fathom.running.resume import Resume, State
 from fathom.tuning.evaluation import (
@@ -116,7 +116,7 @@ def run_experiment(
         If the model's files have changed, or the task has too few validation examples.
     """
     metric = task.scored_by
-    model, tokenizer = load_model(pointer, settings.dtype, pick_device("auto"))
+    model, tokenizer = load_model(pointer, settings.dtype, pick_device("auto", "train_before_test"))
     description = describe_loaded(pointer, model, settings.dtype)
     encoder = Encoder(model, tokenizer, settings, pointer.add_bos, chat)
     parts = {split: examples.filter(pl.col("split") == split) for split in ("train", "valid", "test")}

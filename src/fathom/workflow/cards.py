@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fathom.errors import InputError
-from fathom.models.memory import Memory, count_gpus
+from fathom.models.memory import Memory, count_needed_gpus
 
 MB = 1_000_000
 _CARD = re.compile(r"([\w.]+):(\d+)(?:x(\d+))?")
@@ -65,6 +65,6 @@ def choose_card(memory: Memory, cards: Sequence[Card], several: bool) -> tuple[C
     several : bool
         Whether the step can divide a model over several GPUs.
     """
-    counted = [(card, count_gpus(memory, card.megabytes * MB)) for card in cards]
+    counted = [(card, count_needed_gpus(memory, card.megabytes * MB)) for card in cards]
     fitting = [(card, count) for card, count in counted if 0 < count <= (card.most if several else 1)]
     return min(fitting, key=lambda choice: choice[1], default=None)

@@ -16,7 +16,7 @@ from fathom.models.memory import (
     GB,
     Memory,
     Training,
-    count_gpus,
+    count_needed_gpus,
     measure_layers,
     measure_lens,
     measure_scoring,
@@ -163,7 +163,7 @@ class Needs:
         largest = self._cards[-1]
         needed = math.ceil(request_card(memory) / GB)
         if rule in SCORING:
-            gpus = count_gpus(memory, largest.megabytes * MB)
+            gpus = count_needed_gpus(memory, largest.megabytes * MB)
             enough = f"{gpus} GPUs of {largest.model} would do" if gpus else "a larger GPU is needed"
             return InputError(
                 f"scoring {model!r} needs {needed} GB of GPU memory, more than the GPUs of any node have",

@@ -94,10 +94,10 @@ def describe_machine(device: str) -> dict[str, Any]:
     """
     import torch
 
-    from fathom.models.devices import pick_device
+    from fathom.running.devices import pick_device
 
     found = {"python": platform.python_version(), "driver": _read_driver(), "cuda": torch.version.cuda or ""}
-    chosen = pick_device(device)
+    chosen = pick_device(device, "--device")
     if device == "auto" and chosen == "cpu":
         why = "this PyTorch is built without CUDA" if not torch.version.cuda else "PyTorch sees no GPU"
         driver = found["driver"] or "nvidia-smi finds none"

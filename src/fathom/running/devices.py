@@ -1,9 +1,8 @@
-"""Devices that models run on."""
+"""Devices that programs compute on: which there are, and which one a setting names."""
 
 import os
 import re
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 from fathom.errors import InputError
@@ -13,8 +12,13 @@ from fathom.running.program import log
 _HINT = "auto, cpu, cuda or cuda:N; N counts from 0 among the GPUs that CUDA_VISIBLE_DEVICES leaves"
 
 
-def count_gpus() -> int:
+def count_torch_gpus(where: str) -> int:
     """Return how many GPUs PyTorch sees.
+
+    Parameters
+    ----------
+    where : str
+        Name of the setting for messages.
 
     Raises
     ------
@@ -34,17 +38,26 @@ def count_gpus() -> int:
         if "driver" in problem and "too old" in problem:
             raise InputError(
                 f"the GPU's driver is too old for PyTorch {torch.__version__}",
-                "scoring.device",
+                where,
                 "renew the driver, install a PyTorch that was built for it, or set device to cpu",
             )
         log.info("CUDA: %s", problem.splitlines()[0])
     return count
 
 
-def pick_devices(device: str, gpus: int = 1) -> list[str]:
+def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
     """Return the devices to run on; `auto`: up to `gpus` visible GPUs, or the CPU.
 
     A job that was given GPUs by `CUDA_VISIBLE_DEVICES` sees these alone, numbered from 0.
+
+    Parameters
+    ----------
+    device : str
+        auto, cpu, cuda or cuda:N.
+    where : str
+        Name of the setting for messages.
+    gpus : int, default=1
+        How many share the work.
 
     Raises
     ------
@@ -52,15 +65,15 @@ def pick_devices(device: str, gpus: int = 1) -> list[str]:
         If there is no such device, or the GPU's driver is too old.
     """
     if device != "auto":
-        return [pick_device(device)]
-    found = [f"cuda:{index}" for index in claim_gpus(count_gpus(), gpus)]
+        return [pick_device(device, where)]
+    found = [f"cuda:{index}" for index in claim_gpus(count_torch_gpus(where), gpus)]
     if 0 < len(found) < gpus:
         log.info("%s GPUs were requested, %s are visible", gpus, len(found))
     return found or ["cpu"]
 
 
-def pick_device(device: str) -> str:
-    """Return the device to run on; `auto`: the first visible GPU, or the CPU.
+def pick_device(device: str, where: str) -> str:
+    """Return the device to run on, see :func:`pick_devices`; `auto`: one GPU, or the CPU.
 
     Raises
     ------
@@ -68,19 +81,19 @@ def pick_device(device: str) -> str:
         If there is no such device, or the GPU's driver is too old.
     """
     if device == "auto":
-        return pick_devices(device)[0]
+        return pick_devices(device, where)[0]
     if device == "cpu":
         return device
     named = re.fullmatch(r"cuda(?::(\d+))?", device)
     if not named:
-        raise InputError(f"no device {device!r}", "scoring.device", _HINT)
-    count = count_gpus()
+        raise InputError(f"no device {device!r}", where, _HINT)
+    count = count_torch_gpus(where)
     if int(named[1] or 0) >= count:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         why = "" if visible is None else f" (CUDA_VISIBLE_DEVICES={visible})"
         raise InputError(
             f"no device {device!r}: {count or 'no'} GPU{'' if count == 1 else 's'} visible{why}",
-            "scoring.device",
+            where,
             _HINT,
         )
     return device
@@ -97,27 +110,16 @@ def describe_device(device: Any) -> dict[str, str]:
     device = torch.device(device)
     return {
         "device": device.type,
-        "gpu": torch.cuda.get_device_name(device) if device.type == "cuda" else "",
+        "gpu": name_gpu(device),
         "torch": torch.__version__,
         "transformers": transformers.__version__,
     }
 
 
-def check_dtype(dtype: str, devices: Sequence[str]) -> None:
-    """Raise `InputError` if a GPU lacks a data type."""
+def name_gpu(device: Any) -> str:
+    """Return the model of a GPU; empty on the CPU."""
+    if not str(device).startswith("cuda"):
+        return ""
     import torch
 
-    if dtype != "bfloat16" or torch.version.hip:
-        return
-    for device in devices:
-        if device.startswith("cuda") and torch.cuda.get_device_capability(device) < (8, 0):
-            raise InputError(
-                f"{torch.cuda.get_device_name(device)} ({device}) has no bfloat16",
-                "scoring.dtype",
-                "use float16 or float32; GPUs from Ampere on (A100, H100) have it",
-            )
-
-
-def find_input_device(model: Any) -> Any:
-    """Return the device that a model takes its tokens on: that of its input embedding."""
-    return next(model.get_input_embeddings().parameters()).device
+    return str(torch.cuda.get_device_name(device))

@@ -5,7 +5,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import read_json
-from fathom.models.folders import ADAPTER_CONFIG, PICKLED_FILES
+from fathom.models.folders import ADAPTER_CONFIG, refuse_pickled
 
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 
@@ -29,13 +29,7 @@ def check_adapter(folder: Path) -> dict[str, Any]:
     if not is_adapter(folder):
         raise InputError(f"no adapter: {ADAPTER_CONFIG} is missing", where, "check the path")
     if not (folder / ADAPTER_WEIGHTS).is_file():
-        pickled = sorted(file.name for pattern in PICKLED_FILES for file in folder.glob(f"adapter_{pattern}"))
-        if pickled:
-            raise InputError(
-                f"the adapter's weights are pickled ({pickled[0]}), and unpickling can run arbitrary code",
-                where,
-                "convert them: load them in a sandbox and call model.save_pretrained(folder)",
-            )
+        refuse_pickled((file.name for file in folder.glob("adapter_*")), where, "the adapter's")
         raise InputError(f"no adapter: {ADAPTER_WEIGHTS} is missing", where, "copy the whole folder")
     config = read_json(folder / ADAPTER_CONFIG)
     kind = config.get("peft_type") if isinstance(config, dict) else None

@@ -29,14 +29,19 @@ def check_weight_names(names: Iterable[str], where: str) -> None:
     names = sorted(names)
     if any(fnmatch(name, "*.safetensors") for name in names):
         return
-    for name in names:
+    refuse_pickled(names, where)
+    raise InputError("no weights (*.safetensors)", where, "check the path, or the model's id")
+
+
+def refuse_pickled(names: Iterable[str], where: str, whose: str = "the") -> None:
+    """Raise `InputError` if one of some files is a pickle."""
+    for name in sorted(names):
         if any(fnmatch(name, pattern) for pattern in PICKLED_FILES):
             raise InputError(
-                f"the weights are pickled ({name}), and unpickling can run arbitrary code",
+                f"{whose} weights are pickled ({name}), and unpickling can run arbitrary code",
                 where,
                 "convert them: load them in a sandbox and call model.save_pretrained(folder)",
             )
-    raise InputError("no weights (*.safetensors)", where, "check the path, or the model's id")
 
 
 def format_size(size: int) -> str:

@@ -183,11 +183,13 @@ def diverge(last: "Tensor", logits: "Tensor") -> "Tensor":
 
 def accumulate(reader: LayerReader, translators: Translators, batch: Batch) -> "list[Tensor]":
     """Accumulate the gradients of one batch, layer by layer; return the mean divergence of each."""
+    from torch.autograd import backward
+
     states, last = _read(reader, batch)
     losses = []
     for layer in range(reader.n_layers - 1):
         loss = diverge(last, reader.to_logits(translators.apply(states[layer], layer))).mean()
-        loss.backward()  # type: ignore[no-untyped-call]
+        backward(loss)
         losses.append(loss.detach())
     return losses
 

@@ -141,12 +141,14 @@ class Stepper:
 
     def accumulate(self, batch: Any, count: int) -> "list[Tensor]":
         """Accumulate gradients over micro-batches; return their losses, divided by a count of tokens."""
+        from torch.autograd import backward
+
         self.model.train()
         parts = list[Any]()
         for piece in self.method.divide(batch, self.tokens):
             with self.autocast():
                 part = self.method.sum_losses(self.model, piece) / count
-            part.backward()  # type: ignore[no-untyped-call]
+            backward(part)
             parts.append(part.detach())
         return parts
 

@@ -9,7 +9,7 @@ import pytest
 from tests.programs import MODELS, run_command, run_program
 
 from fathom.commands.gpu.checks import Check, Measured, Place, run_checks
-from fathom.commands.gpu.correctness import compare_scores
+from fathom.commands.gpu.correctness import compare_scores, judge_halving
 from fathom.commands.gpu.machine import OPTIONAL, REQUIRED, check_packages
 from fathom.commands.gpu.plan import RANKS, list_jobs
 from fathom.commands.gpu.shapes import LARGE_LLAMA, MEDIUM, QUICK, TINY
@@ -67,6 +67,17 @@ def test_ranks_may_move_only_where_logits_lie_close(row: int, rank: int, logarit
     found = [float(each + rank * (place == row)) for place, each in enumerate(ranks)]
     other = pl.DataFrame({"rank": found, "log_probability": [-3.0 + logarithm] * 200})
     assert compare_scores(expected, other).met is met
+
+
+def test_only_halved_batches_say_that_memory_ran_out() -> None:
+    recomputed = "activations are computed again in the backward pass: less memory, a third more time"
+    halved = "out of GPU memory: micro-batches of 64 tokens from here on"
+    found = Measured("the same", True, {})
+    assert judge_halving([recomputed], found) == Measured(
+        "memory ran out 0 times; the same", False, {"halved": 0}
+    )
+    assert judge_halving([recomputed, halved, halved], found).numbers == {"halved": 2}
+    assert judge_halving([halved], found).met
 
 
 def test_a_check_that_crashes_stops_no_other(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from fathom.commands.gpu.shapes import Shape, Sizes
 from fathom.io.files import read_json, write_json
 from fathom.running.program import log
 
+Earlier = Mapping[str, Mapping[str, float]]
+"""What earlier checks of a shape measured, by name."""
 Verdict = Literal["met", "fell short", "failed", "crashed", "not run", "measured"]
 LIMIT = 240.0
 """Seconds after which a check is stopped."""
@@ -78,7 +80,7 @@ class Check(NamedTuple):
 
     name: str
     goal: str
-    run: Callable[[Place, Shape, Mapping[str, Mapping[str, float]]], Measured]
+    run: Callable[[Place, Shape, Earlier], Measured]
     proves: bool = False
     packages: tuple[str, ...] = ()
     bytes_each: float = 4.0

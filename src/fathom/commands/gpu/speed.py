@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fathom.commands.gpu.checks import Measured, Place
+from fathom.commands.gpu.checks import Earlier, Measured, Place
+from fathom.commands.gpu.correctness import make_lora, score
 from fathom.commands.gpu.shapes import (
     Shape,
     build_model,
@@ -20,20 +22,18 @@ if TYPE_CHECKING:
     from fathom.config.tuning import Lora
     from fathom.models.tokens import EncodedPair
 
-Earlier = Mapping[str, Mapping[str, float]]
 SCORING, LORA, ADAPTATION = "scoring, speed", "LoRA, speed", "adaptation, speed"
 HARNESS_BATCHES = (32, 128)  # sequences; the faster is taken
 _ROUNDS = 3
+_TOKENS = 16_384  # of a batch
 
 
 def check_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:
     """Score pairs without a shared prefix: tokens of prompts and targets per second."""
-    from fathom.commands.gpu.correctness import score
-
     model, tokenizer = build_model(shape, place.device, place.low_precision), make_tokenizer(shape)
     pairs = make_pairs(model, shape, place.sizes)
-    score(model, tokenizer, pairs[:64], 16_384)
-    seconds = min(clock(place, lambda: score(model, tokenizer, pairs, 16_384)) for _ in range(2))
+    score(model, tokenizer, pairs[:64], _TOKENS)
+    seconds = min(clock(place, lambda: score(model, tokenizer, pairs, _TOKENS)) for _ in range(2))
     tokens = len(pairs) * place.sizes.prompt
     operations = 2.0 * (shape.layers * shape.block * tokens + shape.width * shape.vocabulary * len(pairs))
     return _describe(place, tokens / seconds, operations / tokens)
@@ -51,7 +51,7 @@ def check_harness(place: Place, shape: Shape, earlier: Earlier) -> Measured:
     for size in HARNESS_BATCHES:
         peer = HFLM(pretrained=model, tokenizer=tokenizer, device=place.device, batch_size=size)
         peer.loglikelihood(requests[:64], disable_tqdm=True)
-        seconds.append(clock(place, lambda peer=peer: peer.loglikelihood(requests, disable_tqdm=True)))  # type: ignore[misc]
+        seconds.append(clock(place, partial(peer.loglikelihood, requests, disable_tqdm=True)))
     return _compare(place, earlier.get(SCORING, {}), len(pairs) * place.sizes.prompt / min(seconds), 2.5)
 
 
@@ -60,7 +60,7 @@ def check_lora(place: Place, shape: Shape, _: Earlier) -> Measured:
     from fathom.models.lora import add_adapter
     from fathom.tuning.training import tune
 
-    settings = make_lora(place)
+    settings = make_lora(place, _TOKENS, dtype=place.low_precision)
 
     def take(steps: int) -> float:
         model = build_model(shape, place.device, place.low_precision)
@@ -78,7 +78,7 @@ def check_lora_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured
     """Train the same adapter on the same examples by the Hugging Face Trainer."""
     from fathom.models.lora import add_adapter
 
-    settings = make_lora(place)
+    settings = make_lora(place, _TOKENS, dtype=place.low_precision)
 
     def take(steps: int) -> float:
         model = build_model(shape, place.device, place.low_precision)
@@ -93,14 +93,6 @@ def check_lora_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured
     return _compare(
         place, earlier.get(LORA, {}), _rate(place, take, _count_examples(place, shape, settings)), 1.0
     )
-
-
-def make_lora(place: Place) -> "Lora":
-    """Return the settings of the tuning that is timed."""
-    from fathom.config.tuning import Lora
-
-    low: Any = place.low_precision
-    return Lora(batch=place.sizes.batch * 4, batch_tokens=16_384, epochs=1, dtype=low, dropout=0.0)
 
 
 def _count_examples(place: Place, shape: Shape, settings: "Lora") -> Callable[[int], int]:

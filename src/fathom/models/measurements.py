@@ -12,7 +12,7 @@ from fathom.io.files import hash_file, require_file
 from fathom.models.adapters import check_adapter
 from fathom.models.folders import check_folder
 from fathom.models.loading import Pointer, check_fingerprint, describe_loaded, load_copies
-from fathom.running.devices import pick_devices
+from fathom.running.devices import describe_device, pick_devices
 from fathom.running.finished import Finished
 from fathom.running.program import log
 from fathom.running.resume import Resume, make_key
@@ -67,21 +67,17 @@ class OpenModel:
     @cached_property
     def key(self) -> list[Any]:
         """What all results depend on beside their settings and inputs; known before the model is loaded."""
-        import torch
-        import transformers
-
         check_folder(self.pointer.path)
         if self.pointer.adapter is not None:
             check_adapter(self.pointer.adapter)
-        gpu = torch.cuda.get_device_name(self._devices[0]) if self._devices[0] != "cpu" else ""
-        versions = [torch.__version__, transformers.__version__]
         known = {
             **vars(self.pointer),
             "path": "",
             "adapter": "",
             "fingerprint": check_fingerprint(self.pointer),
         }
-        return [known, self.settings.model_dump(mode="json"), self._threads, gpu, versions]
+        machine = describe_device(self._devices[0])
+        return [known, self.settings.model_dump(mode="json"), self._threads, machine]
 
     @cached_property
     def _devices(self) -> list[str]:

@@ -26,6 +26,7 @@ from fathom.models.memory import (
 )
 from fathom.models.registry import CHAT, read_registry
 from fathom.models.shapes import Shape, find_shape, parse_shape, read_shape
+from fathom.models.steps import LARGE
 from fathom.running.resources import Rate
 from fathom.workflow.cards import MB, UNKNOWN, Card, choose_card
 from fathom.workflow.failures import read_message
@@ -43,7 +44,6 @@ _UNKNOWN_HOST = 16_000  # megabytes of host memory for a model of unknown size
 _TABLES = 1_500  # of it, for pairs and texts, and for Snakemake itself
 _DRIVER = 2_000  # of it, for the libraries of a GPU
 _SAFETY = 3  # a job asks for so many times the time that it is expected to take
-_LARGE = 1_000_000_000  # parameters from which on training recomputes activations by itself
 _SHORTAGE = "GPU memory"  # in the message of a program that ran out of it
 
 
@@ -237,7 +237,7 @@ class Needs:
 
     def _find_training(self, rule: str, model: str, shape: Shape, device: str) -> tuple[Training, int]:
         """Return how a model is trained, and the tokens of its longest example."""
-        large = shape.parameters >= _LARGE
+        large = shape.parameters >= LARGE
         if rule in TUNING:
             lora = self._config.train_before_test.lora
             return Training(lora.batch_tokens, lora.dtype, False, large, lora.rank), lora.max_tokens

@@ -82,7 +82,10 @@ if __name__ == "__main__":
     parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
     parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
     parser.add_argument(
-        "--gpus", type=int, default=1, help="how many of the visible GPUs share the work (device auto)"
+        "--gpus",
+        type=int,
+        default=1,
+        help="how many of the visible GPUs share the work (device auto); 0: none",
     )
     add_settings(parser, Settings)
     run_program(parser, main)

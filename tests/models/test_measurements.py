@@ -105,7 +105,7 @@ def test_what_an_input_setting_or_weight_changes_is_measured_again(job: Job) -> 
 
 def test_bad_input_is_named_before_anything_is_loaded(job: Job) -> None:
     with pytest.raises(InputError, match="must be 1 or more"):
-        job.run("a", gpus=0)
+        job.run("a", gpus=-1)
     planned = job._plan("a", None)
     (job.folder / "a.in").unlink()
     for folder, message in (("model", r"a\.in: there is no such file"), ("none", "no such folder")):

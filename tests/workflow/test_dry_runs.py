@@ -193,6 +193,11 @@ def test_gpu_jobs_share_the_gpus_of_this_machine(tmp_path, monkeypatch):
         done = run_snakemake(*asked, *more, "--config", "run=plan")
         assert done.returncode == 0, done.stderr + done.stdout
         assert done.stdout.count(f"--gpus {gpus} ") == done.stdout.count("score_model.py --model") > 1
+    done = run_snakemake(
+        *asked[:-2], "--config", "run=plan", "scoring={device: cpu}", "embedding={device: cpu}"
+    )
+    assert {job.rule for job in parse_plan(done.stdout) if job.gpu} == {"train_model", "adapt_model"}
+    assert done.stdout.count("--gpus 0 ") == done.stdout.count("score_model.py --model") > 1
 
 
 def test_layers_are_planned_for_every_model_that_is_looked_into(dump):

@@ -110,6 +110,24 @@ def test_without_a_gpu_host_memory_is_for_the_whole_micro_batch(tmp_path):
     assert found.gpu_mb < 80_000 < found.host_mb
 
 
+def test_scoring_on_processors_asks_for_no_gpu_and_training_still_does(tmp_path):
+    for cards in (CARDS, None):
+        needs = make_needs(tmp_path, cards, scoring={"device": "cpu"})
+        for rule in ("score_model", "score_chat", "measure_layers"):
+            found = needs.find(rule, "Llama-2-7b")
+            assert (found.gpus, found.gpu_mb, found.model) == (0, 0, None)
+            assert found.host_mb > 27_000
+            assert needs.find(rule, "unheard-of").gpus == 0
+        for rule, model in (
+            ("tune_model", "tiny"),
+            ("train_model", "tiny"),
+            ("adapt_model", "Llama-3.2-1B+near"),
+        ):
+            other = make_needs(tmp_path, cards).find(rule, model)
+            assert needs.find(rule, model) == other
+            assert other.gpus == 1
+
+
 def test_larger_models_get_more_time(tmp_path):
     needs = make_needs(tmp_path)
     assert needs.find("adapt_model", "Llama-3.2-1B+near").minutes == 480

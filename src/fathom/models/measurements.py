@@ -30,18 +30,18 @@ class OpenModel:
     threads : int, default=1
         PyTorch threads; reference results use 1.
     gpus : int, default=1
-        Number of visible GPUs that share the work, if `settings.device` is `auto`.
+        Number of visible GPUs that share the work, if `settings.device` is `auto`; 0: none, the processor.
 
     Raises
     ------
     InputError
-        If a number is below 1; later, if the model cannot be loaded, or its files have changed since its
+        If a number is too low; later, if the model cannot be loaded, or its files have changed since its
         pointer was written.
     """
 
     def __init__(self, pointer: Pointer, settings: Scoring, threads: int = 1, gpus: int = 1) -> None:
-        if min(threads, gpus) < 1:
-            raise InputError("must be 1 or more", "--threads, --gpus")
+        if threads < 1 or gpus < 0:
+            raise InputError("must be 1 or more, of GPUs 0 or more", "--threads, --gpus")
         self.pointer, self.settings, self._threads, self._gpus = pointer, settings, threads, gpus
 
     @cached_property

@@ -276,7 +276,8 @@ def estimate_models(
     """Return what each model of a plan needs, by name; arguments as of :func:`estimate`."""
     found: dict[str, ModelEstimate] = {}
     for job in jobs:
-        if not job.gpu or "model" not in job.wildcards:
+        loads = job.gpu or rates.get(job.rule, Rate()).seconds_per_gigaparameter
+        if not loads or "model" not in job.wildcards:
             continue
         line = found.setdefault(job.wildcards["model"], ModelEstimate())
         line.memory = max(line.memory, job.memory)

@@ -55,6 +55,7 @@ class Need(NamedTuple):
     host_mb, gpu_mb : int
         Host memory, and memory of each GPU.
     gpus : int
+        0 for scoring on processors (`scoring.device: cpu`).
     model : str or None
         Model of GPU; None: any.
     minutes : int
@@ -120,9 +121,13 @@ class Needs:
         """
         growth = 1 << (attempt - 1)
         minutes = self._count_minutes(rule, model) * growth
-        shape = self.find_shape(model)
+        shape, stays = self.find_shape(model), self._stays_on_processor(rule)
         if shape is None:
-            return Need(_UNKNOWN_HOST * growth, 0, 1, None, minutes)
+            return Need(_UNKNOWN_HOST * growth, 0, 0 if stays else 1, None, minutes)
+        if stays:
+            memory = next(self._measure(rule, model, shape, "cpu"))
+            host = math.ceil(request_host(memory, gpu=False) / MB) + _TABLES
+            return Need(host * growth, 0, 0, None, minutes)
         cards = self._cards or [UNKNOWN]
         for memory in self._measure(rule, model, shape, "cuda"):
             larger = Memory(*({name: size * (1 << short) for name, size in part.items()} for part in memory))
@@ -131,7 +136,7 @@ class Needs:
                 break
         else:
             chosen = cards[-1], 1  # the job says what is missing
-        on_gpu = self._has_gpus()
+        on_gpu = bool(self._cards)
         # without a GPU nothing is halved: memory of the host does not run out with a message
         memory = memory if on_gpu else next(self._measure(rule, model, shape, "cpu"))
         passing = 4.0 * shape.parameters if rule in ("adapt_model", "train_model") else 0.0
@@ -148,15 +153,17 @@ class Needs:
             *(("adapt_model", name) for name in models.adapted),
             *(("tune_model", name) for name in (prepared.models or models.scored) if prepared.tasks),
         ]
-        for rule, model in jobs if self._has_gpus() else []:
+        for rule, model in jobs:
+            if not self._cards or self._stays_on_processor(rule):
+                continue
             shape = self.find_shape(model)
             sizes = list(self._measure(rule, model, shape, "cuda")) if shape else []
             if shape and not any(choose_card(each, self._cards, rule in SCORING) for each in sizes):
                 raise self._refuse(rule, model, shape, sizes[-1])
 
-    def _has_gpus(self) -> bool:
-        """Return whether jobs run on GPUs of the cluster."""
-        return bool(self._cards) and self._config.scoring.device != "cpu"
+    def _stays_on_processor(self, rule: str) -> bool:
+        """Say whether a rule's jobs leave GPUs alone; training takes them whatever scoring does."""
+        return rule in (*SCORING, *LAYERS) and self._config.scoring.device == "cpu"
 
     def _refuse(self, rule: str, model: str, shape: Shape, memory: Memory) -> InputError:
         """Return the message for a model that fits no GPUs, with what would do."""

@@ -78,17 +78,56 @@ def test_two_gpus(kind: str) -> None:
         read_layers(model)
 
 
-def test_the_lens_learns_on_a_gpu() -> None:
+def learn(model: Any) -> set[torch.device]:
+    """Take a step of the tuned lens as `train_lens` does; return the devices of all that it leaves."""
+    reader = projection.LayerReader(model)
+    translators = lens.make_identity_translators(reader)
+    parameters = [translators.weights.requires_grad_(), translators.biases.requires_grad_()]
+    optimizer = torch.optim.Adam(parameters)
+    places = torch.tensor([0, 1]), torch.tensor([1, 2])
+    ids = torch.zeros((2, 4), dtype=torch.long)
+    losses = lens.accumulate(reader, translators, logits.Batch(ids, None, places, ids.new_zeros(2)))
+    norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+    optimizer.step()
+    moments = [optimizer.state[each][name] for each in parameters for name in ("exp_avg", "exp_avg_sq")]
+    gradients = [each.grad for each in parameters if each.grad is not None]
+    assert len(gradients) == 2
+    return {each.device for each in (*losses, norm, *parameters, *gradients, *moments)}
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "llama"])
+def test_the_lens_learns_on_a_gpu(kind: str) -> None:
+    model = make_model(kind).requires_grad_(False)
+    with fake_cuda():
+        assert learn(move_to_fake_cuda(model, TRAINER)) == {TRAINER}
+
+
+def compare_on_the_processor(last: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    return (last.cpu().exp() * (last - rows.log_softmax(1))).sum(1)
+
+
+def make_translators_on_the_processor(reader: Any) -> lens.Translators:
+    count = reader.n_layers - 1
+    return lens.Translators(torch.zeros(count, reader.width, reader.width), torch.zeros(count, reader.width))
+
+
+@pytest.mark.parametrize(
+    ("name", "planted"),
+    [
+        ("diverge", compare_on_the_processor),
+        ("make_identity_translators", make_translators_on_the_processor),
+        ("find_input_device", lambda model: torch.device("cpu")),
+    ],
+)
+def test_planted_mistakes_in_the_lens_are_found(
+    name: str, planted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = make_model("llama").requires_grad_(False)
+    monkeypatch.setattr(lens, name, planted)
     with fake_cuda():
         move_to_fake_cuda(model, TRAINER)
-        reader = projection.LayerReader(model)
-        translators = lens.make_identity_translators(reader)
-        translators.weights.requires_grad_(), translators.biases.requires_grad_()
-        ids, places = torch.zeros((2, 4), dtype=torch.long), (torch.tensor([0, 1]), torch.tensor([1, 2]))
-        batch = logits.Batch(ids, None, places, torch.zeros(2, dtype=torch.long))
-        assert {loss.device for loss in lens.accumulate(reader, translators, batch)} == {TRAINER}
-        assert translators.weights.grad is not None and translators.weights.grad.device == TRAINER
+        with pytest.raises(FakeTensorDeviceMismatchError):
+            learn(model)
 
 
 def test_planted_mistakes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

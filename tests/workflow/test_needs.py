@@ -128,6 +128,67 @@ def test_scoring_on_processors_asks_for_no_gpu_and_training_still_does(tmp_path)
             assert other.gpus == 1
 
 
+@pytest.fixture(scope="module")
+def special(tmp_path_factory):
+    """Return the needs of a run whose registry has a model as it is, quantised, and with adapters."""
+    folder = tmp_path_factory.mktemp("registry")
+    table = (ROOT / "config" / "models.tsv").read_text().splitlines()
+    base = next(line for line in table if line.startswith("Llama-2-7b\t"))
+    rest = base.partition("\t")[2]
+    rows = [f"{name}\t{rest}\t\t{name}" for name in ("bitsandbytes-4bit", "bitsandbytes-8bit", "gptq")]
+    rows += [
+        f"{source}\tllama-2\t{source}\t\tbase\t\t\t\tfloat32\tLlama-2-7b\t" for source in ("org/lora", "here")
+    ]
+    text = "\n".join([f"{table[0]}\tadapter_of\tquantization", f"{base}\t\t", *rows])
+    (folder / "models.tsv").write_text(f"{text}\n")
+    (folder / "here").mkdir()
+    (folder / "here" / "adapter_model.safetensors").write_bytes(bytes(3_000_000))
+
+    def make(cards):
+        config = read_config(
+            {**VALUES, "models": {"score": ["Llama-2-7b"]}, "scoring": {"dtype": "bfloat16"}}, "test"
+        )
+        return Needs(config, folder / "models.tsv", RATES, read_cards(cards), str(folder))
+
+    return make
+
+
+def test_quantised_weights_need_less(special):
+    needs = special(CARDS)
+    plain, four, eight, stored = (
+        needs.find("score_model", name)
+        for name in ("Llama-2-7b", "bitsandbytes-4bit", "bitsandbytes-8bit", "gptq")
+    )
+    # of 6.7 billion weights in 2 bytes 6.5 are in blocks; what is not weights stays
+    assert plain.gpu_mb - four.gpu_mb == pytest.approx(1.08 * 6_476 * (2 - 0.5625), rel=0.01)
+    assert plain.gpu_mb - eight.gpu_mb == pytest.approx(1.08 * 6_476, rel=0.01)
+    assert stored == four
+    assert needs.find_shape("gptq") == needs.find_shape("Llama-2-7b")
+    assert four.host_mb == plain.host_mb, "files of weights are as large as before"
+    small = special("t4:11000x1 a100:40000x4")
+    assert (small.find("score_model", "Llama-2-7b").model, small.find("score_model", "gptq").model) == (
+        "a100",
+        "t4",
+    )
+    assert (
+        special(None).find("score_model", "gptq").host_mb
+        < special(None).find("score_model", "Llama-2-7b").host_mb
+    )
+
+
+def test_an_adapter_needs_its_base_and_itself(special):
+    needs = special(CARDS)
+    plain, unknown, known = (needs.find("score_model", name) for name in ("Llama-2-7b", "org/lora", "here"))
+    assert needs.find_shape("here") == needs.find_shape("Llama-2-7b")
+    merging = 1.08 * 8 * 4096 * 11008 / 1e6
+    assert known.gpu_mb - plain.gpu_mb == pytest.approx(merging + 1.08 * 3, abs=2)
+    assert unknown.gpu_mb - known.gpu_mb > 500
+    assert (
+        special(None).find("score_model", "here").host_mb
+        > special(None).find("score_model", "Llama-2-7b").host_mb
+    )
+
+
 def test_larger_models_get_more_time(tmp_path):
     needs = make_needs(tmp_path)
     assert needs.find("adapt_model", "Llama-3.2-1B+near").minutes == 480

@@ -37,11 +37,12 @@ _KEPT: Mapping[tuple[str, str], tuple[float, float, float]] = {
 _LOSS = 12  # bytes for each logit: the log-probabilities, their gradient and the logits' gradient, in float32
 _LOGIT_BYTES = 1 << 27  # float32 logits that scoring holds at once on a GPU, or those of 128 rows
 _LOGIT_ROWS = 128
+_ADAPTER_RANK = 64  # of an adapter that is not here yet
 _PREPACKED = 1 << 30  # copies of weights in oneDNN's layout, at most
 _CONTEXT = 1 * GB  # CUDA's context, and the workspaces of its libraries
 _SPARE = 1.08  # what an allocator loses between blocks
 _LIBRARIES = 1.2 * GB  # Python, PyTorch, transformers and tables, in host memory
-_SHARD = 5 * GB  # a file of weights on its way through host memory to a GPU
+SHARD = 5 * GB  # a file of weights on its way through host memory to a GPU
 
 
 class Memory(NamedTuple):
@@ -186,6 +187,31 @@ def measure_training(shape: Shape, how: Training) -> Memory:
     return Memory({**divided, **gradients}, larger)
 
 
+def quantize(memory: Memory, shape: Shape, bytes_each: float) -> Memory:
+    """Return the memory of a step with quantised weights: of blocks, not of embeddings and output layer."""
+    blocks = shape.layers * shape.block
+    kept = memory.divided["weights"] * max(0.0, 1 - blocks / shape.parameters)
+    return memory._replace(divided={**memory.divided, "weights": kept + bytes_each * blocks})
+
+
+def merge_adapter(memory: Memory, shape: Shape, adapter: float | None) -> Memory:
+    """Return the memory of a step whose model is merged with an adapter on loading.
+
+    Parameters
+    ----------
+    memory : Memory
+    shape : Shape
+        Of the base.
+    adapter : float or None
+        Bytes of the adapter's weights; None: those of one of rank 64.
+    """
+    size = 4.0 * count_adapter(shape, _ADAPTER_RANK) if adapter is None else adapter
+    # a copy of the matrix that is merged, and what is added to it
+    return memory._replace(
+        whole={**memory.whole, "adapter": size, "merging": 8.0 * shape.width * shape.inner}
+    )
+
+
 def _find_largest(*phases: dict[str, float]) -> dict[str, float]:
     """Return what is needed at once in the phase that needs most."""
     sums = [sum(terms.values()) for terms in phases]
@@ -234,4 +260,4 @@ def request_host(memory: Memory, gpu: bool, passing: float = 0.0) -> float:
     """
     if not gpu:
         return _LIBRARIES + memory.total
-    return _LIBRARIES + max(passing, min(memory.divided["weights"], _SHARD))
+    return _LIBRARIES + max(passing, min(memory.divided["weights"], SHARD))

@@ -84,6 +84,11 @@ def count_bytes_per_weight(folder: Path, quantization: str) -> float | None:
     return None if find_quantization(folder) else _BYTES.get(quantization)
 
 
+def estimate_bytes_per_weight(quantization: str) -> float:
+    """Return the bytes of a quantised weight before its file is there; gptq and awq are taken for 4 bits."""
+    return _BYTES.get(quantization, _BYTES["bitsandbytes-4bit"])
+
+
 def make_loading_options(folder: Path, quantization: str, dtype: str) -> dict[str, Any]:
     """Return what `from_pretrained` needs to quantise on loading; nothing if the weights are stored so."""
     if not quantization or find_quantization(folder):

@@ -12,8 +12,10 @@ from fathom.config.models import Adaptation, Adapter
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io.files import read_json
+from fathom.models.adapters import ADAPTER_WEIGHTS
 from fathom.models.memory import (
     GB,
+    SHARD,
     Memory,
     Training,
     count_needed_gpus,
@@ -21,10 +23,13 @@ from fathom.models.memory import (
     measure_lens,
     measure_scoring,
     measure_training,
+    merge_adapter,
+    quantize,
     request_card,
     request_host,
 )
-from fathom.models.registry import CHAT, read_registry
+from fathom.models.quantization import estimate_bytes_per_weight
+from fathom.models.registry import CHAT, Entry, read_registry
 from fathom.models.shapes import Shape, find_shape, parse_shape, read_shape
 from fathom.models.steps import LARGE
 from fathom.running.resources import Rate
@@ -125,21 +130,24 @@ class Needs:
         if shape is None:
             return Need(_UNKNOWN_HOST * growth, 0, 0 if stays else 1, None, minutes)
         if stays:
-            memory = next(self._measure(rule, model, shape, "cpu"))
+            memory = next(self._fit_weights(rule, model, shape, "cpu"))
             host = math.ceil(request_host(memory, gpu=False) / MB) + _TABLES
             return Need(host * growth, 0, 0, None, minutes)
         cards = self._cards or [UNKNOWN]
-        for memory in self._measure(rule, model, shape, "cuda"):
+        for memory in self._fit_weights(rule, model, shape, "cuda"):
             larger = Memory(*({name: size * (1 << short) for name, size in part.items()} for part in memory))
             chosen = choose_card(larger, cards, rule in (*SCORING, *LAYERS))
             if chosen:
                 break
         else:
             chosen = cards[-1], 1  # the job says what is missing
-        on_gpu = bool(self._cards)
+        row = self._find_row(model)
+        on_gpu = bool(self._cards) or bool(row and row.quantization)  # no processor computes with those
         # without a GPU nothing is halved: memory of the host does not run out with a message
-        memory = memory if on_gpu else next(self._measure(rule, model, shape, "cpu"))
+        memory = memory if on_gpu else next(self._fit_weights(rule, model, shape, "cpu"))
         passing = 4.0 * shape.parameters if rule in ("adapt_model", "train_model") else 0.0
+        if row and row.quantization:  # a file of weights is quantised on its way to the GPU
+            passing = min(4.0 * shape.parameters, SHARD)
         host = math.ceil(request_host(memory, on_gpu, passing) / MB) + _TABLES + (_DRIVER if on_gpu else 0)
         wanted = math.ceil(request_card(larger, chosen[1]) / MB)
         return Need(host * growth, wanted, chosen[1], chosen[0].model or None, minutes)
@@ -157,7 +165,7 @@ class Needs:
             if not self._cards or self._stays_on_processor(rule):
                 continue
             shape = self.find_shape(model)
-            sizes = list(self._measure(rule, model, shape, "cuda")) if shape else []
+            sizes = list(self._fit_weights(rule, model, shape, "cuda")) if shape else []
             if shape and not any(choose_card(each, self._cards, rule in SCORING) for each in sizes):
                 raise self._refuse(rule, model, shape, sizes[-1])
 
@@ -211,9 +219,10 @@ class Needs:
                     "tie_word_embeddings": True,
                 }
             )
-        return self._read_fetched(name) or (
-            find_shape(self._entries[name], self._registry) if name in self._entries else None
-        )
+        if shape := self._read_fetched(name):
+            return shape
+        row = self._entries.get(name)
+        return find_shape(self._entries[row.adapter_of or name], self._registry) if row else None
 
     def _read_fetched(self, model: str) -> Shape | None:
         """Return the shape of a model that has been fetched, from its own config.json."""
@@ -222,6 +231,31 @@ class Needs:
             return None
         config = pointer.parent / read_json(pointer)["path"] / "config.json"
         return read_shape(config) if config.is_file() else None
+
+    def _find_row(self, model: str) -> Entry | None:
+        """Return the registry's row of a model that is loaded as it was fetched; None for one made here."""
+        models, name = self._config.models, model.removesuffix(CHAT)
+        return None if name in models.adapted or name in models.train else self._entries.get(name)
+
+    def _measure_adapter(self, row: Entry) -> float | None:
+        """Return the bytes of an adapter's weights, None if they are not here yet."""
+        folder = self._registry.parent / Path(row.source).expanduser()
+        pointer = Path(self._results, "models", row.name, "model.json")
+        if pointer.is_file():
+            folder = pointer.parent / str(read_json(pointer).get("adapter"))
+        file = folder / ADAPTER_WEIGHTS
+        return float(file.stat().st_size) if file.is_file() else None
+
+    def _fit_weights(self, rule: str, model: str, shape: Shape, device: str) -> Iterator[Memory]:
+        """Yield what :meth:`_measure` yields, with quantised weights or an adapter as the registry says."""
+        row = self._find_row(model)
+        for plain in self._measure(rule, model, shape, device):
+            fitted = plain
+            if row and row.quantization:
+                fitted = quantize(plain, shape, estimate_bytes_per_weight(row.quantization))
+            if row and row.adapter_of:
+                fitted = merge_adapter(fitted, shape, self._measure_adapter(row))
+            yield fitted
 
     def _measure(self, rule: str, model: str, shape: Shape, device: str) -> Iterator[Memory]:
         """Yield a step's memory: as configured, then with smaller micro-batches, as programs halve them."""

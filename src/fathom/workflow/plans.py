@@ -134,7 +134,9 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     if measured is not None:
         known = measure_rates(measured, known)
     registry = read_registry(request.find(config.models.registry))
-    parameters = {name: float(entry.parameters or 0) for name, entry in registry.items()}
+    parameters = {
+        name: float(registry[entry.adapter_of or name].parameters or 0) for name, entry in registry.items()
+    }
     sizes = measure_corpus(config)
     rules, unknown = estimate(jobs, known, sizes, parameters)
     models = estimate_models(jobs, known, sizes, parameters)

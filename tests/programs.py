@@ -20,6 +20,8 @@ MODELS = (
     "transformers.models.gpt2.modeling_gpt2", "transformers.models.llama.modeling_llama",
 )  # fmt: skip
 """What programs import that load a model."""
+TUNING = (*MODELS, "peft", "transformers.trainer")
+"""What programs import that tune a model."""
 STATISTICS = (*LIGHT, "scipy.stats")
 """What programs import that compare models or rankings."""
 DRAWING = (

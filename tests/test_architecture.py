@@ -4,6 +4,7 @@ import ast
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _LIBRARY = _ROOT / "src" / "fathom"
 _MODULES = sorted(_LIBRARY.rglob("*.py"))
 _SCRIPTS = list_programs()
+_CODE = [*_MODULES, *_SCRIPTS]
 _LEVELS = {
     "errors": 0, "io": 1, "config": 2, "running": 3, "numerics": 3,
     "corpus": 4, "benchmark": 5, "models": 6, "scoring": 7,
@@ -75,65 +77,86 @@ def test_there_is_something_to_check():
     assert {_room(path) for path in _MODULES} - {"__init__"} <= set(_LEVELS)
 
 
-@pytest.mark.parametrize("path", _MODULES, ids=_name)
-def test_rooms_import_downwards_only(path):
-    room = _room(path)
-    others = {name.split(".")[1] for name in _imports(_tree(path)) if name.startswith("fathom.")}
-    others -= {room, "__version__"}
-    assert {other for other in others if _LEVELS[other] >= _LEVELS.get(room, 0)} == set()
+def _check(rule: Callable[[Path], object], paths: list[Path] = _CODE) -> None:
+    """Check that a rule finds nothing wrong in any of the files; otherwise say what and where."""
+    found = {_name(path): wrong for path in paths if (wrong := rule(path))}
+    assert found == {}
 
 
-@pytest.mark.parametrize("path", _MODULES, ids=_name)
-def test_the_library_knows_neither_snakemake_nor_yaml(path):
-    names = {name.split(".")[0] for name in _imports(_tree(path))}
-    assert "snakemake" not in names
-    # configuration is read from YAML, and a card's front matter is written in it
-    assert "yaml" not in names or path.name in {"whole.py", "card.py"}
+def test_rooms_import_downwards_only():
+    def find(path: Path) -> set[str]:
+        room = _room(path)
+        others = {name.split(".")[1] for name in _imports(_tree(path)) if name.startswith("fathom.")}
+        others -= {room, "__version__"}
+        return {other for other in others if _LEVELS[other] >= _LEVELS.get(room, 0)}
+
+    _check(find, _MODULES)
 
 
-@pytest.mark.parametrize("path", [*_MODULES, *_SCRIPTS], ids=_name)
-def test_modules_and_functions_are_short(path):
-    assert len(path.read_text().splitlines()) <= 400
-    long = {f.name: _length(f) for f in _functions(_tree(path)) if _length(f) > 60}
-    assert long == {}
+def test_the_library_knows_neither_snakemake_nor_yaml():
+    def find(path: Path) -> set[str]:
+        # configuration is read from YAML, and a card's front matter is written in it
+        foreign = {"snakemake"} if path.name in {"whole.py", "card.py"} else {"snakemake", "yaml"}
+        return foreign & {name.split(".")[0] for name in _imports(_tree(path))}
+
+    _check(find, _MODULES)
 
 
-@pytest.mark.parametrize("path", [*_MODULES, *_SCRIPTS], ids=_name)
-def test_nothing_is_executed_unpickled_or_trusted(path):
-    tree = _tree(path)
-    calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    assert calls & {"eval", "exec", "compile", "__import__", "os.system", "torch.load", "yaml.load"} == set()
-    assert {name.split(".")[0] for name in _imports(tree)} & {"pickle", "joblib", "dill", "shelve"} == set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg in {"trust_remote_code", "allow_pickle", "shell"}:
-            assert isinstance(node.value, ast.Constant), f"line {node.value.lineno}: {node.arg}"
-            assert node.value.value is False, f"line {node.value.lineno}: {node.arg}"
+def test_modules_are_short():
+    _check(lambda path: [lines] if (lines := len(path.read_text().splitlines())) > 400 else [])
 
 
-@pytest.mark.parametrize("path", [*_MODULES, *_SCRIPTS], ids=_name)
-def test_no_error_is_swallowed(path):
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.ExceptHandler):
-            assert node.type is not None, f"line {node.lineno}: bare except"
-            assert ast.unparse(node.type) not in {"Exception", "BaseException"}, f"line {node.lineno}"
+def test_functions_are_short():
+    _check(lambda path: {f.name: _length(f) for f in _functions(_tree(path)) if _length(f) > 60})
 
 
-@pytest.mark.parametrize("path", _MODULES, ids=_name)
-def test_the_library_does_not_print(path):
-    if _room(path) == "commands":
-        return
-    calls = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.Call)]
-    assert [node.lineno for node in calls if ast.unparse(node.func) == "print"] == []
+def test_nothing_is_executed_unpickled_or_trusted():
+    calls = {"eval", "exec", "compile", "__import__", "os.system", "torch.load", "yaml.load"}
+    modules = {"pickle", "joblib", "dill", "shelve"}
+    trust = {"trust_remote_code", "allow_pickle", "shell"}
+
+    def find(path: Path) -> list[str]:
+        nodes = list(ast.walk(_tree(path)))
+        found = [name for node in nodes if isinstance(node, ast.Call) if (name := _called(node)) in calls]
+        found += {name.split(".")[0] for name in _imports(_tree(path))} & modules
+        keywords = [node for node in nodes if isinstance(node, ast.keyword) and node.arg in trust]
+        found += [ast.unparse(node) for node in keywords if ast.unparse(node.value) != "False"]
+        return found
+
+    _check(find)
 
 
-@pytest.mark.parametrize("path", [*_MODULES, *_SCRIPTS], ids=_name)
-def test_everything_public_is_described(path):
-    tree = _tree(path)
-    assert ast.get_docstring(tree) or path.name == "__init__.py"
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    public = [node for node in nodes if not node.name.startswith("_") and not _is_inner(tree, node)]
-    bare = [node.name for node in public if not ast.get_docstring(node)]
-    assert bare == []
+def test_no_error_is_swallowed():
+    def find(path: Path) -> list[int]:
+        handlers = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.ExceptHandler)]
+        broad = {"Exception", "BaseException"}
+        return [node.lineno for node in handlers if not node.type or ast.unparse(node.type) in broad]
+
+    _check(find)
+
+
+def test_the_library_does_not_print():
+    def find(path: Path) -> list[int]:
+        calls = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.Call)]
+        return [node.lineno for node in calls if _called(node) == "print"]
+
+    _check(find, [path for path in _MODULES if _room(path) != "commands"])
+
+
+def test_everything_public_is_described():
+    def find(path: Path) -> list[str]:
+        tree = _tree(path)
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        bare = [node for node in nodes if not node.name.startswith("_") and not ast.get_docstring(node)]
+        described = ast.get_docstring(tree) or path.name == "__init__.py"
+        return [node.name for node in bare if not _is_inner(tree, node)] + [""] * (not described)
+
+    _check(find)
+
+
+def _called(node: ast.Call) -> str:
+    """Return the name that a call calls."""
+    return ast.unparse(node.func)
 
 
 def _is_inner(tree: ast.Module, node: ast.AST) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.programs import MODELS, run_command, run_program
+from tests.programs import TUNING, run_command, run_program
 
 from fathom.commands.gpu.checks import Check, Measured, Place, run_checks
 from fathom.commands.gpu.correctness import compare_scores, judge_halving
@@ -21,7 +21,7 @@ QUICKLY = ("check-gpu", "--device", "cpu", "--quick", "--output")
 
 
 def test_every_check_runs_on_a_processor(tmp_path: Path) -> None:
-    done = run_command(*QUICKLY, tmp_path, imports=MODELS)
+    done = run_command(*QUICKLY, tmp_path, imports=TUNING)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = read_json(tmp_path / "gpu-check.json")["lines"]
     assert [(line["check"], line["shape"]) for line in lines] == [
@@ -50,7 +50,7 @@ def test_a_wrong_rank_is_reported_as_failed(tmp_path: Path) -> None:
         "    return scores.with_columns(rank=type(scores['rank'])(rank))\n"
         "correctness.score = planted\nrunpy.run_module('fathom.commands', run_name='__main__')\n"
     )
-    done = run_program(program, *QUICKLY, tmp_path / "out", "--only", "float32 against", imports=MODELS)
+    done = run_program(program, *QUICKLY, tmp_path / "out", "--only", "float32 against", imports=TUNING)
     assert done.returncode == 1
     assert f"failed: {RANKS.name} (tiny GPT-2)\n" in done.stderr
     verdicts = [line["verdict"] for line in read_json(tmp_path / "out" / "gpu-check.json")["lines"]]
@@ -129,7 +129,7 @@ def test_what_is_missing_is_named_at_once() -> None:
 
 def test_no_gpu_gives_one_message(tmp_path: Path) -> None:
     done = run_command(
-        "check-gpu", "--output", tmp_path, imports=MODELS, environment={"CUDA_VISIBLE_DEVICES": ""}
+        "check-gpu", "--output", tmp_path, imports=TUNING, environment={"CUDA_VISIBLE_DEVICES": ""}
     )
     assert done.returncode == 1
     assert "--device: no GPU to check: " in done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 from safetensors import safe_open
-from tests.programs import MODELS, find_program, find_python
+from tests.programs import TUNING, find_program, find_python
 from tests.tuning.conftest import COMPLETION, LORA
 
 from fathom.io.contracts.benchmark import PAIRS
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def start(program: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [find_python((*MODELS, "peft")), find_program(program), *arguments]
+    command = [find_python(TUNING), find_program(program), *arguments]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     return subprocess.Popen(
         [str(part) for part in command], env=environment, text=True, stderr=subprocess.PIPE

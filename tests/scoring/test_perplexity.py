@@ -200,6 +200,20 @@ def test_bfloat16_is_near(tokenizer: Any) -> None:
     assert near.nats == pytest.approx(exact.nats, rel=0.02)
 
 
+def test_copies_share_the_work_and_change_nothing(tokenizer: Any) -> None:
+    copies, texts = [make_model("llama"), make_model("llama")], make_texts(70, 3, 25, 9, 30)
+    read = [0, 0]
+    for place, each in enumerate(copies):
+
+        def count(*_: Any, place: int = place) -> None:
+            read[place] += 1
+
+        each.get_input_embeddings().register_forward_hook(count)
+    alone = score_texts(make_model("llama"), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
+    assert score_texts(copies, tokenizer, texts, Windows(20, 10), 64, add_bos=True).equals(alone)
+    assert min(read) > 1 and abs(read[0] - read[1]) <= 1
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     count=st.integers(0, 60), start=st.integers(1, 4), window=st.integers(1, 25),

@@ -94,7 +94,7 @@ def _measure_perplexity(
     windows = fit_windows(model.model, settings)
     pointer, batch_tokens = model.pointer, model.settings.batch_tokens
     scores = score_texts(
-        model.model, model.tokenizer, chosen, windows, batch_tokens, pointer.add_bos, pointer.name
+        model.copies, model.tokenizer, chosen, windows, batch_tokens, pointer.add_bos, pointer.name
     )
     total = sum_likelihoods(scores)
     report = {
@@ -192,7 +192,9 @@ def score_texts(
 
     Parameters
     ----------
-    model, tokenizer : transformers causal language model and its tokenizer
+    model : transformers causal language model, or list of copies of one model on several devices
+        Batches are distributed over the devices; the likelihoods do not depend on their number.
+    tokenizer : transformers tokenizer
     texts : DataFrame
         Columns doc_id, text.
     windows : Windows
@@ -219,23 +221,24 @@ def score_texts(
     cut = [(row, window) for row, each in enumerate(documents) for window in cut_windows(each, windows)]
     cut.sort(key=lambda item: (-len(item[1].ids), doc_ids[item[0]], item[1].ids))
     parts: list[list[float]] = [[] for _ in documents]
-    with evaluate_models([model]):
-        for row, log_probability in _score_windows(model, cut, batch_tokens, name):
+    models = model if isinstance(model, list) else [model]
+    with evaluate_models(models):
+        for row, log_probability in _score_windows(models, cut, batch_tokens, name):
             _check_finite(log_probability, doc_ids[row], name)
             parts[row] += (-log_probability).tolist()
     return _make_frame(doc_ids, documents, parts)
 
 
 def _score_windows(
-    model: Any, windows: Sequence[tuple[int, ScoredSequence]], batch_tokens: int, name: str
+    models: Sequence[Any], windows: Sequence[tuple[int, ScoredSequence]], batch_tokens: int, name: str
 ) -> Iterator[tuple[int, "NDArray[np.float64]"]]:
     """Yield, for each window, the row of its document and the log-probabilities of its scored tokens."""
     if not windows:
         return
     sample = windows[0][1].ids
-    replica = open_replica(model, sample[: max(1, len(sample) - 1)], name)
+    replicas = [open_replica(each, sample[: max(1, len(sample) - 1)], name) for each in models]
     waiting = iter(windows)
-    for found in score_sequences([replica], [window for _, window in windows], batch_tokens, None):
+    for found in score_sequences(replicas, [window for _, window in windows], batch_tokens, None):
         done = 0
         while done < len(found.log_probability):
             row, window = next(waiting)

@@ -15,7 +15,7 @@ from fathom.config.layers import LayerSettings, TunedLens
 from fathom.errors import InputError
 from fathom.layers.measurements import DomainFiles, plan_layers
 from fathom.models.loading import read_pointer
-from fathom.models.measurements import OpenModel, measure_all
+from fathom.models.measurements import OpenModel, add_measuring, measure_all
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
 
 
@@ -45,7 +45,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
+    add_measuring(parser)
     add_tables(
         parser,
         "--domain",
@@ -55,10 +55,5 @@ if __name__ == "__main__":
         required=True,
     )
     add_tables(parser, "--texts", ("NAME",), "name and texts of a domain, to train a tuned lens on")
-    parser.add_argument(
-        "--wordlists", type=Path, default=Path("config/wordlists"), help="folder with stopwords.txt"
-    )
-    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
-    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
     add_settings(parser, Settings)
     run_program(parser, main)

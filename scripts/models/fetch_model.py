@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fathom.models.fetching import locate_pointer
 from fathom.models.loading import write_pointer
+from fathom.models.registry import add_row
 from fathom.running.program import run_program
 
 
@@ -15,10 +16,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="name of the model in the registry")
-    parser.add_argument(
-        "--registry", type=Path, default=Path("config/models.tsv"), help="model registry (TSV)"
-    )
+    add_row(parser)
     parser.add_argument("--weights", type=Path, help="folder of the model, if fetch_weights has made one")
     parser.add_argument("--pointer", type=Path, required=True, help="output pointer of the model (JSON)")
     run_program(parser, main)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from fathom.models.fetching import copy_tokenizer, locate_model
-from fathom.models.registry import find_model, read_registry
+from fathom.models.registry import add_row, find_model, read_registry
 from fathom.running.program import run_program
 
 
@@ -19,9 +19,6 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="name of the model in the registry")
-    parser.add_argument(
-        "--registry", type=Path, default=Path("config/models.tsv"), help="model registry (TSV)"
-    )
+    add_row(parser)
     parser.add_argument("--output", type=Path, required=True, help="tokenizer folder")
     run_program(parser, main)

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from fathom.io.files import write_atomically
-from fathom.models.registry import find_model, read_registry
+from fathom.models.registry import add_row, find_model, read_registry
 from fathom.running.program import run_program
 
 
@@ -29,9 +29,6 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="name of the model in the registry")
-    parser.add_argument(
-        "--registry", type=Path, default=Path("config/models.tsv"), help="model registry (TSV)"
-    )
+    add_row(parser)
     parser.add_argument("--output", type=Path, required=True, help="model folder")
     run_program(parser, main)

@@ -13,7 +13,7 @@ from pathlib import Path
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring
 from fathom.config.section import Section
 from fathom.models.loading import read_pointer
-from fathom.models.measurements import Measurement, OpenModel, measure_all
+from fathom.models.measurements import Measurement, OpenModel, add_measuring, measure_all
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.attribute_rate import plan_attribute_rate
 from fathom.scoring.files import name_files, plan_ranks
@@ -60,7 +60,7 @@ def plan(arguments: argparse.Namespace, settings: Settings) -> list[Measurement]
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
+    add_measuring(parser)
     add_tables(
         parser,
         "--pairs",
@@ -76,11 +76,6 @@ if __name__ == "__main__":
         ("NAME", "SENTENCES"),
         "a name, matched sentences and rates by keyword to write",
     )
-    parser.add_argument(
-        "--wordlists", type=Path, default=Path("config/wordlists"), help="folder with stopwords.txt"
-    )
-    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
-    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
     parser.add_argument(
         "--gpus",
         type=int,

@@ -1,5 +1,6 @@
 """Everything that is measured of one model, with one load of its weights."""
 
+import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -121,6 +122,16 @@ class Measurement:
         """Return a hash of everything that the result depends on."""
         hashes = [hash_file(require_file(path)) for path in self.inputs]
         return make_key(self.module, model.key, self.settings, hashes)
+
+
+def add_measuring(parser: argparse.ArgumentParser) -> None:
+    """Add what all programs that measure a model take beside what they measure."""
+    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
+    parser.add_argument(
+        "--wordlists", type=Path, default=Path("config/wordlists"), help="folder with stopwords.txt"
+    )
+    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
+    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
 
 
 def measure_all(model: OpenModel, measurements: Sequence[Measurement], finished: Path) -> None:

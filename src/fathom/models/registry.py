@@ -1,5 +1,6 @@
 """The model registry, `config/models.tsv`: models from the hub or from local folders."""
 
+import argparse
 import difflib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -134,6 +135,14 @@ def find_model(entries: dict[str, Entry], name: str, path: Path | str) -> Entry:
         hint = f"did you mean {nearest[0]}?" if nearest else f"known: {', '.join(sorted(entries))}"
         raise InputError(f"unknown model {name!r}", str(path), hint)
     return entries[name]
+
+
+def add_row(parser: argparse.ArgumentParser) -> None:
+    """Add `--name` and `--registry`, which say what a program fetches."""
+    parser.add_argument("--name", required=True, help="name of the model in the registry")
+    parser.add_argument(
+        "--registry", type=Path, default=Path("config/models.tsv"), help="model registry (TSV)"
+    )
 
 
 def _read_row(row: dict[str, str], where: str) -> Entry:

@@ -50,15 +50,20 @@ VALUES = {
 }
 
 
-@pytest.fixture(scope="module")
-def needs() -> Needs:
+def make_needs(**changes: object) -> Needs:
+    """Return the needs of a run with some sections of its own."""
     return Needs(
-        read_config(VALUES, "test"),
+        read_config({**VALUES, **changes}, "test"),
         ROOT / "config" / "models.tsv",
         read_rates(ROOT / "config" / "rates.tsv"),
         CARDS,
         "results/none",
     )
+
+
+@pytest.fixture(scope="module")
+def needs() -> Needs:
+    return make_needs()
 
 
 def find_resources(name: str, attempt: int) -> dict[str, int]:
@@ -155,6 +160,11 @@ def test_every_attempt_fits_a_partition_without_gpus(name):
 def test_a_job_gets_the_partition_whose_gpus_hold_its_model(needs, name, model, wanted):
     for attempt in range(1, ATTEMPTS + 1):
         assert find_partition(name, ask(needs.find(name, model, attempt))) == wanted, attempt
+
+
+@pytest.mark.parametrize("name", ["score_model", "measure_layers"])
+def test_scoring_on_processors_goes_to_a_partition_without_gpus(name):
+    assert find_partition(name, ask(make_needs(scoring={"device": "cpu"}).find(name, "Llama-2-7b"))) == "cpu"
 
 
 def test_a_job_that_ran_out_of_gpu_memory_gets_a_larger_gpu(needs):

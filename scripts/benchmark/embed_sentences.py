@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def main(arguments: argparse.Namespace) -> None:
     """Read a table of sentences, embed its distinct ones, write float32 [rows, dimension] as .npy."""
-    from fathom.benchmark.embedding_devices import choose_computation
+    from fathom.benchmark.embedding_devices import PLAIN, choose_computation
     from fathom.benchmark.reuse import describe_embedding, find_vectors
     from fathom.benchmark.vectors import write_vectors
     from fathom.running.devices import name_gpu
@@ -30,7 +30,8 @@ def main(arguments: argparse.Namespace) -> None:
     settings = read_settings(arguments.settings, Embedding)
     table = read_table(arguments.sentences, SENTENCES, ["doc_id", "row", "sentence"])
     count = len(table)
-    computation = choose_computation(settings)
+    # most slices of a domain's corpus may be empty: then nothing heavy is imported
+    computation = choose_computation(settings) if len(table) else PLAIN
     method = describe_embedding(settings, computation.precision)
     known = find_vectors(arguments.previous, table, method)
     sentences = table.unique("row", keep="first", maintain_order=True).sort("row")["sentence"]

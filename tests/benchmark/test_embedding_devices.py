@@ -1,10 +1,12 @@
 """Device and precision are chosen by settings and machine; a batch that a GPU cannot hold is halved."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from tests.programs import run_program
 
 from fathom.benchmark import embedding_devices as module
 from fathom.benchmark import embedding_models
@@ -12,6 +14,8 @@ from fathom.benchmark.embedding import SentenceEncoder
 from fathom.benchmark.embedding_devices import Computation, choose_computation
 from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
+from fathom.io.contracts.corpus import SENTENCES as SENTENCE_TABLE
+from fathom.io.tables import make_empty_table, write_table
 
 SENTENCES = ["deep nets learn", "a", "the Ising model of a market with noise", "b c", "deep graph nets"]
 
@@ -51,6 +55,16 @@ def test_devices_that_do_not_exist_are_refused(machine, device, gpus):
     with pytest.raises(InputError, match=f"no device '{device}'") as error:
         choose_computation(Embedding(device=device))
     assert "embedding.device" in str(error.value)
+
+
+def test_a_slice_without_sentences_asks_for_no_device(tmp_path):
+    write_table(tmp_path / "s.parquet", make_empty_table(SENTENCE_TABLE), SENTENCE_TABLE)
+    settings = json.dumps({"device": "cuda:99"})
+    inputs = ["--sentences", tmp_path / "s.parquet", "--settings", settings]
+    outputs = ["--output", tmp_path / "e.npy", "--report", tmp_path / "e.json"]
+    done = run_program("embed_sentences.py", *inputs, *outputs)
+    assert done.returncode == 0, done.stderr
+    assert len(np.load(tmp_path / "e.npy")) == 0
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 _SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """Return the folder of real data beside the repository; skip where there is none."""
     if not _SHARED.is_dir():

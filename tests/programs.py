@@ -36,7 +36,10 @@ SNAKEMAKE = (
     "pandas", "requests", "smart_open", "jinja2", "docutils.core", "snakemake.report.html_reporter",
 )  # fmt: skip
 """What a dry run of Snakemake imports."""
-WORKFLOW = (*SNAKEMAKE, *MODELS, *DRAWING, "transformers.models.bert.modeling_bert", "spacy")
+WORKFLOW = (
+    *SNAKEMAKE, *MODELS, *DRAWING, "transformers.models.bert.modeling_bert", "spacy", "gensim.models.phrases",
+    "sklearn.feature_extraction.text",
+)  # fmt: skip
 """What a run of the workflow imports, its jobs included."""
 
 

@@ -1,10 +1,54 @@
-"""A small corpus of real text for the end-to-end runs."""
+"""A small corpus of real text for the end-to-end runs, and one run that several of them look at."""
 
+import fcntl
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
 import pytest
-from tests.end_to_end.project import read_records
+from tests.end_to_end.project import (
+    PAIRS,
+    copy_project,
+    read_records,
+    run_snakemake,
+    write_shards,
+    write_tiny_config,
+)
+
+
+def _make_once(paths: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder that is made by whichever process of this test run needs it first."""
+    top = paths.getbasetemp()
+    folder = (top.parent if top.name.startswith("popen-") else top) / name
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            new = paths.mktemp(name)
+            make(new)
+            new.rename(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
 def records(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
     """Return documents of two fields."""
-    return read_records(tmp_path_factory.mktemp("docstrings"))
+
+    def make(folder: Path) -> None:
+        (folder / "records.json").write_bytes(orjson.dumps(read_records(folder)))
+
+    return orjson.loads((_make_once(tmp_path_factory, "docstrings", make) / "records.json").read_bytes())
+
+
+@pytest.fixture(scope="session")
+def from_scratch(tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, object]]) -> Path:
+    """Return a project with the pairs of all documents, made on two cores."""
+
+    def make(folder: Path) -> None:
+        copy_project(folder)
+        anew = sorted(records, key=lambda record: str(record["text"]))
+        config = write_tiny_config(folder, write_shards(anew, folder / "input", ["b.jsonl.gz", "z.jsonl"]))
+        pairs = [f"results/tiny/{name}" for name in PAIRS]
+        done = run_snakemake(folder, "-c2", "--configfile", str(config), "--", *pairs)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return _make_once(tmp_path_factory, "from-scratch", make)

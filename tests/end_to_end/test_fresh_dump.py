@@ -8,23 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.end_to_end.project import copy_project, run_snakemake, write_shards, write_tiny_config
+from tests.end_to_end.project import PAIRS, copy_project, run_snakemake, write_shards, write_tiny_config
 
-PAIRS = [f"{variant}/pairs.{kind}" for variant in ("tf", "tfidf") for kind in ("jsonl", "parquet")]
 CHANGED, NEW = 5, 12
 
 
 def run(folder: Path, shards: list[Path], name: str, *targets: str, **changes: Any) -> None:
     """Run the benchmark of one dump, and what is asked for beside it."""
     config = write_tiny_config(folder, shards, run=name, **changes)
-    pairs = [f"results/{name}/near/benchmark/{file}" for file in PAIRS]
+    pairs = [f"results/{name}/{file}" for file in PAIRS]
     done = run_snakemake(folder, "-c1", "--configfile", str(config), "--", *pairs, *targets)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def hash_run(folder: Path, name: str) -> dict[str, str]:
+def hash_run(top: Path) -> dict[str, str]:
     """Return the sha256 of each table of sentences and splits, embeddings, and pairs of a run."""
-    top = folder / "results" / name
     files = [
         *top.glob("corpus/s*/*.parquet"),
         *top.glob("corpus/embeddings/*.npy"),
@@ -37,17 +35,16 @@ def hash_run(folder: Path, name: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def dumps(tmp_path_factory, records):
+def dumps(tmp_path_factory, records, from_scratch):
     """Run dump A, then dump B with `previous`: other shards, some documents changed, some new."""
     folder = copy_project(tmp_path_factory.mktemp("project"))
     old = [dict(record) for record in records[NEW:]]
+    for record in old[:CHANGED]:
+        record["text"] = f"{record['text']}\n\nThis sentence stood in the first version of the paper."
     run(folder, write_shards(old, folder / "a", ["b.jsonl.gz"]), "first")
-    new = [dict(record) for record in reversed(records)]
-    for record in new[:CHANGED]:
-        record["text"] = f"{record['text']}\n\nThis sentence was added to the second version of the paper."
-    shards = write_shards(new, folder / "b", ["b.jsonl.gz", "z.jsonl"])
+    shards = [shutil.copy(from_scratch / "input" / name, folder) for name in ("b.jsonl.gz", "z.jsonl")]
     run(folder, shards, "second", "results/second/changes.csv", previous="first")
-    return folder, shards, old, new
+    return folder, shards, old, records
 
 
 def read_counts(folder: Path) -> dict[tuple[str, str, str], dict[str, str]]:
@@ -55,14 +52,10 @@ def read_counts(folder: Path) -> dict[tuple[str, str, str], dict[str, str]]:
         return {(row["domain"], row["what"], row["variant"]): row for row in csv.DictReader(stream)}
 
 
-def test_the_result_is_that_of_a_run_from_scratch(dumps, tmp_path):
-    folder, shards, _, _ = dumps
-    scratch = copy_project(tmp_path)
-    shutil.copytree(folder / "b", scratch / "b")
-    run(scratch, [scratch / "b" / shard.name for shard in shards], "second")
-    found = hash_run(folder, "second")
+def test_the_result_is_that_of_a_run_from_scratch(dumps, from_scratch):
+    found = hash_run(dumps[0] / "results" / "second")
     assert len(found) == 2 + 2 + 2 + len(PAIRS)
-    assert found == hash_run(scratch, "second")
+    assert found == hash_run(from_scratch / "results" / "tiny")
 
 
 def test_only_new_and_changed_documents_are_split_and_embedded_again(dumps):
@@ -108,8 +101,8 @@ def test_the_report_says_what_changed(dumps):
 
 def test_both_benchmarks_stay_and_naming_the_earlier_run_reruns_nothing(dumps):
     folder, shards, _, _ = dumps
-    assert all((folder / "results/first/near/benchmark" / name).is_file() for name in PAIRS)
-    pairs = [f"results/second/near/benchmark/{name}" for name in PAIRS]
+    assert all((folder / "results/first" / name).is_file() for name in PAIRS)
+    pairs = [f"results/second/{name}" for name in PAIRS]
     for changes in ({}, {"previous": "first"}):
         config = write_tiny_config(folder, shards, run="second", **changes)
         done = run_snakemake(folder, "-n", "-c1", "--configfile", str(config), "--", *pairs)

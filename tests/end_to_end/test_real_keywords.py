@@ -28,16 +28,25 @@ TABLE_4 = {
 }
 
 
-@pytest.mark.parametrize("domain", TABLE_4)
-def test_keywords_of_the_papers_are_found(domain, shared, tmp_path):
-    selection = Selection(domains={domain: Domain(categories=[domain])})
-    records = tmp_path / "metadata.parquet"
+@pytest.fixture(scope="module")
+def abstracts(shared, tmp_path_factory) -> dict[str, dict[str, str]]:
+    """Return the abstracts of each domain by document; the metadata are read once."""
+    selection = Selection(domains={domain: Domain(categories=[domain]) for domain in TABLE_4})
+    records = tmp_path_factory.mktemp("records") / "metadata.parquet"
     read_metadata(shared / "arxiv" / "arxiv-metadata-oai-snapshot.json.gz", selection, records)
     frame = read_table(records, RECORDS, ["doc_id", "abstract", "domains"])
-    frame = frame.filter(frame["domains"].list.len() > 0)
-    abstracts = dict(frame.select("doc_id", "abstract").iter_rows())
+    return {
+        domain: dict(
+            frame.filter(frame["domains"].list.contains(domain)).select("doc_id", "abstract").iter_rows()
+        )
+        for domain in TABLE_4
+    }
+
+
+@pytest.mark.parametrize("domain", TABLE_4)
+def test_keywords_of_the_papers_are_found(domain, abstracts):
     rows, *_ = extract_keywords(
-        abstracts,
+        abstracts[domain],
         Keywords(),
         read_word_lists(ROOT / "config" / "wordlists"),
         SentenceEncoder(Embedding()).encode_exactly,

@@ -18,6 +18,9 @@ def main(arguments: argparse.Namespace) -> None:
     from fathom.benchmark.card import Description, write_card
     from fathom.benchmark.manifest import make_manifest
 
+    reports = dict(_read_report(text) for text in arguments.reports)
+    if arguments.draw is not None:
+        reports["draw"] = read_json(arguments.draw)[arguments.domain]
     manifest = make_manifest(
         {
             "pairs.parquet": arguments.pairs,
@@ -29,7 +32,7 @@ def main(arguments: argparse.Namespace) -> None:
         arguments.domain,
         arguments.variant,
         read_json(arguments.join_report),
-        dict(_read_report(text) for text in arguments.reports),
+        reports,
     )
     about = Description(
         arguments.domain,
@@ -58,6 +61,7 @@ if __name__ == "__main__":
     parser.add_argument("--vocabulary", type=Path, required=True, help="vocabulary.tsv of this variant")
     parser.add_argument("--join-report", type=Path, required=True, help="join_report.json of the corpus")
     parser.add_argument("--reports", nargs="*", default=[], metavar="NAME=FILE", help="reports of the steps")
+    parser.add_argument("--draw", type=Path, help="report of the draw of documents, by domain")
     parser.add_argument("--domain", required=True, help="name of the domain")
     parser.add_argument("--title", default="", help="display name of the domain; its name if empty")
     parser.add_argument("--variant", choices=VARIANTS, required=True, help="variant of the benchmark")

@@ -22,13 +22,16 @@ if TYPE_CHECKING:
 
 def main(arguments: argparse.Namespace) -> None:
     """Read a table of sentences, embed its distinct ones, write float32 [rows, dimension] as .npy."""
+    from fathom.benchmark.draw import keep_drawn
     from fathom.benchmark.embedding_devices import PLAIN, choose_computation
     from fathom.benchmark.reuse import describe_embedding, find_vectors
     from fathom.benchmark.vectors import write_vectors
     from fathom.running.devices import name_gpu
 
     settings = read_settings(arguments.settings, Embedding)
-    table = read_table(arguments.sentences, SENTENCES, ["doc_id", "row", "sentence"])
+    table = keep_drawn(
+        read_table(arguments.sentences, SENTENCES, ["doc_id", "row", "sentence"]), arguments.drawn
+    )
     count = len(table)
     # most slices of a domain's corpus may be empty: then nothing heavy is imported
     computation = choose_computation(settings) if len(table) else PLAIN
@@ -46,7 +49,8 @@ def main(arguments: argparse.Namespace) -> None:
     report = {"sentences": len(sentences), "reused_sentences": len(known.places)}
     made_by = {"device": name_gpu(computation.device) or "cpu", "precision": computation.precision}
     method = method or describe_embedding(settings, computation.precision)
-    write_json(arguments.report, {**report, **made_by, "method": method})
+    limited = {"limited": True} if arguments.drawn else {}
+    write_json(arguments.report, {**report, **made_by, **limited, "method": method})
 
 
 def make_encoder(
@@ -74,6 +78,7 @@ def make_encoder(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=Path, required=True, help="table of sentences")
+    parser.add_argument("--drawn", type=Path, help="table of drawn documents; without it all count")
     add_previous(parser)
     add_settings(parser, Embedding)
     parser.add_argument(

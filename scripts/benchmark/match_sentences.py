@@ -28,6 +28,7 @@ class Settings(Section):
 
 def main(arguments: argparse.Namespace) -> None:
     """Read sentences, embeddings and keywords; write the candidates."""
+    from fathom.benchmark.draw import keep_drawn
     from fathom.benchmark.embedding import SentenceEncoder
     from fathom.benchmark.gathering import GROUP
     from fathom.benchmark.matches import (
@@ -40,12 +41,12 @@ def main(arguments: argparse.Namespace) -> None:
 
     settings = read_settings(arguments.settings, Settings)
     min_cosine = settings.matches.min_cosine
-    sentences = read_table(arguments.sentences, SENTENCES)
+    sentences = keep_drawn(read_table(arguments.sentences, SENTENCES), arguments.drawn)
     embeddings = load_embeddings(arguments.embeddings)
     check_embeddings(sentences, embeddings, str(arguments.embeddings))
     here = pl.col("doc_id").is_in(sentences["doc_id"].unique().implode())
     inside = pl.col("domains").list.contains(arguments.domain)
-    wanted = select_rows(arguments.index, ["doc_id"], here & inside)
+    wanted = select_rows(arguments.drawn or arguments.index, ["doc_id"], here & inside)
     keywords = [row["keyword"] for row in read_delimited(arguments.keywords)]
     vectors = load_keyword_vectors(arguments.vectors, keywords)
     domain = sentences.join(wanted, on="doc_id", how="semi")
@@ -77,6 +78,7 @@ if __name__ == "__main__":
     parser.add_argument("--embeddings", type=Path, required=True, help="their embeddings, .npy")
     parser.add_argument("--embeddings-report", type=Path, required=True, help="report of the embeddings")
     parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
+    parser.add_argument("--drawn", type=Path, help="table of drawn documents, in place of the index")
     parser.add_argument("--domain", required=True, help="name of the domain")
     parser.add_argument("--keywords", type=Path, required=True, help="the domain's keywords.tsv")
     parser.add_argument("--vectors", type=Path, required=True, help="keywords.npy, written with keywords.tsv")

@@ -53,6 +53,20 @@ def test_the_front_matter_is_what_the_hub_reads() -> None:
     ]
 
 
+def test_what_a_limit_leaves_out_is_counted() -> None:
+    draw = {
+        "limit": 900,
+        "documents": 90,
+        "sentences": 899,
+        "left_out": {"documents": 910, "sentences": 9_101},
+    }
+    card = describe(make_pairs({"a": 3}), draw=draw)
+    assert "90 documents with 899 sentences (`sentences.limit`: 900)" in card
+    assert "Not looked at: 910 documents with 9,101 sentences." in card
+    assert "| draw | left out: sentences | 9,101 |" in card
+    assert "sentences.limit" not in describe(make_pairs({"a": 3}))
+
+
 def test_keywords_under_the_quota_are_listed() -> None:
     card = describe(make_pairs({"alpha": 3, "beta": 2, "gamma": 1}))
     assert "2 of 5 keywords have fewer than 3 pairs, and 2 have none" in card

@@ -36,6 +36,8 @@ def test_only_what_a_benchmark_depends_on_is_in() -> None:
     assert make(pairs={"tokenizer": "gpt2", "seed": 1}) != make()
     assert make(vocabulary={"min_cosine": 0.2}) != make()
     assert make()["parameters"]["domain"]["categories"] == ["cs.AI"]
+    assert make(sentences={"limit": 900})["parameters"]["sentences"]["limit"] == 900
+    assert "limit" not in make()["parameters"]["sentences"]  # as in manifests from before there was one
 
 
 def test_versions_are_public_ones_of_installed_packages() -> None:

@@ -84,6 +84,20 @@ def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures
     assert "direct_eval_stderr.csv" in done.stdout
 
 
+def test_a_limit_of_sentences_adds_one_job_that_embedding_waits_for():
+    place = ("--forceall", "-p", "--config", "run=plan")
+    done = plan(*place, "sentences={limit: 20000}")
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert jobs.count("draw_documents") == 1
+    limited = jobs.count("embed_sentences") + jobs.count("match_sentences")
+    assert done.stdout.count(" --drawn results/plan/corpus/drawn.parquet ") == limited > 0
+    assert done.stdout.count("--draw results/plan/corpus/drawn.json") == jobs.count("describe_benchmark") > 0
+    plain = plan(*place)
+    assert sorted(JOB.findall(plain.stdout)) == sorted(job for job in jobs if job != "draw_documents")
+    assert "--draw" not in plain.stdout
+
+
 def test_a_run_ranks_its_own_models():
     jobs = JOB.findall(plan(*EVERYTHING[:-1], "rankings").stdout)
     assert {"collect_run_scores", "compare_rankings", "compare_models"} <= set(jobs)

@@ -48,6 +48,14 @@ def test_where_sentences_are_embedded_changes_no_other_step():
     assert settings(embedding={"batch_tokens": 64}).of_card() != settings().of_card()
 
 
+def test_a_limit_of_sentences_concerns_the_draw_and_the_card():
+    limited = settings(sentences={"limit": 5000})
+    assert limited.of("sentences") == settings().of("sentences")
+    assert json.loads(limited.of_draw()) == {"limit": 5000}
+    assert json.loads(limited.of_card())["sentences"]["limit"] == 5000
+    assert "limit" not in json.loads(settings().of_card())["sentences"]
+
+
 def test_the_card_records_nothing_of_models():
     more = VALUES["models"] | {"score": ["gpt2"]}
     assert settings(models=more).of_card() == settings().of_card()

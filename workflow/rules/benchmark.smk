@@ -1,7 +1,7 @@
 """Keywords, matches, vocabularies, pairs.
 
-In:  <results>/corpus/index.parquet, sentences/{slice}.parquet
-Out: <results>/{domain}/{keywords.tsv,keywords.npy,sentences.parquet},
+In:  <results>/corpus/index.parquet, sentences/{slice}.parquet, splits/{slice}.parquet
+Out: <results>/corpus/{drawn.parquet,embeddings/}, <results>/{domain}/{keywords.tsv,keywords.npy,sentences.parquet},
      benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,manifest.json,README.md,lm-eval/};
      a reference benchmark, from the file that the configuration names, as benchmark/reference/
 """
@@ -44,10 +44,46 @@ rule extract_keywords:
         " --output {output.keywords:q} --vectors {output.vectors:q} --report {output.report:q} --log {log:q}"
 
 
+LIMITED = CONFIG.sentences.limit is not None
+DRAWN = "<results>/corpus/drawn.parquet" if LIMITED else []
+
+
+if LIMITED:
+
+    rule draw_documents:
+        input:
+            code=sources("draw_documents"),
+            index="<results>/corpus/index.parquet",
+            splits=expand(
+                "<results>/corpus/splits/{slice}.parquet", slice=INPUTS.slices
+            ),
+        output:
+            drawn="<results>/corpus/drawn.parquet",
+            report="<results>/corpus/drawn.json",
+        log:
+            "<logs>/draw_documents.log",
+        benchmark:
+            "<timings>/draw_documents.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(4000),
+            runtime=grow(60),
+        params:
+            settings=settings.of_draw(),
+            domains=CONFIG.benchmark_domains,
+        shell:
+            "python {input.code[0]:q} --index {input.index} --splits {input.splits:q}"
+            " --domains {params.domains:q} --settings {params.settings:q} --output {output.drawn}"
+            " --report {output.report} --log {log}"
+
+
 rule embed_sentences:
     input:
         code=sources("embed_sentences"),
         sentences="<results>/corpus/sentences/{slice}.parquet",
+        drawn=DRAWN,
     output:
         embeddings="<results>/corpus/embeddings/{slice}.npy",
         report="<results>/corpus/embeddings/{slice}.json",
@@ -64,8 +100,9 @@ rule embed_sentences:
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
         settings=settings.of_embedding(),
+        drawn=drawn_option,
     shell:
-        "python {input.code[0]:q} --sentences {input.sentences:q} --settings {params.settings:q}"
+        "python {input.code[0]:q} --sentences {input.sentences:q} {params.drawn} --settings {params.settings:q}"
         " --workers {threads} --output {output.embeddings:q} --report {output.report:q}"
         " --log {log:q}"
 
@@ -77,6 +114,7 @@ rule match_sentences:
         embeddings="<results>/corpus/embeddings/{slice}.npy",
         embeddings_report="<results>/corpus/embeddings/{slice}.json",
         index="<results>/corpus/index.parquet",
+        drawn=DRAWN,
         keywords="<results>/{domain}/keywords.tsv",
         vectors="<results>/{domain}/keywords.npy",
     output:
@@ -93,9 +131,10 @@ rule match_sentences:
         runtime=grow(60),
     params:
         settings=settings.of("embedding", "matches"),
+        drawn=drawn_option,
     shell:
         "python {input.code[0]:q} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
-        " --embeddings-report {input.embeddings_report:q} --index {input.index}"
+        " --embeddings-report {input.embeddings_report:q} --index {input.index} {params.drawn}"
         " --domain {wildcards.domain:q} --keywords {input.keywords:q} --vectors {input.vectors:q}"
         " --settings {params.settings:q} --output {output.matches:q} --log {log:q}"
 
@@ -205,6 +244,7 @@ rule describe_benchmark:
         keywords_report="<results>/{domain}/keywords.json",
         sentences_report="<results>/{domain}/sentences.json",
         join_report="<results>/corpus/join_report.json",
+        draw="<results>/corpus/drawn.json" if LIMITED else [],
     output:
         manifest="<results>/{domain}/benchmark/{variant}/manifest.json",
         card=report(
@@ -229,11 +269,12 @@ rule describe_benchmark:
     params:
         settings=settings.of_card(),
         title=title,
+        draw=lambda wildcards, input: f"--draw {input.draw}" if input.draw else "",
     shell:
         "python {input.code[0]:q} --pairs {input.pairs:q} --keywords {input.keywords:q}"
         " --vocabulary {input.vocabulary:q} --join-report {input.join_report}"
         " --reports pairs={input.report:q} keywords={input.keywords_report:q}"
-        " sentences={input.sentences_report:q} --domain {wildcards.domain:q} --title {params.title:q}"
+        " sentences={input.sentences_report:q} {params.draw} --domain {wildcards.domain:q} --title {params.title:q}"
         " --variant {wildcards.variant} --settings {params.settings:q}"
         " --manifest {output.manifest:q} --card {output.card:q} --log {log:q}"
 

@@ -202,6 +202,11 @@ def title(wildcards):
     return CONFIG.domains[wildcards.domain].title or wildcards.domain
 
 
+def drawn_option(wildcards, input):
+    """Return the option that names the drawn documents, if there is a limit."""
+    return f"--drawn {input.drawn}" if input.drawn else ""
+
+
 def folder_of(name):
     """Return a param: the folder of a named input or output, which a program takes as a whole."""
 

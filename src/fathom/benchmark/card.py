@@ -119,6 +119,14 @@ def _steps(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
         f"Sentences: those with a cosine of at least {parameters['matches']['min_cosine']} with a keyword "
         f"(`{parameters['embedding']['model']}`), cleaned of LaTeX and citations."
     )
+    if "draw" in about.manifest.get("reports", {}):
+        draw = about.manifest["reports"]["draw"]
+        left_out = draw["left_out"]
+        yield (
+            f"Drawn by a hash of their ids: {draw['documents']:,} documents with {draw['sentences']:,} "
+            f"sentences (`sentences.limit`: {draw['limit']:,}). Not looked at: {left_out['documents']:,} "
+            f"documents with {left_out['sentences']:,} sentences."
+        )
     yield (
         f"Targets: {about.terms:,} entries of keyword vocabularies, by {_VARIANTS[about.variant]}; terms in "
         f"more than {parameters['vocabulary']['max_share'][about.variant]:.0%} of keyword documents are left "

@@ -57,6 +57,8 @@ def make_manifest(
         If a file is missing.
     """
     parameters = config.model_dump(mode="json", by_alias=True, exclude={"corpus": {"slice_mb"}})
+    if config.sentences.limit is None:
+        del parameters["sentences"]["limit"]  # manifests stay as they were before there was a limit
     manifest = {
         "domain": domain,
         "variant": variant,

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark import embedding as module
+from fathom.benchmark.draw import keep_drawn
 from fathom.benchmark.embedding_models import find_model_folder
 from fathom.benchmark.matches import check_embeddings, load_embeddings
 from fathom.config.benchmark import HOW_TO_EMBED, Embedding
@@ -101,8 +102,11 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
 def _find_places(previous: Path, name: str, missing: pl.DataFrame) -> tuple[Vectors, pl.DataFrame]:
     """Return the vectors of an earlier slice, and the places of missing sentences among them."""
     path = previous / "embeddings" / f"{name}.npy"
-    there = read_table(previous / "sentences" / f"{name}.parquet", SENTENCES, ["row", "sentence"])
+    there = read_table(previous / "sentences" / f"{name}.parquet", SENTENCES, ["doc_id", "row", "sentence"])
+    # a table of drawn documents may be left from a limit that no longer holds: the report knows
+    limited = read_json(previous / "embeddings" / f"{name}.json").get("limited", False)
+    there = keep_drawn(there, previous / "drawn.parquet" if limited else None)
     embeddings = load_embeddings(path)
     check_embeddings(there, embeddings, str(path))
-    there = there.unique("row").rename({"row": "place"})
+    there = there.select("row", "sentence").unique("row").rename({"row": "place"})
     return embeddings, missing.join(there, on="sentence").select("row", "place")

@@ -39,6 +39,11 @@ class Sentences(Section):
     max_characters: Positive = Field(
         2000, description="leave out and count longer sentences, such as tables, data and failed splits"
     )
+    limit: Positive | None = Field(
+        None,
+        description="most sentences of each domain, from documents that a hash draws; null: all, see "
+        "docs/pipeline.md",
+    )
 
 
 class Embedding(Section):

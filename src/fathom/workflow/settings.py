@@ -45,8 +45,14 @@ class Settings:
         others = {"previous", "models", "scoring", "perplexity", "attribute_rate", "summary"}
         values = self._config.model_dump(mode="json", by_alias=True, exclude=others)
         del values["corpus"]["slice_mb"]  # results do not depend on it
+        if values["sentences"]["limit"] is None:
+            del values["sentences"]["limit"]  # so that cards stay as they were before there was a limit
         values["embedding"] = self._dump("embedding")
         return dump_json(values)
+
+    def of_draw(self) -> str:
+        """Return what the draw of documents depends on."""
+        return self._config.sentences.model_dump_json(include={"limit"})
 
     def of_embedding(self) -> str:
         """Return what the embedding of sentences needs, where it is computed included."""
@@ -91,8 +97,11 @@ class Settings:
         return dump_json(values | {"examples": chosen.examples})
 
     def _dump(self, section: str) -> Mapping[str, Any]:
-        """Return a section under the keys of the configuration, without those that change no result."""
-        exclude = HOW_TO_EMBED if section == "embedding" else None
+        """Return a section under the keys of the configuration, without those that change no result.
+
+        `sentences.limit` decides after sentences are split: :meth:`of_draw`.
+        """
+        exclude = {"embedding": HOW_TO_EMBED, "sentences": {"limit"}}.get(section)
         values: Mapping[str, Any] = getattr(self._config, section).model_dump(
             mode="json", by_alias=True, exclude=exclude
         )

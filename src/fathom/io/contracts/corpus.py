@@ -88,3 +88,9 @@ SPLITS: Contract = (
     Column("latex_bad_result", _INT32, "sentences whose conversion gave no text"),
 )
 """Documents of one slice that were split, by doc_id: what a later run needs to reuse their sentences."""
+
+DRAWN: Contract = (
+    DOC_ID,
+    Column("domains", _STRINGS, "domains with a benchmark that it is drawn for"),
+)
+"""Documents that are drawn if `sentences.limit` is set, sorted by doc_id."""

@@ -134,10 +134,11 @@ def test_a_value_is_never_changed_afterwards():
 
 
 def test_adapted_models_share_their_prefixes():
-    adapt = [{"base": "b", "paths": [["law"], ["law", "law"]]}]
-    adapted = read_config(_values(models={"adapt": adapt}), "my.yaml").models.adapted
+    adapt = [{"base": "b", "paths": [["law"], ["law", "tax"]]}]
+    domains = {name: {"categories": [name]} for name in ("law", "tax")}
+    adapted = read_config(_values(domains=domains, models={"adapt": adapt}), "my.yaml").models.adapted
     assert [(name, parent, domain) for name, (parent, domain, _) in adapted.items()] == [
-        ("b+law", "b", "law"), ("b+law+law", "b+law", "law")]  # fmt: skip
+        ("b+law", "b", "law"), ("b+law+tax", "b+law", "tax")]  # fmt: skip
 
 
 def test_families_by_layer_begin_with_the_model_that_others_come_from():

@@ -1,6 +1,7 @@
 """Adapt a model to a domain's texts, all its weights or an adapter; write its folder, pointer and curve.
 
-A stopped run on one device resumes from `.{output}.partial` beside the output. Several GPUs share each batch.
+Writes the models of earlier steps too, where settings ask for checkpoints. A stopped run on one device
+resumes from `.{output}.partial` beside the output. Several GPUs share each batch.
 """
 
 import argparse
@@ -11,6 +12,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file, write_delimited
 from fathom.io.tables import read_table
+from fathom.models.checkpoints import Checkpoints
 from fathom.models.folders import fingerprint_folder, save_model
 from fathom.models.loading import (
     Pointer,
@@ -39,9 +41,12 @@ def main(arguments: argparse.Namespace) -> None:
     check_training(base.path, how, processes.device)
     inputs = [hash_file(arguments.texts), check_fingerprint(base), base.add_bos]
     key = make_key(__file__, settings, inputs, describe_device(processes.device))
-    resume = Resume(arguments.output, key) if processes.count == 1 else None
     texts = read_table(arguments.texts, TEXTS)
     model, tokenizer = load_model(base)
+    resume: Resume | None = Resume(arguments.output, key) if processes.count == 1 else None
+    if arguments.checkpoints is not None and not processes.index:
+        steps, alone = settings.list_checkpoints(), processes.count == 1
+        resume = Checkpoints(arguments.output, key, steps, tokenizer, alone)
     before = hash_weights(model)
     curve = train(model, tokenizer, texts, settings, processes, base.add_bos, resume)
     processes.leave()
@@ -59,6 +64,8 @@ def main(arguments: argparse.Namespace) -> None:
         base=base.name,
         add_bos=base.add_bos,
     )
+    if isinstance(resume, Checkpoints):
+        resume.publish(arguments.checkpoints, pointer)
     write_pointer(arguments.pointer, pointer)
     if resume is not None:
         resume.remove()
@@ -74,6 +81,7 @@ if __name__ == "__main__":
     parser.add_argument("--output", type=Path, required=True, help="output folder of the model")
     parser.add_argument("--pointer", type=Path, required=True, help="output pointer of the model (JSON)")
     parser.add_argument("--curve", type=Path, required=True, help="training curve: losses by step (CSV)")
+    parser.add_argument("--checkpoints", type=Path, help="output folder of the models of earlier steps")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--gpus", type=int, default=1, help="visible GPUs that share each batch")
     add_settings(parser, Adaptation)

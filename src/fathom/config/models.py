@@ -1,10 +1,14 @@
-"""Settings of models: trained here, adapted, scored."""
+"""Settings of models: trained here, adapted, scored, followed while they learn."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple, Self
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
+from fathom.config.following import Point
 from fathom.config.section import Name, Positive, Section, Share, Text
+
+_SEED = "@seed"
 
 
 class Adapter(Section):
@@ -73,11 +77,84 @@ class Adaptation(Computation):
     learning_rate: float = Field(5e-4, gt=0, description="peak learning rate")
     dropout: Share = Field(0.0, description="dropout while adapting; 0.2 in [RawCorpora, App. A.5]")
     seed: int = Field(0, description="for the order of sequences")
+    seeds: int | list[int] = Field(
+        1,
+        description="how often each path is trained, with seeds from `seed` on, or the seeds themselves;"
+        " models of all but the first are named NAME@seedN and only followed",
+    )
+    checkpoints: Positive | None = Field(
+        None, description="steps between two checkpoints, NAME@stepN, which are only followed; null: none"
+    )
     lora: Adapter | None = Field(
         None,
         description="train an adapter, which is merged at the end; {} for its defaults, null: all weights",
     )
     score: bool = Field(True, description="false: not scored, only measured layer by layer on request")
+
+    @model_validator(mode="after")
+    def _follow_what_is_trained(self) -> Self:
+        if self.checkpoints is not None and self.checkpoints > self.steps:
+            raise ValueError(f"checkpoints = {self.checkpoints}: a stage has only steps = {self.steps}")
+        if not self.list_seeds():
+            raise ValueError(f"seeds = {self.seeds}: at least one is needed")
+        if len(set(self.list_seeds())) < len(self.list_seeds()):
+            raise ValueError(f"seeds = {self.seeds}: each seed once")
+        if isinstance(self.seeds, list) and "seed" in self.model_fields_set:
+            raise ValueError(f"seed = {self.seed}: seeds = {self.seeds} says which; remove one of the two")
+        if self.is_followed and not self.score:
+            raise ValueError("score = False: checkpoints and seeds are there to be scored; remove one")
+        for path in self.paths:
+            again = next((domain for place, domain in enumerate(path) if domain in path[:place]), None)
+            if again is not None:
+                raise ValueError(f"paths: {' > '.join(path)} comes to {again!r} twice; name each domain once")
+        return self
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether models are scored while they learn: at checkpoints, or with several seeds."""
+        return self.checkpoints is not None or len(self.list_seeds()) > 1
+
+    def list_seeds(self) -> list[int]:
+        """Return the seeds that each path is trained with."""
+        if isinstance(self.seeds, list):
+            return self.seeds
+        return [self.seed + place for place in range(self.seeds)]
+
+    def list_checkpoints(self) -> list[int]:
+        """Return the steps of a stage after which its model is kept; not the last, whose model stays."""
+        return list(range(self.checkpoints, self.steps, self.checkpoints)) if self.checkpoints else []
+
+    def name_stages(self, path: list[str], seed: int) -> list[str]:
+        """Return the names of the models of a path, one for each stage."""
+        mark = "" if seed == self.list_seeds()[0] else f"{_SEED}{seed}"
+        return ["+".join([self.base, *path[:end]]) + mark for end in range(1, len(path) + 1)]
+
+
+class Adapted(NamedTuple):
+    """An adapted model: the model it starts from, its last domain, and how it is trained there."""
+
+    parent: str
+    domain: str
+    settings: Adaptation
+
+
+def _list_points(
+    adaptation: Adaptation, path: list[str], seed: int, adapted: Mapping[str, Adapted]
+) -> list[Point]:
+    """Return what there is to score of one path and seed: its base, checkpoints, and each stage's end."""
+    points = [Point(model=adaptation.base, seed=str(seed))]
+    step = tokens = 0
+    for stage, name in enumerate(adaptation.name_stages(path, seed), start=1):
+        _, domain, own = adapted[name]
+        size = own.batch * own.sequence
+        models = [*((f"{name}@step{each}", each) for each in own.list_checkpoints()), (name, own.steps)]
+        points += [
+            Point(model=model, seed=str(seed), stage=stage, domain=domain,
+                  step=step + each, tokens=tokens + each * size)
+            for model, each in models
+        ]  # fmt: skip
+        step, tokens = step + own.steps, tokens + own.steps * size
+    return points
 
 
 class Models(Section):
@@ -89,6 +166,11 @@ class Models(Section):
     score: list[Text] = Field(
         [], description="models of the registry to score as well; NAME@chat: inside its chat template"
     )
+    follow: dict[Name, Annotated[list[Text], Field(min_length=2)]] = Field(
+        {},
+        description="lists of models of the registry, such as checkpoints of one training, by a name for"
+        " their figure: scored, and drawn over the tokens that they have seen",
+    )
     on_disk: int = Field(
         0,
         ge=0,
@@ -99,28 +181,78 @@ class Models(Section):
         30_000_000, description="characters of a domain's text that models are trained on, in whole documents"
     )
 
+    @field_validator("follow")
+    @classmethod
+    def _follow_each_once(cls, value: dict[str, list[str]]) -> dict[str, list[str]]:
+        for name, models in value.items():
+            again = next((model for place, model in enumerate(models) if model in models[:place]), None)
+            if again is not None:
+                raise ValueError(f"{name} names {again!r} twice")
+        return value
+
     @property
-    def adapted(self) -> dict[str, tuple[str, str, Adaptation]]:
-        """Adapted models by name, each with the model it starts from, its last domain and its settings."""
-        found: dict[str, tuple[str, str, Adaptation]] = {}
+    def adapted(self) -> dict[str, Adapted]:
+        """Adapted models by name, each with its own seed; those of further seeds end in @seedN."""
+        found: dict[str, Adapted] = {}
         for adaptation in self.adapt:
             for path in adaptation.paths:
-                for end in range(1, len(path) + 1):
-                    parent = "+".join([adaptation.base, *path[: end - 1]])
-                    # a prefix that two paths share is trained once, as the first entry says
-                    found.setdefault(f"{parent}+{path[end - 1]}", (parent, path[end - 1], adaptation))
+                for seed in adaptation.list_seeds():
+                    own = adaptation.model_copy(update={"seed": seed, "seeds": 1})
+                    names = [adaptation.base, *adaptation.name_stages(path, seed)]
+                    for parent, name, domain in zip(names, names[1:], path, strict=False):
+                        # a prefix that two paths share is trained once, as the first entry says
+                        found.setdefault(name, Adapted(parent, domain, own))
         return found
 
     @property
+    def checkpoints(self) -> dict[str, tuple[str, int]]:
+        """Checkpoints by name, each with the model that it becomes, and the steps of its last stage."""
+        return {
+            f"{name}@step{step}": (name, step)
+            for name, (_, _, adaptation) in self.adapted.items()
+            for step in adaptation.list_checkpoints()
+        }
+
+    @property
+    def tracks(self) -> dict[str, list[Point]]:
+        """Models that are followed, in the order of their training, by the name of what they become.
+
+        Paths of `adapt` that have checkpoints or several seeds, but for beginnings of longer ones; and lists
+        of `follow`, whose tokens only the registry knows.
+        """
+        adapted, found = self.adapted, dict[str, list[Point]]()
+        for adaptation in (each for each in self.adapt if each.is_followed):
+            seeds = adaptation.list_seeds()
+            for path in adaptation.paths:
+                if not any(other[: len(path)] == path != other for other in adaptation.paths):
+                    found[adaptation.name_stages(path, seeds[0])[-1]] = [
+                        point for seed in seeds for point in _list_points(adaptation, path, seed, adapted)
+                    ]
+        others = {name: [Point(model=model) for model in rows] for name, rows in self.follow.items()}
+        return found | others
+
+    @property
     def scored(self) -> list[str]:
-        """Names of all models that are scored: trained, adapted, and from the registry."""
-        adapted = [name for name, (_, _, adaptation) in self.adapted.items() if adaptation.score]
+        """Models that summaries and rankings compare: trained, adapted, and from the registry."""
+        adapted = [
+            name
+            for name, (_, _, adaptation) in self.adapted.items()
+            if adaptation.score and _SEED not in name
+        ]
         return list(dict.fromkeys([*self.train, *adapted, *self.score]))
+
+    @property
+    def followed(self) -> list[str]:
+        """Models that are scored only to be followed."""
+        scored = set(self.scored)
+        names = dict.fromkeys(point.model for track in self.tracks.values() for point in track)
+        return [name for name in names if name not in scored]
 
     @property
     def every(self) -> list[str]:
         """Names of all models: those that are scored, and those that are only measured layer by layer."""
-        return list(dict.fromkeys([*self.scored, *self.adapted]))
+        adapted = [name for name in self.adapted if _SEED not in name]
+        return list(dict.fromkeys([*self.scored, *adapted]))
 
     def find_references(self, name: str) -> list[str]:
         """Return the models that an adapted model comes from: the first base, then its parent."""

@@ -104,7 +104,7 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _compare_what_exists(self) -> Self:
-        check_case(self.models.every, "models")
+        check_case([*self.models.every, *self.models.followed], "models")
         check_case(self.train_before_test.tasks, "train_before_test.tasks")
         models = dict.fromkeys(self.models.every)
         for name in self.layers.models:

@@ -14,6 +14,7 @@ import polars as pl
 
 from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
+from fathom.models.checkpoints import Checkpoints
 from fathom.models.logits import find_logit_transform
 from fathom.models.lora import add_adapter, list_weights, merge_adapter
 from fathom.models.parallel import Alone
@@ -71,7 +72,7 @@ def train(
     add_bos : bool, optional
         Whether every document starts with a BOS token; None: the tokenizer's default.
     resume : Resume, optional
-        Where the state is saved, so that a stopped run resumes.
+        Where the state is saved, so that a stopped run resumes, and models of some steps are kept.
 
     Returns
     -------
@@ -111,6 +112,8 @@ def train(
             valid_loss = _validate(stepper, validation, settings.batch) if due else None
             curve.append(CurvePoint(step + 1, loss, valid_loss, rate))
             _log_point(curve, settings.steps)
+            if isinstance(resume, Checkpoints):
+                resume.keep(step + 1, model, lora is not None)
             if resume is not None and resume.is_due():
                 values = {**stepper.list_values(), "curve": [list(point) for point in curve]}
                 resume.save(State(values, stepper.list_arrays()))

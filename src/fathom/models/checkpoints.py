@@ -1,0 +1,116 @@
+"""Models of some steps of a training, kept until it is done, so that a stopped one loses none."""
+
+import copy
+import os
+import shutil
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fathom.io.files import write_atomically
+from fathom.models.folders import fingerprint_folder, save_model
+from fathom.models.loading import Pointer, write_pointer
+from fathom.models.lora import merge_adapter
+from fathom.running.program import log
+from fathom.running.resume import Resume, State
+
+
+class Checkpoints(Resume):
+    """The state of a training, and beside it the models of some of its steps.
+
+    Parameters
+    ----------
+    output : Path
+        Where the trained model will lie.
+    key : str
+        See :class:`fathom.running.resume.Resume`.
+    steps : collection of int
+        Steps whose models are kept.
+    tokenizer : transformers tokenizer
+        Written beside each model.
+    resumes : bool
+        Whether the state is saved too; not by several processes that train together.
+    """
+
+    def __init__(
+        self, output: Path, key: str, steps: Collection[int], tokenizer: Any, resumes: bool = True
+    ) -> None:
+        super().__init__(output, key)
+        self.steps, self._tokenizer, self._resumes = sorted(steps), tokenizer, resumes
+
+    def is_due(self) -> bool:
+        """Return True if the state is to be saved, see :meth:`fathom.running.resume.Resume.is_due`."""
+        return self._resumes and super().is_due()
+
+    def load(self) -> State | None:
+        """Return the saved state, or None; one whose earlier checkpoints are not all there is not used."""
+        saved = super().load() if self._resumes else None
+        if saved is None:
+            return None
+        missing = [
+            step for step in self.steps if step <= saved.values["step"] and not self._name(step).is_dir()
+        ]
+        if missing:
+            log.info("starting afresh: the checkpoint of step %s is missing", missing[0])
+            return None
+        return saved
+
+    def keep(self, step: int, model: Any, has_adapter: bool) -> None:
+        """Write the model of a step, with its adapter merged; the model in training stays as it is.
+
+        Parameters
+        ----------
+        step : int
+            Steps taken; a step that is not to be kept is passed over.
+        model : transformers causal language model
+        has_adapter : bool
+            Whether an adapter is trained.
+        """
+        if step not in self.steps:
+            return
+        if has_adapter:
+            device = model.device
+            whole = copy.deepcopy(model.to("cpu"))
+            model.to(device)
+            model = whole.float()
+            merge_adapter(model)
+        save_model(self._name(step), model, self._tokenizer)
+        log.info("checkpoint of step %s kept", step)
+
+    def publish(self, folder: Path, pointer: Pointer) -> None:
+        """Write a folder with each checkpoint and its pointer, `step{N}` and `step{N}.json`.
+
+        Its files are links to those that are kept, where there can be links: a stop here loses nothing.
+
+        Parameters
+        ----------
+        folder : Path
+            New folder.
+        pointer : Pointer
+            That of the trained model.
+        """
+        with write_atomically(folder) as temporary:
+            temporary.mkdir()
+            for step in self.steps:
+                shutil.copytree(self._name(step), temporary / f"step{step}", copy_function=_link)
+                own = replace(
+                    pointer,
+                    name=f"{pointer.name}@step{step}",
+                    path=temporary / f"step{step}",
+                    fingerprint=fingerprint_folder(temporary / f"step{step}"),
+                )
+                write_pointer(temporary / f"step{step}.json", own)
+
+    def _name(self, step: int) -> Path:
+        """Return the folder where a step's model is kept."""
+        return self.folder / f"step{step}"
+
+
+def _link(source: str, target: str) -> str:
+    """Give a file a second name, or copy it where the file system has no links."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+    return target

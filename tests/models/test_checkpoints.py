@@ -1,0 +1,140 @@
+"""Checkpoints of a training: the same whether or not it was stopped, and none changes what is learned."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.programs import MODELS, run_program
+
+from fathom.config.models import Adaptation, Adapter
+from fathom.io.contracts.corpus import TEXTS
+from fathom.io.tables import write_table
+from fathom.models import training
+from fathom.models.building import build_model
+from fathom.models.checkpoints import Checkpoints
+from fathom.models.folders import save_model
+from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer
+from fathom.models.training import sum_losses, train
+from fathom.running import resume
+
+ADAPTATION = Adaptation(base="m", paths=[["x"]], steps=12, batch=4, sequence=16, dropout=0.2, checkpoints=3)
+
+
+class StoppedRunError(Exception):
+    """What stops a run in the test."""
+
+
+@pytest.fixture
+def run(tokenizer, texts, settings, monkeypatch, tmp_path) -> Any:
+    """Return what trains from where the last run stopped, up to a step if one is given, and publishes."""
+    monkeypatch.setattr(resume, "INTERVAL", 0)
+
+    def train_until(adaptation: Adaptation, name: str, stop: int | None = None) -> dict[str, Any]:
+        calls = [0]
+
+        def interrupt(model: Any, batch: torch.Tensor) -> torch.Tensor:
+            calls[0] += model.training
+            if calls[0] == stop:
+                raise StoppedRunError
+            return sum_losses(model, batch)
+
+        monkeypatch.setattr(training, "_PACKED", training._PACKED._replace(sum_losses=interrupt))
+        model = build_model(settings, tokenizer)
+        kept = Checkpoints(tmp_path / name / "weights", "key", adaptation.list_checkpoints(), tokenizer)
+        train(model, tokenizer, texts, adaptation, resume=kept)
+        kept.publish(tmp_path / name / "checkpoints", Pointer("m+x", tmp_path / name / "weights"))
+        kept.remove()
+        return model.state_dict()
+
+    return train_until
+
+
+def read_bytes(folder: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+@pytest.mark.parametrize("lora", [None, Adapter()])
+def test_a_stopped_training_gives_the_same_checkpoints_and_none_changes_what_is_learned(run, tmp_path, lora):
+    adaptation = ADAPTATION.model_copy(update={"lora": lora})
+    expected = run(adaptation, "whole")
+    done = 0
+    for stop in (2, 5, 7, 12):
+        with pytest.raises(StoppedRunError):
+            run(adaptation, "stopped", stop - done)
+        done = stop - 1
+    found = run(adaptation, "stopped")
+    whole, stopped = (read_bytes(tmp_path / name / "checkpoints") for name in ("whole", "stopped"))
+    assert {name.split("/")[0] for name in whole} == {
+        f"step{n}{end}" for n in (3, 6, 9) for end in ("", ".json")
+    }
+    assert whole == stopped
+    assert len({whole[f"step{step}/model.safetensors"] for step in (3, 6, 9)}) == 3
+    assert not list((tmp_path / "stopped").glob(".weights*"))
+    without = run(adaptation.model_copy(update={"checkpoints": None}), "without")
+    for weights in (found, without):
+        assert all(torch.equal(weights[name], weight) for name, weight in expected.items())
+
+
+def test_a_checkpoint_is_a_model_like_any_other(run, tmp_path):
+    final = run(ADAPTATION, "m+x")
+    pointer = read_pointer(tmp_path / "m+x" / "checkpoints" / "step9.json")
+    assert (pointer.name, pointer.path.name) == ("m+x@step9", "step9")
+    assert check_fingerprint(pointer) == pointer.fingerprint
+    model, _ = load_model(pointer)
+    assert model.state_dict().keys() == final.keys()
+    assert any(not torch.equal(weight, final[name]) for name, weight in model.state_dict().items())
+
+
+def test_a_state_without_its_checkpoints_is_not_used(run, tmp_path, caplog):
+    with pytest.raises(StoppedRunError):
+        run(ADAPTATION, "m", 6)
+    shutil.rmtree(tmp_path / "m" / ".weights.partial" / "step3")
+    with caplog.at_level("INFO", "fathom"):
+        run(ADAPTATION, "m")
+    assert "starting afresh: the checkpoint of step 3 is missing" in caplog.text
+    assert (tmp_path / "m" / "checkpoints" / "step3" / "model.safetensors").is_file()
+
+
+def test_checkpoints_are_copied_where_there_are_no_links(run, tmp_path, monkeypatch):
+    def refuse(*_: Any) -> None:
+        raise OSError
+
+    run(ADAPTATION, "linked")
+    monkeypatch.setattr(os, "link", refuse)
+    run(ADAPTATION, "copied")
+    assert read_bytes(tmp_path / "linked") == read_bytes(tmp_path / "copied")
+
+
+def test_processes_that_train_together_keep_checkpoints_but_no_state(tmp_path, tokenizer, monkeypatch):
+    monkeypatch.setattr(resume, "INTERVAL", 0)
+    kept = Checkpoints(tmp_path / "weights", "key", [3], tokenizer, resumes=False)
+    assert not kept.is_due() and kept.load() is None
+
+
+def test_the_program_writes_checkpoints_only_where_it_is_asked_to(texts, settings, tokenizer, tmp_path):
+    write_table(tmp_path / "texts.parquet", texts, TEXTS)
+    save_model(tmp_path / "base", build_model(settings, tokenizer), tokenizer)
+    found = []
+    for name, more in (("a", {"checkpoints": 2}), ("b", {})):
+        folder = tmp_path / name
+        values = Adaptation(base="base", paths=[["x"]], steps=5, batch=4, sequence=16, **more)
+        asked = ("--checkpoints", folder / "checkpoints") if more else ()
+        run_program(
+            "adapt_model", "--texts", tmp_path / "texts.parquet", "--settings", values.model_dump_json(),
+            "--model", tmp_path / "base", "--name", "base+x", "--output", folder / "weights", *asked,
+            "--pointer", folder / "model.json", "--curve", folder / "training.csv", imports=MODELS,
+        ).check_returncode()  # fmt: skip
+        found.append(read_bytes(folder / "weights"))
+        assert not list(folder.glob(".*"))
+    assert found[0] == found[1]
+    assert not (tmp_path / "b" / "checkpoints").exists()
+    steps = sorted(path.name for path in (tmp_path / "a" / "checkpoints").iterdir())
+    assert steps == ["step2", "step2.json", "step4", "step4.json"]
+    assert read_pointer(tmp_path / "a" / "checkpoints" / "step2.json").base == "base"

@@ -68,7 +68,7 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
         If models were scored on different documents of a domain.
     """
     rows: list[tuple[Any, ...]] = []
-    _check_same_items(scores, "doc_id", "documents")
+    check_same_items(scores, "doc_id", "documents")
     for (domain, model), frame in sorted(scores.items(), key=lambda item: item[0]):
         ordered = frame.sort("doc_id")
         if not sum_likelihoods(ordered).tokens:
@@ -80,9 +80,29 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
 
 
 def estimate_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Estimate]:
-    """Return perplexity and bits per byte, with intervals from a bootstrap over documents.
+    """Return perplexity and bits per byte, with intervals from a bootstrap over documents."""
+    values, drawn = resample_likelihood(scores, settings)
+    return {name: _compute_interval(value, drawn[name], settings) for name, value in values.items()}
+
+
+def resample_likelihood(
+    scores: pl.DataFrame, settings: Summary
+) -> tuple[dict[str, float], dict[str, "NDArray[np.float64]"]]:
+    """Return perplexity and bits per byte, and those of every bootstrap resample of the documents.
 
     Both are ratios of sums, in every resample too: long documents weigh more than short ones.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Under contract PERPLEXITY, sorted by document.
+    settings : Summary
+
+    Returns
+    -------
+    sample : dict of str to float
+    drawn : dict of str to ndarray of shape (n_resamples,), float64
+        By name; NaN where a resample has no token.
     """
     import numpy as np
 
@@ -92,10 +112,8 @@ def estimate_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Es
     drawn = [Likelihood(*row) for row in zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)]
     bits = np.array([resample.bits_per_byte for resample in drawn])
     perplexity = np.array([resample.perplexity for resample in drawn])
-    return {
-        "bits_per_byte": _compute_interval(total.bits_per_byte, bits, settings),
-        "perplexity": _compute_interval(total.perplexity, perplexity, settings),
-    }
+    sample = {"bits_per_byte": total.bits_per_byte, "perplexity": total.perplexity}
+    return sample, {"bits_per_byte": bits, "perplexity": perplexity}
 
 
 def _compute_interval(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Estimate:
@@ -127,7 +145,7 @@ def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summa
     InputError
         If models were measured on different keywords of a domain.
     """
-    _check_same_items(rates, "keyword", "keywords")
+    check_same_items(rates, "keyword", "keywords")
     rows: list[tuple[Any, ...]] = []
     for (domain, model), frame in sorted(rates.items(), key=lambda item: item[0]):
         ordered = frame.sort("keyword")
@@ -136,7 +154,7 @@ def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summa
     return rows
 
 
-def _check_same_items(tables: Mapping[Key, pl.DataFrame], column: str, what: str) -> None:
+def check_same_items(tables: Mapping[Key, pl.DataFrame], column: str, what: str) -> None:
     """Raise `InputError` unless all models of a domain have one row for each of the same items."""
     first: dict[str, tuple[str, list[str]]] = {}
     for (domain, model), frame in sorted(tables.items(), key=lambda item: item[0]):

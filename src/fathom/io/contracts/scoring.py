@@ -79,6 +79,30 @@ ATTRIBUTE_RATES: Contract = (
 )
 """Last-layer attribute rate of one model by keyword."""
 
+ALL_SEEDS = "all"
+"""In FOLLOWING: the mean over several seeds."""
+
+FOLLOWING: Contract = (
+    Column("track", _STRING, "what is followed: the last model of a path, or a name under models.follow"),
+    Column("model", _STRING, "model at this point; for the mean over seeds, that of the first seed"),
+    Column("seed", _STRING, "seed of the training, `all` for the mean over seeds, empty for others' models"),
+    Column("stage", _INT32, "stage of the path, 0 for the model that it starts from", NOT_NEGATIVE),
+    Column("trained_on", _STRING, "domain of the stage; empty at the start and for others' models"),
+    Column("step", _INT64, "optimiser steps since the start of the path, 0 for others' models", NOT_NEGATIVE),
+    Column(
+        "tokens", _INT64, "tokens read since the start of the path; in all, for others' models", NOT_NEGATIVE
+    ),
+    Column("domain", _STRING, "domain that the model is measured on"),
+    Column("variant", _STRING, "that of the benchmark; text or keywords for the baselines"),
+    Column("metric", _STRING, "rank, log_probability, perplexity, bits_per_byte or attribute_rate"),
+    Column("aggregate", _STRING, "how pairs are summed up: trimmed_mean, geometric_mean or mean"),
+    Column("value", _DOUBLE, "the metric"),
+    Column("ci_low", _DOUBLE, "lower end of its interval, over keywords or documents, and over seeds"),
+    Column("ci_high", _DOUBLE, "upper end"),
+    Column("items", _INT64, "number of pairs, documents or keywords", FROM_ONE),
+)
+"""Metrics of models over their training."""
+
 SUMMARY_COLUMNS = (
     "domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high", "pairs",
 )  # fmt: skip

@@ -1,0 +1,238 @@
+"""Metrics of models over their training: one panel for each, one axis of time across the stages of a path.
+
+Source: [RawCorpora, Figs. 5, 9, 16].
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.style import (
+    VARIANT_SERIES,
+    Series,
+    clean_name,
+    make_figure,
+    save_figure,
+    use_style,
+    wrap_name,
+)
+from fathom.io.contracts.scoring import ALL_SEEDS, FOLLOWING
+from fathom.io.files import write_delimited
+from fathom.io.tables import read_table
+from fathom.scoring.statistics import COMPARED, TRIMMED_MEAN
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PANELS = (
+    *(("rank", statistic.name, f"{statistic.label} rank") for statistic in COMPARED),
+    ("log_probability", "mean", "Mean log-probability (nats)"),
+    ("perplexity", "mean", "Perplexity"),
+    ("bits_per_byte", "mean", "Bits per byte"),
+    ("attribute_rate", "mean", "Attribute rate"),
+)
+"""Metric, aggregate and label of each panel, in the order of the page."""
+
+_PLAIN = Series("", "#000000", "D", True, "-")
+_COLUMNS, _PANEL_WIDTH, _PANEL_HEIGHT = 3, 3.1, 2.4
+_LOG_FROM, _LOG_TIME_FROM = 20.0, 100.0
+_LETTERS = 36  # of a small name in the width of a panel
+
+
+@dataclass(frozen=True)
+class Time:
+    """The axis of time: a column of the table, what one unit of it counts, and its label."""
+
+    column: str
+    unit: float
+    label: str
+    log: bool = False
+
+
+def read_track(path: Path | str, track: str, domain: str) -> pl.DataFrame:
+    """Read what was measured of one track on one domain.
+
+    Parameters
+    ----------
+    path : Path or str
+        Table under contract FOLLOWING.
+    track, domain : str
+
+    Raises
+    ------
+    InputError
+        If the table does not hold them.
+    """
+    table = read_table(path, FOLLOWING)
+    for column, name in (("track", track), ("domain", domain)):
+        known = table[column].unique().sort().to_list()
+        if name not in known:
+            raise InputError(f"unknown {column} {name!r}", str(path), f"known: {', '.join(known)}")
+    return table.filter(track=track, domain=domain)
+
+
+def plot_track(
+    rows: pl.DataFrame, title: str, files: tuple[Path, Path, Path], settings: Summary | None = None
+) -> None:
+    """Draw and save one track on one domain, and write its numbers.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        See :func:`read_track`.
+    title : str
+        Name of the domain.
+    files : tuple of Path
+        PDF, PNG, and CSV with the numbers.
+    settings : Summary, optional
+    """
+    pdf, png, numbers = files
+    with use_style():
+        save_figure(draw_track(rows, title, settings or Summary()), pdf, png)
+    values = (tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in rows.iter_rows())
+    write_delimited(numbers, rows.columns, list(values), ",")
+
+
+def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
+    """Draw one track on one domain; call it inside `use_style`."""
+    time = _choose_time(rows)
+    shown = [panel for panel in PANELS if not rows.filter(metric=panel[0], aggregate=panel[1]).is_empty()]
+    columns = min(_COLUMNS, len(shown))
+    height = math.ceil(len(shown) / columns)
+    figure = make_figure(max(6.0, _PANEL_WIDTH * columns), 1.2 + _PANEL_HEIGHT * height)
+    figure.suptitle(_describe(rows, title, settings))
+    grid = figure.subplots(height, columns, squeeze=False)
+    handles: dict[str, Any] = {}
+    for place, (axes, (metric, aggregate, label)) in enumerate(zip(grid.flat, shown, strict=False)):
+        some = rows.filter(metric=metric, aggregate=aggregate)
+        handles |= _draw_panel(axes, some, time)
+        trimmed = aggregate == TRIMMED_MEAN.name
+        axes.set_ylabel(f"{100 * settings.trim:.4g} % {label}" if trimmed else label[0].upper() + label[1:])
+        if place >= len(shown) - columns:
+            axes.set_xlabel(time.label)
+        _mark_stages(axes, rows, names=place < columns)
+    for axes in grid.flat[len(shown) :]:
+        axes.set_visible(False)
+    if len(handles) > 1:
+        figure.legend(
+            [*handles.values()], [*handles], loc="outside lower center", ncols=len(handles), title="Benchmark"
+        )
+    return figure
+
+
+def _choose_time(rows: pl.DataFrame) -> Time:
+    """Return steps for a path that was trained here, tokens for models from elsewhere."""
+    if rows["step"].max():
+        return Time("step", 1.0, "Steps")
+    low, high = min(rows["tokens"].to_list()), max(rows["tokens"].to_list())
+    unit, name = next(
+        ((size, name) for size, name in ((1e9, "billions"), (1e6, "millions")) if high >= size), (1.0, "")
+    )
+    label = f"Tokens seen ({name})" if name else "Tokens seen"
+    return Time("tokens", unit, label, log=low > 0 and high / low > _LOG_TIME_FROM)
+
+
+def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
+    """Return the title: the domain, the path, and what bands and thin lines are."""
+    stages = _list_stages(rows)
+    path = (
+        [rows.filter(stage=0)["model"][0], *(name for name, _, _ in stages)] if stages else [rows["track"][0]]
+    )
+    seeds = [seed for seed in rows["seed"].unique().sort() if seed != ALL_SEEDS]
+    several = len(seeds) > 1
+    bands = f"Bands: {100 * settings.confidence:.4g} % intervals" + (
+        " of the mean over seeds" if several else ""
+    )
+    thin = f"; thin lines: {len(seeds)} seeds" if several else ""
+    heading = wrap_name(f"{clean_name(title)}: {' > '.join(map(clean_name, path))}", 78)
+    return f"{heading}\n{bands}{thin}"
+
+
+def _list_stages(rows: pl.DataFrame) -> list[tuple[str, int, int]]:
+    """Return the domain of each stage with the first and last step."""
+    ends = (
+        rows.filter(pl.col("stage") > 0)
+        .group_by("stage")
+        .agg(pl.col("trained_on").first(), pl.col("step").max())
+        .sort("stage")
+    )
+    starts = [0, *ends["step"].to_list()]
+    return list(zip(ends["trained_on"].to_list(), starts, ends["step"].to_list(), strict=False))
+
+
+def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time) -> dict[str, Any]:
+    """Draw one metric: a line with its band for each variant, thin lines of seeds; return legend handles."""
+    handles = {}
+    for look, some in _list_curves(rows.sort("step", "tokens", maintain_order=True)):
+        style: dict[str, Any] = {"color": look.color, "linestyle": look.line}
+        main = some.filter(seed=ALL_SEEDS)
+        for seed in some["seed"].unique().sort() if len(main) else []:
+            if seed != ALL_SEEDS:
+                one = some.filter(seed=seed)
+                axes.plot(_scale(one, time), one["value"], linewidth=0.5, alpha=0.8, zorder=2, **style)
+        main = main if len(main) else some
+        across = _scale(main, time)
+        axes.fill_between(across, main["ci_low"], main["ci_high"], color=look.color, alpha=0.15, linewidth=0)
+        face = look.color if look.filled else "white"
+        (handle,) = axes.plot(
+            across, main["value"], marker=look.marker, markersize=3.5, markerfacecolor=face, zorder=3, **style
+        )
+        if look.label:
+            handles[look.label] = handle
+    _scale_axes(axes, rows, time)
+    return handles
+
+
+def _list_curves(rows: pl.DataFrame) -> Iterator[tuple[Series, pl.DataFrame]]:
+    """Yield the look and the rows of each variant of a metric."""
+    variants = rows["variant"].unique().to_list()
+    for variant in [
+        *(name for name in VARIANT_SERIES if name in variants),
+        *sorted({*variants} - {*VARIANT_SERIES}),
+    ]:
+        yield VARIANT_SERIES.get(variant, _PLAIN), rows.filter(variant=variant)
+
+
+def _scale(rows: pl.DataFrame, time: Time) -> Sequence[float]:
+    """Return where rows stand on the axis of time."""
+    return [value / time.unit for value in rows[time.column]]
+
+
+def _scale_axes(axes: "Axes", rows: pl.DataFrame, time: Time) -> None:
+    """Make an axis logarithmic where its values span a large factor; write numbers in full."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    low, high = min(rows["ci_low"].to_list()), max(rows["ci_high"].to_list())
+    for axis, log in ((axes.xaxis, time.log), (axes.yaxis, low > 0 and high / low > _LOG_FROM)):
+        if log:
+            (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
+            axis.set_major_locator(LogLocator(subs=(1.0,) if axis is axes.xaxis else (1.0, 2.0, 5.0)))
+            axis.set_minor_formatter(NullFormatter())
+        else:
+            axis.set_major_locator(MaxNLocator(5))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+
+
+def _mark_stages(axes: "Axes", rows: pl.DataFrame, names: bool) -> None:
+    """Draw a vertical line where a stage ends, and name the stages above the axes, by number if need be."""
+    stages = _list_stages(rows)
+    for _, _, end in stages[:-1]:
+        axes.axvline(end, color="0.35", linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
+    if not names or not stages:
+        return
+    steps = stages[-1][2]
+    texts = [wrap_name(name, max(4, int(_LETTERS * (end - start) / steps))) for name, start, end in stages]
+    if max(text.count("\n") for text in texts) > 1:
+        texts = [str(number) for number in range(1, len(stages) + 1)]
+    for text, (_, start, end) in zip(texts, stages, strict=True):
+        axes.annotate(
+            text, ((start + end) / 2, 1), xytext=(0, 3), xycoords=("data", "axes fraction"),
+            textcoords="offset points", ha="center", va="bottom", fontsize=8, color="0.25",
+        )  # fmt: skip

@@ -1,0 +1,150 @@
+"""Figures of models over their training: what is drawn where, and that nothing is cut or overlaps."""
+
+import itertools
+import math
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.programs import run_program
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.following import draw_track, plot_track, read_track
+from fathom.figures.style import use_style
+from fathom.io.contracts.scoring import FOLLOWING
+from fathom.io.tables import write_table
+
+METRICS = {
+    ("tf", "rank", "trimmed_mean"): 400.0,
+    ("tfidf", "rank", "trimmed_mean"): 900.0,
+    ("tf", "rank", "geometric_mean"): 150.0,
+    ("tfidf", "rank", "geometric_mean"): 300.0,
+    ("tf", "log_probability", "mean"): -6.0,
+    ("tfidf", "log_probability", "mean"): -7.5,
+    ("text", "perplexity", "mean"): 210.0,
+    ("text", "bits_per_byte", "mean"): 1.9,
+    ("keywords", "attribute_rate", "mean"): 0.2,
+}
+
+
+def make_rows(
+    points, track, seeds=("0", "1", "all"), stages=("machine-learning", "plotting")
+) -> pl.DataFrame:
+    """Return a table of a track: metrics fall in the first half of its points and rise in the second."""
+    rows = []
+    for (variant, metric, aggregate), start in METRICS.items():
+        for shift, seed in enumerate(seeds):
+            for place, (step, tokens) in enumerate(points):
+                stage = (
+                    0 if not place else min(len(stages), 1 + (place - 1) * len(stages) // (len(points) - 1))
+                )
+                value = (
+                    start * (0.4 + 0.6 * abs(math.cos(math.pi * place / len(points)))) * (1 + 0.03 * shift)
+                )
+                rows.append(
+                    {
+                        "track": track, "model": "gpt2-small" if not place else f"{track}@step{place}",
+                        "seed": seed, "stage": stage, "trained_on": stages[stage - 1] if stage else "",
+                        "step": step, "tokens": tokens, "domain": "cs.AI", "variant": variant,
+                        "metric": metric, "aggregate": aggregate, "value": value,
+                        "ci_low": value - 0.1 * abs(value), "ci_high": value + 0.1 * abs(value), "items": 40,
+                    }
+                )  # fmt: skip
+    return pl.DataFrame(rows, schema_overrides={"stage": pl.Int32})
+
+
+def make_path(stages=("machine-learning", "plotting"), seeds=("0", "1", "all")) -> pl.DataFrame:
+    points = [(25 * place, 51_200 * place) for place in range(4 * len(stages) + 1)]
+    return make_rows(points, f"gpt2-small+{'+'.join(stages)}", seeds, stages)
+
+
+def make_list() -> pl.DataFrame:
+    points = [(0, tokens * 10**9) for tokens in (1, 3, 3, 10, 55, 300, 900, 3946, 3896, 4000)]
+    return make_rows(points, "whole-run", seeds=("",), stages=())
+
+
+def draw(rows: pl.DataFrame):
+    with use_style():
+        figure = draw_track(rows, "Artificial intelligence", Summary())
+        figure.draw_without_rendering()
+    return figure
+
+
+def list_texts(axes):
+    return [text for text in axes.texts if text.get_text()]
+
+
+def test_a_path_has_one_axis_of_steps_with_a_line_where_a_stage_ends():
+    figure = draw(make_path())
+    axes = [each for each in figure.axes if each.get_visible()]
+    assert [each.get_ylabel() for each in axes] == [
+        "20 % trimmed mean rank", "Geometric mean rank", "Mean log-probability (nats)",
+        "Perplexity", "Bits per byte", "Attribute rate",
+    ]  # fmt: skip
+    assert {each.get_xlabel() for each in axes} == {"", "Steps"}
+    stage_ends = [line for line in axes[0].lines if list(line.get_xdata()) == [100, 100]]
+    assert len(stage_ends) == 1
+    assert [text.get_text() for text in list_texts(axes[0])] == ["machine-learning", "plotting"]
+    # two variants, each a mean and two thin lines, and one stage's end
+    assert len(axes[0].lines) == 7 and len(axes[0].collections) == 2
+    title = figure.get_suptitle()
+    assert "gpt2-small > machine-learning > plotting" in title and "thin lines: 2 seeds" in title
+
+
+def test_one_seed_has_no_thin_lines():
+    figure = draw(make_path(seeds=("0",)))
+    assert len(figure.axes[0].lines) == 3
+    assert "thin" not in figure.get_suptitle()
+
+
+def test_others_checkpoints_stand_over_the_tokens_that_they_have_seen():
+    figure = draw(make_list())
+    axes = figure.axes[0]
+    assert axes.get_xscale() == "log" and not list_texts(axes)
+    assert list(axes.lines[0].get_xdata()) == [1, 3, 3, 10, 55, 300, 900, 3896, 3946, 4000]
+    assert "Tokens seen (billions)" in {each.get_xlabel() for each in figure.axes}
+    assert "whole-run" in figure.get_suptitle()
+
+
+def test_many_stages_are_numbered():
+    stages = [f"domain-{number}" for number in range(12)]
+    axes = draw(make_path(stages)).axes[0]
+    assert [text.get_text() for text in list_texts(axes)] == [str(number) for number in range(1, 13)]
+
+
+@pytest.mark.parametrize(
+    "rows", [make_path(), make_list(), make_path(["cs.AI", "cond-mat.mtrl-sci", "econ.GN"])]
+)
+def test_nothing_is_cut_or_overlaps(rows):
+    figure = draw(rows)
+    page = figure.bbox
+    boxes = [each.get_tightbbox() for each in figure.axes if each.get_visible()]
+    boxes += [figure._suptitle.get_window_extent(), *(each.get_window_extent() for each in figure.legends)]
+    for place, box in enumerate(boxes):
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
+        assert not any(box.overlaps(other) for other in boxes[place + 1 :])
+    for axes in figure.axes:
+        names = [text.get_window_extent() for text in list_texts(axes)]
+        assert not any(left.x1 > right.x0 for left, right in itertools.pairwise(names))
+
+
+def test_the_program_writes_figure_and_numbers(tmp_path: Path):
+    write_table(tmp_path / "following.parquet", pl.concat([make_path(), make_list()]), FOLLOWING)
+    files = ("--output", tmp_path / "a.pdf", "--png", tmp_path / "a.png", "--table", tmp_path / "a.csv")
+    chosen = ("--following", tmp_path / "following.parquet", "--track", "whole-run", "--domain", "cs.AI")
+    done = run_program("plot_following", *chosen, *files)
+    assert done.returncode == 0, done.stderr
+    header, *lines = (tmp_path / "a.csv").read_text().splitlines()
+    assert header.split(",") == [column.name for column in FOLLOWING] and len(lines) == len(make_list())
+    assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
+    rows = read_track(tmp_path / "following.parquet", "whole-run", "cs.AI")
+    again = (tmp_path / "b.pdf", tmp_path / "b.png", tmp_path / "b.csv")
+    plot_track(rows, "cs.AI", again)
+    assert all(file.read_bytes() == (tmp_path / f"a{file.suffix}").read_bytes() for file in again)
+    with pytest.raises(
+        InputError, match=r"(?s)unknown track 'x'.*known: gpt2-small\+machine-learning\+plotting, whole"
+    ):
+        read_track(tmp_path / "following.parquet", "x", "cs.AI")
+    with pytest.raises(InputError, match="unknown domain 'y'"):
+        read_track(tmp_path / "following.parquet", "whole-run", "y")

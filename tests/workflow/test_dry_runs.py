@@ -152,6 +152,24 @@ def test_shorter_preparations_are_planned():
     assert jobs.count("compare_preparations") == jobs.count("plot_preparation") == 1
 
 
+def test_checkpoints_and_seeds_are_planned_and_enter_no_summary():
+    place = ("--configfile", "config/following-demo.yaml", "--config", "run=plan")
+    done = plan("-p", "--forceall", *place)
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    # two stages with two seeds, each with three checkpoints and its end; and the base
+    assert (jobs.count("adapt_in_steps"), jobs.count("adapt_model")) == (4, 0)
+    assert jobs.count("score_model") == 2 * 2 * 4 + 1
+    assert (jobs.count("follow_models"), jobs.count("plot_following")) == (1, 2)
+    commands = [line for line in done.stdout.splitlines() if line.startswith("Shell command: ")]
+    (summary,) = (line for line in commands if "/summarize_scores.py " in line)
+    assert "gpt2-small+machine-learning+plotting.parquet" in summary and "@" not in summary
+    name = "gpt2-small+machine-learning@seed1"
+    (score,) = (line for line in commands if f"/{name}@step50.parquet" in line and "/score_model.py" in line)
+    assert f"--model results/plan/models/{name}/checkpoints/step50.json " in score
+    assert f"Would remove temporary output results/plan/models/{name}/checkpoints" in done.stdout
+
+
 def test_without_held_out_text_no_perplexity_is_planned():
     folds = "{benchmark: 0.6, adapt-train: 0.35, adapt-valid: 0.05, adapt-test: 0}"
     done = plan("--forceall", "--config", "run=plan", f"corpus={{folds: {folds}}}")
@@ -227,7 +245,7 @@ def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
     assert "measure_layers" not in JOB.findall(plan(*EVERYTHING).stdout)
 
 
-@pytest.mark.parametrize("target", ["all", "benchmarks", "figures", "rankings", "layers"])
+@pytest.mark.parametrize("target", ["all", "benchmarks", "figures", "rankings", "layers", "follow"])
 def test_every_target_plans(target):
     done = plan(*EVERYTHING[:-1], target)
     assert done.returncode == 0, done.stderr + done.stdout

@@ -46,6 +46,18 @@ def test_an_unknown_model_is_named_with_its_key_its_file_and_the_nearest_name(ch
         assert part in str(caught.value)
 
 
+def test_what_is_followed_is_in_the_table_and_has_seen_known_tokens():
+    follow = {"olmo": ["OLMo-2-1124-7B-step150", "OLMo-2-1124-7B-step151"], "gpt2": ["gpt2", "Qwen2-7B"]}
+    with pytest.raises(InputError) as caught:
+        check_models(make_config(models={"follow": follow}), REGISTRY, "my.yaml")
+    for part in (
+        "models.follow.olmo.1 = 'OLMo-2-1124-7B-step151': there is no such row, did you mean OLMo-2-1124",
+        "models.follow.gpt2.0 = 'gpt2': its row does not say how many tokens it has seen; fill in column",
+    ):
+        assert part in str(caught.value)
+    assert "step150'" not in str(caught.value) and "Qwen2" not in str(caught.value)
+
+
 def test_models_that_are_made_here_need_no_table():
     models = {
         "train": {"mini": {"domain": "law"}},

@@ -79,6 +79,36 @@ def test_fetched_models_take_each_others_place_on_the_disk():
     assert without.fetched_weights == without.find_weights("pythia") == []
 
 
+def test_followed_models_have_scores_and_figures_but_no_summary():
+    adapt = [{"base": "tiny", "paths": [["near", "far"]], "steps": 10, "checkpoints": 4, "seeds": 2}]
+    models = {**VALUES["models"], "adapt": adapt, "follow": {"others": ["pythia", "more"]}, "on_disk": 1}
+    found, without = outputs(models=models), outputs()
+    name = "tiny+near+far@seed1@step8"
+    assert name in found.measured_models and name in found.followed_models
+    assert not any("@s" in model for _, _, model in found.scored)
+    assert not any("@s" in model for _, model in [*found.measured, *found.held_out])
+    assert found.find_pointer(name) == "results/demo/models/tiny+near+far@seed1/checkpoints"
+    assert found.name_pointer(name) == "results/demo/models/tiny+near+far@seed1/checkpoints/step8.json"
+    assert (
+        found.find_pointer("pythia")
+        == found.name_pointer("pythia")
+        == "results/demo/models/pythia/model.json"
+    )
+    assert (
+        f"results/demo/near/scores/attribute-rate/{name}.parquet" in found.name_followed()["attribute_rates"]
+    )
+    assert [len(tables) for tables in found.name_followed().values()] == [2 * 15, 15, 15]
+    assert found.fetched_models == ["qwen@chat", "pythia", "more"]
+    assert found.list_before("more") == ["results/demo/near/scores/tf/pythia.parquet"]
+    table, *figures = found.list_following()
+    assert table == "results/demo/following/following.parquet"
+    assert figures == [
+        f"results/demo/figures/near.following.{track}.png" for track in ("tiny+near+far", "others")
+    ]
+    assert {table, *figures} - {table} <= set(found.list_finished())
+    assert without.list_following() == without.followed_models == []
+
+
 def test_a_model_is_trained_on_its_domain_and_adapted_to_the_last_of_its_path():
     found = outputs()
     assert found.find_text("tiny") == "results/demo/corpus/texts/far.parquet"

@@ -62,6 +62,27 @@ def test_the_card_records_nothing_of_models():
     assert "adapt-train" in settings().of_card()
 
 
+def test_checkpoints_and_seeds_concern_only_their_own_models():
+    plain = settings().of_adaptation("tiny+near")
+    assert "seeds" not in plain and "checkpoints" not in plain
+    adapt = [{"base": "tiny", "paths": [["near"]], "seeds": 2}]
+    seeds = settings(models=VALUES["models"] | {"adapt": adapt})
+    assert seeds.of_adaptation("tiny+near") == plain
+    assert json.loads(seeds.of_adaptation("tiny+near@seed1")) == json.loads(plain) | {"seed": 1}
+    adapt = [{"base": "tiny", "paths": [["near"]], "checkpoints": 50}]
+    steps = settings(models=VALUES["models"] | {"adapt": adapt})
+    assert json.loads(steps.of_adaptation("tiny+near")) == json.loads(plain) | {"checkpoints": 50}
+
+
+def test_what_is_followed_has_the_tokens_that_it_has_seen():
+    adapt = [{"base": "tiny", "paths": [["near"]], "checkpoints": 50}]
+    models = VALUES["models"] | {"adapt": adapt, "follow": {"others": ["x", "y"]}}
+    found = json.loads(settings(models=models).of_following({"x": 10, "y": 20}))
+    assert [point["tokens"] for point in found["tracks"]["others"]] == [10, 20]
+    assert [point["step"] for point in found["tracks"]["tiny+near"]] == [0, 50, 100, 150]
+    assert found["summary"]["rounds"] == 1000
+
+
 def test_another_adapted_model_changes_nothing_for_this_one():
     adapt = [{"base": "tiny", "paths": [["near"], ["near", "far"]], "score": False}]
     wider = settings(models=VALUES["models"] | {"adapt": adapt})

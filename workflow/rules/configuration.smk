@@ -128,6 +128,11 @@ INPUTS = find_everything()
 OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS)
 REGISTRY = find_own(CONFIG.models.registry, ROOT)
 ENTRIES = read_registry(REGISTRY) if OUTPUTS.fetched_models else {}
+TOKENS = {
+    model: ENTRIES[model].tokens
+    for models in CONFIG.models.follow.values()
+    for model in models
+}
 settings = Settings(CONFIG)
 
 
@@ -225,6 +230,11 @@ def options(option, places, name):
 def of_domains(path, domains=CONFIG.benchmark_domains):
     """Return a path for each of some domains, by default those with a benchmark; DOMAIN stands for its name."""
     return [path.replace("DOMAIN", domain) for domain in domains]
+
+
+def pointer(wildcards):
+    """Return what points to a model's weights as an input: a file, or the folder of checkpoints that holds it."""
+    return OUTPUTS.find_pointer(wildcards.model)
 
 
 def own_weights(wildcards):

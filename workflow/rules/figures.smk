@@ -1,9 +1,10 @@
 """Figures, from finished tables only.
 
 In:  <results>/summary.csv, <results>/ranking/,
-     <results>/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet
+     <results>/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet,
+     <results>/following/following.parquet
 Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
-     {domain}.layers.{model}.{figure}.{pdf,png,csv};
+     {domain}.layers.{model}.{figure}.{pdf,png,csv}, {domain}.following.{track}.{pdf,png,csv};
      <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
 
@@ -241,3 +242,41 @@ rule plot_layers:
         " --summary {input.summary:q} --changes {input.changes:q} --rates {input.rates:q}"
         " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
         " --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_following:
+    input:
+        code=sources("plot_following"),
+        style=STYLE,
+        following="<results>/following/following.parquet",
+    output:
+        pdf="<results>/figures/{domain}.following.{track}.pdf",
+        png=report(
+            "<results>/figures/{domain}.following.{track}.png",
+            caption="../report/following.rst",
+            category="Models",
+            labels={
+                "figure": "{track} over its training",
+                "domain": "{domain}",
+            },
+        ),
+        table="<results>/figures/{domain}.following.{track}.csv",
+    log:
+        "<logs>/plot_following/{domain}.{track}.log",
+    benchmark:
+        "<timings>/plot_following/{domain}.{track}.tsv"
+    wildcard_constraints:
+        track=one_of(CONFIG.models.tracks),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+    shell:
+        "python {input.code[0]:q} --following {input.following} --track {wildcards.track:q}"
+        " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"

@@ -1,10 +1,12 @@
 """Models: trained here, adapted here, or fetched.
 
 In:  <results>/corpus/texts/{domain}.parquet, config/models.tsv
-Out: <results>/models/{model}/model.json; tokenizer/, weights/, training.csv of a model that is made here
+Out: <results>/models/{model}/model.json; tokenizer/, weights/, training.csv of a model that is made here;
+     checkpoints/ of one that is followed while it learns, until they are scored
 """
 
 TRAINED, ADAPTED = CONFIG.models.train, CONFIG.models.adapted
+IN_STEPS = {model for model, _ in CONFIG.models.checkpoints.values()}
 
 
 rule train_tokenizer:
@@ -78,7 +80,7 @@ rule adapt_model:
     benchmark:
         "<timings>/adapt_model/{model}.tsv"
     wildcard_constraints:
-        model=one_of(ADAPTED),
+        model=one_of(model for model in ADAPTED if model not in IN_STEPS),
     conda:
         "../../envs/gpu.yaml"
     threads: 1
@@ -90,10 +92,28 @@ rule adapt_model:
         gpu_model=needs.of("adapt_model", "model"),
     params:
         settings=lambda wildcards: settings.of_adaptation(wildcards.model),
+        checkpoints="",
     shell:
         "python {input.code[0]:q} --model {input.model:q} --texts {input.texts:q}"
         " --gpus {resources.gpu} --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
-        " --pointer {output.pointer:q} --curve {output.curve:q} --log {log:q}"
+        " --pointer {output.pointer:q} --curve {output.curve:q} {params.checkpoints} --log {log:q}"
+
+
+# all checkpoints lie in one folder: the number of a rule's outputs is fixed
+use rule adapt_model as adapt_in_steps with:
+    output:
+        weights=directory("<results>/models/{model}/weights"),
+        pointer="<results>/models/{model}/model.json",
+        curve="<results>/models/{model}/training.csv",
+        checkpoints=temp(directory("<results>/models/{model}/checkpoints")),
+    log:
+        "<logs>/adapt_in_steps/{model}.log",
+    benchmark:
+        "<timings>/adapt_in_steps/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(sorted(IN_STEPS)),
+    params:
+        checkpoints=lambda wildcards, output: f"--checkpoints {output.checkpoints}",
 
 
 localrules:

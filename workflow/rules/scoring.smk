@@ -3,7 +3,7 @@
 In:  <results>/models/{model}/model.json, <results>/{domain}/benchmark/{variant}/pairs.parquet,
      <results>/corpus/texts/{domain}.parquet, <results>/{domain}/sentences.parquet
 Out: <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet,
-     <results>/{summary,comparisons,groups,correlations}.csv
+     <results>/{summary,comparisons,groups,correlations}.csv, <results>/following/following.parquet
 """
 
 # what is scored together: most sentences of TF and TF-IDF are the same; experts' pairs share none
@@ -18,7 +18,7 @@ HELD_OUT = CONFIG.benchmark_domains if OUTPUTS.held_out else []
 rule score_model:
     input:
         code=sources("score_model"),
-        model="<results>/models/{model}/model.json",
+        model=pointer,
         weights=own_weights,
         pairs=of_benchmarks("<results>/DOMAIN/benchmark/VARIANT/pairs.parquet"),
         texts=of_domains("<results>/corpus/texts/DOMAIN.parquet", HELD_OUT),
@@ -43,7 +43,7 @@ rule score_model:
     benchmark:
         "<timings>/score_model/{model}.tsv"
     wildcard_constraints:
-        model=one_of(OUTPUTS.plain_models),
+        model=one_of(OUTPUTS.measured_models),
     # before more models are fetched or trained
     priority: 1
     conda:
@@ -57,6 +57,7 @@ rule score_model:
         gpu_model=needs.of("score_model", "model"),
         domains=len(CONFIG.benchmark_domains),
     params:
+        model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
         settings=settings.of("scoring", "perplexity", "attribute_rate"),
         wordlists=folder_of("wordlists"),
         finished=finished("scores"),
@@ -64,7 +65,7 @@ rule score_model:
         texts=measured("texts", HELD_OUT, "texts", "perplexity"),
         sentences=measured("sentences", CONFIG.benchmark_domains, "sentences", "rates"),
     shell:
-        "python {input.code[0]:q} --model {input.model:q} {params.pairs} {params.texts} {params.sentences}"
+        "python {input.code[0]:q} --model {params.model:q} {params.pairs} {params.texts} {params.sentences}"
         " --wordlists {params.wordlists:q} --finished {params.finished:q} --settings {params.settings:q}"
         " --threads {threads} --gpus {resources.gpu} --log {log:q}"
 
@@ -167,3 +168,36 @@ rule compare_models:
         "python {input.code[0]:q} {params.scores} --summary {input.summary} --settings {params.settings:q}"
         " --output {output.comparisons} --groups {output.groups}"
         " --correlations {output.correlations} --log {log}"
+
+
+FOLLOWED = OUTPUTS.name_followed()
+
+
+rule follow_models:
+    input:
+        code=sources("follow_models"),
+        scores=FOLLOWED["scores"],
+        perplexity=FOLLOWED["perplexity"],
+        attribute_rates=FOLLOWED["attribute_rates"],
+    output:
+        table="<results>/following/following.parquet",
+    log:
+        "<logs>/follow_models.log",
+    benchmark:
+        "<timings>/follow_models.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(60),
+    params:
+        settings=settings.of_following(TOKENS),
+        scores=options("scores", OUTPUTS.followed, "scores"),
+        perplexity=options("perplexity", OUTPUTS.followed_texts, "perplexity"),
+        attribute_rates=options(
+            "attribute-rates", OUTPUTS.followed_measures, "attribute_rates"
+        ),
+    shell:
+        "python {input.code[0]:q} {params.scores} {params.perplexity} {params.attribute_rates}"
+        " --settings {params.settings:q} --output {output.table} --log {log}"

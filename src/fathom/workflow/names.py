@@ -1,6 +1,6 @@
 """Names of models in the configuration, looked up before any job starts."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fathom.config.section import suggest
@@ -31,6 +31,8 @@ def check_models(config: Config, registry: Path, source: str) -> None:
     entries = read_registry(registry) if named else {}
     checked = [(key, name, _find_fault(name, entries, made)) for key, name in named]
     wrong = [f"{key} = {name!r}: {fault}" for key, name, fault in checked if fault]
+    if config.models.follow:
+        wrong += _check_followed(config.models.follow, read_registry(registry))
     if wrong:
         hint = f"models are trained under models.train or listed in {registry}"
         raise InputError("; ".join(wrong), source, hint)
@@ -44,6 +46,17 @@ def _list_names(config: Config) -> Iterator[tuple[str, str]]:
         yield f"models.adapt.{place}.base", adaptation.base
     if config.pairs is not None:
         yield "pairs.tokenizer", config.pairs.tokenizer
+
+
+def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, Entry]) -> Iterator[str]:
+    """Yield what is wrong with each followed model: unknown, or nobody says how many tokens it has seen."""
+    for key, names in follow.items():
+        for place, name in enumerate(names):
+            where = f"models.follow.{key}.{place} = {name!r}"
+            if name not in entries:
+                yield f"{where}: there is no such row, {suggest(name, entries)}"
+            elif entries[name].tokens is None:
+                yield f"{where}: its row does not say how many tokens it has seen; fill in column tokens"
 
 
 def _find_fault(name: str, entries: Mapping[str, Entry], made: Collection[str]) -> str:

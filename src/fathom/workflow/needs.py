@@ -38,6 +38,7 @@ from fathom.workflow.failures import read_message
 
 SCORING = ("score_model", "score_chat")
 LAYERS = ("measure_layers",)
+ADAPTING = ("adapt_model", "adapt_in_steps")
 TUNING = ("tune_model", "tune_preparation")
 MINUTES: Mapping[str, int] = {
     **dict.fromkeys(SCORING, 480), **dict.fromkeys(LAYERS, 480), **dict.fromkeys(TUNING, 720),
@@ -106,7 +107,7 @@ class Needs:
         """Return one resource of a rule, by its name in :class:`Need`, as a function for Snakemake."""
 
         def find(wildcards: Any, attempt: int) -> Any:
-            family = next((rules for rules in (SCORING, TUNING) if rule in rules), (rule,))
+            family = next((rules for rules in (SCORING, ADAPTING, TUNING) if rule in rules), (rule,))
             logs = [f"{self._results}/logs/{each}/{'.'.join(wildcards)}.log" for each in family]
             short = self._count_shortages(logs, attempt)
             return getattr(self.find(rule, wildcards.model, attempt - short, short), name)
@@ -156,7 +157,7 @@ class Needs:
         """Raise `InputError` if a model that is scored, trained or tuned fits no GPUs of the cluster."""
         models, prepared = self._config.models, self._config.train_before_test
         jobs = [
-            *(("score_model", name) for name in models.scored),
+            *(("score_model", name) for name in (*models.scored, *models.followed)),
             *(("train_model", name) for name in models.train),
             *(("adapt_model", name) for name in models.adapted),
             *(("tune_model", name) for name in (prepared.models or models.scored) if prepared.tasks),
@@ -203,6 +204,7 @@ class Needs:
     def find_shape(self, model: str) -> Shape | None:
         """Return the shape of a model of the run, None if nothing says how large it is."""
         models, name = self._config.models, model.removesuffix(CHAT)
+        name = models.checkpoints.get(name, (name,))[0]
         while name in models.adapted:
             name = models.adapted[name][0]
         if name in models.train:

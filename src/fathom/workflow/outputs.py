@@ -1,5 +1,6 @@
 """The files of a run by what the configuration names, and what each target asks for."""
 
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 
@@ -56,6 +57,32 @@ class Outputs:
         return [name for name in self._config.models.scored if not name.endswith(CHAT)]
 
     @property
+    def measured_models(self) -> list[str]:
+        """Models that one job each measures: those that are scored, and those that are only followed."""
+        return [*self.plain_models, *self._config.models.followed]
+
+    @property
+    def followed_models(self) -> list[str]:
+        """Models on the way of trainings that are followed, scored anyway or only for that."""
+        tracks = self._config.models.tracks.values()
+        return list(dict.fromkeys(point.model for track in tracks for point in track))
+
+    @property
+    def followed(self) -> list[tuple[str, str, str]]:
+        """Domain, variant and model of every table of scores of followed models."""
+        return [(*benchmark, model) for benchmark in self.benchmarks for model in self.followed_models]
+
+    @property
+    def followed_measures(self) -> list[tuple[str, str]]:
+        """Domain and model of every attribute rate of followed models."""
+        return list(product(self._config.benchmark_domains, self.followed_models))
+
+    @property
+    def followed_texts(self) -> list[tuple[str, str]]:
+        """Domain and model of every perplexity of followed models."""
+        return self.followed_measures if self._config.corpus.folds.adapt_test > 0 else []
+
+    @property
     def chat_models(self) -> list[str]:
         """Scored models that are scored inside their chat template."""
         return [name for name in self._config.models.scored if name.endswith(CHAT)]
@@ -92,8 +119,9 @@ class Outputs:
         """Models that come from the hub or a local folder: scored, or a base of adapted ones."""
         models = self._config.models
         bases = [adaptation.base for adaptation in models.adapt]
-        made = {*models.train, *models.adapted}
-        return [name for name in dict.fromkeys([*models.scored, *bases]) if name not in made]
+        made = {*models.train, *models.adapted, *models.checkpoints}
+        names = dict.fromkeys([*models.scored, *bases, *models.followed])
+        return [name for name in names if name not in made]
 
     @property
     def fetched_weights(self) -> list[str]:
@@ -160,22 +188,30 @@ class Outputs:
 
     def name_scores(self) -> list[str]:
         """Return every table of scores, in the order of `scored`."""
-        return [
-            self._path(domain, "scores", variant, f"{model}.parquet")
-            for domain, variant, model in self.scored
-        ]
+        return self._name_tables(self.scored)
 
     def name_perplexities(self) -> list[str]:
         """Return perplexities in the order of `held_out`."""
-        return [
-            self._path(domain, "scores", "perplexity", f"{model}.parquet") for domain, model in self.held_out
-        ]
+        return self._name_tables((domain, "perplexity", model) for domain, model in self.held_out)
 
     def name_attribute_rates(self) -> list[str]:
         """Return attribute rates in the order of `measured`."""
+        return self._name_tables((domain, "attribute-rate", model) for domain, model in self.measured)
+
+    def name_followed(self) -> dict[str, list[str]]:
+        """Return the tables of followed models by kind, each in the order of its places."""
+        texts = ((domain, "perplexity", model) for domain, model in self.followed_texts)
+        rates = ((domain, "attribute-rate", model) for domain, model in self.followed_measures)
+        return {
+            "scores": self._name_tables(self.followed),
+            "perplexity": self._name_tables(texts),
+            "attribute_rates": self._name_tables(rates),
+        }
+
+    def _name_tables(self, places: Iterable[tuple[str, str, str]]) -> list[str]:
+        """Return tables of scores by domain, variant and model."""
         return [
-            self._path(domain, "scores", "attribute-rate", f"{model}.parquet")
-            for domain, model in self.measured
+            self._path(domain, "scores", variant, f"{model}.parquet") for domain, variant, model in places
         ]
 
     def name_tuned(self, ending: str) -> list[str]:
@@ -194,6 +230,18 @@ class Outputs:
         plain = model.removesuffix(CHAT)
         return [self._path("models", plain, "weights")] if plain in self.fetched_weights else []
 
+    def find_pointer(self, model: str) -> str:
+        """Return the file that points to a model's weights; for a checkpoint, the folder that holds it."""
+        checkpoints = self._config.models.checkpoints
+        if model in checkpoints:
+            return self._path("models", checkpoints[model][0], "checkpoints")
+        return self._path("models", model, "model.json")
+
+    def name_pointer(self, model: str) -> str:
+        """Return the file that points to a model's weights; a checkpoint's lies in a folder of them."""
+        checkpoints, found = self._config.models.checkpoints, self.find_pointer(model)
+        return f"{found}/step{checkpoints[model][1]}.json" if model in checkpoints else found
+
     def list_before(self, model: str) -> list[str]:
         """Return what must be finished before a model is fetched, so that no more than some lie on the disk.
 
@@ -204,8 +252,8 @@ class Outputs:
         if place < 0 or not self.benchmarks:
             return []
         domain, variant = self.benchmarks[0]  # one job writes the scores of all
-        plain, scored = self.fetched_weights[place], self._config.models.scored
-        names = [name for name in scored if name.removesuffix(CHAT) == plain]
+        plain, models = self.fetched_weights[place], self._config.models
+        names = [name for name in (*models.scored, *models.followed) if name.removesuffix(CHAT) == plain]
         return [self._path(domain, "scores", variant, f"{name}.parquet") for name in names]
 
     def find_text(self, model: str) -> str:
@@ -231,6 +279,17 @@ class Outputs:
         """Return the figures of models by rank, one for each domain with a benchmark."""
         return [
             self._path("figures", f"{domain}.model-ranks.png") for domain in self._config.benchmark_domains
+        ]
+
+    def list_following(self) -> list[str]:
+        """Return the table of followed models and a figure for each track and domain; nothing without any."""
+        tracks = self._config.models.tracks if self.benchmarks else {}
+        return [
+            *([self._path("following", "following.parquet")] if tracks else []),
+            *(
+                self._path("figures", f"{domain}.following.{track}.png")
+                for domain, track in product(self._config.benchmark_domains, tracks)
+            ),
         ]
 
     def name_ranking_tables(self) -> list[str]:
@@ -259,7 +318,8 @@ class Outputs:
 
     def list_figures(self) -> list[str]:
         """Return all figures but those by layer."""
-        return [*self.name_rank_figures(), *(self.name_ranking_figures() if self.has_rankings() else [])]
+        rankings = self.name_ranking_figures() if self.has_rankings() else []
+        return [*self.name_rank_figures(), *rankings, *self.list_following()]
 
     def list_layers(self) -> list[str]:
         """Return the summaries by layer and their figures, for each domain and family of models."""

@@ -70,7 +70,25 @@ class Settings:
         """Return what an adapted model depends on; other models of the same entry do not concern it."""
         _, domain, adaptation = self._config.models.adapted[model]
         alone = adaptation.model_copy(update={"paths": [[domain]]})
-        return alone.model_dump_json(exclude={"score"})
+        unused = set() if alone.list_checkpoints() else {"checkpoints"}
+        return alone.model_dump_json(exclude={"score", "seeds", *unused})
+
+    def of_following(self, tokens: Mapping[str, int | None]) -> str:
+        """Return what the table of followed models depends on.
+
+        Parameters
+        ----------
+        tokens : mapping of str to int
+            Tokens that models of `models.follow` have seen, by the registry.
+        """
+        tracks = {
+            name: [
+                point.model_dump() | ({} if point.seed else {"tokens": tokens[point.model]})
+                for point in track
+            ]
+            for name, track in self._config.models.tracks.items()
+        }
+        return dump_json({"summary": self._dump("summary"), "tracks": tracks})
 
     def of_layers(self, *sections: str) -> str:
         """Return what programs that look into a model need; which other models there are does not matter."""

@@ -48,6 +48,7 @@ perf: .venv/installed ## measure speed against peers and limits
 	$(BIN)/python perf/layers.py
 	$(BIN)/python perf/tuning.py
 	$(BIN)/python perf/training.py
+	$(BIN)/python perf/callback.py
 	$(BIN)/python perf/planning.py
 	$(BIN)/python perf/memory.py
 

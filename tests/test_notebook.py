@@ -20,7 +20,7 @@ from fathom.io.tables import read_table, write_table
 from fathom.models.folders import load_tokenizer, save_model
 from fathom.models.loading import Pointer, write_pointer
 from fathom.models.sequences import train_tokenizer
-from fathom.scoring import notebook
+from fathom.scoring import domain_rank, notebook
 
 DOMAIN = "machine-learning"
 PLACE = Path("results", "demo", DOMAIN, "benchmark")
@@ -66,7 +66,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("module", [loading, notebook], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [domain_rank, loading, notebook], ids=lambda module: module.__name__)
 def test_examples_run_as_they_stand(folder, monkeypatch, module):
     monkeypatch.chdir(folder)
     found = doctest.testmod(module, optionflags=doctest.IGNORE_EXCEPTION_DETAIL, report=True)

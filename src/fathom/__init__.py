@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fathom.benchmark.loading import load_benchmark
+    from fathom.scoring.domain_rank import DomainRank, DomainRankCallback
     from fathom.scoring.notebook import score
 
 __version__ = "0.1.0"
@@ -12,7 +13,7 @@ __version__ = "0.1.0"
 # deterministic cuBLAS: PyTorch reads this once, at a process's first product on a GPU, so it is set first
 if os.environ.get("CUBLAS_WORKSPACE_CONFIG") not in (":4096:8", ":16:8"):
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
-__all__ = ["load_benchmark", "score"]
+__all__ = ["DomainRank", "DomainRankCallback", "load_benchmark", "score"]
 
 
 def __getattr__(name: str) -> Any:
@@ -25,4 +26,8 @@ def __getattr__(name: str) -> Any:
         from fathom.scoring.notebook import score
 
         return score
+    if name in ("DomainRank", "DomainRankCallback"):
+        from fathom.scoring import domain_rank
+
+        return getattr(domain_rank, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

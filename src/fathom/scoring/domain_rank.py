@@ -1,0 +1,334 @@
+"""Ranks of a domain's targets while a model learns: for any training loop, and for transformers' Trainer.
+
+The model is scored as it stands, by the same code as `fathom.score`, and left as it was: training goes on bit
+for bit as without it.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from fathom.config.scoring import Scoring, Summary
+from fathom.errors import InputError
+from fathom.io.files import hash_text
+from fathom.models.loading import Pointer
+from fathom.models.tokens import encode_pairs
+from fathom.models.undisturbed import leave_undisturbed, unwrap_model
+from fathom.running.program import log
+from fathom.scoring.inputs import take_pairs
+from fathom.scoring.ranks import check_pairs, score_benchmarks
+from fathom.scoring.statistics import COMPARED, GEOMETRIC_MEAN
+from fathom.scoring.summaries import Estimate, resample_values
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EVERY, PAIRS = 100, 200
+"""Steps from one measurement to the next, and pairs in each, by default."""
+
+SHARE = 0.02
+"""Share of the training time from which on measurements are said to be expensive."""
+
+Pairs = pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]
+
+
+class Patience(NamedTuple):
+    """When a domain rank counts as flat.
+
+    Attributes
+    ----------
+    measurements : int or None
+        So many measurements in a row without an improvement; None: it never does.
+    min_change : float
+        An improvement counts if the rank is lower than at the last improvement by more than this share of it,
+        with the whole interval of the change, by paired bootstrap over keywords.
+    """
+
+    measurements: int | None = None
+    min_change: float = 0.0
+
+
+@dataclass(frozen=True)
+class DomainRankPoint:
+    """A measurement.
+
+    Attributes
+    ----------
+    step : int
+    ranks : dict of str to Estimate
+        Trimmed and geometric mean rank with their intervals, by name of the statistic.
+    log_probability : float
+        Mean over the pairs of the target's log-probability, in nats.
+    change : Estimate
+        By which share the geometric mean rank is lower than at the last improvement; paired interval.
+    improved : bool
+        Whether that counts as an improvement; the first measurement does.
+    scores : DataFrame
+        Scores of all pairs under contract SCORES, as :func:`fathom.score` gives them.
+    """
+
+    step: int
+    ranks: dict[str, Estimate]
+    log_probability: float
+    change: Estimate
+    improved: bool
+    scores: pl.DataFrame
+
+    def as_log(self) -> dict[str, float]:
+        """Return the numbers to be logged beside the loss."""
+        ranks = {f"domain_{name}_rank": estimate.value for name, estimate in self.ranks.items()}
+        return {**ranks, "domain_log_probability": self.log_probability}
+
+
+class DomainRank:
+    """Measures the ranks of a domain's targets at intervals during a training.
+
+    Parameters
+    ----------
+    pairs : DataFrame, Path, str, or list of dict
+        As for :func:`fathom.score`: `prompt` and `target`, and `keyword`, over which intervals are drawn.
+    tokenizer : transformers tokenizer
+        The model's.
+    every : int, default=100
+        Steps from one measurement to the next.
+    count : int, default=200
+        Pairs that are scored: drawn by a hash of their ids, equally from all keywords.
+    patience : int, optional
+        Measurements without an improvement after which the rank is flat.
+    min_change : float, default=0.0
+        Share by which the geometric mean rank has to fall, with the whole interval of the change, for an
+        improvement.
+    add_bos : bool, optional
+        Whether a BOS token comes first; by default the tokenizer decides.
+
+    Attributes
+    ----------
+    points : list of DomainRankPoint
+        What was measured.
+
+    Raises
+    ------
+    InputError
+        If there are no pairs, no tokenizer, or a target has no token of its own.
+
+    Examples
+    --------
+    >>> from transformers import AutoModelForCausalLM, AutoTokenizer
+    >>> import fathom
+    >>> model, tokenizer = (each.from_pretrained("gpt2") for each in (AutoModelForCausalLM, AutoTokenizer))
+    >>> pairs = [{"prompt": "The agent learns a", "target": " policy"}]
+    >>> domain = fathom.DomainRank(pairs, tokenizer, every=2)
+    >>> for step in range(5):  # a training loop
+    ...     point = domain(model, step)
+    >>> [point.step for point in domain.points]
+    [0, 2, 4]
+    >>> sorted(point.as_log())
+    ['domain_geometric_mean_rank', 'domain_log_probability', 'domain_trimmed_mean_rank']
+    """
+
+    def __init__(
+        self,
+        pairs: Pairs,
+        tokenizer: Any,
+        *,
+        every: int = EVERY,
+        count: int = PAIRS,
+        patience: int | None = None,
+        min_change: float = 0.0,
+        add_bos: bool | None = None,
+    ) -> None:
+        if tokenizer is None:
+            raise InputError("there is no tokenizer", "DomainRank", "give the model's tokenizer")
+        for name, value in {"every": every, "count": count, "patience": patience}.items():
+            if value is not None and value < 1:
+                raise InputError(f"{name} = {value}", "DomainRank", "give 1 or more")
+        complete = take_pairs(pairs)
+        check_pairs(complete)
+        self.pairs = draw_pairs(complete, count)
+        encode_pairs(tokenizer, self.pairs["prompt"].to_list(), self.pairs["target"].to_list(), add_bos)
+        self.tokenizer, self.every, self.patience = tokenizer, every, Patience(patience, min_change)
+        self.points: list[DomainRankPoint] = []
+        self._reference: tuple[float, NDArray[np.float64]] | None = None
+        self._pointer = Pointer("the model", Path(), add_bos=add_bos)
+        keywords = self.pairs["keyword"]
+        # pairs without keywords are independent as far as anyone knows
+        self._clusters = (self.pairs["pair_id"] if keywords.n_unique() == 1 else keywords).to_list()
+
+    def __call__(self, model: Any, step: int) -> DomainRankPoint | None:
+        """Measure if it is due at this step; return the measurement, or None."""
+        if step % self.every or (self.points and self.points[-1].step == step):
+            return None
+        return self.measure(model, step)
+
+    def measure(self, model: Any, step: int) -> DomainRankPoint:
+        """Score the pairs on the model as it stands, and leave everything as it was.
+
+        Parameters
+        ----------
+        model : transformers causal language model
+            In any mode, on any device, also inside data parallelism, `torch.compile` or PEFT.
+        step : int
+
+        Raises
+        ------
+        InputError
+            If a pair is longer than the model's context, logits are not finite, or weights are divided among
+            processes.
+        """
+        inner = unwrap_model(model)
+        with leave_undisturbed(inner):
+            scores = score_benchmarks(inner, self.tokenizer, [self.pairs], Scoring(), self._pointer)[0]
+        ranks, change, improved = self._summarize(scores["rank"].to_numpy())
+        log_probability = float(scores["log_probability"].to_numpy().mean())
+        self.points.append(DomainRankPoint(step, ranks, log_probability, change, improved, scores))
+        return self.points[-1]
+
+    @property
+    def flat(self) -> bool:
+        """Whether the rank has not improved for as many measurements as patience allows."""
+        allowed = self.patience.measurements
+        since = next((back for back, point in enumerate(reversed(self.points)) if point.improved), 0)
+        return allowed is not None and since >= allowed
+
+    def _summarize(self, ranks: "NDArray[np.float64]") -> tuple[dict[str, Estimate], Estimate, bool]:
+        """Return statistics of ranks, the change since the last improvement, and whether it is one too."""
+        settings, names = Summary(), [statistic.name for statistic in COMPARED]
+        sample, drawn = resample_values(ranks, self._clusters, settings, names)
+        found = {name: _estimate(sample[name], drawn[name], settings) for name in names}
+        value, resampled = sample[GEOMETRIC_MEAN.name], drawn[GEOMETRIC_MEAN.name]
+        if self._reference is None:
+            self._reference = (value, resampled)
+            return found, Estimate(0.0, 0.0, 0.0), True
+        before, resampled_before = self._reference
+        change = _estimate(1 - value / before, 1 - resampled / resampled_before, settings)
+        # with a single cluster the interval has no width and proves nothing
+        improved = len(set(self._clusters)) > 1 and change.low > self.patience.min_change
+        if improved:
+            self._reference = (value, resampled)
+        return found, change, improved
+
+
+def _estimate(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Estimate:
+    """Return a value with the interval of its resamples."""
+    import numpy as np
+
+    tail = (1 - settings.confidence) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return Estimate(value, float(low), float(high))
+
+
+def draw_pairs(pairs: pl.DataFrame, count: int) -> pl.DataFrame:
+    """Return pairs drawn by a hash of their ids, equally from all keywords as far as these have so many.
+
+    The result does not depend on the order of the pairs, and fewer pairs are a part of more.
+    """
+    hashed = pairs.with_columns(
+        _hash=pl.Series([hash_text(name) for name in pairs["pair_id"]], dtype=pl.String),
+        _group=pl.Series([hash_text(name) for name in pairs["keyword"]], dtype=pl.String),
+    ).sort("_hash", "pair_id")
+    turns = hashed.with_columns(_turn=pl.int_range(pl.len()).over("keyword"))
+    drawn = turns.sort("_turn", "_group", "_hash", "pair_id").head(count)
+    return drawn.select(pl.exclude("_hash", "_group", "_turn"))
+
+
+class DomainRankCallback:
+    """A callback of transformers' Trainer: logs a domain's ranks beside the loss, and can stop training.
+
+    It measures before the first step, every `every` steps, and at the end. `domain_trimmed_mean_rank`,
+    `domain_geometric_mean_rank` and `domain_log_probability` go to the Trainer's log history.
+
+    Parameters
+    ----------
+    pairs, every, count, patience, min_change, add_bos
+        See :class:`DomainRank`. With `patience`, training stops once the domain rank is flat.
+    tokenizer : transformers tokenizer, optional
+        By default the Trainer's `processing_class`.
+    log : callable, optional
+        Takes the numbers of a measurement; `trainer.log` also sends them where the Trainer reports to. By
+        default they are added to `trainer.state.log_history`.
+
+    Attributes
+    ----------
+    domain : DomainRank or None
+        What measures; from the beginning of training on.
+    share : float
+        Share of the training time that measurements have taken.
+
+    Raises
+    ------
+    InputError
+        If there are no pairs or no tokenizer, or a target has no token of its own: before the first step.
+    """
+
+    def __init__(
+        self,
+        pairs: Pairs,
+        tokenizer: Any = None,
+        *,
+        log: Callable[[dict[str, float]], Any] | None = None,
+        **options: Any,
+    ) -> None:
+        self.log, self.share = log, 0.0
+        self.domain: DomainRank | None = None
+        self._pairs, self._options = take_pairs(pairs), options
+        self._began = self._spent = 0.0
+        if tokenizer is not None:
+            self._start(tokenizer)
+
+    def _start(self, tokenizer: Any) -> DomainRank:
+        """Return what measures; make it once there is a tokenizer."""
+        if self.domain is None:
+            self.domain = DomainRank(self._pairs, tokenizer, **self._options)
+        return self.domain
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        """Do nothing at all other events: a subclass of TrainerCallback would import transformers."""
+        if name.startswith("on_"):
+            return lambda *given, **named: None
+        raise AttributeError(name)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Measure the model before its first step; a resumed training begins where it is."""
+        self._start(given.get("processing_class"))
+        self._began = time.perf_counter()
+        self._spent = 0.0
+        self._measure(state, control, given["model"], due=True)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Measure if it is due."""
+        self._measure(state, control, given["model"], due=False)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        """Measure the model as it leaves training."""
+        self._measure(state, control, given["model"], due=True)
+
+    def _measure(self, state: Any, control: Any, model: Any, due: bool) -> None:
+        """Measure, log, and stop training once the rank is flat."""
+        domain = self._start(None)
+        step, started = state.global_step, time.perf_counter()
+        if due and (not domain.points or domain.points[-1].step != step):
+            point: DomainRankPoint | None = domain.measure(model, step)
+        else:
+            point = domain(model, step)
+        if point is None:
+            return
+        now = time.perf_counter()
+        self._spent += now - started
+        if self.log is not None:
+            self.log(point.as_log())
+        else:
+            state.log_history.append({**point.as_log(), "epoch": state.epoch, "step": step})
+        self.share = self._spent / (now - self._began)
+        if step and self.share > SHARE and len(domain.points) == 3:
+            log.warning(
+                "measuring the domain rank takes %.1f %% of the training time: raise every or lower count",
+                100 * self.share,
+            )
+        if domain.flat and not control.should_training_stop:
+            log.info("step %s: the domain rank is flat, training stops", step)
+            control.should_training_stop = True

@@ -1,0 +1,196 @@
+"""Domain ranks during a training: the numbers of `fathom.score`, and a training that does not notice."""
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from tests.test_notebook import PLACE, write_benchmark, write_model
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments, default_data_collator
+
+import fathom
+from fathom.errors import InputError
+from fathom.models.folders import load_tokenizer, save_model
+from fathom.scoring.domain_rank import DomainRank, DomainRankCallback, draw_pairs
+from fathom.scoring.inputs import complete_pairs
+
+WORDS = ("agent", "policy", "reward", "state", "learns", "maximizes")
+PAIRS = pl.DataFrame(
+    [
+        {"keyword": f"k{number % 5}", "prompt": f"The {first} of the {second}", "target": f" {third}"}
+        for number, (first, second, third) in enumerate(
+            (x, y, z) for x in WORDS for y in WORDS for z in WORDS[:2]
+        )
+    ]
+)
+TEXT = "The agent learns a policy of the state . It maximizes the expected reward . "
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a tiny model with dropout."""
+    folder = tmp_path_factory.mktemp("domain-rank")
+    write_model(folder)
+    write_benchmark(folder / PLACE / "tf", "tf")
+    return folder / "gpt2"
+
+
+@pytest.fixture(scope="module")
+def tokenizer(folder: Path) -> Any:
+    return load_tokenizer(folder)
+
+
+@pytest.fixture
+def model(folder: Path) -> Any:
+    found = AutoModelForCausalLM.from_pretrained(folder)
+    assert any(module.p > 0 for module in found.modules() if isinstance(module, torch.nn.Dropout))
+    return found
+
+
+def train(model: Any, tokenizer: Any, folder: Path, callback: Any = None, **changes: Any) -> Trainer:
+    """Train for some steps with dropout."""
+    ids = tokenizer(TEXT * 3, add_special_tokens=False)["input_ids"][:24]
+    rows = [{"input_ids": ids[shift:], "labels": ids[shift:]} for shift in (0, 1, 2)]
+    rows = [{name: values[:20] for name, values in row.items()} for row in rows] * 4
+    chosen = {"max_steps": 6, "learning_rate": 1e-2, "use_cpu": True, "report_to": "none", **changes}
+    arguments = TrainingArguments(
+        str(folder), per_device_train_batch_size=2, save_strategy="no", disable_tqdm=True, logging_steps=2,
+        **chosen,
+    )  # fmt: skip
+    trainer = Trainer(
+        model, arguments, train_dataset=rows, processing_class=tokenizer, data_collator=default_data_collator,
+        callbacks=[] if callback is None else [callback],
+    )  # fmt: skip
+    trainer.train()
+    return trainer
+
+
+@pytest.mark.parametrize("bf16", [False, True])
+def test_training_is_bit_for_bit_the_same_and_scores_are_those_of_the_checkpoint(
+    model, tokenizer, tmp_path, bf16
+):
+    plain = copy.deepcopy(model)
+    train(plain, tokenizer, tmp_path, bf16=bf16)
+    callback = DomainRankCallback(PAIRS, every=2, count=20)
+    trainer = train(model, tokenizer, tmp_path, callback, bf16=bf16)
+    for (name, weight), other in zip(plain.named_parameters(), model.parameters(), strict=True):
+        assert torch.equal(weight, other), name
+    points = callback.domain.points
+    assert [point.step for point in points] == [0, 2, 4, 6]
+    save_model(tmp_path / "saved", model.eval(), tokenizer)
+    scores = fathom.score(tmp_path / "saved", callback.domain.pairs)
+    assert scores.equals(points[-1].scores)
+    assert not scores["rank"].equals(points[0].scores["rank"])
+    history = [row for row in trainer.state.log_history if "domain_geometric_mean_rank" in row]
+    assert [row["step"] for row in history] == [0, 2, 4, 6]
+    assert history[-1]["domain_log_probability"] == pytest.approx(scores["log_probability"].mean())
+    assert 0 < callback.share < 1
+
+
+def test_a_plain_loop_is_bit_for_bit_the_same(model, tokenizer):
+    ids = torch.tensor([tokenizer(TEXT * 2, add_special_tokens=False)["input_ids"][:20]])
+
+    def run(model: Any, domain: DomainRank | None) -> list[float]:
+        torch.manual_seed(1)
+        optimizer, losses = torch.optim.AdamW(model.parameters(), 1e-2), []
+        model.train()
+        model.transformer.drop.eval()  # frozen
+        for step in range(4):
+            with torch.autocast("cpu", torch.bfloat16):  # measured inside, and between backward and step
+                loss = model(input_ids=ids, labels=ids).loss
+                loss.backward()
+                if domain is not None:
+                    domain(model, step)
+            optimizer.step()
+            optimizer.zero_grad()
+            losses.append(loss.item())
+        return losses
+
+    plain, domain = copy.deepcopy(model), DomainRank(PAIRS, tokenizer, every=1, count=9)
+    assert run(plain, None) == run(model, domain)
+    assert all(
+        torch.equal(one, other) for one, other in zip(plain.parameters(), model.parameters(), strict=True)
+    )
+    assert len(domain.points) == 4 and model.training and not model.transformer.drop.training
+    assert model.config.use_cache == plain.config.use_cache
+    first, *_, last = (point.as_log() for point in domain.points)
+    assert last["domain_log_probability"] != first["domain_log_probability"]
+
+
+def test_training_stops_once_the_rank_is_flat(model, tokenizer, tmp_path):
+    logged: list[dict[str, float]] = []
+    callback = DomainRankCallback(PAIRS, every=1, count=20, patience=3, log=logged.append)
+    trainer = train(model, tokenizer, tmp_path, callback, learning_rate=0.0)
+    assert trainer.state.global_step == 3
+    assert [point.improved for point in callback.domain.points] == [True, False, False, False]
+    assert len(logged) == 4 and not any("domain" in key for row in trainer.state.log_history for key in row)
+
+
+def test_only_a_proven_change_is_an_improvement(tokenizer):
+    def follow(*changes: Any) -> list[tuple[Any, bool]]:
+        domain = DomainRank(PAIRS, tokenizer, patience=1, min_change=0.05)
+        ranks = 100.0 + np.arange(len(PAIRS))
+        return [domain._summarize(ranks * change)[1:] for change in (1.0, *changes)]
+
+    (first, proven), (same, still), (less, enough) = follow(1.0, 0.9)
+    assert first == same == (0, 0, 0) and proven and not still
+    assert less == pytest.approx((0.1, 0.1, 0.1)) and enough
+    assert [improved for _, improved in follow(0.96)] == [True, False], "less than min_change"
+    slow = [improved for _, improved in follow(0.96, 0.92, 0.88)]
+    assert slow == [True, False, True, False], "small changes add up"
+    one = np.where(np.array(draw_pairs(complete_pairs(PAIRS), 200)["keyword"]) == "k0", 0.01, 1.0)
+    change, improved = follow(one)[1]
+    assert change.value > 0.2 and not improved, "all of it on one keyword of five"
+
+
+def test_pairs_are_drawn_equally_from_keywords_whatever_their_order():
+    pairs = complete_pairs(PAIRS)
+    drawn = draw_pairs(pairs, 12)
+    assert sorted(drawn["keyword"].value_counts()["count"]) == [2, 2, 2, 3, 3]
+    assert drawn.equals(draw_pairs(pairs.sample(fraction=1, shuffle=True, seed=3), 12))
+    assert set(draw_pairs(pairs, 7)["pair_id"]) < set(drawn["pair_id"])
+    assert len(draw_pairs(pairs, 999)) == len(pairs)
+    assert drawn.columns == pairs.columns
+
+
+def test_pairs_without_keywords_are_drawn_alone(model, tokenizer):
+    domain = DomainRank(PAIRS.drop("keyword"), tokenizer, count=15)
+    low, high = domain.measure(model, 0).ranks["geometric_mean"][1:]
+    assert low < high
+
+
+def test_bad_input_gets_one_message_before_the_first_step(model, tokenizer, tmp_path):
+    with pytest.raises(InputError, match="there is no pair"):
+        DomainRankCallback([])
+    with pytest.raises(InputError, match="there is no tokenizer"):
+        DomainRankCallback(PAIRS).on_train_begin(None, None, None, model=model, processing_class=None)
+    with pytest.raises(InputError, match="the target does not start with one space"):
+        DomainRank([{"prompt": "The agent", "target": "learns"}], tokenizer)
+    with pytest.raises(InputError, match="every = 0"):
+        DomainRank(PAIRS, tokenizer, every=0)
+    long = [{"prompt": "The agent learns " * 40 + "a", "target": " policy"}]
+    callback = DomainRankCallback(long, tokenizer)
+    with pytest.raises(InputError, match="the context of the model is 64"):
+        train(model, tokenizer, tmp_path, callback)
+    with pytest.raises(TypeError, match="evry"):
+        DomainRankCallback(PAIRS, tokenizer, evry=3)
+
+
+def test_the_examples_of_the_documentation_run_as_they_stand(folder, tmp_path, monkeypatch):
+    page = Path(__file__).resolve().parents[2] / "docs" / "training-callback.md"
+    first, second = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    for path in ("gpt2", "results"):
+        (tmp_path / path).symlink_to(folder.parent / path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(first, names)  # noqa: S102 -- the page is ours
+    steps = [point.step for point in names["callback"].domain.points]
+    assert steps[:2] == [0, 10] and len(steps) > 2
+    logged = [row for row in names["trainer"].state.log_history if "domain_geometric_mean_rank" in row]
+    assert [row["step"] for row in logged] == steps
+    exec(second, names)  # noqa: S102
+    assert [point.step for point in names["domain"].points] == [0, 10, 20]

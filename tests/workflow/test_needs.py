@@ -103,6 +103,26 @@ def test_an_adapter_is_tuned_on_the_smallest_card_that_holds_it(tmp_path, model,
     assert (found.model, found.gpus) == (card, 1)
 
 
+def test_a_micro_batch_holds_the_longest_example(tmp_path):
+    lora = {"batch_tokens": 256, "max_tokens": 1024}
+    needs = make_needs(tmp_path, train_before_test={"lora": lora})
+    longest = make_needs(tmp_path, train_before_test={"lora": lora | {"batch_tokens": 1024}})
+    assert needs.find("tune_model", "Llama-2-7b") == longest.find("tune_model", "Llama-2-7b")
+
+
+def test_files_in_another_number_format_lie_in_host_memory_while_they_are_read(tmp_path):
+    scored = {**VALUES["models"], "score": ["gpt2-xl"]}
+    asked = {
+        dtype: make_needs(tmp_path, None, models=scored, scoring={"dtype": dtype}).find(
+            "score_model", "gpt2-xl"
+        )
+        for dtype in ("float32", "bfloat16")
+    }
+    # 6.2 GB in float32 and a GB of copies for the processor; 6.2 GB of files beside 3.1 GB in bfloat16
+    assert 9_000 < asked["float32"].host_mb < 10_000
+    assert 11_000 < asked["bfloat16"].host_mb < 12_000
+
+
 def test_without_a_gpu_host_memory_is_for_the_whole_micro_batch(tmp_path):
     # on a GPU of 80 GB a micro-batch would be halved; a processor's memory gives no such chance
     needs = make_needs(tmp_path, None, models=adapt("Qwen2.5-14B", lora={}))

@@ -41,7 +41,7 @@ _ADAPTER_RANK = 64  # of an adapter that is not here yet
 _PREPACKED = 1 << 30  # copies of weights in oneDNN's layout, at most
 _CONTEXT = 1 * GB  # CUDA's context, and the workspaces of its libraries
 _SPARE = 1.08  # what an allocator loses between blocks
-_LIBRARIES = 1.2 * GB  # Python, PyTorch, transformers and tables, in host memory
+_LIBRARIES = 0.6 * GB  # Python, PyTorch and transformers in host memory, measured beside a model of 18 MB
 SHARD = 5 * GB  # a file of weights on its way through host memory to a GPU
 
 
@@ -247,7 +247,7 @@ def count_needed_gpus(memory: Memory, card: float) -> int:
     return math.ceil(sum(memory.divided.values()) / room) if room > 0 else 0
 
 
-def request_host(memory: Memory, gpu: bool, passing: float = 0.0) -> float:
+def request_host(memory: Memory, gpu: bool, passing: float = 0.0, stored: float = 0.0) -> float:
     """Return the bytes of host memory that a job needs.
 
     Parameters
@@ -256,8 +256,12 @@ def request_host(memory: Memory, gpu: bool, passing: float = 0.0) -> float:
     gpu : bool
         Whether it has a GPU: then weights pass through host memory a file at a time.
     passing : float, default=0
-        Bytes that lie in host memory even with a GPU, such as the weights of a model that is saved.
+        Bytes that lie in host memory for a while whatever trains, such as float32 weights of a model that is
+        read or saved.
+    stored : float, default=0
+        Without a GPU, bytes of files whose weights are read in another number format: their pages lie beside
+        what is made of them until all are read.
     """
     if not gpu:
-        return _LIBRARIES + memory.total
+        return _LIBRARIES + max(passing, memory.divided["weights"] + stored, memory.total)
     return _LIBRARIES + max(passing, min(memory.divided["weights"], SHARD))

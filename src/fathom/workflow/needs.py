@@ -14,6 +14,7 @@ from fathom.errors import InputError
 from fathom.io.files import read_json
 from fathom.models.adapters import ADAPTER_WEIGHTS
 from fathom.models.memory import (
+    BYTES,
     GB,
     SHARD,
     Memory,
@@ -132,7 +133,8 @@ class Needs:
             return Need(_UNKNOWN_HOST * growth, 0, 0 if stays else 1, None, minutes)
         if stays:
             memory = next(self._fit_weights(rule, model, shape, "cpu"))
-            host = math.ceil(request_host(memory, gpu=False) / MB) + _TABLES
+            stored = self._count_stored(rule, model, shape)
+            host = math.ceil(request_host(memory, gpu=False, stored=stored) / MB) + _TABLES
             return Need(host * growth, 0, 0, None, minutes)
         cards = self._cards or [UNKNOWN]
         for memory in self._fit_weights(rule, model, shape, "cuda"):
@@ -146,10 +148,12 @@ class Needs:
         on_gpu = bool(self._cards) or bool(row and row.quantization)  # no processor computes with those
         # without a GPU nothing is halved: memory of the host does not run out with a message
         memory = memory if on_gpu else next(self._fit_weights(rule, model, shape, "cpu"))
-        passing = 4.0 * shape.parameters if rule in ("adapt_model", "train_model") else 0.0
+        passing = self._count_passing(rule, model) * shape.parameters
         if row and row.quantization:  # a file of weights is quantised on its way to the GPU
             passing = min(4.0 * shape.parameters, SHARD)
-        host = math.ceil(request_host(memory, on_gpu, passing) / MB) + _TABLES + (_DRIVER if on_gpu else 0)
+        stored = self._count_stored(rule, model, shape)
+        host = math.ceil(request_host(memory, on_gpu, passing, stored) / MB)
+        host += _TABLES + (_DRIVER if on_gpu else 0)
         wanted = math.ceil(request_card(larger, chosen[1]) / MB)
         return Need(host * growth, wanted, chosen[1], chosen[0].model or None, minutes)
 
@@ -239,6 +243,25 @@ class Needs:
         models, name = self._config.models, model.removesuffix(CHAT)
         return None if name in models.adapted or name in models.train else self._entries.get(name)
 
+    def _count_passing(self, rule: str, model: str) -> float:
+        """Return the bytes of each parameter that training holds in host memory at some time."""
+        if rule == "train_model":
+            return 4.0
+        if rule != "adapt_model":
+            return 0.0
+        lora = self._config.models.adapted[model][2].lora
+        # read in float32; the cast for an adapter is made before anything goes to a GPU
+        return 6.0 if lora and lora.dtype == "bfloat16" else 4.0
+
+    def _count_stored(self, rule: str, model: str, shape: Shape) -> float:
+        """Return the bytes of weight files that are read in another number format than they are stored in."""
+        tuning, row = rule in TUNING, self._find_row(model)
+        wanted = self._config.train_before_test.lora.dtype if tuning else self._config.scoring.dtype
+        stored = row.dtype if row else "float32"
+        # adaptation reads float32 weights of models that are made here
+        same = stored == wanted or rule in ("train_model", "adapt_model")
+        return 0.0 if same else float(BYTES[stored] * shape.parameters)
+
     def _measure_adapter(self, row: Entry) -> float | None:
         """Return the bytes of an adapter's weights, None if they are not here yet."""
         folder = self._registry.parent / Path(row.source).expanduser()
@@ -283,7 +306,8 @@ class Needs:
         large = shape.parameters >= LARGE
         if rule in TUNING:
             lora = self._config.train_before_test.lora
-            return Training(lora.batch_tokens, lora.dtype, False, large, lora.rank), lora.max_tokens
+            tokens = max(lora.max_tokens, lora.batch_tokens)
+            return Training(tokens, lora.dtype, False, large, lora.rank), lora.max_tokens
         models = self._config.models
         made = models.train[model] if rule == "train_model" else models.adapted[model][2]
         autocast = device == "cuda" and made.precision != "float32"

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +82,15 @@ def flat(tmp_path_factory) -> Path:
     return _compare(tmp_path_factory.mktemp("flat"), table)
 
 
+@pytest.fixture(scope="module")
+def few(tmp_path_factory) -> Path:
+    """Make a table of two categories, whose scores are compared example by example."""
+    table = _table(8, 2)
+    first, second = np.triu_indices(8, 1)
+    signs = np.sign(table.scores[:, first] - table.scores[:, second]).transpose(0, 2, 1)
+    return _compare(tmp_path_factory.mktemp("few"), replace(table, paired=signs))
+
+
 def _draw(folder: Path, name: str):
     sys.path.insert(0, str(find_program("plot_ranking").parent))
     try:
@@ -90,12 +100,14 @@ def _draw(folder: Path, name: str):
     return plot_ranking.draw(name, RankingTables(folder), SETTINGS)
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_no_label_is_cut_or_covers_another(full, name):
+@pytest.mark.parametrize(
+    ("size", "name"), [*(("full", name) for name in FIGURES), ("few", "categories-significant")]
+)
+def test_no_label_is_cut_or_covers_another(request, size, name):
     from matplotlib.text import Text
 
     with use_style():
-        figure, (columns, rows) = _draw(full, name)
+        figure, (columns, rows) = _draw(request.getfixturevalue(size), name)
         figure.draw_without_rendering()
         frame, boxes = figure.bbox, []
         for axes in figure.axes:

@@ -177,7 +177,7 @@ def draw_matrix(
 def add_colorbar(figure: "Figure", image: Any, axes: Any, label: str) -> None:
     """Add a colour bar beside axes."""
     bar = figure.colorbar(image, ax=axes, fraction=0.03, pad=0.015)
-    bar.set_label(label)
+    bar.set_label(label.replace(", ", ",\n"))  # a long one is longer than a small matrix is high
     bar.outline.set_visible(False)
 
 

@@ -1,0 +1,246 @@
+"""Measure how many tokens a statistic needs to tell two models apart, and what 5 % broken pairs do to it.
+
+Reads the scores, pairs and likelihoods of a finished run (`make demo`). For every two models the paired
+bootstrap over keywords (over documents for held-out text) gives the standard error of their difference. It
+falls with the square root of the number of keywords, so the tokens for a two-sided test at 95 % with a power
+of 80 % follow: those of the whole benchmark, times (2.80 standard errors / difference) squared. The power is
+then checked by drawing benchmarks of that size. Prints tables, and writes the numbers by pair of models.
+"""
+
+import argparse
+import statistics
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from fathom.config.scoring import Summary
+from fathom.io.files import write_delimited
+from fathom.models.folders import load_tokenizer
+from fathom.models.tokens import encode_pairs
+from fathom.running.program import run_program
+from fathom.scoring.inputs import read_pairs
+from fathom.scoring.scored_sequences import plan_sequences
+from fathom.scoring.statistics import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Resamples
+from fathom.scoring.summaries import draw_resamples
+
+RUN = Path(__file__).resolve().parents[1] / "results" / "demo"
+DOMAIN = "machine-learning"
+NORMAL = 1.959964 + 0.841621
+BROKEN, DRAWS, FEWEST = 0.05, 20, 10
+COLUMNS = ("benchmark", "statistic", "better", "worse", "difference", "error", "tokens", "clusters", "power")
+Array = NDArray[np.float64]
+Counts = NDArray[np.int32]
+
+
+class Metric(NamedTuple):
+    """A statistic of a benchmark: values by model, clusters, tokens read, how resamples are summed up."""
+
+    name: str
+    values: Mapping[str, Array]
+    clusters: NDArray[np.int64]
+    tokens: int
+    measure: Callable[[Array, Counts], Array]
+
+
+def sum_up(statistic: Any, logarithm: bool) -> Callable[[Array, Counts], Array]:
+    """Return what computes a statistic of resamples; its logarithm for a scale of factors."""
+
+    def measure(values: Array, copies: Counts) -> Array:
+        order = np.argsort(values, kind="stable")
+        found = statistic.measure(Resamples(values[order], copies[:, order], Summary().trim))
+        return np.asarray(np.log(found) if logarithm else found)
+
+    return measure
+
+
+def read_benchmark(run: Path, variant: str) -> tuple[dict[str, pl.DataFrame], int]:
+    """Return the scores of all models, by pair id, and the tokens that a model reads for them."""
+    folder = run / DOMAIN
+    scores = {
+        path.stem: pl.read_parquet(path).sort("pair_id")
+        for path in sorted((folder / "scores" / variant).glob("*.parquet"))
+    }
+    pairs = read_pairs(folder / "benchmark" / variant / "pairs.parquet")
+    tokenizer = load_tokenizer(run / "models" / "gpt2-small" / "tokenizer")
+    encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list())
+    return scores, sum(len(sequence.ids) for sequence in plan_sequences(encoded).sequences)
+
+
+def list_metrics(scores: Mapping[str, pl.DataFrame], tokens: int, ratios: bool) -> list[Metric]:
+    """Return the statistics to be compared: ratios of ranks, or their differences; log-probabilities."""
+    keywords = next(iter(scores.values()))["keyword"].to_numpy()
+    clusters = np.unique(keywords, return_inverse=True)[1]
+    ranks = {model: frame["rank"].to_numpy() for model, frame in scores.items()}
+    logs = {model: frame["log_probability"].to_numpy() for model, frame in scores.items()}
+    return [
+        Metric("trimmed mean rank", ranks, clusters, tokens, sum_up(TRIMMED_MEAN, ratios)),
+        Metric("geometric mean rank", ranks, clusters, tokens, sum_up(GEOMETRIC_MEAN, ratios)),
+        Metric("mean log-probability", logs, clusters, tokens, sum_up(MEAN, False)),
+    ]
+
+
+def read_text(run: Path) -> Metric:
+    """Return bits per byte of held-out text; its values are nats, weighted by documents drawn."""
+    frames = {
+        path.stem: pl.read_parquet(path).sort("doc_id")
+        for path in sorted((run / DOMAIN / "scores" / "perplexity").glob("*.parquet"))
+    }
+    first = next(iter(frames.values()))
+    sizes = first["bytes"].to_numpy().astype(float)
+
+    def measure(nats: Array, copies: Counts) -> Array:
+        return np.asarray(np.log((copies @ nats) / (copies @ sizes)))
+
+    values = {model: frame["nats"].to_numpy() for model, frame in frames.items()}
+    return Metric("bits per byte", values, np.arange(len(first)), int(first["tokens"].sum()), measure)
+
+
+def separate(metric: Metric, first: str, second: str, settings: Summary) -> tuple[float, float]:
+    """Return the difference of two models, and its standard error."""
+    counts = draw_resamples(int(metric.clusters.max()) + 1, settings)[:, metric.clusters]
+    once = np.ones((1, len(metric.clusters)), dtype=np.int32)
+    whole, drawn = (
+        metric.measure(metric.values[second], copies) - metric.measure(metric.values[first], copies)
+        for copies in (once, counts)
+    )
+    return float(whole[0]), float(drawn.std(ddof=1))
+
+
+def check_power(metric: Metric, first: str, second: str, clusters: int, checks: int) -> float:
+    """Return the share of drawn benchmarks of some clusters whose 95 % interval leaves out 0."""
+    random, apart = np.random.default_rng(0), 0
+    members = [np.flatnonzero(metric.clusters == place) for place in range(int(metric.clusters.max()) + 1)]
+    for number in range(checks):
+        chosen = random.integers(len(members), size=clusters)
+        rows = np.concatenate([members[place] for place in chosen])
+        names = np.arange(clusters).repeat([len(members[place]) for place in chosen])
+        counts = draw_resamples(clusters, Summary(rounds=200, seed=number))[:, names]
+        part = metric._replace(values={key: metric.values[key][rows] for key in (first, second)})
+        drawn = part.measure(part.values[second], counts) - part.measure(part.values[first], counts)
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        apart += low > 0 or high < 0
+    return apart / checks
+
+
+def tabulate(metric: Metric, benchmark: str, checks: int) -> list[tuple[Any, ...]]:
+    """Return a row for every two models."""
+    settings, rows = Summary(), []
+    count = int(metric.clusters.max()) + 1
+    for first, second in combinations(metric.values, 2):
+        difference, error = separate(metric, first, second, settings)
+        share = (NORMAL * error / difference) ** 2
+        size = max(2, round(share * count))
+        # few clusters have no interval to speak of, and more than there are would be drawn twice
+        due = checks and FEWEST <= size <= count
+        power = check_power(metric, first, second, size, checks) if due else float("nan")
+        sign = difference > 0 if metric.name != "mean log-probability" else difference < 0
+        names = (first, second) if sign else (second, first)
+        numbers = (abs(difference), error, share * metric.tokens, share * count, power)
+        rows.append((benchmark, metric.name, *names, *(f"{each:.4g}" for each in numbers)))
+    return rows
+
+
+def break_pairs(metric: Metric, ranks: Mapping[str, Array], entries: int, seed: int) -> Metric:
+    """Return a metric with the ranks of some pairs replaced by uniform ones, for each model by its own draw.
+
+    A log-probability becomes that of the model's pair whose rank is nearest to the drawn one.
+    """
+    random, values = np.random.default_rng(seed), {}
+    count = len(metric.clusters)
+    rows = random.permutation(count)[: round(BROKEN * count)]
+    for model, own in metric.values.items():
+        drawn, order = random.integers(1, entries + 1, len(rows)), np.argsort(ranks[model])
+        copy = own.copy()
+        copy[rows] = drawn
+        if metric.name == "mean log-probability":
+            copy[rows] = np.interp(drawn, ranks[model][order], own[order])
+        values[model] = copy
+    return metric._replace(values=values)
+
+
+def describe_broken(metric: Metric, ranks: Mapping[str, Array], entries: int) -> str:
+    """Return how far the statistic and the tokens needed move, and how many pairs of models stay in order."""
+    once, settings = np.ones((1, len(metric.clusters)), dtype=np.int32), Summary(rounds=200)
+    clean = {pair: separate(metric, *pair, settings) for pair in combinations(metric.values, 2)}
+    moved, ratios, kept = [], [], []
+    for seed in range(DRAWS):
+        broken = break_pairs(metric, ranks, entries, seed)
+        moved += [
+            float(metric.measure(broken.values[model], once)[0] - metric.measure(own, once)[0])
+            for model, own in metric.values.items()
+        ]
+        for pair, (difference, error) in clean.items():
+            found, noise = separate(broken, *pair, settings)
+            kept.append((found > 0) == (difference > 0))
+            ratios.append((noise / found) ** 2 / (error / difference) ** 2)
+    change = f"{np.mean(moved):+.2f} nats" if metric.name == "mean log-probability" else (
+        f"{np.expm1(np.mean(moved)):+.1%}"
+    )  # fmt: skip
+    return f"| {metric.name} | {change} | {statistics.median(ratios):.2f} | {np.mean(kept):.1%} |"
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Measure; print the tables, and write the numbers by pair of models."""
+    rows: list[tuple[Any, ...]] = []
+    broken: list[str] = []
+    for variant in ("tf", "tfidf"):
+        scores, tokens = read_benchmark(arguments.run, variant)
+        ranks = {model: frame["rank"].to_numpy() for model, frame in scores.items()}
+        entries = round(
+            float((next(iter(scores.values())).select(pl.col("rank") / pl.col("rank_share"))).item(0, 0))
+        )
+        for metric in list_metrics(scores, tokens, arguments.scale == "ratio"):
+            rows += tabulate(metric, variant, arguments.checks)
+            if variant == "tf" and arguments.scale == "ratio":
+                broken.append(describe_broken(metric, ranks, entries))
+        print(f"{variant}: {tokens:,} tokens read, {len(next(iter(scores.values()))):,} pairs")
+    rows += tabulate(read_text(arguments.run), "text", arguments.checks)
+    write_delimited(arguments.table, COLUMNS, rows, delimiter=",")
+    print_tokens(rows, FEWEST)
+    print_tokens(rows, 0)
+    print("\n| statistic | moved by | tokens, broken / clean | order kept |\n|---|--:|--:|--:|")
+    print("\n".join(broken))
+
+
+def print_tokens(rows: list[tuple[Any, ...]], fewest: float) -> None:
+    """Print the tokens needed by statistic: quartiles over pairs of models, ratio to the trimmed mean's.
+
+    Only pairs of models count for which the trimmed mean needs at least `fewest` keywords.
+    """
+    needed: dict[tuple[str, str], dict[frozenset[str], float]] = {}
+    close = {frozenset(row[2:4]) for row in rows if row[1] == "trimmed mean rank" and float(row[7]) >= fewest}
+    print(f"\n{len(close)} pairs of models")
+    for row in rows:
+        if frozenset(row[2:4]) not in close:
+            continue
+        needed.setdefault(row[:2], {})[frozenset(row[2:4])] = float(row[6])
+    print("\n| benchmark | statistic | tokens: median (quartiles) | trimmed mean / this | power |")
+    print("|---|---|--:|--:|--:|")
+    for (benchmark, name), found in needed.items():
+        base = needed["tf" if benchmark == "text" else benchmark, "trimmed mean rank"]
+        low, middle, high = np.quantile(list(found.values()), [0.25, 0.5, 0.75])
+        ratios = sorted(base[pair] / found[pair] for pair in found)
+        powers = [float(row[8]) for row in rows if row[:2] == (benchmark, name) and row[8] != "nan"]
+        power = f"{np.mean(powers):.0%} of {len(powers)}" if powers else ""
+        print(
+            f"| {benchmark} | {name} | {middle:,.0f} ({low:,.0f} to {high:,.0f}) |"
+            f" {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) | {power} |"
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, default=RUN, help="results of the demo")
+    parser.add_argument("--table", type=Path, default=Path("docs/results/separation.csv"))
+    parser.add_argument(
+        "--scale", choices=("ratio", "difference"), default="ratio", help="how two ranks are compared"
+    )
+    parser.add_argument(
+        "--checks", type=int, default=200, help="benchmarks drawn to check the power; 0: none"
+    )
+    run_program(parser, main)

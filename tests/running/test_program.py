@@ -62,6 +62,8 @@ def test_products_are_deterministic_before_torch_is_imported(tmp_path, command, 
         places = [word for option in options for word in (option, "x")]
         run = run_warm("tune_model", "--name", "x", *places, environment=environment)
     else:
+        (tmp_path / "model.safetensors").touch()
+        (tmp_path / "config.json").write_text("{}")
         run = run_command("score", tmp_path, tmp_path / "pairs.jsonl", environment=environment)
     assert f"torch sees {already if already == ':16:8' else ':4096:8'}" in run.stderr
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fathom.config.scoring import Summary
 from fathom.figures.following import plot_track, read_track
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.running.program import add_figure_files, add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -26,8 +26,6 @@ if __name__ == "__main__":
     parser.add_argument("--track", required=True, help="name of what is followed")
     parser.add_argument("--domain", required=True, help="name of the domain")
     parser.add_argument("--title", default="", help="title of the figure; default: the domain's name")
-    parser.add_argument("--output", type=Path, required=True, help="figure (PDF)")
-    parser.add_argument("--png", type=Path, required=True, help="figure (PNG)")
-    parser.add_argument("--table", type=Path, required=True, help="numbers of the figure (CSV)")
+    add_figure_files(parser)
     add_settings(parser, Summary)
     run_program(parser, main)

@@ -15,7 +15,7 @@ from fathom.figures.layers import FigureData, plot_curves, plot_keywords
 from fathom.io.contracts.layers import LAYER_CHANGE_COLUMNS, LAYER_RATES, LAYER_SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.io.tables import read_table
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.running.program import add_figure_files, add_settings, log, read_settings, run_program
 
 
 class Settings(Section):
@@ -50,8 +50,6 @@ if __name__ == "__main__":
     parser.add_argument("--changes", type=Path, required=True, help="layer-changes.csv")
     parser.add_argument("--rates", type=Path, required=True, help="rates of the reference model (parquet)")
     parser.add_argument("--title", default="", help="name of the domain")
-    parser.add_argument("--output", type=Path, required=True, help="figure (PDF)")
-    parser.add_argument("--png", type=Path, required=True, help="figure (PNG)")
-    parser.add_argument("--table", type=Path, required=True, help="numbers of the figure (CSV)")
+    add_figure_files(parser)
     add_settings(parser, Settings)
     run_program(parser, main)

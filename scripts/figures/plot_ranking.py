@@ -20,7 +20,7 @@ from fathom.figures.ranking_preparation import draw_preparation
 from fathom.figures.style import save_figure, use_style
 from fathom.io.files import write_delimited
 from fathom.ranking.resampled_scores import PLAIN
-from fathom.running.program import add_settings, read_settings, run_program
+from fathom.running.program import add_figure_files, add_settings, read_settings, run_program
 
 FIGURES: dict[str, Callable[[RankingTables, RankingSettings], Any]] = {
     "alignment": lambda tables, _: draw_alignment(tables),
@@ -69,8 +69,6 @@ if __name__ == "__main__":
     parser.add_argument(
         "--figure", required=True, help=f"{', '.join([*FIGURES, *MATRICES])} (with .CONDITION)"
     )
-    parser.add_argument("--output", type=Path, required=True, help="figure (PDF)")
-    parser.add_argument("--png", type=Path, required=True, help="figure (PNG)")
-    parser.add_argument("--table", type=Path, required=True, help="numbers of the figure (CSV)")
+    add_figure_files(parser)
     add_settings(parser, RankingSettings)
     run_program(parser, main)

@@ -18,6 +18,7 @@ from fathom.io.contracts.column import Contract
 from fathom.io.tables import read_table
 from fathom.layers.target_ranks import MEASURES
 from fathom.running.program import log
+from fathom.scoring.statistics import find_interval
 from fathom.scoring.summaries import draw_resamples, format_number
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> lis
         curve = curves[key]
         value = curve.average(np.ones((1, len(curve.keywords)), dtype=np.int32))[0]
         drawn = curve.average(draw_resamples(len(curve.keywords), settings))
-        low, high = _compute_interval(drawn, settings)
+        low, high = find_interval(drawn, settings.confidence)
         model, projection, k, length, metric = key
         identity = (model, projection, "" if k is None else k, "" if length is None else length)
         for layer in range(len(value)):
@@ -155,15 +156,6 @@ def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> lis
 def _make_sort_key(key: Key) -> tuple[Any, ...]:
     """Return a sort key; None sorts before numbers."""
     return tuple("" if part is None else f"{part:08d}" if isinstance(part, int) else part for part in key)
-
-
-def _compute_interval(drawn: "NDArray[np.float64]", settings: Summary) -> tuple[Any, Any]:
-    """Return the ends of the percentile intervals over the first axis, the resamples."""
-    import numpy as np
-
-    tail = (1 - settings.confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    return low, high
 
 
 class Change(NamedTuple):
@@ -256,7 +248,7 @@ def list_changes(changes: Mapping[Comparison, Change], settings: Summary) -> lis
     """Return changes with their intervals, as rows under LAYER_CHANGE_COLUMNS."""
     rows: list[tuple[Any, ...]] = []
     for (model, reference, projection, metric), change in changes.items():
-        low, high = _compute_interval(change.drawn, settings)
+        low, high = find_interval(change.drawn, settings.confidence)
         for layer in range(len(change.value)):
             numbers = (format_number(float(part[layer])) for part in (change.value, low, high))
             rows.append((model, reference, projection, layer, metric, *numbers, change.keywords))
@@ -275,7 +267,7 @@ def find_onsets(changes: Mapping[Comparison, Change], settings: Summary) -> list
     """
     rows: list[tuple[Any, ...]] = []
     for names, change in changes.items():
-        low, high = _compute_interval(change.drawn, settings)
+        low, high = find_interval(change.drawn, settings.confidence)
         apart = [layer for layer in range(len(low)) if low[layer] > 0 or high[layer] < 0]
         first = (change.value[apart[0]], low[apart[0]], high[apart[0]]) if apart else (float("nan"),) * 3
         lines = [("first", " ".join(map(str, apart)), first)]
@@ -284,8 +276,8 @@ def find_onsets(changes: Mapping[Comparison, Change], settings: Summary) -> list
         values = {part: float(change.value[thirds[part]].mean()) for part in PARTS}
         for part in PARTS:
             span = f"{thirds[part][0]}-{thirds[part][-1]}"
-            lines.append((part, span, (values[part], *_compute_interval(means[part], settings))))
-        interval = _compute_interval(means["late"] - means["middle"], settings)
+            lines.append((part, span, (values[part], *find_interval(means[part], settings.confidence))))
+        interval = find_interval(means["late"] - means["middle"], settings.confidence)
         lines.append(("late - middle", "", (values["late"] - values["middle"], *interval)))
         for part, span, numbers in lines:
             shown = (format_number(float(number)) for number in numbers)

@@ -8,6 +8,7 @@ other.
 from typing import TYPE_CHECKING
 
 from fathom.config.scoring import Summary
+from fathom.scoring.statistics import find_interval
 from fathom.scoring.summaries import Estimate, draw_resamples
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def estimate_interval(values: "Array", settings: Summary) -> Estimate:
     whole, drawn = float(values[0]), values[1:][np.isfinite(values[1:])]
     if not np.isfinite(whole) or 2 * len(drawn) <= len(values) - 1:
         return Estimate(whole, float("nan"), float("nan"))
-    tail = (1 - settings.confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
+    low, high = find_interval(drawn, settings.confidence)
     return Estimate(whole, float(low), float(high))
 
 

@@ -15,6 +15,7 @@ from fathom.io.contracts.column import Contract
 from fathom.io.tables import read_table
 from fathom.running.program import log
 from fathom.scoring.perplexity import Likelihood, sum_likelihoods
+from fathom.scoring.statistics import find_interval
 from fathom.scoring.summaries import Estimate, draw_resamples, format_number, summarize_values
 
 if TYPE_CHECKING:
@@ -120,8 +121,7 @@ def _compute_interval(value: float, drawn: "NDArray[np.float64]", settings: Summ
     """Return a value with its percentile interval; resamples without a token are ignored."""
     import numpy as np
 
-    tail = (1 - settings.confidence) / 2
-    low, high = np.quantile(drawn[~np.isnan(drawn)], [tail, 1 - tail])
+    low, high = find_interval(drawn[~np.isnan(drawn)], settings.confidence)
     return Estimate(value, float(low), float(high))
 
 

@@ -15,7 +15,7 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.running.program import log
-from fathom.scoring.statistics import COMPARED, STATISTICS
+from fathom.scoring.statistics import COMPARED, STATISTICS, find_interval
 from fathom.scoring.summaries import METRICS, Key, check_same_pairs, format_number, resample_values
 
 if TYPE_CHECKING:
@@ -128,9 +128,6 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     list of Difference
         Values are not negative. With a single keyword, interval and p are NaN.
     """
-    import numpy as np
-
-    tail = (1 - settings.confidence) / 2
     sign = 1 if resampled.metric == "rank" else -1
     found = []
     for better, worse in combinations(resampled.order, 2):
@@ -139,7 +136,7 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
         if resampled.keywords == 1:
             low = high = p = float("nan")
         else:
-            low, high = (float(end) for end in np.quantile(drawn, [tail, 1 - tail]))
+            low, high = (float(end) for end in find_interval(drawn, settings.confidence))
             fewer = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
             p = min(1.0, 2 * (fewer + 1) / (len(drawn) + 1))
         found.append(Difference(better, worse, value, low, high, p))

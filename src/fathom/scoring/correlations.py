@@ -14,7 +14,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.running.program import log
-from fathom.scoring.statistics import COMPARED, LEADING
+from fathom.scoring.statistics import COMPARED, LEADING, find_interval
 from fathom.scoring.summaries import METRICS, draw_resamples, format_number
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
         return [Correlation(name, nan, nan, nan, nan) for name in STATISTICS]
     tests = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
     places = _draw_models(count, settings)
-    tail = (1 - settings.confidence) / 2
     found = []
     for name in STATISTICS:
         result = tests[name](first, second)
@@ -78,7 +77,7 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
             )
             drawn = drawn[np.isfinite(drawn)]  # undefined if all draws are the same model
             if len(drawn) > len(places) / 2:
-                low, high = (float(end) for end in np.quantile(drawn, [tail, 1 - tail]))
+                low, high = (float(end) for end in find_interval(drawn, settings.confidence))
         found.append(Correlation(name, float(result.statistic), low, high, float(result.pvalue)))
     return found
 

@@ -21,7 +21,7 @@ from fathom.models.undisturbed import leave_undisturbed, unwrap_model
 from fathom.running.program import log
 from fathom.scoring.inputs import take_pairs
 from fathom.scoring.ranks import check_pairs, score_benchmarks
-from fathom.scoring.statistics import COMPARED, GEOMETRIC_MEAN
+from fathom.scoring.statistics import COMPARED, GEOMETRIC_MEAN, find_interval
 from fathom.scoring.summaries import Estimate, resample_values
 
 if TYPE_CHECKING:
@@ -215,10 +215,7 @@ class DomainRank:
 
 def _estimate(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Estimate:
     """Return a value with the interval of its resamples."""
-    import numpy as np
-
-    tail = (1 - settings.confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
+    low, high = find_interval(drawn, settings.confidence)
     return Estimate(value, float(low), float(high))
 
 

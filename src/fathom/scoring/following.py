@@ -21,7 +21,7 @@ from fathom.io.contracts.scoring import ALL_SEEDS, SCORES
 from fathom.io.tables import read_table
 from fathom.running.program import log
 from fathom.scoring.baselines import check_same_items, resample_likelihood
-from fathom.scoring.statistics import COMPARED
+from fathom.scoring.statistics import COMPARED, find_interval
 from fathom.scoring.summaries import Key, check_same_pairs, resample_values
 
 if TYPE_CHECKING:
@@ -204,8 +204,7 @@ def _make_row(name: str, point: Point, place: Place, series: Series, settings: S
     """Return one row; the interval takes percentiles, without resamples that held no token."""
     import numpy as np
 
-    tail = (1 - settings.confidence) / 2
-    low, high = np.quantile(series.drawn[~np.isnan(series.drawn)], [tail, 1 - tail])
+    low, high = find_interval(series.drawn[~np.isnan(series.drawn)], settings.confidence)
     domain, variant, metric, aggregate = place
     return {
         "track": name, "model": point.model, "seed": point.seed, "stage": point.stage,

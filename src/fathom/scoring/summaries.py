@@ -17,7 +17,7 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import read_table
 from fathom.running.program import log
-from fathom.scoring.statistics import STATISTICS, Resamples, measure_resamples
+from fathom.scoring.statistics import STATISTICS, Resamples, find_interval, measure_resamples
 
 if TYPE_CHECKING:
     import numpy as np
@@ -160,13 +160,10 @@ def summarize_values(
     dict of str to Estimate
         By name of the aggregate.
     """
-    import numpy as np
-
     sample, drawn = resample_values(values, keywords, settings)
-    tail = (1 - settings.confidence) / 2
     estimates = {}
     for name in AGGREGATES:
-        low, high = np.quantile(drawn[name], [tail, 1 - tail])
+        low, high = find_interval(drawn[name], settings.confidence)
         estimates[name] = Estimate(sample[name], float(low), float(high))
     return estimates
 

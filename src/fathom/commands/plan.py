@@ -2,15 +2,20 @@
 
 Targets, --configfile and --config are as for snakemake. The workflow is that of the working folder, else that
 of the folder that fathom is installed from.
+
+With --separate it says instead how many keywords and pairs a benchmark needs to tell two models apart, from
+the scores of a finished run, the pilot.
 """
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from fathom.commands import verbs
 from fathom.commands.places import find_checkout
 from fathom.running.program import log
+
+Number = TypeVar("Number", int, float)
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
@@ -37,10 +42,32 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument(
         "--measured", type=Path, help="resources.csv of an earlier run, instead of these rates"
     )
+    parser.add_argument(
+        "--separate", type=Path, metavar="PILOT", help="results of a finished run, results/RUN"
+    )
+    parser.add_argument(
+        "--factors",
+        type=float,
+        nargs="+",
+        default=[1.05, 1.1, 1.2, 1.5],
+        metavar="FACTOR",
+        help="with --separate: ratios of geometric mean ranks to tell apart; 1.05 1.1 1.2 1.5",
+    )
+    parser.add_argument(
+        "--each",
+        type=int,
+        nargs="+",
+        default=[1, 5, 20],
+        metavar="PAIRS",
+        help="with --separate: pairs of each keyword; 1 5 20",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Ask Snakemake what it would do, multiply that with rates, print a table."""
+    if arguments.separate is not None:
+        separate(arguments)
+        return
     from fathom.workflow.plans import Request, find_snakefile, make_plan
 
     snakefile = find_snakefile(arguments.snakefile, find_checkout())
@@ -109,3 +136,46 @@ def print_sums(plan: "Plan", cores: int, rates: Path) -> None:
     if plan.measured is not None:
         source = f"{plan.measured}, as if as large a share of documents were in the domains as there"
     print(f"rates: {source}; a run may well take half or twice of it")
+
+
+def separate(arguments: argparse.Namespace) -> None:
+    """Print for each benchmark of a pilot how many keywords and pairs tell two models apart.
+
+    For the middle one of all neighbouring models, and in brackets for those that differ most by keyword.
+    """
+    import math
+
+    from fathom.errors import InputError
+    from fathom.scoring.sizing import POWERS, count_keywords, measure_pilot
+
+    if min(arguments.each) < 1 or min(arguments.factors) <= 1:
+        raise InputError("factors are above 1, pairs of a keyword 1 or more", "--factors, --each")
+    titles = [f"{what}, power {power:.0%}" for power in POWERS for what in ("keywords", "pairs")]
+    form = "{:>12} {:>18}" + " {:>20}" * len(titles)
+    for (domain, variant), neighbours in measure_pilot(arguments.separate).items():
+        pilot = neighbours[0]
+        print(f"{domain}, {variant}: {pilot.keywords:,} keywords, {pilot.pairs:,} pairs")
+        for name in ("between", "within"):
+            found = sorted(math.sqrt(getattr(each, name)) for each in neighbours)
+            print(
+                f"  log rank ratios of neighbouring models, standard deviation {name} keywords:"
+                f" {_pick_middle(found):.3f} ({found[0]:.3f} to {found[-1]:.3f})"
+            )
+        print(form.format("ranks differ", "pairs of a keyword", *titles))
+        for factor in sorted(arguments.factors):
+            for each in sorted(arguments.each):
+                cells = []
+                for power in POWERS:
+                    needed = sorted(
+                        count_keywords(every, each, math.log(factor), power) for every in neighbours
+                    )
+                    most = needed[-1]
+                    cells += [f"{_pick_middle(needed):,} ({most:,})"]
+                    cells += [f"{_pick_middle(needed) * each:,} ({most * each:,})"]
+                print(form.format(f"{factor:g} times", each, *cells))
+        print()
+
+
+def _pick_middle(ordered: "list[Number]") -> "Number":
+    """Return the middle of sorted numbers, the higher of two."""
+    return ordered[len(ordered) // 2]

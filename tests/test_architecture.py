@@ -18,8 +18,8 @@ _SCRIPTS = list_programs()
 _CODE = [*_MODULES, *_SCRIPTS]
 _LEVELS = {
     "errors": 0, "io": 1, "config": 2, "running": 3, "numerics": 3,
-    "corpus": 4, "benchmark": 5, "models": 6, "scoring": 7,
-    "layers": 8, "tuning": 8, "ranking": 8, "coverage": 8,
+    "corpus": 4, "benchmark": 5, "models": 6, "scoring": 7, "coverage": 7,
+    "layers": 8, "tuning": 8, "ranking": 8,
     "figures": 9, "workflow": 10, "commands": 11, "__init__": 12,
 }  # fmt: skip
 _HEAVY = {

@@ -1,0 +1,1 @@
+"""How well one set of texts covers another: densities of embeddings, gaps, redundancy."""

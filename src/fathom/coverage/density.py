@@ -1,0 +1,283 @@
+"""Gaussian kernel densities of embeddings, in logarithms [CompComp, Sec. 3.1].
+
+In hundreds of dimensions plain densities underflow, so only their logarithms are ever computed: tile by tile,
+in bounded memory, with centred vectors. Tiles have fixed shapes and are computed on one thread each: the
+result has the same bytes whatever the number of threads.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fathom.errors import InputError
+from fathom.numerics.matrix_products import prepack_layer
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TOLERANCE = 1e-3
+"""Log-densities are this close, in nats, to those in double precision."""
+
+_BLOCK, _ROWS, _COLUMNS = 8192, 512, 2048
+"""Points in memory at once; points and centres in a tile on a processor, where it stays in the cache."""
+_ROUNDING = 4 * 2.0**-24
+"""Error of an exponent in single precision for each unit of its size, with a margin."""
+
+Vectors = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Values = npt.NDArray[np.float64]
+
+
+def measure_log_density(
+    points: Vectors, centres: Vectors, bandwidth: float, device: str = "cpu", threads: int = 1
+) -> Values:
+    """Return the logarithm of the Gaussian kernel density of a set at points [CompComp, Eqs. 3 and 4].
+
+    It is the logarithm of the mean of exp(−|d − e|² / 2h²) over the set's vectors e. The constant factor of
+    a density, which depends on bandwidth and dimension alone, is left out. Computed in float32 where its
+    rounding stays well below `TOLERANCE`, else in float64.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, dimension)
+        Where the density is wanted; may be mapped from a file.
+    centres : array of shape (n_centres, dimension)
+        The set; may be mapped from a file.
+    bandwidth : float
+        h, in the units of the vectors.
+    device : str, default="cpu"
+        `cpu`, `cuda` or `cuda:N`.
+    threads : int, default=1
+        On a processor; changes no bit of the result.
+
+    Returns
+    -------
+    array of float64 of shape (n_points,)
+        In nats, at most 0.
+
+    Raises
+    ------
+    InputError
+        If the bandwidth is not positive, a set is empty or not finite, or dimensions differ.
+    """
+    _check_sets(points, centres, bandwidth)
+    scale = _Scale.fit(points, centres, bandwidth)
+    found = np.empty(len(points))
+    with compute_in_threads(threads if device == "cpu" else 1) as pool:
+        for part in divide(len(points), _BLOCK):
+            found[part] = _measure_block(scale.apply(points[part]), centres, scale, device, pool)
+    return np.minimum(found, 0.0)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """What vectors are shifted and divided by, and the precision that this allows."""
+
+    shift: Values
+    bandwidth: float
+    dtype: str
+
+    @classmethod
+    def fit(cls, points: Vectors, centres: Vectors, bandwidth: float) -> "_Scale":
+        """Return the scale around the mean of the set."""
+        shift = sum((_sum_rows(centres[part]) for part in divide(len(centres), _BLOCK)), start=np.float64(0))
+        scale = cls(np.asarray(shift / len(centres)), bandwidth, "float64")
+        longest, far = (
+            max(float(np.sqrt(_square(scale.apply(each[part])).max())) for part in divide(len(each), _BLOCK))
+            for each in (points, centres)
+        )
+        if not np.isfinite(longest + far):
+            raise InputError("embeddings are not finite", hint="embed these texts again")
+        coarse = _ROUNDING * (longest * far + far**2 / 2) > TOLERANCE / 2
+        return cls(scale.shift, bandwidth, "float64" if coarse else "float32")
+
+    def apply(self, vectors: Vectors) -> Values:
+        """Return vectors around the origin, in units of the bandwidth."""
+        scaled: Values = (np.asarray(vectors, dtype=np.float64) - self.shift) / self.bandwidth
+        return scaled
+
+
+def _measure_block(
+    points: Values, centres: Vectors, scale: _Scale, device: str, pool: ThreadPoolExecutor
+) -> Values:
+    """Return the log-density at scaled points, whose number fits in memory."""
+    import torch
+
+    dtype = getattr(torch, scale.dtype)
+    inputs = torch.from_numpy(points).to(dtype).to(device)
+    rows = _ROWS if device == "cpu" else _BLOCK
+    peaks, totals = np.full(len(points), -np.inf), np.zeros(len(points))
+    for part in divide(len(centres), _COLUMNS):
+        tile = scale.apply(centres[part])
+        layer = _make_layer(tile, -_square(tile) / 2, dtype, device)
+        pieces = [inputs[piece] for piece in divide(len(points), rows)]
+        reduced = list(pool.map(partial(_reduce, layer), pieces))
+        peak, total = (np.concatenate(each) for each in zip(*reduced, strict=True))
+        highest = np.maximum(peaks, peak)
+        totals = totals * np.exp(peaks - highest) + total * np.exp(peak - highest)
+        peaks = highest
+    found: Values = peaks + np.log(totals) - _square(points) / 2 - np.log(len(centres))
+    return found
+
+
+def _reduce(layer: Any, inputs: "Tensor") -> tuple[Values, Values]:
+    """Return the largest output of a layer for each input, and the sum of the exponentials relative to it."""
+    import torch
+
+    with torch.inference_mode():
+        values = layer(inputs)
+        peak = values.amax(dim=1, keepdim=True)
+        total = values.sub_(peak).exp_().sum(dim=1)
+        return peak[:, 0].double().cpu().numpy(), total.double().cpu().numpy()
+
+
+def _make_layer(weight: Values, bias: Values, dtype: Any, device: str) -> Any:
+    """Return a linear layer of a tile of centres: matrix products on packed weights where there are any."""
+    import torch
+
+    layer = torch.nn.Linear(weight.shape[1], weight.shape[0], dtype=dtype, device="meta")
+    tensors = {"weight": torch.from_numpy(weight), "bias": torch.from_numpy(bias)}
+    layer.load_state_dict({name: each.to(dtype).to(device) for name, each in tensors.items()}, assign=True)
+    with torch.inference_mode():
+        prepack_layer(layer)
+    return layer
+
+
+def divide(total: int, size: int) -> Iterator[slice]:
+    """Yield slices of at most `size` that cover `total` items."""
+    return (slice(start, min(start + size, total)) for start in range(0, total, size))
+
+
+@contextmanager
+def compute_in_threads(threads: int) -> Iterator[ThreadPoolExecutor]:
+    """Give a pool of threads, while PyTorch's own operations take one thread each."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            yield pool
+    finally:
+        torch.set_num_threads(before)
+
+
+def _sum_rows(vectors: Vectors) -> Values:
+    total: Values = np.sum(vectors, axis=0, dtype=np.float64)
+    return total
+
+
+def _square(vectors: Values) -> Values:
+    """Return the squared length of each row."""
+    squares: Values = np.einsum("ij,ij->i", vectors, vectors)
+    return squares
+
+
+def _check_sets(points: Vectors, centres: Vectors, bandwidth: float) -> None:
+    """Raise `InputError` for what no density can be made of."""
+    if not bandwidth > 0 or not np.isfinite(bandwidth):
+        raise InputError(
+            f"the bandwidth is {bandwidth:g}; a positive number is needed",
+            "coverage.bandwidth",
+            "5.0 is that of the paper; scott computes one",
+        )
+    if not len(points) or not len(centres):
+        raise InputError("there are no embeddings", hint="check that the domain has sentences and pairs")
+    if points.shape[1] != centres.shape[1]:
+        raise InputError(
+            f"embeddings of {points.shape[1]} and of {centres.shape[1]} dimensions",
+            hint="they were made with different values of embedding.model: make them again",
+        )
+
+
+def choose_bandwidth(vectors: Vectors) -> float:
+    """Return the bandwidth by Scott's rule [ScottsRule], with one spread for all dimensions.
+
+    h = σ n^(−1/(d + 4)), where σ² is the mean variance of a dimension.
+
+    Parameters
+    ----------
+    vectors : array of shape (n, dimension)
+
+    Raises
+    ------
+    InputError
+        If there are no more vectors than dimensions, or all are the same.
+    """
+    count, dimension = vectors.shape
+    if count <= dimension:
+        raise InputError(
+            f"Scott's rule needs more embeddings than dimensions: {count:,} of {dimension} dimensions",
+            "coverage.bandwidth = scott",
+            "give a number",
+        )
+    mean = sum((_sum_rows(vectors[part]) for part in divide(count, _BLOCK)), start=np.float64(0)) / count
+    squares = sum(
+        float(_square(np.asarray(vectors[part], dtype=np.float64) - mean).sum())
+        for part in divide(count, _BLOCK)
+    )
+    spread = float(np.sqrt(squares / count / dimension))
+    if spread <= 1e-7 * float(np.abs(mean).max()):
+        raise InputError(
+            "all embeddings are the same, so Scott's rule gives a bandwidth of 0",
+            "coverage.bandwidth = scott",
+            "give a number, and check the texts",
+        )
+    return float(spread * count ** (-1 / (dimension + 4)))
+
+
+def find_gaps(of_space: Values, of_set: Values, percentile: float | None = None) -> npt.NDArray[np.bool_]:
+    """Say which points of a space a set leaves uncovered [CompComp, Eqs. 5 and 8].
+
+    Parameters
+    ----------
+    of_space, of_set : array of float64 of shape (n_points,)
+        Log-densities of both at points of the space.
+    percentile : float, optional
+        t_d, from 0 to 1: keep those gaps only whose difference lies above this percentile of all differences.
+
+    Returns
+    -------
+    array of bool of shape (n_points,)
+        Where the space is denser than the set.
+
+    Raises
+    ------
+    InputError
+        If the percentile is out of range.
+    """
+    if percentile is not None and not 0 <= percentile <= 1:
+        raise InputError(f"t_d = {percentile:g} is not from 0 to 1", "coverage.gap_percentile")
+    differences = of_space - of_set
+    gaps: npt.NDArray[np.bool_] = differences > EQUAL
+    if percentile is not None:
+        gaps &= differences > np.quantile(differences, percentile)
+    return gaps
+
+
+EQUAL = 1e-9
+"""Densities, in nats, that differ by less differ by rounding in double precision alone."""
+
+
+def correlate_densities(one: Values, other: Values) -> float:
+    """Return Pearson's correlation of two densities, given their logarithms [CompComp, Eq. 6].
+
+    Parameters
+    ----------
+    one, other : array of float64 of shape (n_points,)
+        Log-densities at the same points.
+
+    Returns
+    -------
+    float
+        NaN if one of them is the same at every point.
+    """
+    first, second = (np.exp(each - each.max()) for each in (one, other))
+    first, second = first - first.mean(), second - second.mean()
+    size = float(np.sqrt(first @ first) * np.sqrt(second @ second))
+    return float(first @ second) / size if size > 0 else float("nan")

@@ -105,7 +105,7 @@ class _Scale:
 
     def apply(self, vectors: Vectors) -> Vectors:
         """Return vectors around the origin, in units of the bandwidth, in the precision."""
-        scaled = np.subtract(vectors, self.shift.astype(self.dtype), dtype=self.dtype)
+        scaled: Vectors = np.subtract(vectors, self.shift.astype(self.dtype), dtype=self.dtype)
         scaled /= scaled.dtype.type(self.bandwidth)
         return scaled
 
@@ -120,8 +120,7 @@ def _measure_block(
     rows = _ROWS if device == "cpu" else _BLOCK
     peaks, totals = np.full(len(points), -np.inf), np.zeros(len(points))
     for part in divide(len(centres), _COLUMNS):
-        tile = scale.apply(centres[part])
-        layer = _make_layer(tile, (-_square(tile) / 2).astype(tile.dtype), device)
+        layer = _make_layer(scale.apply(centres[part]), device)
         pieces = [inputs[piece] for piece in divide(len(points), rows)]
         reduced = list(pool.map(partial(_reduce, layer), pieces))
         peak, total = (np.concatenate(each) for each in zip(*reduced, strict=True))
@@ -143,12 +142,16 @@ def _reduce(layer: Any, inputs: "Tensor") -> tuple[Values, Values]:
         return peak[:, 0].double().cpu().numpy(), total.double().cpu().numpy()
 
 
-def _make_layer(weight: Vectors, bias: Vectors, device: str) -> Any:
-    """Return a linear layer of a tile of centres: matrix products on packed weights where there are any."""
+def _make_layer(centres: Vectors, device: str) -> Any:
+    """Return a linear layer that gives x·e − |e|²/2 for each of some centres e.
+
+    Its matrix products run on packed weights where there are any.
+    """
     import torch
 
-    layer = torch.nn.Linear(weight.shape[1], weight.shape[0], device="meta")
-    tensors = {"weight": torch.from_numpy(weight), "bias": torch.from_numpy(bias)}
+    bias = torch.from_numpy(-_square(centres) / 2).to(getattr(torch, centres.dtype.name))
+    layer = torch.nn.Linear(centres.shape[1], centres.shape[0], device="meta")
+    tensors = {"weight": torch.from_numpy(centres), "bias": bias}
     layer.load_state_dict({name: each.to(device) for name, each in tensors.items()}, assign=True)
     with torch.inference_mode():
         prepack_layer(layer)

@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.config.whole import read_config
+from fathom.errors import InputError
 from fathom.workflow.inputs import Inputs
 from fathom.workflow.outputs import Outputs
 
@@ -55,6 +56,28 @@ def test_a_model_inside_its_chat_template_reads_no_running_text():
     folds = {"benchmark": 0.6, "adapt-train": 0.3, "adapt-valid": 0.1, "adapt-test": 0}
     without = outputs(corpus={"folds": folds})
     assert without.name_perplexities() == without.held_out == [] and len(without.measured) == 3
+
+
+def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():
+    adapt = [
+        {"base": "gpt2", "paths": [["near", "far"]]},
+        {"base": "tiny", "paths": [["near"]], "score": False},
+    ]
+    models = {**VALUES["models"], "adapt": adapt}
+    found = outputs(models=models, targets={"against": {"pythia": "tiny"}})
+    assert found.list_targets() == [
+        "results/demo/near/targets/best-and-worst.csv",
+        "results/demo/figures/near.targets.gpt2+near+far.png",
+        "results/demo/figures/near.targets.pythia.png",
+    ]
+    assert [model for variant, model, _ in found.name_compared("near") if variant == "tf"] == [
+        "gpt2+near+far", "gpt2", "pythia", "tiny",
+    ]  # fmt: skip
+    assert outputs(models={"train": VALUES["models"]["train"]}).list_targets() == []
+    with pytest.raises(InputError, match=r"targets\.against: there is no scored model 'pythias'"):
+        outputs(targets={"against": {"pythias": "tiny"}})
+    with pytest.raises(InputError, match="tiny is compared with itself"):
+        outputs(targets={"against": {"tiny": "tiny"}})
 
 
 def test_what_is_not_made_here_is_fetched():

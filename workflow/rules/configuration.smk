@@ -207,6 +207,11 @@ def title(wildcards):
     return CONFIG.domains[wildcards.domain].title or wildcards.domain
 
 
+def phrase(wildcards):
+    """Return what the targets of a domain are near to or far from."""
+    return CONFIG.targets.phrases.get(wildcards.domain) or title(wildcards)
+
+
 def drawn_option(wildcards, input):
     """Return the option that names the drawn documents, if there is a limit."""
     return f"--drawn {input.drawn}" if input.drawn else ""

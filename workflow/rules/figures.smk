@@ -2,9 +2,10 @@
 
 In:  <results>/summary.csv, <results>/ranking/,
      <results>/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet,
-     <results>/following/following.parquet
+     <results>/following/following.parquet, <results>/{domain}/targets/
 Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
-     {domain}.layers.{model}.{figure}.{pdf,png,csv}, {domain}.following.{track}.{pdf,png,csv};
+     {domain}.layers.{model}.{figure}.{pdf,png,csv}, {domain}.following.{track}.{pdf,png,csv},
+     {domain}.targets.{model}.{pdf,png,csv};
      <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
 
@@ -279,4 +280,43 @@ rule plot_following:
     shell:
         "python {input.code[0]:q} --following {input.following} --track {wildcards.track:q}"
         " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_targets:
+    input:
+        code=sources("plot_targets"),
+        style=STYLE,
+        targets="<results>/{domain}/targets/changes.parquet",
+        groups="<results>/{domain}/targets/target-groups.csv",
+    output:
+        pdf="<results>/figures/{domain}.targets.{model}.pdf",
+        png=report(
+            "<results>/figures/{domain}.targets.{model}.png",
+            caption="../report/targets.rst",
+            category="Models",
+            labels={
+                "figure": "best and worst targets of {model}",
+                "domain": "{domain}",
+            },
+        ),
+        table="<results>/figures/{domain}.targets.{model}.csv",
+    log:
+        "<logs>/plot_targets/{domain}.{model}.log",
+    benchmark:
+        "<timings>/plot_targets/{domain}.{model}.tsv"
+    wildcard_constraints:
+        model=one_of(CONFIG.compared_models),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+    shell:
+        "python {input.code[0]:q} --targets {input.targets:q} --groups {input.groups:q}"
+        " --model {wildcards.model:q} --title {params.title:q} --settings {params.settings:q}"
         " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"

@@ -3,7 +3,8 @@
 In:  <results>/models/{model}/model.json, <results>/{domain}/benchmark/{variant}/pairs.parquet,
      <results>/corpus/texts/{domain}.parquet, <results>/{domain}/sentences.parquet
 Out: <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet,
-     <results>/{summary,comparisons,groups,correlations}.csv, <results>/following/following.parquet
+     <results>/{summary,comparisons,groups,correlations}.csv, <results>/following/following.parquet,
+     <results>/{domain}/targets/{changes.parquet,target-groups.csv,best-and-worst.csv}
 """
 
 # what is scored together: most sentences of TF and TF-IDF are the same; experts' pairs share none
@@ -201,3 +202,64 @@ rule follow_models:
     shell:
         "python {input.code[0]:q} {params.scores} {params.perplexity} {params.attribute_rates}"
         " --settings {params.settings:q} --output {output.table} --log {log}"
+
+
+rule compare_targets:
+    input:
+        code=sources("compare_targets"),
+        pairs=lambda wildcards: [
+            f"<results>/{wildcards.domain}/benchmark/{variant}/pairs.parquet"
+            for variant in OUTPUTS.list_variants(wildcards.domain)
+        ],
+        scores=lambda wildcards: [
+            path for _, _, path in OUTPUTS.name_compared(wildcards.domain)
+        ],
+    output:
+        targets="<results>/{domain}/targets/changes.parquet",
+        groups=report(
+            "<results>/{domain}/targets/target-groups.csv",
+            caption="../report/target-groups.rst",
+            category="Models",
+            labels={
+                "table": "best targets against worst, by nearness to the domain",
+                "domain": "{domain}",
+            },
+        ),
+        extremes=report(
+            "<results>/{domain}/targets/best-and-worst.csv",
+            caption="../report/best-and-worst.rst",
+            category="Models",
+            labels={"table": "best and worst targets", "domain": "{domain}"},
+        ),
+    log:
+        "<logs>/compare_targets/{domain}.log",
+    benchmark:
+        "<timings>/compare_targets/{domain}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(60),
+    params:
+        settings=settings.of_targets(),
+        phrase=phrase,
+        pairs=lambda wildcards, input: list_options(
+            "pairs",
+            ([variant] for variant in OUTPUTS.list_variants(wildcards.domain)),
+            input.pairs,
+        ),
+        scores=lambda wildcards, input: list_options(
+            "scores",
+            [place[:2] for place in OUTPUTS.name_compared(wildcards.domain)],
+            input.scores,
+        ),
+        compare=list_options(
+            "compare",
+            ([model] for model in CONFIG.compared_models),
+            CONFIG.compared_models.values(),
+        ),
+    shell:
+        "python {input.code[0]:q} {params.pairs} {params.scores} {params.compare}"
+        " --domain {wildcards.domain:q} --phrase {params.phrase:q} --settings {params.settings:q}"
+        " --output {output.targets:q} --groups {output.groups:q} --extremes {output.extremes:q} --log {log:q}"

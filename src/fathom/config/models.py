@@ -232,6 +232,16 @@ class Models(Section):
         return found | others
 
     @property
+    def path_ends(self) -> dict[str, str]:
+        """The last model of each scored path, of its first seed, with the model that the path starts from."""
+        return {
+            adaptation.name_stages(path, adaptation.list_seeds()[0])[-1]: adaptation.base
+            for adaptation in self.adapt
+            for path in adaptation.paths
+            if adaptation.score
+        }
+
+    @property
     def scored(self) -> list[str]:
         """Models that summaries and rankings compare: trained, adapted, and from the registry."""
         adapted = [

@@ -2,9 +2,9 @@
 
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from fathom.config.section import Positive, Section, Text
+from fathom.config.section import Name, Positive, Section, Text
 
 
 class Scoring(Section):
@@ -54,3 +54,28 @@ class Summary(Section):
     rounds: Positive = Field(1000, description="bootstrap resamples of the keywords")
     confidence: float = Field(0.95, gt=0.0, lt=1.0, description="confidence level of the intervals")
     seed: int = Field(0, description="for the bootstrap")
+
+
+class Targets(Section):
+    """Which targets a model predicts better or worse than another one [RawCorpora, App. A.9]."""
+
+    against: dict[Text, Text] = Field(
+        {},
+        description="scored models, each with the one that it is compared with, beside the ends of all paths"
+        " of models.adapt with their bases",
+    )
+    phrases: dict[Name, Text] = Field(
+        {}, description="what targets are near to or far from, by domain; default: the domain's title"
+    )
+    share: float = Field(
+        0.25, gt=0, le=0.5, description="share of the targets in each of the two groups, top and bottom"
+    )
+    listed: Positive = Field(100, description="targets in each column of the table of best and worst")
+
+    @field_validator("against")
+    @classmethod
+    def _compare_two(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, other in value.items():
+            if name == other:
+                raise ValueError(f"{name} is compared with itself; name another model")
+        return value

@@ -15,7 +15,7 @@ from fathom.config.corpus import Corpus, Domain
 from fathom.config.layers import Layers, TunedLens
 from fathom.config.models import Models
 from fathom.config.ranking import Ranking
-from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary
+from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary, Targets
 from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
 from fathom.config.tuning import TrainBeforeTest
 from fathom.errors import InputError
@@ -54,6 +54,7 @@ class Config(Section):
     perplexity: Perplexity = Perplexity()
     attribute_rate: AttributeRate = AttributeRate()
     summary: Summary = Summary()
+    targets: Targets = Targets()
     layers: Layers = Layers()
     lens: TunedLens = TunedLens()
     reference: dict[Name, Text] = Field(
@@ -114,6 +115,13 @@ class Config(Section):
             _require(other, models, "layers.against", "model")
             if other in self.layers.against:
                 raise ValueError(f"layers.against: {other} has a reference of its own; name that one")
+        measured = dict.fromkeys([*self.models.scored, *self.models.followed])
+        for name, other in self.targets.against.items():
+            _require(name, measured, "targets.against", "scored model")
+            _require(other, measured, "targets.against", "scored model")
+        with_benchmark = dict.fromkeys(self.benchmark_domains)
+        for name in self.targets.phrases:
+            _require(name, with_benchmark, "targets.phrases", "domain with a benchmark")
         for name, task in self.train_before_test.tasks.items():
             if task.domain is not None:
                 known = self.domains if task.kind == "text" else dict.fromkeys(self.benchmark_domains)
@@ -127,6 +135,11 @@ class Config(Section):
     def benchmark_domains(self) -> list[str]:
         """Names of the domains with a benchmark, in the order of the file."""
         return [name for name, domain in self.domains.items() if domain.benchmark]
+
+    @property
+    def compared_models(self) -> dict[str, str]:
+        """Models whose targets are compared, each with another: ends of paths, and `targets.against`."""
+        return self.models.path_ends | self.targets.against
 
     @property
     def layer_models(self) -> list[str]:

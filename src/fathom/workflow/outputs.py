@@ -292,6 +292,27 @@ class Outputs:
             ),
         ]
 
+    def list_targets(self) -> list[str]:
+        """Return the figures of targets that models predict better or worse, and the tables beside them."""
+        compared = list(self._config.compared_models)
+        domains = self._config.benchmark_domains if compared else []
+        return [
+            *(self._path(domain, "targets", "best-and-worst.csv") for domain in domains),
+            *(
+                self._path("figures", f"{domain}.targets.{model}.png")
+                for domain, model in product(domains, compared)
+            ),
+        ]
+
+    def name_compared(self, domain: str) -> list[tuple[str, str, str]]:
+        """Return variant, model and table of the scores whose targets are compared on a domain."""
+        pairs = self._config.compared_models.items()
+        models = dict.fromkeys(model for pair in pairs for model in pair)
+        return [
+            (variant, model, self._path(domain, "scores", variant, f"{model}.parquet"))
+            for variant, model in product(self.list_variants(domain), models)
+        ]
+
     def name_ranking_tables(self) -> list[str]:
         """Return the tables that say how far rankings agree."""
         forecast = ["forecast"] if self._config.ranking.forecast else []
@@ -319,7 +340,7 @@ class Outputs:
     def list_figures(self) -> list[str]:
         """Return all figures but those by layer."""
         rankings = self.name_ranking_figures() if self.has_rankings() else []
-        return [*self.name_rank_figures(), *rankings, *self.list_following()]
+        return [*self.name_rank_figures(), *rankings, *self.list_following(), *self.list_targets()]
 
     def list_layers(self) -> list[str]:
         """Return the summaries by layer and their figures, for each domain and family of models."""

@@ -42,7 +42,7 @@ class Settings:
 
     def of_card(self) -> str:
         """Return what a benchmark's card and manifest record; models and their scores are no part of it."""
-        others = {"previous", "models", "scoring", "perplexity", "attribute_rate", "summary"}
+        others = {"previous", "models", "scoring", "perplexity", "attribute_rate", "summary", "targets"}
         values = self._config.model_dump(mode="json", by_alias=True, exclude=others)
         del values["corpus"]["slice_mb"]  # results do not depend on it
         if values["sentences"]["limit"] is None:
@@ -89,6 +89,12 @@ class Settings:
             for name, track in self._config.models.tracks.items()
         }
         return dump_json({"summary": self._dump("summary"), "tracks": tracks})
+
+    def of_targets(self) -> str:
+        """Return what the comparison of targets depends on."""
+        targets = self._config.targets.model_dump(mode="json", include={"share", "listed"})
+        others = {name: self._dump(name) for name in ("embedding", "summary")}
+        return dump_json({"targets": targets} | others)
 
     def of_layers(self, *sections: str) -> str:
         """Return what programs that look into a model need; which other models there are does not matter."""

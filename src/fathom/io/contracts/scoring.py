@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from fathom.io.contracts.column import (
+    COSINE,
     DOC_ID,
     FROM_ONE,
     KEYWORD,
@@ -103,6 +104,20 @@ FOLLOWING: Contract = (
 )
 """Metrics of models over their training."""
 
+TARGET_CHANGES: Contract = (
+    Column("variant", _STRING, "that of the benchmark"),
+    Column("model", _STRING, "model that is looked at"),
+    Column("against", _STRING, "model that it is compared with"),
+    Column("target", _STRING, "the target, without its blank"),
+    Column("pairs", _INT64, "pairs with this target", FROM_ONE),
+    Column("probability_gain", _DOUBLE, "mean over them of the model's probability less the other's"),
+    Column("rank_gain", _DOUBLE, "mean over them of the other's rank less the model's"),
+    Column("score", _DOUBLE, "both gains in standard deviations, averaged, times ln(1 + pairs)"),
+    Column("similarity", _DOUBLE, "cosine of target and domain phrase", COSINE),
+    Column("group", _STRING, "top, middle or bottom, by score"),
+)
+"""Targets of one domain, by variant and model, best score first."""
+
 SUMMARY_COLUMNS = (
     "domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high", "pairs",
 )  # fmt: skip
@@ -123,3 +138,12 @@ GROUP_COLUMNS = ("domain", "variant", "aggregate", "model", "place", "value", "g
 
 CORRELATION_COLUMNS = ("domain", "x", "y", "statistic", "value", "ci_low", "ci_high", "p", "models")
 """Header of correlations.csv: one line for every two variants or metrics of a domain, by statistic."""
+
+TARGET_GROUP_COLUMNS = (
+    "domain", "variant", "model", "against", "phrase", "targets", "in_group", "top", "bottom", "difference",
+    "difference_low", "difference_high", "d", "d_low", "d_high", "t", "p", "pairs", "keywords",
+)  # fmt: skip
+"""Header of target-groups.csv: how near the best and the worst targets are to a domain's phrase."""
+
+EXTREME_COLUMNS = ("variant", "model", "against", "place", "best", "worst")
+"""Header of best-and-worst.csv: targets by their score from both ends; one column goes down, one up."""

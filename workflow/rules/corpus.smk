@@ -1,8 +1,8 @@
 """Documents in, sentences and training texts out.
 
 In:  an arXiv dump, JSON lines, or installed packages (corpus.source)
-Out: <results>/corpus/documents/{part}.parquet, index.parquet, join_report.json,
-     sentences/{slice}.parquet, texts/{domain}.parquet
+Out: <results>/corpus/documents/{part}.parquet, sketches/{part}.parquet, folds.parquet, index.parquet,
+     join_report.json, sentences/{slice}.parquet, texts/{domain}.parquet
 """
 
 if CONFIG.corpus.source == "docstrings":
@@ -143,12 +143,70 @@ if CONFIG.corpus.source == "arxiv":
             " --log {log}"
 
 
+BY_CONTENT = CONFIG.corpus.folds_by == "content"
+
+
+if BY_CONTENT:
+
+    rule sketch_documents:
+        input:
+            code=sources("sketch_documents"),
+            documents="<results>/corpus/documents/{part}.parquet",
+        output:
+            sketches="<results>/corpus/sketches/{part}.parquet",
+        log:
+            "<logs>/sketch_documents/{part}.log",
+        benchmark:
+            "<timings>/sketch_documents/{part}.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(2000),
+            runtime=grow(60),
+        params:
+            settings=settings.of_sketch(),
+        shell:
+            "python {input.code[0]:q} --documents {input.documents:q} --settings {params.settings:q}"
+            " --output {output.sketches:q} --log {log:q}"
+
+    rule group_documents:
+        input:
+            code=sources("group_documents"),
+            documents=expand(
+                "<results>/corpus/documents/{part}.parquet", part=INPUTS.parts
+            ),
+            sketches=expand(
+                "<results>/corpus/sketches/{part}.parquet", part=INPUTS.parts
+            ),
+        output:
+            folds="<results>/corpus/folds.parquet",
+            report="<results>/corpus/folds.json",
+        log:
+            "<logs>/group_documents.log",
+        benchmark:
+            "<timings>/group_documents.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(8000),
+            runtime=grow(120),
+        params:
+            settings=settings.of_groups(),
+        shell:
+            "python {input.code[0]:q} --documents {input.documents:q} --sketches {input.sketches:q}"
+            " --settings {params.settings:q} --output {output.folds} --report {output.report} --log {log}"
+
+
 rule index_documents:
     input:
         code=sources("index_documents"),
         documents=expand("<results>/corpus/documents/{part}.parquet", part=INPUTS.parts),
         reports=expand("<results>/corpus/documents/{part}.json", part=INPUTS.parts),
         metadata="<results>/corpus/metadata.json" if INPUTS.metadata else [],
+        folds="<results>/corpus/folds.parquet" if BY_CONTENT else [],
+        groups="<results>/corpus/folds.json" if BY_CONTENT else [],
     output:
         index="<results>/corpus/index.parquet",
         report=report(
@@ -172,9 +230,12 @@ rule index_documents:
         metadata=lambda wildcards, input: (
             f"--metadata-report {input.metadata}" if INPUTS.metadata else ""
         ),
+        folds=lambda wildcards, input: (
+            f"--folds {input.folds} --groups-report {input.groups}" if BY_CONTENT else ""
+        ),
     shell:
         "python {input.code[0]:q} --documents {input.documents:q} --reports {input.reports:q} {params.metadata}"
-        " --settings {params.settings:q} --output {output.index} --report {output.report} --log {log}"
+        " {params.folds} --settings {params.settings:q} --output {output.index} --report {output.report} --log {log}"
 
 
 rule split_sentences:

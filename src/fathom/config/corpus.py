@@ -9,7 +9,7 @@ from fathom.config.section import Name, Positive, Section, Share, Text, check_da
 
 
 class Folds(Section):
-    """Shares of documents by fold; a document's fold depends on a hash of its id alone."""
+    """Shares of documents by fold."""
 
     benchmark: Share = Field(0.6, description="documents that benchmarks are built from")
     adapt_train: Share = Field(0.3, alias="adapt-train", description="documents that models are trained on")
@@ -22,6 +22,20 @@ class Folds(Section):
         if abs(total - 1.0) > 1e-9:
             raise ValueError(f"the four shares add up to {total:g} instead of 1")
         return self
+
+
+class Grouping(Section):
+    """Which documents share text and so go into one fold, if `corpus.folds_by` is content."""
+
+    min_words: Positive = Field(8, description="shorter sentences join no documents")
+    max_documents: int = Field(
+        20, ge=2, description="sentences in more documents join none: boilerplate, such as licences"
+    )
+    max_share: Share = Field(
+        0.01,
+        description="most documents of a group that sentences make, as a share of all; weaker joins are left"
+        " out, but near-duplicates always go together",
+    )
 
 
 class Corpus(Section):
@@ -39,6 +53,12 @@ class Corpus(Section):
     since: date | None = Field(None, description="leave out documents before this day")
     until: date | None = Field(None, description="leave out documents after this day")
     folds: Folds = Folds()
+    folds_by: Literal["content", "id"] = Field(
+        "id",
+        description="what decides a document's fold: content, so that documents that share text are in one"
+        " fold, or a hash of its id alone",
+    )
+    grouping: Grouping = Grouping()
     abstract_parts: Positive = Field(4, description="parts, and so jobs, for documents without full text")
     slice_mb: Positive | None = Field(
         None,

@@ -11,7 +11,7 @@ import polars as pl
 from fathom.corpus.records import part_name
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
 from fathom.io.files import make_folder
-from fathom.io.row_groups import scan_table
+from fathom.io.row_groups import scan_table, select_rows
 from fathom.io.tables import TableWriter, read_table, write_table_in_batches
 
 _KEY = ("text_hash", "title", "abstract", "date", "domains")
@@ -54,7 +54,7 @@ def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[di
                 yield document
 
 
-def build_index(paths: Sequence[Path], output: Path) -> dict[str, int]:
+def build_index(paths: Sequence[Path], output: Path, folds: Path | None = None) -> dict[str, int]:
     """Choose one version of each document over all parts and write the index.
 
     The longest text wins; ties go to the largest hash of the text, then title, abstract, date and domains.
@@ -68,6 +68,8 @@ def build_index(paths: Sequence[Path], output: Path) -> dict[str, int]:
         Tables of documents (DOCUMENTS), in any order.
     output : Path
         Index to write (INDEX), sorted by doc_id.
+    folds : Path, optional
+        Folds of documents that share text with others (FOLDS); the others keep that of their id.
 
     Returns
     -------
@@ -88,12 +90,22 @@ def build_index(paths: Sequence[Path], output: Path) -> dict[str, int]:
         _fill_buckets(sorted(paths), repeated, starts, buckets)
         with write_table_in_batches(output, INDEX, _BATCH) as writer:
             for bucket in buckets:
-                writer.write(read_table(bucket, INDEX).sort("doc_id"))
+                writer.write(_set_folds(read_table(bucket, INDEX).sort("doc_id"), folds))
     return {
         "rows": rows,
         "duplicates_in_parts": rows - distinct_in_parts,
         "duplicates_across_parts": distinct_in_parts - len(order),
     }
+
+
+def _set_folds(rows: pl.DataFrame, folds: Path | None) -> pl.DataFrame:
+    """Return rows of the index, in their order, with the folds of documents that share text."""
+    if folds is None:
+        return rows
+    here = pl.col("doc_id").is_in(rows["doc_id"].implode())
+    grouped = select_rows(folds, ["doc_id", "fold"], here)
+    both = rows.join(grouped, on="doc_id", how="left", maintain_order="left")
+    return both.with_columns(fold=pl.coalesce("fold_right", "fold")).select(_NAMES)
 
 
 def _fill_buckets(

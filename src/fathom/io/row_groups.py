@@ -47,6 +47,28 @@ def _read_group(path: Path | str, metadata: pq.FileMetaData, group: int, names: 
         return to_frame(file.read_row_group(group, columns=names, use_threads=False).select(names))
 
 
+def scan_range(path: Path | str, columns: Sequence[str], low: int, high: int) -> Iterator[pl.DataFrame]:
+    """Yield the rows whose first column lies in a range; row groups that hold none are not read.
+
+    Parameters
+    ----------
+    path : Path or str
+        A parquet file; the first of `columns` holds whole numbers.
+    columns : sequence of str
+        What the frames hold.
+    low, high : int
+        Smallest and largest value.
+    """
+    names = list(columns)
+    with explain_damage(path):
+        metadata = open_table(path, names).metadata
+    place = metadata.schema.names.index(names[0])
+    for group in range(metadata.num_row_groups):
+        known = metadata.row_group(group).column(place).statistics
+        if known is None or (known.min <= high and known.max >= low):
+            yield _read_group(path, metadata, group, names).filter(pl.col(names[0]).is_between(low, high))
+
+
 def select_rows(path: Path | str, columns: Sequence[str], where: pl.Expr) -> pl.DataFrame:
     """Return the rows of a table that `where` is true for; memory holds these and one row group.
 

@@ -36,9 +36,18 @@ class Settings:
             name: domain.model_dump(mode="json", exclude={"title", "benchmark"})
             for name, domain in self._config.domains.items()
         }
-        others = {"files", "packages", "slice_mb"}
+        others = {"files", "packages", "slice_mb", "folds_by", "grouping"}
         corpus = self._config.corpus.model_dump(mode="json", by_alias=True, exclude=others)
         return dump_json({"corpus": corpus, "domains": domains})
+
+    def of_sketch(self) -> str:
+        """Return what the hashes of documents depend on."""
+        return self._config.corpus.grouping.model_dump_json(include={"min_words"})
+
+    def of_groups(self) -> str:
+        """Return what groups of documents and their folds depend on."""
+        corpus = self._config.corpus.model_dump(mode="json", by_alias=True, include={"folds", "grouping"})
+        return dump_json(corpus)
 
     def of_card(self) -> str:
         """Return what a benchmark's card and manifest record; models and their scores are no part of it."""

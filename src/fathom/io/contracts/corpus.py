@@ -52,6 +52,20 @@ INDEX: Contract = (
 )
 """One row for each document of the corpus, sorted by doc_id: which part holds the version that counts."""
 
+SKETCHES: Contract = (
+    Column("hash", pa.uint64(), "hash of a sentence, or of a band of the whole document's minimal hashes"),
+    Column("document", _INT32, "row of the document in its part's table, from 0", NOT_NEGATIVE),
+    Column("words", pa.int16(), "words of the sentence, at most 255; 0 for a band", NOT_NEGATIVE),
+)
+"""What tells whether documents share text: hashes of one part, in sorted runs."""
+
+FOLDS: Contract = (
+    DOC_ID,
+    Column("group", _STRING, "smallest doc_id of the documents that belong together"),
+    FOLD,
+)
+"""Documents that share text with others, sorted by doc_id; all others are in the fold of their own id."""
+
 TEXTS: Contract = (
     DOC_ID,
     FOLD,

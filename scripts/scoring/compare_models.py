@@ -13,13 +13,15 @@ from fathom.io.files import write_delimited
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.comparisons import resample_scores, tabulate_comparisons
 from fathom.scoring.correlations import read_series, tabulate_correlations
+from fathom.scoring.overlap import leave_out_overlap
 from fathom.scoring.summaries import read_scores
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Resample all scores once, write three tables."""
     settings = read_settings(arguments.settings, Summary)
-    resampled = resample_scores(read_scores(arguments.scores), settings)
+    scores = leave_out_overlap(read_scores(arguments.scores), arguments.overlap, settings)
+    resampled = resample_scores(scores, settings)
     comparisons, groups = tabulate_comparisons(resampled, settings)
     write_delimited(arguments.output, COMPARISON_COLUMNS, comparisons, delimiter=",")
     write_delimited(arguments.groups, GROUP_COLUMNS, groups, delimiter=",")
@@ -31,6 +33,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     names = ("DOMAIN", "VARIANT", "MODEL")
     add_tables(parser, "--scores", names, "scores of one model on one benchmark (parquet)", required=True)
+    add_tables(parser, "--overlap", names[:2], "pairs of one benchmark that stand in training text")
     parser.add_argument("--summary", type=Path, required=True, help="summary.csv, for the correlations")
     parser.add_argument("--output", type=Path, required=True, help="paired differences (CSV)")
     parser.add_argument("--groups", type=Path, required=True, help="letters of groups of models (CSV)")

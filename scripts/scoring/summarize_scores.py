@@ -11,6 +11,7 @@ from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SUMMARY_COL
 from fathom.io.files import write_delimited
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.baselines import read_baselines, summarize_attribute_rates, summarize_perplexity
+from fathom.scoring.overlap import leave_out_overlap
 from fathom.scoring.summaries import check_benchmarks, read_scores, summarize_scores
 
 
@@ -19,6 +20,7 @@ def main(arguments: argparse.Namespace) -> None:
     settings = read_settings(arguments.settings, Summary)
     scores = read_scores(arguments.scores)
     check_benchmarks(scores, arguments.pairs)
+    scores = leave_out_overlap(scores, arguments.overlap, settings)
     rows = summarize_scores(scores, settings)
     rows += summarize_perplexity(read_baselines(arguments.perplexity, PERPLEXITY), settings)
     rows += summarize_attribute_rates(read_baselines(arguments.attribute_rates, ATTRIBUTE_RATES), settings)
@@ -30,6 +32,7 @@ if __name__ == "__main__":
     names = ("DOMAIN", "VARIANT", "MODEL")
     add_tables(parser, "--scores", names, "scores of one model on one benchmark (parquet)", required=True)
     add_tables(parser, "--pairs", names[:2], "pairs that the scores of one benchmark must belong to")
+    add_tables(parser, "--overlap", names[:2], "pairs of one benchmark that stand in training text")
     for option, what in (("--perplexity", "likelihood of held-out text"), ("--attribute-rates", "rates")):
         add_tables(parser, option, ("DOMAIN", "MODEL"), f"{what} of one model on one domain")
     parser.add_argument("--output", type=Path, required=True, help="summary (CSV)")

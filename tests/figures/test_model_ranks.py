@@ -1,6 +1,7 @@
 """Figures and tables of model ranks: right numbers, nothing cut, same bytes."""
 
 import csv
+import json
 import math
 import random
 import subprocess
@@ -370,3 +371,13 @@ def test_wrapping_keeps_every_letter():
     for name in _NASTY:
         assert wrap_name(name, 20).replace("\n", "") == clean_name(name)
         assert max(map(len, wrap_name(name, 20).split("\n"))) <= 20
+
+
+def test_pairs_left_out_because_of_training_text_are_said(tmp_path):
+    _summary(tmp_path / "summary.csv", ["a", "b"])
+    pairs = int(read_delimited(tmp_path / "summary.csv", ",")[0]["pairs"])
+    for variant, total in (("tf", pairs + 7), ("tfidf", pairs)):
+        folder = tmp_path / "ml" / "benchmark" / variant
+        folder.mkdir(parents=True)
+        (folder / "overlap.json").write_text(json.dumps({"pairs": total}))
+    assert f"models were trained on: 7 of {pairs + 7} TF pairs." in " ".join(_describe(tmp_path).split())

@@ -40,6 +40,15 @@ def test_titles_and_files_decide_nothing_about_documents():
     assert settings(domains=other).of_selection() != settings().of_selection()
 
 
+def test_what_groups_documents_decides_nothing_about_reading_them():
+    other = settings(corpus={"folds_by": "id", "grouping": {"min_words": 9, "max_documents": 5}})
+    assert other.of_selection() == settings().of_selection()
+    assert json.loads(other.of_sketch()) == {"min_words": 9}
+    assert other.of_groups() != settings().of_groups()
+    wide = settings(corpus={"grouping": {"max_share": 0.5}})
+    assert wide.of_sketch() == settings().of_sketch()
+
+
 def test_where_sentences_are_embedded_changes_no_other_step():
     there = settings(embedding={"device": "cuda", "precision": "bfloat16"})
     assert there.of("embedding", "keywords") == settings().of("embedding", "keywords")

@@ -2,7 +2,7 @@
 
 In:  <results>/corpus/index.parquet, sentences/{slice}.parquet, splits/{slice}.parquet
 Out: <results>/corpus/{drawn.parquet,embeddings/}, <results>/{domain}/{keywords.tsv,keywords.npy,sentences.parquet},
-     benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,manifest.json,README.md,lm-eval/};
+     benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,overlap.parquet,manifest.json,README.md,lm-eval/};
      a reference benchmark, from the file that the configuration names, as benchmark/reference/
 """
 
@@ -234,6 +234,37 @@ rule make_pairs:
         " --report {output.report:q} --log {log:q}"
 
 
+if OUTPUTS.trained_domains:
+
+    rule find_overlap:
+        input:
+            code=sources("find_overlap"),
+            pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
+            texts=expand(
+                "<results>/corpus/texts/{trained}.parquet",
+                trained=OUTPUTS.trained_domains,
+            ),
+        output:
+            overlap="<results>/{domain}/benchmark/{variant}/overlap.parquet",
+            report="<results>/{domain}/benchmark/{variant}/overlap.json",
+        log:
+            "<logs>/find_overlap/{domain}.{variant}.log",
+        benchmark:
+            "<timings>/find_overlap/{domain}.{variant}.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(2000),
+            runtime=grow(60),
+        params:
+            folds_by=CONFIG.corpus.folds_by,
+        shell:
+            "python {input.code[0]:q} --pairs {input.pairs:q} --texts {input.texts:q}"
+            " --folds-by {params.folds_by} --output {output.overlap:q} --report {output.report:q}"
+            " --log {log:q}"
+
+
 rule describe_benchmark:
     input:
         code=sources("describe_benchmark"),
@@ -245,6 +276,11 @@ rule describe_benchmark:
         sentences_report="<results>/{domain}/sentences.json",
         join_report="<results>/corpus/join_report.json",
         draw="<results>/corpus/drawn.json" if LIMITED else [],
+        overlap=(
+            "<results>/{domain}/benchmark/{variant}/overlap.json"
+            if OUTPUTS.trained_domains
+            else []
+        ),
     output:
         manifest="<results>/{domain}/benchmark/{variant}/manifest.json",
         card=report(
@@ -270,11 +306,14 @@ rule describe_benchmark:
         settings=settings.of_card(),
         title=title,
         draw=lambda wildcards, input: f"--draw {input.draw}" if input.draw else "",
+        overlap=lambda wildcards, input: (
+            f"overlap={input.overlap}" if input.overlap else ""
+        ),
     shell:
         "python {input.code[0]:q} --pairs {input.pairs:q} --keywords {input.keywords:q}"
         " --vocabulary {input.vocabulary:q} --join-report {input.join_report}"
         " --reports pairs={input.report:q} keywords={input.keywords_report:q}"
-        " sentences={input.sentences_report:q} {params.draw} --domain {wildcards.domain:q} --title {params.title:q}"
+        " sentences={input.sentences_report:q} {params.overlap} {params.draw} --domain {wildcards.domain:q} --title {params.title:q}"
         " --variant {wildcards.variant} --settings {params.settings:q}"
         " --manifest {output.manifest:q} --card {output.card:q} --log {log:q}"
 

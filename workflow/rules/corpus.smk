@@ -231,7 +231,9 @@ rule index_documents:
             f"--metadata-report {input.metadata}" if INPUTS.metadata else ""
         ),
         folds=lambda wildcards, input: (
-            f"--folds {input.folds} --groups-report {input.groups}" if BY_CONTENT else ""
+            f"--folds {input.folds} --groups-report {input.groups}"
+            if BY_CONTENT
+            else ""
         ),
     shell:
         "python {input.code[0]:q} --documents {input.documents:q} --reports {input.reports:q} {params.metadata}"

@@ -98,6 +98,7 @@ rule summarize_scores:
         code=sources("summarize_scores"),
         scores=OUTPUTS.name_scores(),
         pairs=OUTPUTS.name_pairs(),
+        overlap=OUTPUTS.name_overlaps(),
         perplexity=OUTPUTS.name_perplexities(),
         attribute_rates=OUTPUTS.name_attribute_rates(),
     output:
@@ -121,10 +122,11 @@ rule summarize_scores:
         settings=settings.of("summary"),
         scores=options("scores", OUTPUTS.scored, "scores"),
         pairs=options("pairs", OUTPUTS.benchmarks, "pairs"),
+        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
         perplexity=options("perplexity", OUTPUTS.held_out, "perplexity"),
         attribute_rates=options("attribute-rates", OUTPUTS.measured, "attribute_rates"),
     shell:
-        "python {input.code[0]:q} {params.scores} {params.pairs} {params.perplexity}"
+        "python {input.code[0]:q} {params.scores} {params.pairs} {params.overlap} {params.perplexity}"
         " {params.attribute_rates} --settings {params.settings:q} --output {output.summary} --log {log}"
 
 
@@ -132,6 +134,7 @@ rule compare_models:
     input:
         code=sources("compare_models"),
         scores=OUTPUTS.name_scores(),
+        overlap=OUTPUTS.name_overlaps(),
         summary="<results>/summary.csv",
     output:
         comparisons=report(
@@ -165,8 +168,9 @@ rule compare_models:
     params:
         settings=settings.of("summary"),
         scores=options("scores", OUTPUTS.scored, "scores"),
+        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
     shell:
-        "python {input.code[0]:q} {params.scores} --summary {input.summary} --settings {params.settings:q}"
+        "python {input.code[0]:q} {params.scores} {params.overlap} --summary {input.summary} --settings {params.settings:q}"
         " --output {output.comparisons} --groups {output.groups}"
         " --correlations {output.correlations} --log {log}"
 
@@ -178,6 +182,7 @@ rule follow_models:
     input:
         code=sources("follow_models"),
         scores=FOLLOWED["scores"],
+        overlap=OUTPUTS.name_overlaps(),
         perplexity=FOLLOWED["perplexity"],
         attribute_rates=FOLLOWED["attribute_rates"],
     output:
@@ -195,13 +200,14 @@ rule follow_models:
     params:
         settings=settings.of_following(TOKENS),
         scores=options("scores", OUTPUTS.followed, "scores"),
+        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
         perplexity=options("perplexity", OUTPUTS.followed_texts, "perplexity"),
         attribute_rates=options(
             "attribute-rates", OUTPUTS.followed_measures, "attribute_rates"
         ),
     shell:
-        "python {input.code[0]:q} {params.scores} {params.perplexity} {params.attribute_rates}"
-        " --settings {params.settings:q} --output {output.table} --log {log}"
+        "python {input.code[0]:q} {params.scores} {params.overlap} {params.perplexity}"
+        " {params.attribute_rates} --settings {params.settings:q} --output {output.table} --log {log}"
 
 
 rule compare_targets:

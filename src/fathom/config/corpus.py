@@ -54,7 +54,7 @@ class Corpus(Section):
     until: date | None = Field(None, description="leave out documents after this day")
     folds: Folds = Folds()
     folds_by: Literal["content", "id"] = Field(
-        "id",
+        "content",
         description="what decides a document's fold: content, so that documents that share text are in one"
         " fold, or a hash of its id alone",
     )

@@ -54,6 +54,11 @@ class Summary(Section):
     rounds: Positive = Field(1000, description="bootstrap resamples of the keywords")
     confidence: float = Field(0.95, gt=0.0, lt=1.0, description="confidence level of the intervals")
     seed: int = Field(0, description="for the bootstrap")
+    overlap: Literal["sentence", "ending", "keep"] = Field(
+        "ending",
+        description="pairs that are left out because their text stands in what models are trained on: word"
+        " for word (sentence), or already if the last six words of prompt and target do (ending)",
+    )
 
 
 class Targets(Section):

@@ -71,7 +71,7 @@ def hash_words(text: str) -> Hashes:
     ndarray of shape (n_words,), uint64
     """
     tokens = hash_tokens(text)
-    return tokens[tokens != 0]
+    return np.compress(tokens != 0, tokens)
 
 
 def hash_sentences(tokens: Hashes, min_words: int) -> Sentences:

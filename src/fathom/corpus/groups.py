@@ -42,7 +42,7 @@ class Edges(NamedTuple):
 
     first: NDArray[np.int32]
     second: NDArray[np.int32]
-    level: NDArray[np.int64]
+    level: NDArray[np.int32]
 
 
 def sketch_part(documents: Path, output: Path, min_words: int) -> int:
@@ -189,11 +189,11 @@ def find_edges(rows: pl.DataFrame, max_documents: int) -> tuple[Edges, dict[str,
     sentences = one_each.filter(~is_band)
     joining = int((sentences["size"] <= max_documents).sum())
     pairs = kept.filter(pl.col("first").is_not_null())
-    level = pl.when(is_band).then(0).otherwise(pl.col("size").cast(pl.Int64) * 256 + 255 - pl.col("words"))
+    level = pl.when(is_band).then(0).otherwise(pl.col("size").cast(pl.Int32) * 256 + 255 - pl.col("words"))
     edges = Edges(
         pairs["first"].to_numpy(),
         pairs["document"].to_numpy(),
-        pairs.select(level.cast(pl.Int64))["literal"].to_numpy(),
+        pairs.select(level=level.cast(pl.Int32))["level"].to_numpy(),
     )
     return edges, {
         "shared_sentences": joining,

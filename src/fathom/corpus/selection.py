@@ -115,7 +115,7 @@ def _is_within(day: str, since: date | None, until: date | None) -> bool:
 
 
 class FoldChooser:
-    """Assigns each document to a fold by a hash of its id.
+    """Assigns a document, or the first of a group, to a fold by a hash of its id.
 
     Parameters
     ----------

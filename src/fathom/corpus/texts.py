@@ -1,4 +1,4 @@
-"""Plain text to train models on, never from the documents of a benchmark."""
+"""Plain text to train models on, never from documents of the fold `benchmark`."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

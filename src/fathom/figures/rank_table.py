@@ -9,7 +9,7 @@ from fathom.figures.model_ranks import describe_agreement, measure_agreements
 from fathom.figures.rank_values import ModelRanks, find_variants, read_model_ranks
 from fathom.figures.style import VARIANT_SERIES, clean_name
 from fathom.io.contracts.scoring import GROUP_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.files import read_delimited, read_json
 from fathom.scoring.describe import format_rank
 from fathom.scoring.statistics import COMPARED, LEADING, Statistic
 
@@ -54,7 +54,15 @@ def describe_run(folder: Path, width: int) -> list[str]:
         raise InputError("there is no summary.csv", str(folder), "give the folder of a run: results/RUN")
     groups = _read_groups(folder / "groups.csv")
     ranks = {statistic: read_model_ranks(folder / "summary.csv", statistic) for statistic in COMPARED}
-    blocks = [_format_domain(domain, ranks, width, groups) for domain in ranks[LEADING]]
+    blocks = [
+        "\n".join(
+            [
+                _format_domain(domain, ranks, width, groups),
+                *_describe_overlap(folder / domain / "benchmark", models, width),
+            ]
+        )
+        for domain, models in ranks[LEADING].items()
+    ]
     return [*blocks, "\n".join([*_wrap(MEANING, width), *(_wrap(SHARED, width) if groups else [])])]
 
 
@@ -80,6 +88,21 @@ def _format_domain(
         if domain in domains:
             lines += _format_ranks(f"by {statistic.label}", domains[domain], width, letters)
     return "\n".join(lines)
+
+
+def _describe_overlap(benchmarks: Path, models: list[ModelRanks], width: int) -> list[str]:
+    """Return lines on the pairs that the ranks leave out because they stand in training text."""
+    left_out = []
+    for variant in find_variants(models):
+        report = benchmarks / variant / "overlap.json"
+        ranks = [model.ranks[variant] for model in models if variant in model.ranks]
+        if report.is_file() and ranks:
+            total = read_json(report)["pairs"]
+            label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
+            if total > ranks[0].pairs:
+                left_out.append(f"{total - ranks[0].pairs:,} of {total:,} {label} pairs")
+    text = f"Left out, for they stand in text that models were trained on: {', '.join(left_out)}."
+    return _wrap(text, width) if left_out else []
 
 
 def _list_cells(model: ModelRanks, variants: list[str], letters: Letters) -> list[str]:

@@ -47,6 +47,18 @@ class Outputs:
         ]
 
     @property
+    def trained_domains(self) -> list[str]:
+        """Domains whose text any model of the run is trained on."""
+        models = self._config.models
+        trained = {training.domain for training in models.train.values()}
+        return sorted(trained | {adapted.domain for adapted in models.adapted.values()})
+
+    @property
+    def overlapping(self) -> list[tuple[str, str]]:
+        """Domain and variant of every benchmark that is held against training text."""
+        return self.benchmarks if self.trained_domains else []
+
+    @property
     def scored(self) -> list[tuple[str, str, str]]:
         """Domain, variant and model of every table of scores."""
         return [(*benchmark, model) for benchmark in self.benchmarks for model in self._config.models.scored]
@@ -184,6 +196,13 @@ class Outputs:
         """Return the pairs of every benchmark, in the order of `benchmarks`."""
         return [
             self._path(domain, "benchmark", variant, "pairs.parquet") for domain, variant in self.benchmarks
+        ]
+
+    def name_overlaps(self) -> list[str]:
+        """Return the overlap of every benchmark with training text, in the order of `overlapping`."""
+        return [
+            self._path(domain, "benchmark", variant, "overlap.parquet")
+            for domain, variant in self.overlapping
         ]
 
     def name_scores(self) -> list[str]:

@@ -39,6 +39,13 @@ CANDIDATES: Contract = (
 )
 """Matches of one slice; uncertain ones are decided when all slices are gathered."""
 
+OVERLAP: Contract = (
+    Column("pair_id", _STRING, "pair that was looked for", UNIQUE),
+    Column("sentence", _BOOL, "prompt and target stand word for word in text that models are trained on"),
+    Column("ending", _BOOL, "the last six words of prompt and target stand there"),
+)
+"""Which pairs of a benchmark stand in training text, in the order of the pairs."""
+
 PAIRS: Contract = (
     Column("pair_id", _STRING, "hash of keyword, variant, prompt and target", UNIQUE),
     KEYWORD,

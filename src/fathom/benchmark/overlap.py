@@ -1,0 +1,106 @@
+"""Pairs whose text stands in the text that models are trained on."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fathom.corpus.fingerprints import Hashes, hash_windows, hash_words
+from fathom.io.contracts.benchmark import OVERLAP
+from fathom.io.tables import make_empty_table
+from fathom.running.program import log
+
+ENDING = 6
+"""Last words of prompt and target that are looked for."""
+_MANY = 0.05
+"""Share of pairs above which there is a warning."""
+_HINTS = {
+    "id": "corpus.folds_by: content puts documents that share text into one fold",
+    "content": "corpus.grouping joins more documents with lower min_words, higher max_documents or max_share",
+}
+
+
+class _Searcher:
+    """Looks for the words of pairs in texts, without case, punctuation and white space."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self._words = [hash_words(sentence) for sentence in sentences]
+        self.sentence = np.zeros(len(sentences), dtype=bool)
+        self.ending = np.zeros(len(sentences), dtype=bool)
+        # numbers of pairs by the hash of their last words, by how many words these are
+        self._pairs: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for number, words in enumerate(self._words):
+            size = min(ENDING, len(words))
+            if size:
+                self._pairs[size][int(hash_windows(words[-size:], size)[0])].append(number)
+        self._keys = {size: np.array(sorted(pairs), dtype=np.uint64) for size, pairs in self._pairs.items()}
+
+    def search(self, text: str) -> None:
+        """Flag the pairs that stand in a text."""
+        words = hash_words(text)
+        for size, keys in self._keys.items():
+            windows = hash_windows(words, size)
+            found = np.flatnonzero(keys[np.searchsorted(keys, windows).clip(max=len(keys) - 1)] == windows)
+            for place in found.tolist():
+                for number in self._pairs[size][int(windows[place])]:
+                    self.ending[number] = True
+                    if not self.sentence[number]:
+                        self.sentence[number] = self._stands(number, words[: place + size])
+
+    def _stands(self, number: int, before: Hashes) -> bool:
+        """Return whether some words end with all words of a pair."""
+        words = self._words[number]
+        return len(before) >= len(words) and bool((before[len(before) - len(words) :] == words).all())
+
+
+def find_overlap(pairs: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
+    """Find the pairs whose words stand in texts.
+
+    Parameters
+    ----------
+    pairs : polars.DataFrame
+        Columns of contract PAIRS.
+    texts : iterable of str
+        Training texts; one is in memory at a time.
+
+    Returns
+    -------
+    polars.DataFrame
+        Under contract OVERLAP, in the order of the pairs.
+    """
+    searcher = _Searcher([prompt + target for prompt, target in pairs.select("prompt", "target").iter_rows()])
+    for text in texts:
+        searcher.search(text)
+    columns = {"pair_id": pairs["pair_id"], "sentence": searcher.sentence, "ending": searcher.ending}
+    return pl.DataFrame(columns, schema=make_empty_table(OVERLAP).schema)
+
+
+def report_overlap(overlap: pl.DataFrame, folds_by: str) -> Mapping[str, Any]:
+    """Return counts of the pairs that stand in training text; warn if there are many.
+
+    Parameters
+    ----------
+    overlap : polars.DataFrame
+        See :func:`find_overlap`.
+    folds_by : {"content", "id"}
+        What decides a document's fold; the warning says what to change.
+    """
+    counts = {name: int(overlap[name].sum()) for name in ("sentence", "ending")}
+    log.info(
+        "%s of %s pairs stand word for word in training text, %s by their last %s words",
+        *(f"{number:,}" for number in (counts["sentence"], len(overlap), counts["ending"], ENDING)),
+    )
+    if counts["sentence"] > _MANY * len(overlap):
+        log.warning(
+            "%.0f %% of the pairs stand word for word in training text and are left out of summaries. "
+            "Hint: %s",
+            100 * counts["sentence"] / len(overlap),
+            _HINTS[folds_by],
+        )
+    return {
+        "pairs": len(overlap),
+        "in_training_text": counts["sentence"],
+        "last_words_there": counts["ending"],
+    }

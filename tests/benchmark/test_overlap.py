@@ -1,0 +1,96 @@
+"""Pairs that stand in training text."""
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.programs import run_program
+
+from fathom.benchmark.overlap import ENDING, find_overlap, report_overlap
+from fathom.io.contracts.benchmark import OVERLAP, PAIRS
+from fathom.io.contracts.corpus import TEXTS
+from fathom.io.tables import read_table, write_table
+
+TEXT = "We say first that the Agent, in each step, learns a good policy from what it sees.\n\nNothing else."
+PLANTED = {
+    "whole": ("The agent in each step learns a good", " policy"),
+    "ending": ("Here an agent in each step learns a good", " policy"),
+    "short": ("Nothing", " else"),
+    "other": ("The agent in each step learns a good", " habit"),
+    "across": ("We see first that the agent in each", " step"),
+    "part of a word": ("The agent in each step learns a good", " polic"),
+}
+
+
+def _make_pairs(planted: dict[str, tuple[str, str]]) -> pl.DataFrame:
+    """Return pairs under PAIRS, named as they are planted."""
+    return pl.DataFrame(
+        [
+            {"pair_id": name, "keyword": "k", "variant": "tf", "prompt": prompt, "target": target,
+             "doc_id": "d", "date": "", "cosine": 0.5, "target_in_prompt": False, "target_in_keyword": False}
+            for name, (prompt, target) in planted.items()
+        ]
+    )  # fmt: skip
+
+
+def test_planted_pairs_are_flagged() -> None:
+    overlap = find_overlap(_make_pairs(PLANTED), ["An other text.", TEXT, ""])
+    found = {name: (sentence, ending) for name, sentence, ending in overlap.iter_rows()}
+    assert found == {
+        "whole": (True, True), "ending": (False, True), "short": (True, True), "other": (False, False),
+        "across": (False, True), "part of a word": (False, False),
+    }  # fmt: skip
+
+
+_WORDS = st.lists(st.sampled_from(["a", "b", "C"]), max_size=14)
+
+
+@settings(deadline=None)
+@given(st.lists(_WORDS, min_size=1, max_size=4), st.lists(_WORDS, max_size=4))
+def test_flags_are_those_of_a_plain_search(pairs: list[list[str]], texts: list[list[str]]) -> None:
+    planted = {f"p{n}": (" ".join(words), " a") for n, words in enumerate(pairs)}
+    joined = [f" {' '.join(words).lower()} " for words in texts]
+    found = find_overlap(_make_pairs(planted), [", ".join(words) for words in texts])
+    for (prompt, target), (_, sentence, ending) in zip(planted.values(), found.iter_rows(), strict=True):
+        words = re.findall(r"\w+", (prompt + target).lower())
+        assert sentence == any(f" {' '.join(words)} " in text for text in joined)
+        assert ending == any(f" {' '.join(words[-ENDING:])} " in text for text in joined)
+
+
+@pytest.mark.parametrize(("folds_by", "hint"), [("id", "corpus.folds_by: content"), ("content", "min_words")])
+def test_heavy_overlap_is_one_warning(folds_by: str, hint: str, caplog: pytest.LogCaptureFixture) -> None:
+    overlap = find_overlap(_make_pairs(PLANTED), [TEXT])
+    with caplog.at_level("INFO", logger="fathom"):
+        report = report_overlap(overlap, folds_by)
+        report_overlap(overlap.with_columns(sentence=False), folds_by)
+    assert report == {"pairs": 6, "in_training_text": 2, "last_words_there": 4}
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("33 % of the pairs stand word for word in training text")
+    assert hint in warnings[0]
+
+
+def test_the_program_looks_at_what_models_are_trained_on(tmp_path: Path) -> None:
+    write_table(tmp_path / "pairs.parquet", _make_pairs(PLANTED), PAIRS)
+    folds = {"held.parquet": ["adapt-valid", "adapt-test"], "train.parquet": ["adapt-train", "adapt-test"]}
+    for name, (first, second) in folds.items():
+        rows = {"doc_id": ["d1", "d2"], "fold": [first, second], "text": [TEXT, "Nothing more."]}
+        write_table(tmp_path / name, pl.DataFrame(rows), TEXTS)
+
+    def count(*names: str) -> int:
+        run_program(
+            "find_overlap", "--pairs", tmp_path / "pairs.parquet", "--texts", *(tmp_path / n for n in names),
+            "--output", tmp_path / "overlap.parquet", "--report", tmp_path / "overlap.json",
+        ).check_returncode()  # fmt: skip
+        table = read_table(tmp_path / "overlap.parquet", OVERLAP)
+        assert table["pair_id"].to_list() == list(PLANTED)
+        report = json.loads((tmp_path / "overlap.json").read_text())
+        assert report["in_training_text"] == table["sentence"].sum()
+        return int(table["sentence"].sum())
+
+    assert count("held.parquet") == 0
+    assert count("held.parquet", "train.parquet") == 2

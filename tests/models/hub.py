@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import socket
 import struct
 from collections.abc import Iterator, Mapping
@@ -104,7 +105,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         path = unquote(urlsplit(self.path).path).strip("/")
         self.hub.asked.append((self.command, path, self.headers.get("Range", "")))
-        words = path.removeprefix("api/models/").split("/")
+        # data sets as well as models
+        words = re.sub("^(api/models/|api/datasets/|datasets/)", "", path).split("/")
         identifier = "/".join(words[:2])
         verb, revision, name = _split(words[2:])
         files = self.hub.files.get(identifier)

@@ -134,8 +134,39 @@ def test_followed_models_have_scores_and_figures_but_no_summary():
 
 def test_a_model_is_trained_on_its_domain_and_adapted_to_the_last_of_its_path():
     found = outputs()
-    assert found.find_text("tiny") == "results/demo/corpus/texts/far.parquet"
-    assert found.find_text("gpt2+near") == "results/demo/corpus/texts/near.parquet"
+    assert found.texts.find("tiny") == "results/demo/corpus/texts/far.parquet"
+    assert found.texts.find("gpt2+near") == "results/demo/corpus/texts/near.parquet"
+
+
+def test_a_study_has_orders_stages_and_text_from_elsewhere():
+    study = {"base": "tiny", "target": "near", "order": ["other", "far"], "abstracts": 9}
+    texts = {"other": {"files": ["other.txt"]}}
+    models = {
+        **VALUES["models"],
+        "texts": texts,
+        "continual": {"study": study, "later": {**study, "order": []}},
+    }
+    found = outputs(models=models)
+    orders = [f"results/demo/{place}" for study in ("study", "later")
+              for place in (f"orders/{study}.yaml", f"figures/order.{study}.png")]  # fmt: skip
+    assert found.orders.list_orders() == orders and set(orders) <= set(found.list_finished())
+    assert found.orders.find_order("tiny+study") == "results/demo/orders/study.parquet"
+    means = [f"results/demo/orders/means/{name}.9.npy" for name in ("near", "far", "other")]
+    assert found.orders.name_means("study") == means
+    assert found.orders.compare_domains("study") == [("near",), ("far",), ("other",)]
+    assert found.texts.find("tiny+study@stage1") == "results/demo/corpus/training/other.parquet"
+    assert found.texts.find("tiny+study@stage2") == "results/demo/corpus/texts/far.parquet"
+    folder = "results/demo/corpus"
+    texts = [
+        f"{folder}/texts/far.parquet",
+        f"{folder}/texts/near.parquet",
+        f"{folder}/training/other.parquet",
+    ]
+    assert found.texts.list_trained() == texts
+    stages = [path for path in found.list_following() if "/stages." in path]
+    assert len(stages) == 3 and all("/stages.tiny+study." in path for path in stages)
+    assert "tiny+study@stage2" in found.measured_models
+    assert not any("@stage" in model for _, _, model in found.scored)
 
 
 def test_a_lens_is_trained_where_there_is_text_for_it():

@@ -3,6 +3,7 @@
 In:  <results>/corpus/index.parquet, sentences/{slice}.parquet, splits/{slice}.parquet
 Out: <results>/corpus/{drawn.parquet,embeddings/}, <results>/{domain}/{keywords.tsv,keywords.npy,sentences.parquet},
      benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,overlap.parquet,manifest.json,README.md,lm-eval/};
+     <results>/orders/{study}.{parquet,yaml}: domains by similarity, for continual pretraining;
      a reference benchmark, from the file that the configuration names, as benchmark/reference/
 """
 
@@ -234,16 +235,13 @@ rule make_pairs:
         " --report {output.report:q} --log {log:q}"
 
 
-if OUTPUTS.trained_domains:
+if OUTPUTS.texts.list_trained():
 
     rule find_overlap:
         input:
             code=sources("find_overlap"),
             pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
-            texts=expand(
-                "<results>/corpus/texts/{trained}.parquet",
-                trained=OUTPUTS.trained_domains,
-            ),
+            texts=OUTPUTS.texts.list_trained(),
         output:
             overlap="<results>/{domain}/benchmark/{variant}/overlap.parquet",
             report="<results>/{domain}/benchmark/{variant}/overlap.json",
@@ -278,7 +276,7 @@ rule describe_benchmark:
         draw="<results>/corpus/drawn.json" if LIMITED else [],
         overlap=(
             "<results>/{domain}/benchmark/{variant}/overlap.json"
-            if OUTPUTS.trained_domains
+            if OUTPUTS.texts.list_trained()
             else []
         ),
     output:
@@ -426,3 +424,68 @@ if CONFIG.previous:
             "python {input.code[0]:q} --previous {params.previous:q} --run {params.run:q}"
             " --domains {params.domains:q} --output {output.changes} --keywords {output.keywords}"
             " --page {output.page} --log {log}"
+
+
+def source_of_abstracts(wildcards):
+    """Return the index, or the training text of a domain that the corpus does not have, and their option."""
+    if wildcards.domain in CONFIG.domains:
+        return "index", "<results>/corpus/index.parquet"
+    return "texts", f"<results>/corpus/training/{wildcards.domain}.parquet"
+
+
+rule average_abstracts:
+    input:
+        code=sources("average_abstracts"),
+        source=lambda wildcards: source_of_abstracts(wildcards)[1],
+    output:
+        mean="<results>/orders/means/{domain}.{abstracts}.npy",
+    log:
+        "<logs>/average_abstracts/{domain}.{abstracts}.log",
+    benchmark:
+        "<timings>/average_abstracts/{domain}.{abstracts}.tsv"
+    wildcard_constraints:
+        domain=one_of([*CONFIG.domains, *CONFIG.models.texts]),
+        abstracts=r"\d+",
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(120),
+        gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
+    params:
+        settings=settings.of_embedding(),
+        option=lambda wildcards: source_of_abstracts(wildcards)[0],
+    shell:
+        "python {input.code[0]:q} --{params.option} {input.source:q} --domain {wildcards.domain:q}"
+        " --abstracts {wildcards.abstracts} --settings {params.settings:q} --output {output.mean:q}"
+        " --log {log:q}"
+
+
+rule order_domains:
+    input:
+        code=sources("order_domains"),
+        means=lambda wildcards: OUTPUTS.orders.name_means(wildcards.study),
+    output:
+        table="<results>/orders/{study}.parquet",
+        configuration="<results>/orders/{study}.yaml",
+    log:
+        "<logs>/order_domains/{study}.log",
+    benchmark:
+        "<timings>/order_domains/{study}.tsv"
+    wildcard_constraints:
+        study=one_of(CONFIG.models.continual),
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=lambda wildcards: settings.of_order(wildcards.study),
+        means=lambda wildcards, input: list_options(
+            "mean", OUTPUTS.orders.compare_domains(wildcards.study), input.means
+        ),
+    shell:
+        "python {input.code[0]:q} --study {wildcards.study:q} {params.means} --settings {params.settings:q}"
+        " --output {output.table:q} --configuration {output.configuration:q} --log {log:q}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.following import STAGE_KINDS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import read_config
 from fathom.errors import InputError
@@ -116,6 +117,20 @@ for obstacle in find_obstacles(RESULTS) if workflow.is_main_process else []:
     logger.warning(str(obstacle))
 
 
+def warn_of_orders():
+    """Say which continual pretraining waits for its order of domains."""
+    for study, section in CONFIG.models.continual.items():
+        if not section.order:
+            logger.warning(
+                f"models.continual.{study} has no order yet, so nothing is trained: `snakemake order` writes"
+                f" {RESULTS}/orders/{study}.yaml, for --configfile after the other files"
+            )
+
+
+if workflow.is_main_process:
+    warn_of_orders()
+
+
 def find_everything():
     """Find what the run reads; stop before any job with one clear message if something is missing."""
     try:
@@ -210,6 +225,11 @@ def title(wildcards):
 def phrase(wildcards):
     """Return what the targets of a domain are near to or far from."""
     return CONFIG.targets.phrases.get(wildcards.domain) or title(wildcards)
+
+
+def order_of_track(wildcards):
+    """Return the order of domains that a study of continual pretraining follows."""
+    return OUTPUTS.orders.find_order(wildcards.track)
 
 
 def drawn_option(wildcards, input):

@@ -2,7 +2,8 @@
 
 In:  an arXiv dump, JSON lines, or installed packages (corpus.source)
 Out: <results>/corpus/documents/{part}.parquet, sketches/{part}.parquet, folds.parquet, index.parquet,
-     join_report.json, sentences/{slice}.parquet, texts/{domain}.parquet
+     join_report.json, sentences/{slice}.parquet, texts/{domain}.parquet;
+     training/{domain}.parquet for text from elsewhere
 """
 
 if CONFIG.corpus.source == "docstrings":
@@ -293,3 +294,36 @@ rule collect_texts:
         "python {input.code[0]:q} --documents {input.documents:q} --index {input.index}"
         " --domain {wildcards.domain:q} --max-characters {params.characters}"
         " --output {output.texts:q} --log {log:q}"
+
+
+localrules:
+    fetch_texts,
+
+
+# from a data set or files, in place of the corpus's own documents; local: compute nodes may have no network
+rule fetch_texts:
+    input:
+        code=sources("fetch_texts"),
+        files=lambda wildcards: [
+            outside(path) for path in CONFIG.models.texts[wildcards.domain].local_paths
+        ],
+    output:
+        texts="<results>/corpus/training/{domain}.parquet",
+    log:
+        "<logs>/fetch_texts/{domain}.log",
+    benchmark:
+        "<timings>/fetch_texts/{domain}.tsv"
+    wildcard_constraints:
+        domain=one_of(CONFIG.models.texts),
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(240),
+    params:
+        settings=lambda wildcards: settings.of_text_source(wildcards.domain),
+        characters=CONFIG.models.max_characters,
+    shell:
+        "python {input.code[0]:q} --domain {wildcards.domain:q} --settings {params.settings:q}"
+        " --max-characters {params.characters} --output {output.texts:q} --log {log:q}"

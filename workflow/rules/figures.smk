@@ -2,10 +2,11 @@
 
 In:  <results>/summary.csv, <results>/ranking/,
      <results>/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet,
-     <results>/following/following.parquet, <results>/{domain}/targets/
+     <results>/following/{following.parquet,{track}.relations.csv}, <results>/{domain}/targets/,
+     <results>/orders/{study}.parquet
 Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
      {domain}.layers.{model}.{figure}.{pdf,png,csv}, {domain}.following.{track}.{pdf,png,csv},
-     {domain}.targets.{model}.{pdf,png,csv};
+     {domain}.targets.{model}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv};
      <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
 
@@ -320,3 +321,73 @@ rule plot_targets:
         "python {input.code[0]:q} --targets {input.targets:q} --groups {input.groups:q}"
         " --model {wildcards.model:q} --title {params.title:q} --settings {params.settings:q}"
         " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_order:
+    input:
+        code=sources("plot_order"),
+        style=STYLE,
+        order="<results>/orders/{study}.parquet",
+    output:
+        pdf="<results>/figures/order.{study}.pdf",
+        png=report(
+            "<results>/figures/order.{study}.png",
+            caption="../report/order.rst",
+            category="Models",
+            labels={"figure": "domains by similarity", "study": "{study}"},
+        ),
+        table="<results>/figures/order.{study}.csv",
+    log:
+        "<logs>/plot_order/{study}.log",
+    benchmark:
+        "<timings>/plot_order/{study}.tsv"
+    wildcard_constraints:
+        study=one_of(CONFIG.models.continual),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    shell:
+        "python {input.code[0]:q} --order {input.order:q} --study {wildcards.study:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_stages:
+    input:
+        code=sources("plot_stages"),
+        style=STYLE,
+        following="<results>/following/following.parquet",
+        order=order_of_track,
+        relations="<results>/following/{track}.relations.csv",
+    output:
+        pdf="<results>/figures/stages.{track}.{kind}.pdf",
+        png=report(
+            "<results>/figures/stages.{track}.{kind}.png",
+            caption="../report/stages.rst",
+            category="Models",
+            labels={"figure": "{track} by stage", "metric": "{kind}"},
+        ),
+        table="<results>/figures/stages.{track}.{kind}.csv",
+    log:
+        "<logs>/plot_stages/{track}.{kind}.log",
+    benchmark:
+        "<timings>/plot_stages/{track}.{kind}.tsv"
+    wildcard_constraints:
+        track=one_of(CONFIG.models.studies),
+        kind=one_of(STAGE_KINDS),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=lambda wildcards: CONFIG.models.studies[wildcards.track].target,
+    shell:
+        "python {input.code[0]:q} --kind {wildcards.kind} --following {input.following}"
+        " --track {wildcards.track:q} --order {input.order:q} --relations {input.relations:q}"
+        " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
+        " --png {output.png:q} --table {output.table:q} --log {log:q}"

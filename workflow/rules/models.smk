@@ -12,7 +12,7 @@ IN_STEPS = {model for model, _ in CONFIG.models.checkpoints.values()}
 rule train_tokenizer:
     input:
         code=sources("train_tokenizer"),
-        texts=lambda wildcards: OUTPUTS.find_text(wildcards.model),
+        texts=lambda wildcards: OUTPUTS.texts.find(wildcards.model),
     output:
         tokenizer=directory("<results>/models/{model}/tokenizer"),
     log:
@@ -37,7 +37,7 @@ rule train_tokenizer:
 rule train_model:
     input:
         code=sources("train_model"),
-        texts=lambda wildcards: OUTPUTS.find_text(wildcards.model),
+        texts=lambda wildcards: OUTPUTS.texts.find(wildcards.model),
         tokenizer="<results>/models/{model}/tokenizer",
     output:
         weights=directory("<results>/models/{model}/weights"),
@@ -70,7 +70,7 @@ rule adapt_model:
     input:
         code=sources("adapt_model"),
         model=lambda wildcards: f"<results>/models/{ADAPTED[wildcards.model][0]}/model.json",
-        texts=lambda wildcards: OUTPUTS.find_text(wildcards.model),
+        texts=lambda wildcards: OUTPUTS.texts.find(wildcards.model),
     output:
         weights=directory("<results>/models/{model}/weights"),
         pointer="<results>/models/{model}/model.json",

@@ -3,7 +3,7 @@
 In:  <results>/models/{model}/model.json, <results>/{domain}/benchmark/{variant}/pairs.parquet,
      <results>/corpus/texts/{domain}.parquet, <results>/{domain}/sentences.parquet
 Out: <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet,
-     <results>/{summary,comparisons,groups,correlations}.csv, <results>/following/following.parquet,
+     <results>/{summary,comparisons,groups,correlations}.csv, <results>/following/{following.parquet,{track}.relations.csv},
      <results>/{domain}/targets/{changes.parquet,target-groups.csv,best-and-worst.csv}
 """
 
@@ -269,3 +269,34 @@ rule compare_targets:
         "python {input.code[0]:q} {params.pairs} {params.scores} {params.compare}"
         " --domain {wildcards.domain:q} --phrase {params.phrase:q} --settings {params.settings:q}"
         " --output {output.targets:q} --groups {output.groups:q} --extremes {output.extremes:q} --log {log:q}"
+
+
+rule relate_stages:
+    input:
+        code=sources("relate_stages"),
+        following="<results>/following/following.parquet",
+        order=order_of_track,
+    output:
+        relations=report(
+            "<results>/following/{track}.relations.csv",
+            caption="../report/relations.rst",
+            category="Models",
+            labels={"table": "{track}: relations"},
+        ),
+    log:
+        "<logs>/relate_stages/{track}.log",
+    benchmark:
+        "<timings>/relate_stages/{track}.tsv"
+    wildcard_constraints:
+        track=one_of(CONFIG.models.studies),
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+    shell:
+        "python {input.code[0]:q} --following {input.following} --track {wildcards.track:q}"
+        " --order {input.order:q} --settings {params.settings:q} --output {output.relations:q} --log {log:q}"

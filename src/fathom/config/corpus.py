@@ -92,6 +92,59 @@ class Domain(Section):
         return self
 
 
+class TextSource(Section):
+    """Training text of a domain from elsewhere: a data set of the hub, a copy of one, or files."""
+
+    dataset: Text | None = Field(
+        None, description="id of a data set on the hub, with `revision`; or a folder that holds a copy of one"
+    )
+    revision: str | None = Field(
+        None, pattern=r"^[0-9a-f]{40}$", description="commit of the data set on the hub, all 40 digits"
+    )
+    subset: Text | None = Field(None, description="subset (configuration) of the data set")
+    files: list[Text] = Field(
+        [], description="files of the data set, or, without `dataset`, of your own: .parquet, .jsonl, .csv,"
+        " .txt, each plain or .gz, or archives",
+    )  # fmt: skip
+    member: Text | None = Field(
+        None, description="file to read inside each of `files`, which are then archives: .tar, .tar.gz, .zip"
+    )
+    split: Text = Field("train", description="split of the data set")
+    column: Text = Field("text", description="column that holds the text; of .txt it is `text`")
+    rows: Literal["document", "paragraph", "line"] = Field(
+        "document", description="what counts as a document in a .txt"
+    )
+    valid: Share = Field(
+        0.02, description="share of documents, by a hash of their text, that training is validated on"
+    )
+
+    @model_validator(mode="after")
+    def _say_where(self) -> Self:
+        if self.dataset is None and not self.files:
+            raise ValueError("neither dataset nor files: one is needed")
+        if self.revision is not None and self.dataset is None:
+            raise ValueError(f"revision = {self.revision}: only a data set has one; name it, or remove this")
+        if self.member is not None and not self.files:
+            raise ValueError(f"member = {self.member}: it lies in archives; name them under files")
+        if self.subset is not None and self.files:
+            raise ValueError(f"subset = {self.subset}: files say what is read; remove one of the two")
+        return self
+
+    @property
+    def is_fetched(self) -> bool:
+        """Whether it comes from the hub."""
+        return self.revision is not None
+
+    @property
+    def local_paths(self) -> list[str]:
+        """Files and folders of the user's own that it is read from."""
+        if self.is_fetched:
+            return []
+        if self.dataset is None:
+            return self.files
+        return [f"{self.dataset}/{file}" for file in self.files] or [self.dataset]
+
+
 class Selection(Section):
     """What decides which documents enter a corpus: its source and the domains."""
 

@@ -4,6 +4,9 @@ from pydantic import Field
 
 from fathom.config.section import Section
 
+STAGE_KINDS = ("trimmed-mean", "geometric-mean", "log-probability")
+"""Figures of continual pretraining, by what they show of pairs."""
+
 
 class Point(Section):
     """A model at one point of its training."""

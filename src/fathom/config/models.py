@@ -1,14 +1,16 @@
 """Settings of models: trained here, adapted, scored, followed while they learn."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from fathom.config.corpus import TextSource
 from fathom.config.following import Point
 from fathom.config.section import Name, Positive, Section, Share, Text
 
-_SEED = "@seed"
+_SEED, _STAGE = "@seed", "@stage"
 
 
 class Adapter(Section):
@@ -63,14 +65,10 @@ class Training(Computation):
     seed: int = Field(0, description="for initial weights and the order of sequences")
 
 
-class Adaptation(Computation):
-    """Further training of a model on domains, one stage after the other [RawCorpora, Sec. 4.1]."""
+class StageTraining(Computation):
+    """How each stage of a path is trained; stages take the same number of steps."""
 
     base: Name = Field(description="model to start from: trained here or in models.tsv")
-    paths: list[list[Name]] = Field(
-        min_length=1,
-        description="lists of domains, such as [cs.AI] and [cs.AI, cond-mat]; prefixes are shared",
-    )
     steps: Positive = Field(150, description="optimiser steps of each stage")
     batch: Positive = Field(16, description="sequences in a step")
     sequence: Positive = Field(128, description="tokens in a training sequence")
@@ -89,7 +87,6 @@ class Adaptation(Computation):
         None,
         description="train an adapter, which is merged at the end; {} for its defaults, null: all weights",
     )
-    score: bool = Field(True, description="false: not scored, only measured layer by layer on request")
 
     @model_validator(mode="after")
     def _follow_what_is_trained(self) -> Self:
@@ -101,18 +98,7 @@ class Adaptation(Computation):
             raise ValueError(f"seeds = {self.seeds}: each seed once")
         if isinstance(self.seeds, list) and "seed" in self.model_fields_set:
             raise ValueError(f"seed = {self.seed}: seeds = {self.seeds} says which; remove one of the two")
-        if self.is_followed and not self.score:
-            raise ValueError("score = False: checkpoints and seeds are there to be scored; remove one")
-        for path in self.paths:
-            again = next((domain for place, domain in enumerate(path) if domain in path[:place]), None)
-            if again is not None:
-                raise ValueError(f"paths: {' > '.join(path)} comes to {again!r} twice; name each domain once")
         return self
-
-    @property
-    def is_followed(self) -> bool:
-        """Whether models are scored while they learn: at checkpoints, or with several seeds."""
-        return self.checkpoints is not None or len(self.list_seeds()) > 1
 
     def list_seeds(self) -> list[int]:
         """Return the seeds that each path is trained with."""
@@ -124,10 +110,84 @@ class Adaptation(Computation):
         """Return the steps of a stage after which its model is kept; not the last, whose model stays."""
         return list(range(self.checkpoints, self.steps, self.checkpoints)) if self.checkpoints else []
 
+    def mark_seed(self, seed: int) -> str:
+        """Return the ending of the names of models with a seed; nothing for the first."""
+        return "" if seed == self.list_seeds()[0] else f"{_SEED}{seed}"
+
+
+class Adaptation(StageTraining):
+    """Further training of a model on domains, one stage after the other [RawCorpora, Sec. 4.1]."""
+
+    paths: list[list[Name]] = Field(
+        min_length=1,
+        description="lists of domains, such as [cs.AI] and [cs.AI, cond-mat]; prefixes are shared",
+    )
+    score: bool = Field(True, description="false: not scored, only measured layer by layer on request")
+
+    @model_validator(mode="after")
+    def _check_paths(self) -> Self:
+        if self.is_followed and not self.score:
+            raise ValueError("score = False: checkpoints and seeds are there to be scored; remove one")
+        for path in self.paths:
+            again = _find_repeated(path)
+            if again is not None:
+                raise ValueError(f"paths: {' > '.join(path)} comes to {again!r} twice; name each domain once")
+        return self
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether models are scored while they learn: at checkpoints, or with several seeds."""
+        return self.checkpoints is not None or len(self.list_seeds()) > 1
+
     def name_stages(self, path: list[str], seed: int) -> list[str]:
         """Return the names of the models of a path, one for each stage."""
-        mark = "" if seed == self.list_seeds()[0] else f"{_SEED}{seed}"
+        mark = self.mark_seed(seed)
         return ["+".join([self.base, *path[:end]]) + mark for end in range(1, len(path) + 1)]
+
+
+class Continual(StageTraining):
+    """One model trained on domains in turn, the least similar to a target first [RawCorpora, Sec. 4.3]."""
+
+    target: Name = Field(description="domain with a benchmark that all others are compared with")
+    candidates: Literal["all"] | list[Name] = Field(
+        "all", description="domains to choose from; all: every domain but the target"
+    )
+    count: Annotated[int, Field(ge=2)] | None = Field(
+        12, description="stages: domains at even distances in the order of similarity; null: all candidates"
+    )
+    abstracts: Positive = Field(
+        5000, description="abstracts of each domain, drawn by a hash, whose embeddings are averaged"
+    )
+    order: list[Name] = Field(
+        [],
+        description="domains in the order of training; `snakemake order` writes it to a file for"
+        " `--configfile`; empty: not known yet, so nothing is trained",
+    )
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        again = _find_repeated(self.order)
+        if again is not None:
+            raise ValueError(f"order: it comes to {again!r} twice; name each domain once")
+        if self.candidates != "all" and (again := _find_repeated(self.candidates)) is not None:
+            raise ValueError(f"candidates: {again!r} is named twice")
+        return self
+
+    def name_stages(self, name: str, seed: int) -> list[str]:
+        """Return the names of the models of a study, one for each stage."""
+        mark = self.mark_seed(seed)
+        stages = range(1, len(self.order) + 1)
+        return [f"{self.base}+{name}{_STAGE}{stage}{mark}" for stage in stages]
+
+    def train_on(self, domain: str, seed: int) -> Adaptation:
+        """Return one stage as an adaptation."""
+        shared = self.model_dump(include={*StageTraining.model_fields})
+        return Adaptation(**{**shared, "seed": seed, "seeds": 1, "paths": [[domain]]})
+
+
+def _find_repeated(names: Sequence[str]) -> str | None:
+    """Return the first name that occurs twice, if there is one."""
+    return next((name for place, name in enumerate(names) if name in names[:place]), None)
 
 
 class Adapted(NamedTuple):
@@ -138,13 +198,11 @@ class Adapted(NamedTuple):
     settings: Adaptation
 
 
-def _list_points(
-    adaptation: Adaptation, path: list[str], seed: int, adapted: Mapping[str, Adapted]
-) -> list[Point]:
+def _list_points(base: str, stages: Sequence[str], seed: int, adapted: Mapping[str, Adapted]) -> list[Point]:
     """Return what there is to score of one path and seed: its base, checkpoints, and each stage's end."""
-    points = [Point(model=adaptation.base, seed=str(seed))]
+    points = [Point(model=base, seed=str(seed))]
     step = tokens = 0
-    for stage, name in enumerate(adaptation.name_stages(path, seed), start=1):
+    for stage, name in enumerate(stages, start=1):
         _, domain, own = adapted[name]
         size = own.batch * own.sequence
         models = [*((f"{name}@step{each}", each) for each in own.list_checkpoints()), (name, own.steps)]
@@ -157,12 +215,20 @@ def _list_points(
     return points
 
 
+def _is_compared(name: str) -> bool:
+    """Say whether an adapted model is more than a point of a training that is followed."""
+    return _SEED not in name and _STAGE not in name
+
+
 class Models(Section):
     """Which models there are, and which of them are scored."""
 
     registry: Text = Field("config/models.tsv", description="table of models from the hub or local folders")
     train: dict[Name, Training] = Field({}, description="small models trained from scratch, by name")
     adapt: list[Adaptation] = Field([], description="adapted models, named base+domain+domain")
+    continual: dict[Name, Continual] = Field(
+        {}, description="continual pretraining by the name of the study; models are named base+study@stageN"
+    )
     score: list[Text] = Field(
         [], description="models of the registry to score as well; NAME@chat: inside its chat template"
     )
@@ -177,6 +243,11 @@ class Models(Section):
         description="fetched models that lie on the disk at a time: each is deleted after its last job, then"
         " another one is fetched; 0: all stay, in the cache of the hub",
     )
+    texts: dict[Name, TextSource] = Field(
+        {},
+        description="text to train on from elsewhere than the corpus, by domain; the domain may be one that"
+        " the corpus does not have",
+    )
     max_characters: Positive = Field(
         30_000_000, description="characters of a domain's text that models are trained on, in whole documents"
     )
@@ -185,12 +256,12 @@ class Models(Section):
     @classmethod
     def _follow_each_once(cls, value: dict[str, list[str]]) -> dict[str, list[str]]:
         for name, models in value.items():
-            again = next((model for place, model in enumerate(models) if model in models[:place]), None)
+            again = _find_repeated(models)
             if again is not None:
                 raise ValueError(f"{name} names {again!r} twice")
         return value
 
-    @property
+    @cached_property
     def adapted(self) -> dict[str, Adapted]:
         """Adapted models by name, each with its own seed; those of further seeds end in @seedN."""
         found: dict[str, Adapted] = {}
@@ -202,9 +273,25 @@ class Models(Section):
                     for parent, name, domain in zip(names, names[1:], path, strict=False):
                         # a prefix that two paths share is trained once, as the first entry says
                         found.setdefault(name, Adapted(parent, domain, own))
+        for study, continual in self.continual.items():
+            for seed in continual.list_seeds():
+                stages = continual.name_stages(study, seed)
+                parents = [continual.base, *stages]
+                for parent, name, domain in zip(parents, stages, continual.order, strict=False):
+                    found[name] = Adapted(parent, domain, continual.train_on(domain, seed))
         return found
 
     @property
+    def bases(self) -> list[str]:
+        """Models that others start from, each once."""
+        return list(dict.fromkeys(each.base for each in (*self.adapt, *self.continual.values())))
+
+    @property
+    def studies(self) -> dict[str, Continual]:
+        """Studies of continual pretraining whose order is known, by their track."""
+        return {f"{each.base}+{name}": each for name, each in self.continual.items() if each.order}
+
+    @cached_property
     def checkpoints(self) -> dict[str, tuple[str, int]]:
         """Checkpoints by name, each with the model that it becomes, and the steps of its last stage."""
         return {
@@ -213,12 +300,12 @@ class Models(Section):
             for step in adaptation.list_checkpoints()
         }
 
-    @property
+    @cached_property
     def tracks(self) -> dict[str, list[Point]]:
         """Models that are followed, in the order of their training, by the name of what they become.
 
-        Paths of `adapt` that have checkpoints or several seeds, but for beginnings of longer ones; and lists
-        of `follow`, whose tokens only the registry knows.
+        Paths of `adapt` that have checkpoints or several seeds, but for beginnings of longer ones; studies of
+        continual pretraining; and lists of `follow`, whose tokens only the registry knows.
         """
         adapted, found = self.adapted, dict[str, list[Point]]()
         for adaptation in (each for each in self.adapt if each.is_followed):
@@ -226,8 +313,21 @@ class Models(Section):
             for path in adaptation.paths:
                 if not any(other[: len(path)] == path != other for other in adaptation.paths):
                     found[adaptation.name_stages(path, seeds[0])[-1]] = [
-                        point for seed in seeds for point in _list_points(adaptation, path, seed, adapted)
+                        point
+                        for seed in seeds
+                        for point in _list_points(
+                            adaptation.base, adaptation.name_stages(path, seed), seed, adapted
+                        )
                     ]
+        for study, continual in self.continual.items():
+            if continual.order:
+                found[f"{continual.base}+{study}"] = [
+                    point
+                    for seed in continual.list_seeds()
+                    for point in _list_points(
+                        continual.base, continual.name_stages(study, seed), seed, adapted
+                    )
+                ]
         others = {name: [Point(model=model) for model in rows] for name, rows in self.follow.items()}
         return found | others
 
@@ -247,7 +347,7 @@ class Models(Section):
         adapted = [
             name
             for name, (_, _, adaptation) in self.adapted.items()
-            if adaptation.score and _SEED not in name
+            if adaptation.score and _is_compared(name)
         ]
         return list(dict.fromkeys([*self.train, *adapted, *self.score]))
 
@@ -261,7 +361,7 @@ class Models(Section):
     @property
     def every(self) -> list[str]:
         """Names of all models: those that are scored, and those that are only measured layer by layer."""
-        adapted = [name for name in self.adapted if _SEED not in name]
+        adapted = [name for name in self.adapted if _is_compared(name)]
         return list(dict.fromkeys([*self.scored, *adapted]))
 
     def find_references(self, name: str) -> list[str]:

@@ -84,24 +84,39 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _refer_to_what_exists(self) -> Self:
+        texts = {**self.domains, **self.models.texts}
         for name, training in self.models.train.items():
-            _require(training.domain, self.domains, f"models.train.{name}.domain")
+            _require(training.domain, texts, f"models.train.{name}.domain")
         for place, adaptation in enumerate(self.models.adapt):
             for domain in {domain for path in adaptation.paths for domain in path}:
-                _require(domain, self.domains, f"models.adapt.{place}.paths")
+                _require(domain, texts, f"models.adapt.{place}.paths")
+        self._check_studies(texts)
         if self.corpus.source == "arxiv" and self.dump is None:
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")
         if self.previous == self.run:
             raise ValueError(f"previous = {self.previous!r} is the run itself: give each dump its own run")
         for name in self.reference:
             _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
-        check_case(self.domains, "domains")
+        check_case(texts, "domains")
         for key, section in self.domains.items():
             check_dates(section.since, self.corpus.until, (f"domains.{key}.since", "corpus.until"))
             check_dates(self.corpus.since, section.until, ("corpus.since", f"domains.{key}.until"))
         if self.domains and not self.benchmark_domains:
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
         return self
+
+    def _check_studies(self, texts: dict[str, Any]) -> None:
+        """Raise `ValueError` if continual pretraining names a domain that there is not."""
+        for name, study in self.models.continual.items():
+            key = f"models.continual.{name}"
+            if name in texts:
+                raise ValueError(f"{key}: a domain has this name; rename the study")
+            targets = dict.fromkeys(self.benchmark_domains)
+            _require(study.target, targets, f"{key}.target", "domain with a benchmark")
+            for domain in study.candidates if study.candidates != "all" else []:
+                _require(domain, texts, f"{key}.candidates")
+            for domain in study.order:
+                _require(domain, texts, f"{key}.order")
 
     @model_validator(mode="after")
     def _compare_what_exists(self) -> Self:
@@ -135,6 +150,13 @@ class Config(Section):
     def benchmark_domains(self) -> list[str]:
         """Names of the domains with a benchmark, in the order of the file."""
         return [name for name, domain in self.domains.items() if domain.benchmark]
+
+    def list_compared(self, study: str) -> list[str]:
+        """Return the domains that a study of continual pretraining compares with its target, each once."""
+        section = self.models.continual[study]
+        every = [name for name in (*self.domains, *self.models.texts) if name != section.target]
+        chosen = every if section.candidates == "all" else section.candidates
+        return list(dict.fromkeys([*chosen, *section.order]))
 
     @property
     def compared_models(self) -> dict[str, str]:

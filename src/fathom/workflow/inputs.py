@@ -79,6 +79,7 @@ def find_inputs(config: Config, results: Path | str) -> Inputs:
     """
     tasks, tuned = find_tuned(config)
     shards, metadata = find_corpus(config)
+    check_texts(config)
     abstracts = _name_abstracts(config) if metadata else []
     score_files, conditions = find_scores(config)
     return Inputs(
@@ -105,6 +106,18 @@ def find_corpus(config: Config) -> tuple[Mapping[str, Path | None], Path | None]
     if config.corpus.source == "jsonl":
         return find_json_lines(config.corpus.files), None
     return dict.fromkeys(config.corpus.packages), None
+
+
+def check_texts(config: Config) -> None:
+    """Check that training text of the user's own is there; the hub is asked when text is fetched."""
+    for name, source in config.models.texts.items():
+        missing = next((path for path in source.local_paths if not Path(path).exists()), None)
+        if missing is not None:
+            raise InputError(
+                f"there is no such file or folder: {missing}",
+                f"models.texts.{name}",
+                "check the path; a data set of the hub needs its revision",
+            )
 
 
 def _name_abstracts(config: Config) -> list[str]:

@@ -44,6 +44,8 @@ def _list_names(config: Config) -> Iterator[tuple[str, str]]:
         yield f"models.score.{place}", name
     for place, adaptation in enumerate(config.models.adapt):
         yield f"models.adapt.{place}.base", adaptation.base
+    for name, study in config.models.continual.items():
+        yield f"models.continual.{name}.base", study.base
     if config.pairs is not None:
         yield "pairs.tokenizer", config.pairs.tokenizer
 

@@ -10,6 +10,7 @@ from fathom.config.tuning import WHOLE
 from fathom.config.whole import Config
 from fathom.models.registry import CHAT
 from fathom.workflow.inputs import Inputs
+from fathom.workflow.trainings import Orders, Texts
 
 RANKING_TABLES = ("agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment")
 
@@ -29,6 +30,7 @@ class Outputs:
 
     def __init__(self, config: Config, inputs: Inputs, results: str) -> None:
         self._config, self._inputs, self._results = config, inputs, results
+        self.orders, self.texts = Orders(config, results), Texts(config, results)
 
     # what there is of each kind
 
@@ -47,16 +49,9 @@ class Outputs:
         ]
 
     @property
-    def trained_domains(self) -> list[str]:
-        """Domains whose text any model of the run is trained on."""
-        models = self._config.models
-        trained = {training.domain for training in models.train.values()}
-        return sorted(trained | {adapted.domain for adapted in models.adapted.values()})
-
-    @property
     def overlapping(self) -> list[tuple[str, str]]:
         """Domain and variant of every benchmark that is held against training text."""
-        return self.benchmarks if self.trained_domains else []
+        return self.benchmarks if self.texts.list_trained() else []
 
     @property
     def scored(self) -> list[tuple[str, str, str]]:
@@ -130,9 +125,8 @@ class Outputs:
     def fetched_models(self) -> list[str]:
         """Models that come from the hub or a local folder: scored, or a base of adapted ones."""
         models = self._config.models
-        bases = [adaptation.base for adaptation in models.adapt]
         made = {*models.train, *models.adapted, *models.checkpoints}
-        names = dict.fromkeys([*models.scored, *bases, *models.followed])
+        names = dict.fromkeys([*models.scored, *models.bases, *models.followed])
         return [name for name in names if name not in made]
 
     @property
@@ -144,7 +138,7 @@ class Outputs:
         """
         if not self._config.models.on_disk:
             return []
-        bases = [adaptation.base for adaptation in self._config.models.adapt]
+        bases = self._config.models.bases
         kept = {name.removesuffix(CHAT) for name in (*bases, *self._inputs.tuned_models)}
         names = dict.fromkeys(name.removesuffix(CHAT) for name in self.fetched_models)
         return [name for name in names if name not in kept]
@@ -275,12 +269,6 @@ class Outputs:
         names = [name for name in (*models.scored, *models.followed) if name.removesuffix(CHAT) == plain]
         return [self._path(domain, "scores", variant, f"{name}.parquet") for name in names]
 
-    def find_text(self, model: str) -> str:
-        """Return the text that a model is trained on, or adapted to."""
-        models = self._config.models
-        domain = models.train[model].domain if model in models.train else models.adapted[model][1]
-        return self._path("corpus", "texts", f"{domain}.parquet")
-
     def find_task_source(self, name: str) -> str | list[str]:
         """Return the file of this run that a task is made from; nothing for a task of the harness."""
         task = self._inputs.tasks[name]
@@ -301,14 +289,16 @@ class Outputs:
         ]
 
     def list_following(self) -> list[str]:
-        """Return the table of followed models and a figure for each track and domain; nothing without any."""
+        """Return the table of followed models, a figure for each track and domain, and orders of domains."""
         tracks = self._config.models.tracks if self.benchmarks else {}
         return [
+            *self.orders.list_orders(),
             *([self._path("following", "following.parquet")] if tracks else []),
             *(
                 self._path("figures", f"{domain}.following.{track}.png")
                 for domain, track in product(self._config.benchmark_domains, tracks)
             ),
+            *self.orders.list_stages(),
         ]
 
     def list_targets(self) -> list[str]:

@@ -67,6 +67,16 @@ class Settings:
         """Return what the embedding of sentences needs, where it is computed included."""
         return self._config.embedding.model_dump_json()
 
+    def of_text_source(self, domain: str) -> str:
+        """Return where the training text of a domain comes from."""
+        return self._config.models.texts[domain].model_dump_json()
+
+    def of_order(self, study: str) -> str:
+        """Return what the order of domains of a study depends on."""
+        section = self._config.models.continual[study]
+        values = section.model_dump(include={"base", "target", "candidates", "count", "order"})
+        return dump_json(values)
+
     def of_tokenizer(self, model: str) -> str:
         """Return what the tokenizer of a trained model depends on."""
         return self._config.models.train[model].model_dump_json(include={"vocabulary", "domain", "context"})

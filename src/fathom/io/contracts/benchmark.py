@@ -7,6 +7,7 @@ from fathom.io.contracts.column import (
     COSINE_OR_NAN,
     DATE,
     DOC_ID,
+    FROM_ONE,
     KEYWORD,
     NOT_NEGATIVE,
     UNIQUE,
@@ -61,3 +62,13 @@ PAIRS: Contract = (
     Column("target_in_keyword", _BOOL, "the target is a word of the keyword, whatever its case"),
 )
 """Prompt-target pairs of one benchmark, by keyword and pair_id."""
+
+DOMAIN_ORDERS: Contract = (
+    Column("target", _STRING, "domain that the others are compared with"),
+    Column("domain", _STRING, "name of the domain", UNIQUE),
+    Column("similarity", _DOUBLE, "cosine of the mean embeddings of its and the target's abstracts", COSINE),
+    Column("place", _INT32, "place by similarity, from 1, the least similar first", FROM_ONE),
+    Column("chosen", _BOOL, "whether it is one of the domains at even distances"),
+    Column("stage", _INT32, "stage of the training that it is, 0 for none", NOT_NEGATIVE),
+)
+"""Domains that a study of continual pretraining compares with its target, by place."""

@@ -147,3 +147,11 @@ TARGET_GROUP_COLUMNS = (
 
 EXTREME_COLUMNS = ("variant", "model", "against", "place", "best", "worst")
 """Header of best-and-worst.csv: targets by their score from both ends; one column goes down, one up."""
+
+RELATION_COLUMNS = (
+    "track", "domain", "variant", "metric", "aggregate", "with", "statistic", "value", "ci_low", "ci_high",
+    "p", "stages",
+)  # fmt: skip
+"""Header of {track}.relations.csv: how a metric goes with the similarity of the stage's domain to the target,
+and with the reference rank; `stages` counts stages, or minima and maxima.
+"""

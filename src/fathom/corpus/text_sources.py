@@ -1,0 +1,223 @@
+"""Training text from data sets of the Hugging Face hub and from files, read as a stream.
+
+The library `datasets` reads them: parquet, JSON, CSV and text; a data set's own code is never run.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fathom.config.corpus import TextSource
+from fathom.corpus.texts import HELD_OUT, HELD_OUT_SHARE, TRAIN
+from fathom.errors import InputError
+from fathom.io.files import hash_text
+from fathom.running.program import log, show_progress
+
+_READERS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv", ".txt": "text"}
+_ARCHIVES = {".tar": "tar", ".tar.gz": "tar", ".tgz": "tar", ".zip": "zip"}
+_DIGITS = 8  # of a hash that decides on the fold
+_NETWORK = "check the network and the names, and start again"
+
+
+def read_source(source: TextSource, where: str) -> Iterator[str | None]:
+    """Yield the text of each row, in the order of the source; None where a row has none.
+
+    Parameters
+    ----------
+    source : TextSource
+    where : str
+        Its key in the configuration, for messages.
+
+    Raises
+    ------
+    InputError
+        If the source, its revision, split or column does not exist, it cannot be read, or is data-set code.
+    """
+    with _explain(source, where):
+        rows = iter(_open_source(source, where))
+        first = next(rows, None)
+    if first is None:
+        raise InputError(f"split {source.split!r} is empty", where, "choose another split or other files")
+    if source.column not in first:
+        raise InputError(
+            f"there is no column {source.column!r}, only {', '.join(sorted(first))}",
+            where,
+            "set `column` to the one that holds the text",
+        )
+    yield _get_text(first, source, where)
+    with _explain(source, where):
+        for row in rows:
+            yield _get_text(row, source, where)
+
+
+def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, where: str) -> pl.DataFrame:
+    """Return the documents of a source that models are trained and validated on.
+
+    They are taken in the source's order, whole, up to the first that would exceed the limit; at least one. A
+    hash of the text alone decides which are for validation. Documents without text and repeated ones are
+    left out, and all are counted in the log.
+
+    Parameters
+    ----------
+    rows : iterable of str or None
+        See :func:`read_source`; what is past the limit is not read.
+    valid : float
+        Share of documents for validation, at most a tenth of the limit's characters.
+    max_characters : int
+        Characters of training text.
+    where : str
+        Key in the configuration, for messages.
+
+    Returns
+    -------
+    DataFrame
+        Under contract TEXTS, by a hash of doc_id; doc_id is a hash of the text.
+
+    Raises
+    ------
+    InputError
+        If no document has text.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    sizes, left_out = Counter[str](), Counter[str]()
+    limits = {TRAIN: max_characters, HELD_OUT[0]: max_characters // HELD_OUT_SHARE}
+    for text in show_progress(rows, "documents"):
+        if text is None or not text.strip():
+            left_out["empty"] += 1
+            continue
+        doc_id = hash_text(text)
+        if doc_id in found:
+            left_out["repeated"] += 1
+            continue
+        drawn = int(doc_id[:_DIGITS], 16) < valid * 16**_DIGITS
+        fold = HELD_OUT[0] if drawn else TRAIN
+        if sizes[fold] and sizes[fold] + len(text) > limits[fold]:
+            if fold == TRAIN:
+                log.info("limit of %s characters reached: the rest is not read", f"{max_characters:,}")
+                break
+            left_out["over the limit for validation"] += 1
+            continue
+        sizes[fold] += len(text)
+        found[doc_id] = (fold, text)
+    if not found:
+        raise InputError("no row has any text", where, "choose another column, split or other files")
+    for fold in limits:
+        count = sum(each == fold for each, _ in found.values())
+        log.info("%s documents of %s, %s characters", f"{count:,}", fold, f"{sizes[fold]:,}")
+    for reason, number in sorted(left_out.items()):
+        log.info("%s documents left out: %s", f"{number:,}", reason)
+    order = sorted(found, key=hash_text)
+    columns = {
+        "doc_id": order,
+        "fold": [found[doc_id][0] for doc_id in order],
+        "text": [found[doc_id][1] for doc_id in order],
+    }
+    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+
+def _open_source(source: TextSource, where: str) -> Iterable[Mapping[str, Any]]:
+    """Return the rows of a source as a stream."""
+    try:
+        import datasets
+    except ImportError as error:
+        raise InputError(
+            "the package datasets is not installed", where, "pip install 'fathom[texts]'"
+        ) from error
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(datasets.logging.CRITICAL)
+    if source.is_fetched:
+        from huggingface_hub import HfApi
+
+        HfApi().dataset_info(str(source.dataset), revision=source.revision)
+    if source.files:
+        reader = _choose_reader(source, where)
+        paths = {source.split: [_locate(file, source, where) for file in source.files]}
+        how: dict[str, Any] = {
+            "data_files": paths,
+            **({"sample_by": source.rows} if reader == "text" else {}),
+        }
+    else:
+        reader = str(source.dataset)
+        how = {"name": source.subset, "revision": source.revision}
+    rows: Iterable[Mapping[str, Any]] = datasets.load_dataset(
+        reader, split=source.split, streaming=True, **how
+    )
+    return rows
+
+
+def _choose_reader(source: TextSource, where: str) -> str:
+    """Return the reader for the files of a source, which are all of one kind."""
+    names = [source.member] if source.member else source.files
+    endings = {Path(name.removesuffix(".gz")).suffix for name in names}
+    if len(endings) > 1 or not endings <= _READERS.keys():
+        raise InputError(
+            f"cannot read these files: {', '.join(sorted(endings))}",
+            where,
+            f"all of one kind, one of {', '.join(_READERS)}; of archives, name a `member`",
+        )
+    return _READERS[endings.pop()]
+
+
+def _locate(file: str, source: TextSource, where: str) -> str:
+    """Return the address of a file; an archive of the hub is fetched, for its members cannot be streamed."""
+    if source.is_fetched and source.member:
+        from huggingface_hub import hf_hub_download
+
+        address: str = hf_hub_download(
+            str(source.dataset), file, repo_type="dataset", revision=source.revision
+        )
+    elif source.is_fetched:
+        address = f"hf://datasets/{source.dataset}@{source.revision}/{file}"
+    else:
+        address = str(Path(source.dataset or "", file).absolute())
+    if source.member is None:
+        return address
+    kind = next((kind for ending, kind in _ARCHIVES.items() if file.endswith(ending)), None)
+    if kind is None:
+        raise InputError(
+            f"{file} is no archive, but `member` names a file in it", where, f"one of {', '.join(_ARCHIVES)}"
+        )
+    return f"{kind}://{source.member}::{address}"
+
+
+def _get_text(row: Mapping[str, Any], source: TextSource, where: str) -> str | None:
+    """Return the text of a row, or None."""
+    text: str | None = row[source.column]
+    if text is not None and not isinstance(text, str):
+        raise InputError(
+            f"column {source.column!r} holds no text but {type(text).__name__}",
+            where,
+            "set `column` to the one that holds the text",
+        )
+    return text
+
+
+@contextmanager
+def _explain(source: TextSource, where: str) -> Iterator[None]:
+    """Turn what goes wrong while a source is opened or read into an `InputError`."""
+    from huggingface_hub import errors
+
+    what = source.dataset if source.is_fetched else ", ".join(source.local_paths)
+    try:
+        yield
+    except errors.RevisionNotFoundError as error:
+        message = f"{what} has no revision {source.revision}"
+        raise InputError(message, where, "give a commit of its page on the hub") from error
+    except errors.RepositoryNotFoundError as error:
+        raise InputError(f"{what} is not on the hub, or is private", where, "check the id") from error
+    except (OSError, ValueError, RuntimeError, errors.HfHubHTTPError) as error:
+        text = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(f"{what} cannot be read: {text}", where, _find_hint(text)) from error
+
+
+def _find_hint(text: str) -> str:
+    """Return what to do about a message of the library."""
+    if "Bad split" in text:
+        return "set `split` to one of these"
+    if "scripts" in text:
+        return "its code is never run: name its `files`, and in archives the `member`"
+    return _NETWORK

@@ -1,0 +1,250 @@
+"""Metrics after each stage of continual pretraining, by the similarity of its domain to the target.
+
+A row for each metric: on the left over the stages, minima and maxima marked; on the right against the
+reference rank, or, without one, against similarity. Source: [RawCorpora, Figs. 6, 17-19],
+[BeyondBenchmarks, Fig. 4].
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from fathom.config.benchmark import REFERENCE
+from fathom.config.following import STAGE_KINDS
+from fathom.config.scoring import Summary
+from fathom.figures.style import (
+    SIMILARITY_COLOR_MAP,
+    VARIANT_SERIES,
+    clean_name,
+    make_figure,
+    save_figure,
+    use_style,
+)
+from fathom.io.contracts.scoring import RELATION_COLUMNS
+from fathom.io.files import read_delimited, write_delimited
+from fathom.scoring.stages import EXTREMA, SIMILARITY
+from fathom.scoring.statistics import COMPARED, LEADING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
+
+_SHOWN = (
+    *(("rank", each.name, f"{each.label} rank") for each in COMPARED),
+    ("log_probability", "mean", "mean log-probability (nats)"),
+)
+KINDS = dict(zip(STAGE_KINDS, _SHOWN, strict=True))
+"""What is drawn of pairs, by the name of the figure: metric, aggregate, label."""
+_ORDER = (REFERENCE, *(name for name in VARIANT_SERIES if name != REFERENCE))
+_BASELINES = (
+    ("text", "perplexity", "mean", "Perplexity"),
+    ("text", "bits_per_byte", "mean", "Bits per byte"),
+    ("keywords", "attribute_rate", "mean", "Attribute rate"),
+)
+_MOST_NAMES, _LONGEST = 30, 26
+_HEIGHT, _LOG_FROM = 1.75, 20.0
+_MARKS = {"minimum": "v", "maximum": "^", "": "o"}
+
+Relations = Mapping[tuple[str, str, str, str, str], Mapping[str, str]]
+"""Lines of the table of relations by variant, metric, aggregate, what it is held against, and statistic."""
+
+
+class Row(NamedTuple):
+    """A metric that gets a row of panels."""
+
+    variant: str
+    metric: str
+    aggregate: str
+    label: str
+
+
+def read_relations(path: Path | str) -> Relations:
+    """Read a table under RELATION_COLUMNS."""
+    keys = ("variant", "metric", "aggregate", "with", "statistic")
+    found = {}
+    for line in read_delimited(path, ",", RELATION_COLUMNS):
+        variant, metric, aggregate, other, statistic = (line[key] for key in keys)
+        found[variant, metric, aggregate, other, statistic] = line
+    return found
+
+
+def plot_stages(
+    stages: pl.DataFrame,
+    relations: Relations,
+    look: tuple[str, str, Summary],
+    files: tuple[Path, Path, Path],
+) -> None:
+    """Draw and save one kind of figure of a study, and write its numbers.
+
+    Parameters
+    ----------
+    stages : DataFrame
+        See :func:`fathom.scoring.stages.select_stages`.
+    relations : mapping
+        See :func:`read_relations`.
+    look : tuple
+        A name in KINDS, the title of the target, and settings of the summary.
+    files : tuple of Path
+        PDF, PNG, and CSV with the numbers.
+    """
+    pdf, png, numbers = files
+    with use_style():
+        save_figure(draw_stages(stages, relations, *look), pdf, png)
+    drawn = pl.concat([_select(stages, row) for row in list_rows(stages, look[0], look[2])])
+    lines = (tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in drawn.iter_rows())
+    write_delimited(numbers, drawn.columns, list(lines), ",")
+
+
+def list_rows(stages: pl.DataFrame, kind: str, settings: Summary) -> list[Row]:
+    """Return the metrics that are drawn, the reference first; none that was not measured."""
+    metric, aggregate, label = KINDS[kind]
+    if aggregate == COMPARED[0].name:
+        label = f"{100 * settings.trim:.4g} % {label}"
+    rows = [Row(name, metric, aggregate, f"{VARIANT_SERIES[name].label}: {label}") for name in _ORDER] + [
+        Row(*baseline) for baseline in _BASELINES
+    ]
+    return [row for row in rows if not _select(stages, row).is_empty()]
+
+
+def draw_stages(
+    stages: pl.DataFrame, relations: Relations, kind: str, title: str, settings: Summary
+) -> "Figure":
+    """Draw one kind of figure of a study; call it inside `use_style`."""
+    rows = list_rows(stages, kind, settings)
+    trained = stages.filter(pl.col("stage") > 0)
+    names = trained.unique("stage").sort("stage")["trained_on"].to_list()
+    figure = make_figure(11.0, 1.6 + _HEIGHT * len(rows) + (1.0 if len(names) <= _MOST_NAMES else 0.0))
+    study, bands = clean_name(stages["track"][0]), f"{100 * settings.confidence:.4g} % intervals"
+    figure.suptitle(f"{clean_name(title)}: {study}, {len(names)} stages\nBands: {bands}")
+    grid = figure.subplots(len(rows), 2, squeeze=False, width_ratios=[3, 1], sharex="col")
+    similarities = trained[SIMILARITY].to_list()
+    limits = (min(similarities), max(similarities))
+    points = None
+    for (left, right), row in zip(grid, rows, strict=True):
+        some = _select(stages, row)
+        points = _draw_line(left, some, limits)
+        left.set_ylabel(row.label.replace(": ", "\n", 1), fontsize=8.5)
+        left.set_title(_describe(relations, row), fontsize=8, loc="left")
+        _draw_relation(right, stages, some, row, limits)
+        right.set_title(_describe_pair(relations, stages, row), fontsize=8, loc="left")
+    _label_stages(grid[-1][0], names)
+    grid[-1][1].set_xlabel(_name_other(stages))
+    if points is not None:
+        figure.colorbar(points, ax=grid[:, 1], label="Similarity of the stage's domain", fraction=0.08)
+    _add_legend(figure)
+    return figure
+
+
+def _select(stages: pl.DataFrame, row: Row) -> pl.DataFrame:
+    """Return the stages of one metric, the start first."""
+    return stages.filter(variant=row.variant, metric=row.metric, aggregate=row.aggregate).sort("stage")
+
+
+def _draw_line(axes: "Axes", some: pl.DataFrame, limits: tuple[float, float]) -> "PathCollection | None":
+    """Draw one metric over the stages; extrema by shape, similarity by colour."""
+    axes.fill_between(some["stage"], some["ci_low"], some["ci_high"], color="0.5", alpha=0.2, linewidth=0)
+    axes.plot(some["stage"], some["value"], color="0.55", linewidth=0.8, zorder=2)
+    start = some.filter(stage=0)
+    if not start.is_empty():
+        axes.axhline(start["value"][0], color="0.35", linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+    points = None
+    small = 22.0 if len(some) <= _MOST_NAMES else 10.0
+    for kind, marker in _MARKS.items():
+        part = some.filter(extremum=kind).filter(pl.col("stage") > 0)
+        points = axes.scatter(
+            part["stage"], part["value"], c=part[SIMILARITY], cmap=SIMILARITY_COLOR_MAP, marker=marker,
+            s=small if not kind else 2 * small, edgecolors="black", linewidths=0.5, zorder=3,
+            vmin=limits[0], vmax=limits[1],
+        )  # fmt: skip
+    low, high = some["value"].min(), some["value"].max()
+    if isinstance(low, float) and isinstance(high, float) and low > 0 and high / low > _LOG_FROM:
+        axes.set_yscale("log")
+    return points
+
+
+def _draw_relation(
+    axes: "Axes", stages: pl.DataFrame, some: pl.DataFrame, row: Row, limits: tuple[float, float]
+) -> None:
+    """Draw one metric against the reference rank, or against similarity where there is none."""
+    against = _find_reference(stages, row)
+    if against.is_empty():
+        some = some.filter(pl.col("stage") > 0)
+        across = some[SIMILARITY].to_list()
+    else:
+        some = some.join(against, on="stage", maintain_order="left")
+        across = some["reference"].to_list()
+    colors = [math.nan if value is None else value for value in some[SIMILARITY]]
+    axes.scatter(
+        across, some["value"], c=colors, cmap=SIMILARITY_COLOR_MAP, s=18, edgecolors="black", linewidths=0.5,
+        vmin=limits[0], vmax=limits[1], plotnonfinite=True,
+    )  # fmt: skip
+
+
+def _find_reference(stages: pl.DataFrame, row: Row) -> pl.DataFrame:
+    """Return the reference rank after each stage, columns stage and reference."""
+    aggregate = row.aggregate if row.metric == "rank" else LEADING.name
+    found = stages.filter(variant=REFERENCE, metric="rank", aggregate=aggregate)
+    return found.select("stage", pl.col("value").alias("reference"))
+
+
+def _name_other(stages: pl.DataFrame) -> str:
+    """Return what metrics are held against on the right."""
+    has_reference = REFERENCE in stages["variant"]
+    return "Reference rank" if has_reference else "Similarity"
+
+
+def _describe(relations: Relations, row: Row) -> str:
+    """Return how a metric goes with similarity, as a title."""
+    place = (row.variant, row.metric, row.aggregate, SIMILARITY)
+    r, extrema = relations.get((*place, "pearson"), {}), relations.get((*place, EXTREMA), {})
+    parts = [f"with similarity r = {_format(r)}"] if r.get("value") else []
+    if extrema.get("value"):
+        value, p = float(extrema["value"]), float(extrema["p"])
+        parts.append(f"similarity at minima less at maxima {value:+.2f} (p = {p:.2g})")
+    return "; ".join(parts)
+
+
+def _describe_pair(relations: Relations, stages: pl.DataFrame, row: Row) -> str:
+    """Return the correlation that the right panel shows, as a title."""
+    other = REFERENCE if REFERENCE in stages["variant"] else SIMILARITY
+    found = relations.get((row.variant, row.metric, row.aggregate, other, "pearson"), {})
+    return f"r = {_format(found)}" if found.get("value") else ""
+
+
+def _format(line: Mapping[str, str]) -> str:
+    """Return a correlation with its interval, where there is one."""
+    value = f"{float(line['value']):.2f}"
+    if line["ci_low"]:
+        value += f" [{float(line['ci_low']):.2f}, {float(line['ci_high']):.2f}]"
+    return value
+
+
+def _label_stages(axes: "Axes", names: Sequence[str]) -> None:
+    """Name the stages below the axes, or number them where there are many."""
+    from matplotlib.ticker import MaxNLocator
+
+    if len(names) > _MOST_NAMES:
+        axes.set_xlabel("Stage")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return
+    short = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(clean_name, names)]
+    axes.set_xticks(range(len(names) + 1), ["start", *short], rotation=45, ha="right", fontsize=8)
+
+
+def _add_legend(figure: "Figure") -> None:
+    """Say what the marks are."""
+    from matplotlib.lines import Line2D
+
+    names = {"minimum": "minimum", "maximum": "maximum", "": "other stage"}
+    handles = [
+        Line2D(
+            [], [], color="black", marker=marker, markerfacecolor="white", linestyle="none", label=names[kind]
+        )
+        for kind, marker in _MARKS.items()
+    ]
+    handles.append(Line2D([], [], color="0.35", linewidth=0.8, linestyle=(0, (1, 2)), label="start"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))

@@ -1,0 +1,84 @@
+"""The files of trainings: their text; orders of domains for continual pretraining, and figures of stages."""
+
+from itertools import product
+
+from fathom.config.following import STAGE_KINDS
+from fathom.config.whole import Config
+
+
+class Texts:
+    """Names of the texts that models are trained on.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    results : str
+        Folder of the run's results.
+    """
+
+    def __init__(self, config: Config, results: str) -> None:
+        self._models, self._results = config.models, results
+
+    def list_trained(self) -> list[str]:
+        """Return the text of every domain that any model of the run is trained on."""
+        trained = {training.domain for training in self._models.train.values()}
+        trained |= {adapted.domain for adapted in self._models.adapted.values()}
+        return [self._name(domain) for domain in sorted(trained)]
+
+    def find(self, model: str) -> str:
+        """Return the text that a model is trained on, or adapted to."""
+        trained = self._models.train.get(model)
+        return self._name(trained.domain if trained else self._models.adapted[model].domain)
+
+    def _name(self, domain: str) -> str:
+        """Return the text of a domain: of its own documents, or from elsewhere."""
+        kind = "training" if domain in self._models.texts else "texts"
+        return f"{self._results}/corpus/{kind}/{domain}.parquet"
+
+
+class Orders:
+    """Names of the files of continual pretraining.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    results : str
+        Folder of the run's results.
+    """
+
+    def __init__(self, config: Config, results: str) -> None:
+        self._config, self._results = config, results
+
+    def compare_domains(self, study: str) -> list[tuple[str]]:
+        """Return a study's target and the domains that are compared with it, each as the place of a file."""
+        target = self._config.models.continual[study].target
+        return [(name,) for name in dict.fromkeys([target, *self._config.list_compared(study)])]
+
+    def name_means(self, study: str) -> list[str]:
+        """Return the mean embeddings of a study's domains, in the order of `compare_domains`."""
+        abstracts = self._config.models.continual[study].abstracts
+        return [
+            f"{self._results}/orders/means/{name}.{abstracts}.npy" for (name,) in self.compare_domains(study)
+        ]
+
+    def list_orders(self) -> list[str]:
+        """Return the order of domains of each study of continual pretraining, as configuration and figure."""
+        return [
+            f"{self._results}/{path}"
+            for study in self._config.models.continual
+            for path in (f"orders/{study}.yaml", f"figures/order.{study}.png")
+        ]
+
+    def list_stages(self) -> list[str]:
+        """Return the figures of the studies whose order is known."""
+        return [
+            f"{self._results}/figures/stages.{track}.{kind}.png"
+            for track, kind in product(self._config.models.studies, STAGE_KINDS)
+        ]
+
+    def find_order(self, track: str) -> str:
+        """Return the table of the order of domains that a track of continual pretraining follows."""
+        study = track.removeprefix(f"{self._config.models.studies[track].base}+")
+        return f"{self._results}/orders/{study}.parquet"

@@ -18,6 +18,7 @@ from fathom.io.contracts.scoring import EXTREME_COLUMNS, SCORES, TARGET_CHANGES,
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table, write_table_in_batches
 from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.scoring.overlap import leave_out_overlap
 from fathom.scoring.summaries import format_number
 from fathom.scoring.target_changes import (
     compare_similarities,
@@ -47,6 +48,7 @@ def main(arguments: argparse.Namespace) -> None:
         (variant, model): read_table(path, SCORES, ["pair_id", "rank", "probability"])
         for variant, model, path in arguments.scores
     }
+    pairs, scores = leave_out(pairs, scores, arguments, settings.summary)
     similarities = measure_similarities(pairs, arguments.phrase, settings.embedding)
     groups: list[tuple[Any, ...]] = []
     extremes: list[tuple[Any, ...]] = []
@@ -73,6 +75,21 @@ def main(arguments: argparse.Namespace) -> None:
     write_delimited(arguments.extremes, EXTREME_COLUMNS, extremes, delimiter=",")
 
 
+def leave_out(
+    pairs: dict[str, pl.DataFrame],
+    scores: dict[tuple[str, str], pl.DataFrame],
+    arguments: argparse.Namespace,
+    settings: Summary,
+) -> tuple[dict[str, pl.DataFrame], dict[tuple[str, str], pl.DataFrame]]:
+    """Return pairs and scores without the pairs that stand in training text."""
+    tables = {(arguments.domain, *key): frame for key, frame in scores.items()}
+    tables |= {(arguments.domain, variant, ""): frame for variant, frame in pairs.items()}
+    files = [(arguments.domain, variant, path) for variant, path in arguments.overlap]
+    kept = leave_out_overlap(tables, files, settings)
+    found = {key[1:]: frame for key, frame in kept.items() if key[2]}
+    return {variant: kept[arguments.domain, variant, ""] for variant in pairs}, found
+
+
 def measure_similarities(
     pairs: dict[str, pl.DataFrame], phrase: str, settings: Embedding
 ) -> dict[str, float]:
@@ -88,6 +105,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     add_tables(parser, "--pairs", ("VARIANT",), "pairs of one benchmark (parquet)", required=True)
     add_tables(parser, "--scores", ("VARIANT", "MODEL"), "scores of one model (parquet)", required=True)
+    add_tables(parser, "--overlap", ("VARIANT",), "pairs of one benchmark that stand in training text")
     parser.add_argument(
         "--compare",
         nargs=2,

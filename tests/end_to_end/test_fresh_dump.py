@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.end_to_end.project import PAIRS, copy_project, run_snakemake, write_shards, write_tiny_config
 
@@ -38,13 +39,22 @@ def hash_run(top: Path) -> dict[str, str]:
 def dumps(tmp_path_factory, records, from_scratch):
     """Run dump A, then dump B with `previous`: other shards, some documents changed, some new."""
     folder = copy_project(tmp_path_factory.mktemp("project"))
-    old = [dict(record) for record in records[NEW:]]
+    # as in a dump that grows, ids of new documents are larger
+    new = {record["id"] for record in [each for each in records if each["categories"] == ["near"]][-NEW:]}
+    old = [dict(record) for record in records if record["id"] not in new]
     for record in old[:CHANGED]:
-        record["text"] = f"{record['text']}\n\nThis sentence stood in the first version of the paper."
+        record["text"] = f"{record['text']}\n\nThis sentence stood in the first version of {record['id']}."
     run(folder, write_shards(old, folder / "a", ["b.jsonl.gz"]), "first")
     shards = [shutil.copy(from_scratch / "input" / name, folder) for name in ("b.jsonl.gz", "z.jsonl")]
     run(folder, shards, "second", "results/second/changes.csv", previous="first")
     return folder, shards, old, records
+
+
+def read_benchmark_fold(run: Path) -> set[str]:
+    """Return the ids of the documents that the benchmark is made from."""
+    index = pl.read_parquet(run / "corpus" / "index.parquet")
+    chosen = (pl.col("fold") == "benchmark") & pl.col("domains").list.contains("near")
+    return set(index.filter(chosen)["doc_id"])
 
 
 def read_counts(folder: Path) -> dict[tuple[str, str, str], dict[str, str]]:
@@ -65,11 +75,13 @@ def test_only_new_and_changed_documents_are_split_and_embedded_again(dumps):
     splits = [json.loads(path.read_text()) for path in corpus.glob("sentences/*.json")]
     assert sum(report["documents"] for report in splits) > 30
     again = sum(report["documents"] - report["reused_documents"] for report in splits)
-    fresh = [record for record in new if before.get(record["id"]) != record["text"]]
-    assert 0 < again <= len(fresh) == NEW + CHANGED
+    fresh = {record["id"] for record in new if before.get(record["id"]) != record["text"]}
+    assert len(fresh) == NEW + CHANGED
+    first, second = (read_benchmark_fold(folder / "results" / name) for name in ("first", "second"))
+    assert again == len((second - first) | (second & fresh)) > 0
     vectors = [json.loads(path.read_text()) for path in corpus.glob("embeddings/*.json")]
     reused, every = (sum(report[name] for report in vectors) for name in ("reused_sentences", "sentences"))
-    assert 0.8 * every < reused < every
+    assert 0.7 * every < reused < every
 
 
 def test_the_report_says_what_changed(dumps):

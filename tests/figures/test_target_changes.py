@@ -11,7 +11,7 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.style import use_style
 from fathom.figures.target_changes import draw_changes, plot_changes, read_changes
-from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES, TARGET_CHANGES
 from fathom.io.files import read_delimited
 from fathom.io.tables import read_table, write_table
@@ -25,6 +25,7 @@ def tables(tmp_path_factory):
     """Tables of a model that gained on six words of the domain and lost on six others, by the program."""
     folder = tmp_path_factory.mktemp("targets")
     names = [(f"k{keyword}", word) for keyword in range(5) for word in WORDS]
+    names += [("k0", "learned")] * 4  # of these, training text has the sentences
     ids = [f"p{number:02d}" for number in range(len(names))]
     pairs = pl.DataFrame(
         {
@@ -35,7 +36,7 @@ def tables(tmp_path_factory):
     )  # fmt: skip
     random = np.random.default_rng(0)
     for model, shift in (("base", 0.0), ("base+learning", 0.3)):
-        gain = np.array([shift if WORDS.index(word) < 6 else -shift for _, word in names])
+        gain = np.array([shift if word in WORDS[:6] else -shift for _, word in names])
         ranks = np.exp(4 - gain + 0.05 * random.normal(size=len(names)))
         scores = pl.DataFrame(
             {
@@ -47,10 +48,13 @@ def tables(tmp_path_factory):
         )  # fmt: skip
         write_table(folder / f"{model}.parquet", scores, SCORES)
     write_table(folder / "pairs.parquet", pairs, PAIRS)
+    flags = pairs.select("pair_id", sentence=pl.lit(False), ending=pl.col("target") == " learned")
+    write_table(folder / "overlap.parquet", flags, OVERLAP)
     scores = [part for model in ("base", "base+learning")
               for part in ("--scores", "tf", model, folder / f"{model}.parquet")]  # fmt: skip
     done = run_program(
         "compare_targets", "--pairs", "tf", folder / "pairs.parquet", *scores,
+        "--overlap", "tf", folder / "overlap.parquet",
         "--compare", "base+learning", "base", "--domain", "learning", "--phrase", "machine learning",
         "--settings", json.dumps({"summary": {"rounds": 100}}), "--output", folder / "changes.parquet",
         "--groups", folder / "groups.csv", "--extremes", folder / "extremes.csv",

@@ -220,6 +220,11 @@ rule compare_targets:
         scores=lambda wildcards: [
             path for _, _, path in OUTPUTS.name_compared(wildcards.domain)
         ],
+        overlap=lambda wildcards: [
+            f"<results>/{wildcards.domain}/benchmark/{variant}/overlap.parquet"
+            for domain, variant in OUTPUTS.overlapping
+            if domain == wildcards.domain
+        ],
     output:
         targets="<results>/{domain}/targets/changes.parquet",
         groups=report(
@@ -255,6 +260,15 @@ rule compare_targets:
             ([variant] for variant in OUTPUTS.list_variants(wildcards.domain)),
             input.pairs,
         ),
+        overlap=lambda wildcards, input: list_options(
+            "overlap",
+            (
+                [variant]
+                for domain, variant in OUTPUTS.overlapping
+                if domain == wildcards.domain
+            ),
+            input.overlap,
+        ),
         scores=lambda wildcards, input: list_options(
             "scores",
             [place[:2] for place in OUTPUTS.name_compared(wildcards.domain)],
@@ -266,7 +280,7 @@ rule compare_targets:
             CONFIG.compared_models.values(),
         ),
     shell:
-        "python {input.code[0]:q} {params.pairs} {params.scores} {params.compare}"
+        "python {input.code[0]:q} {params.pairs} {params.scores} {params.overlap} {params.compare}"
         " --domain {wildcards.domain:q} --phrase {params.phrase:q} --settings {params.settings:q}"
         " --output {output.targets:q} --groups {output.groups:q} --extremes {output.extremes:q} --log {log:q}"
 

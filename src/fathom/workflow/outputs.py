@@ -194,10 +194,7 @@ class Outputs:
 
     def name_overlaps(self) -> list[str]:
         """Return the overlap of every benchmark with training text, in the order of `overlapping`."""
-        return [
-            self._path(domain, "benchmark", variant, "overlap.parquet")
-            for domain, variant in self.overlapping
-        ]
+        return [self._path(domain, "benchmark", name, "overlap.parquet") for domain, name in self.overlapping]
 
     def name_scores(self) -> list[str]:
         """Return every table of scores, in the order of `scored`."""

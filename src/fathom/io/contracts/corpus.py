@@ -27,7 +27,7 @@ RECORDS: Contract = (
     Column("categories", _STRINGS, "categories in the source's order, the first is the primary one"),
     DATE,
     DOMAINS,
-    FOLD,
+    Column("fold", _STRING, "fold by a hash of doc_id alone; the index has the one that counts"),
 )
 """One row for each record of a corpus's metadata; those of no domain have no domains, title, abstract."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
-from fathom.io.files import write_json
+from fathom.io.files import hash_text, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.running.program import run_program, show_progress
 
@@ -28,12 +28,13 @@ def _read_texts(paths: Sequence[Path]) -> Iterator[str]:
     from fathom.corpus.texts import TRAIN
     from fathom.io.row_groups import scan_table
 
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()  # text from elsewhere may have the same ids
     for path in paths:
         for frame in scan_table(path, ["doc_id", "fold", "text"]):
             for doc_id, text in frame.filter(pl.col("fold") == TRAIN).select("doc_id", "text").iter_rows():
-                if doc_id not in seen:
-                    seen.add(doc_id)
+                key = doc_id, hash_text(text)
+                if key not in seen:
+                    seen.add(key)
                     yield text
 
 

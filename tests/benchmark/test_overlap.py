@@ -76,9 +76,13 @@ def test_heavy_overlap_is_one_warning(folds_by: str, hint: str, caplog: pytest.L
 
 def test_the_program_looks_at_what_models_are_trained_on(tmp_path: Path) -> None:
     write_table(tmp_path / "pairs.parquet", _make_pairs(PLANTED), PAIRS)
-    folds = {"held.parquet": ["adapt-valid", "adapt-test"], "train.parquet": ["adapt-train", "adapt-test"]}
+    folds = {
+        "held.parquet": ["adapt-valid", "adapt-test"],
+        "train.parquet": ["adapt-train", "adapt-test"],
+        "elsewhere.parquet": ["adapt-test", "adapt-train"],
+    }
     for name, (first, second) in folds.items():
-        rows = {"doc_id": ["d1", "d2"], "fold": [first, second], "text": [TEXT, "Nothing more."]}
+        rows = {"doc_id": ["d1", "d1"], "fold": [first, second], "text": [TEXT, "Nothing more."]}
         write_table(tmp_path / name, pl.DataFrame(rows), TEXTS)
 
     def count(*names: str) -> int:
@@ -94,3 +98,5 @@ def test_the_program_looks_at_what_models_are_trained_on(tmp_path: Path) -> None
 
     assert count("held.parquet") == 0
     assert count("held.parquet", "train.parquet") == 2
+    assert count("elsewhere.parquet") == 0
+    assert count("elsewhere.parquet", "train.parquet") == 2  # another text under the same id

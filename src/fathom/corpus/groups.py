@@ -29,7 +29,7 @@ _RUN = 4_000_000
 """Rows of a part that are sorted at once."""
 _GROUP = 65_536
 """Rows in a row group: each holds a small range of hashes."""
-_BUCKET = 16_000_000
+_BUCKET = 8_000_000
 """Rows of all parts that are compared at once."""
 _CHUNK = 1 << 20
 _LONGEST = 255

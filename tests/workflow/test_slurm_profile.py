@@ -133,8 +133,9 @@ def test_the_cards_are_those_of_the_partitions():
 
 def test_rules_with_a_gpu_are_those_whose_needs_follow_from_the_model():
     loading = {found for body in RULES.values() for found in LOADING.findall(body)}
-    # sentences are embedded on a GPU only where the configuration says so
-    assert loading | {"embed_sentences"} == {name for name, body in RULES.items() if "gpu=" in body}
+    with_gpu = {name for name, body in RULES.items() if "gpu=" in body}
+    # sentences and abstracts are embedded on a GPU only where the configuration says so
+    assert loading | {"embed_sentences", "average_abstracts"} == with_gpu
     assert loading | {"score_chat", "tune_preparation"} == set(MINUTES)
 
 

@@ -49,6 +49,11 @@ def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     loads = count_loads(parse_plan(done.stdout))
     assert set(loads.values()) <= {1}, "a model from the hub is loaded more than once"
     assert len(loads) >= (118 if "raw-corpora" in configuration else 0)
+    # GPT-2 XL is followed while it adapts, Llama-2 after each stage
+    trainings = {"raw-corpora": (6, 6 + 12), "beyond-benchmarks-continual": (0, 150)}
+    if Path(configuration).stem in trainings:
+        found = (jobs.count("adapt_in_steps"), jobs.count("adapt_model"))
+        assert found == trainings[Path(configuration).stem]
 
 
 @pytest.fixture

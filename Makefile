@@ -46,6 +46,7 @@ perf: .venv/installed ## measure speed against peers and limits
 	$(BIN)/python perf/phrases.py
 	$(BIN)/python perf/scoring.py
 	$(BIN)/python perf/layers.py
+	$(BIN)/python perf/density.py
 	$(BIN)/python perf/tuning.py
 	$(BIN)/python perf/training.py
 	$(BIN)/python perf/callback.py

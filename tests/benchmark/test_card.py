@@ -75,6 +75,23 @@ def test_pairs_in_training_text_are_counted() -> None:
     assert "word for word" not in describe(make_pairs({"a": 3}))
 
 
+def test_coverage_is_described_where_it_was_measured() -> None:
+    found = {
+        "coverage": 0.328, "coverage_at_random": 0.41, "points": 5000, "correlation": -0.07,
+        "redundancy_of_pairs": 0.0014, "bandwidth": 5.0, "length": 15.0, "embedding": "mini",
+    }  # fmt: skip
+    card = describe(make_pairs({"a": 3}), coverage=found)
+    assert "## Coverage\n\nThe pairs are at least as dense as the domain at 32.8% of 5,000 sentences" in card
+    assert "at random would be so at 41.0%. Both densities correlate by -0.07. 0.14% of any two" in card
+    unknown = describe(
+        make_pairs({"a": 3}), coverage=found | {"correlation": None, "redundancy_of_pairs": None}
+    )
+    assert (
+        "would be so at 41.0%. Gaussian kernel, bandwidth 5 on embeddings of length 15 (`mini`)." in unknown
+    )
+    assert "## Coverage" not in describe(make_pairs({"a": 3}))
+
+
 def test_keywords_under_the_quota_are_listed() -> None:
     card = describe(make_pairs({"alpha": 3, "beta": 2, "gamma": 1}))
     assert "2 of 5 keywords have fewer than 3 pairs, and 2 have none" in card

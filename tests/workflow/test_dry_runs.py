@@ -268,7 +268,9 @@ def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
     assert "measure_layers" not in JOB.findall(plan(*EVERYTHING).stdout)
 
 
-@pytest.mark.parametrize("target", ["all", "benchmarks", "figures", "rankings", "layers", "follow"])
+@pytest.mark.parametrize(
+    "target", ["all", "benchmarks", "figures", "rankings", "layers", "follow", "coverage"]
+)
 def test_every_target_plans(target):
     done = plan(*EVERYTHING[:-1], target)
     assert done.returncode == 0, done.stderr + done.stdout

@@ -193,6 +193,14 @@ def test_rankings_need_two_benchmarks_and_three_models_or_given_scores(changes, 
     assert ("results/demo/ranking/tables.md" in found.list_figures()) is expected
 
 
+def test_maps_of_coverage_are_made_on_request_and_corpora_where_they_are_configured():
+    maps = [f"results/demo/figures/near.coverage.{variant}.png" for variant in ("tf", "tfidf")]
+    corpus = "results/demo/figures/near.expansion.png"
+    assert outputs().list_coverage() == maps and not {*maps, corpus} & {*outputs().list_finished()}
+    found = outputs(coverage={"benchmarks": True, "expand": ["near"]})
+    assert found.list_coverage() == [*maps, corpus] and {*maps, corpus} <= {*found.list_finished()}
+
+
 def test_figures_of_rankings_follow_conditions():
     one, two = outputs().ranking_figures, outputs(conditions=("before", "after")).ranking_figures
     assert one["perplexity"] == ["perplexity"] and two["perplexity"] == ["perplexity", "perplexity-before"]

@@ -65,6 +65,12 @@ def test_a_limit_of_sentences_concerns_the_draw_and_the_card():
     assert "limit" not in json.loads(settings().of_card())["sentences"]
 
 
+def test_what_coverage_is_measured_of_re_measures_nothing():
+    more = settings(coverage={"benchmarks": True, "expand": ["near"]})
+    assert more.of_coverage() == settings().of_coverage() and more.of_card() == settings().of_card()
+    assert settings(coverage={"length": 1}).of_coverage() != settings().of_coverage()
+
+
 def test_the_card_records_nothing_of_models():
     more = VALUES["models"] | {"score": ["gpt2"]}
     assert settings(models=more).of_card() == settings().of_card()

@@ -279,6 +279,11 @@ rule describe_benchmark:
             if OUTPUTS.texts.list_trained()
             else []
         ),
+        coverage=(
+            "<results>/{domain}/benchmark/{variant}/coverage.json"
+            if CONFIG.coverage.benchmarks
+            else []
+        ),
     output:
         manifest="<results>/{domain}/benchmark/{variant}/manifest.json",
         card=report(
@@ -307,11 +312,14 @@ rule describe_benchmark:
         overlap=lambda wildcards, input: (
             f"overlap={input.overlap}" if input.overlap else ""
         ),
+        coverage=lambda wildcards, input: (
+            f"coverage={input.coverage}" if input.coverage else ""
+        ),
     shell:
         "python {input.code[0]:q} --pairs {input.pairs:q} --keywords {input.keywords:q}"
         " --vocabulary {input.vocabulary:q} --join-report {input.join_report}"
         " --reports pairs={input.report:q} keywords={input.keywords_report:q}"
-        " sentences={input.sentences_report:q} {params.overlap} {params.draw} --domain {wildcards.domain:q} --title {params.title:q}"
+        " sentences={input.sentences_report:q} {params.overlap} {params.coverage} {params.draw} --domain {wildcards.domain:q} --title {params.title:q}"
         " --variant {wildcards.variant} --settings {params.settings:q}"
         " --manifest {output.manifest:q} --card {output.card:q} --log {log:q}"
 

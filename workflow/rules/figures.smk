@@ -3,10 +3,12 @@
 In:  <results>/summary.csv, <results>/ranking/,
      <results>/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet,
      <results>/following/{following.parquet,{track}.relations.csv}, <results>/{domain}/targets/,
-     <results>/orders/{study}.parquet
+     <results>/orders/{study}.parquet, <results>/{domain}/benchmark/{variant}/coverage.parquet,
+     <results>/{domain}/coverage/expansion-map.parquet
 Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
      {domain}.layers.{model}.{figure}.{pdf,png,csv}, {domain}.following.{track}.{pdf,png,csv},
-     {domain}.targets.{model}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv};
+     {domain}.targets.{model}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv},
+     {domain}.coverage.{variant}.{pdf,png,csv}, {domain}.expansion.{pdf,png,csv};
      <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
 
@@ -244,6 +246,70 @@ rule plot_layers:
         " --summary {input.summary:q} --changes {input.changes:q} --rates {input.rates:q}"
         " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
         " --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_coverage:
+    input:
+        code=sources("plot_coverage"),
+        style=STYLE,
+        map="<results>/{domain}/benchmark/{variant}/coverage.parquet",
+    output:
+        pdf="<results>/figures/{domain}.coverage.{variant}.pdf",
+        png=report(
+            "<results>/figures/{domain}.coverage.{variant}.png",
+            caption="../report/coverage.rst",
+            category="Benchmark",
+            subcategory="{domain}",
+            labels={"table": "map of its domain", "variant": "{variant}"},
+        ),
+        table="<results>/figures/{domain}.coverage.{variant}.csv",
+    log:
+        "<logs>/plot_coverage/{domain}.{variant}.log",
+    benchmark:
+        "<timings>/plot_coverage/{domain}.{variant}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        title=title,
+    shell:
+        "python {input.code[0]:q} --kind benchmark --map {input.map:q}"
+        " --title {params.title:q}' ({wildcards.variant})' --output {output.pdf:q} --png {output.png:q}"
+        " --table {output.table:q} --log {log:q}"
+
+
+rule plot_expansion:
+    input:
+        code=sources("plot_coverage"),
+        style=STYLE,
+        map="<results>/{domain}/coverage/expansion-map.parquet",
+    output:
+        pdf="<results>/figures/{domain}.expansion.pdf",
+        png=report(
+            "<results>/figures/{domain}.expansion.png",
+            caption="../report/expansion.rst",
+            category="Corpus",
+            labels={"table": "map of the expansion", "domain": "{domain}"},
+        ),
+        table="<results>/figures/{domain}.expansion.csv",
+    log:
+        "<logs>/plot_expansion/{domain}.log",
+    benchmark:
+        "<timings>/plot_expansion/{domain}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        title=title,
+    shell:
+        "python {input.code[0]:q} --kind expansion --map {input.map:q} --title {params.title:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
 
 
 rule plot_following:

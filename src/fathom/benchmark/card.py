@@ -70,6 +70,7 @@ def write_card(pairs: pl.DataFrame, about: Description) -> str:
         "alike, and no language model was used to make the pairs.",
         "## How it was made\n\n" + "\n".join(f"- {line}" for line in _steps(pairs, about)),
         "## Numbers of each step\n\n" + "\n".join(_numbers(about.manifest.get("reports", {}))),
+        *_coverage(about.manifest.get("reports", {})),
         "## Examples\n\n" + "\n".join(_examples(pairs)),
         "## Fields\n\n" + "\n".join(_fields()),
         "## Known limits\n\n" + "\n".join(f"- {line}" for line in _limits(pairs, about)),
@@ -148,6 +149,23 @@ def _numbers(reports: Mapping[str, Any]) -> Iterator[str]:
     for step, report in sorted(reports.items()):
         for name, value in _flatten(report):
             yield f"| {escape_markdown(step)} | {escape_markdown(name)} | {value:,} |"
+
+
+def _coverage(reports: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how far the pairs cover their domain, if that was measured."""
+    if "coverage" not in reports:
+        return
+    found = reports["coverage"]
+    correlation, near = found["correlation"], found["redundancy_of_pairs"]
+    yield (
+        f"## Coverage\n\nThe pairs are at least as dense as the domain at {found['coverage']:.1%} of "
+        f"{found['points']:,} sentences of the domain; elsewhere there are gaps. As many sentences drawn at "
+        f"random would be so at {found['coverage_at_random']:.1%}. "
+        + ("" if correlation is None else f"Both densities correlate by {correlation:.2f}. ")
+        + ("" if near is None else f"{near:.2%} of any two pairs are within a cosine distance of 0.2. ")
+        + f"Gaussian kernel, bandwidth {found['bandwidth']:.4g} on embeddings of length {found['length']:g} "
+        f"(`{found['embedding']}`)."
+    )
 
 
 def _flatten(report: Mapping[str, Any]) -> Iterator[tuple[str, int | float]]:

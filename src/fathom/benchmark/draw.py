@@ -57,7 +57,7 @@ def draw_domains(
     return pl.concat(drawn).group_by("doc_id").agg(pl.col("domains").sort()).sort("doc_id"), counts
 
 
-def draw_documents(documents: pl.DataFrame, limit: int) -> pl.DataFrame:
+def draw_documents(documents: pl.DataFrame, limit: int, key: str = "sentences.limit") -> pl.DataFrame:
     """Return the documents that come first in the order of a hash, until the next one would exceed a limit.
 
     Parameters
@@ -66,6 +66,8 @@ def draw_documents(documents: pl.DataFrame, limit: int) -> pl.DataFrame:
         Columns doc_id and kept, the number of its sentences, and others.
     limit : int
         Most sentences.
+    key : str, default="sentences.limit"
+        Key of the configuration that gives the limit, for the message.
 
     Raises
     ------
@@ -78,7 +80,7 @@ def draw_documents(documents: pl.DataFrame, limit: int) -> pl.DataFrame:
     if len(ordered) and not count:
         raise InputError(
             f"the first document drawn has {ordered['kept'][0]:,} sentences",
-            f"sentences.limit = {limit}",
+            f"{key} = {limit}",
             "give a limit of at least some thousand sentences",
         )
     return ordered[:count].drop("hash")

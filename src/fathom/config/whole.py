@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from fathom.config.benchmark import Embedding, Keywords, Matches, Pairs, Sentences, Vocabulary
 from fathom.config.corpus import Corpus, Domain
+from fathom.config.coverage import Coverage
 from fathom.config.layers import Layers, TunedLens
 from fathom.config.models import Models
 from fathom.config.ranking import Ranking
@@ -57,6 +58,7 @@ class Config(Section):
     targets: Targets = Targets()
     layers: Layers = Layers()
     lens: TunedLens = TunedLens()
+    coverage: Coverage = Coverage()
     reference: dict[Name, Text] = Field(
         {}, description="reference benchmarks by domain: a file (.jsonl or .csv) of category, prompt, target"
     )
@@ -97,6 +99,9 @@ class Config(Section):
             raise ValueError(f"previous = {self.previous!r} is the run itself: give each dump its own run")
         for name in self.reference:
             _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
+        for place, name in enumerate(self.coverage.expand):
+            known = dict.fromkeys(self.benchmark_domains)
+            _require(name, known, f"coverage.expand.{place}", "domain with a benchmark")
         check_case(texts, "domains")
         for key, section in self.domains.items():
             check_dates(section.since, self.corpus.until, (f"domains.{key}.since", "corpus.until"))

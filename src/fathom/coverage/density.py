@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-3
 """Log-densities are this close, in nats, to those in double precision."""
 
-_BLOCK, _ROWS, _COLUMNS = 16_384, 1024, 1024
-"""Points in memory at once; points and centres in a tile on a processor, where it stays in the cache."""
+_BLOCK, _ROWS = 16_384, 1024
+"""Points in memory at once, and points in a tile on a processor, where it stays in the cache."""
+COLUMNS = 1024
+"""Vectors of a set in a tile."""
 _ROUNDING = 4 * 2.0**-24
 """Error of an exponent in single precision for each unit of its size, with a margin."""
 
@@ -65,8 +67,8 @@ def measure_log_density(
     InputError
         If the bandwidth is not positive, a set is empty or not finite, or dimensions differ.
     """
-    _check_sets(points, centres, bandwidth)
-    scale = _Scale.fit(points, centres, bandwidth)
+    check_sets(points, centres, bandwidth)
+    scale = Scale.fit(points, centres, bandwidth)
     found = np.empty(len(points))
     with compute_in_threads(threads if device == "cpu" else 1) as pool:
         for part in divide(len(points), _BLOCK):
@@ -75,7 +77,7 @@ def measure_log_density(
 
 
 @dataclass(frozen=True)
-class _Scale:
+class Scale:
     """What vectors are shifted by and divided by, and the precision that this allows."""
 
     shift: Values
@@ -83,16 +85,11 @@ class _Scale:
     dtype: str
 
     @classmethod
-    def fit(cls, points: Vectors, centres: Vectors, bandwidth: float) -> "_Scale":
+    def fit(cls, points: Vectors, centres: Vectors, bandwidth: float) -> "Scale":
         """Return the scale around the mean of the set."""
         shift = sum((_sum_rows(centres[part]) for part in divide(len(centres), _BLOCK)), start=np.float64(0))
         scale = cls(np.asarray(shift / len(centres)), bandwidth, "float64")
-        longest, far = (
-            max(
-                float(np.sqrt(_square(scale.apply(each[part])).max())) for part in divide(len(each), _COLUMNS)
-            )
-            for each in (points, centres)
-        )
+        longest, far = (scale.measure_longest(each) for each in (points, centres))
         if not np.isfinite(longest + far):
             raise InputError("embeddings are not finite", hint="embed these texts again")
         coarse = _ROUNDING * (longest * far + far**2 / 2) > TOLERANCE / 2
@@ -100,7 +97,7 @@ class _Scale:
 
     def measure_longest(self, vectors: Vectors) -> float:
         """Return the length of the longest scaled vector."""
-        squares = (_square(self.apply(vectors[part])).max() for part in divide(len(vectors), _COLUMNS))
+        squares = (square_lengths(self.apply(vectors[part])).max() for part in divide(len(vectors), COLUMNS))
         return float(np.sqrt(max(squares)))
 
     def apply(self, vectors: Vectors) -> Vectors:
@@ -111,7 +108,7 @@ class _Scale:
 
 
 def _measure_block(
-    points: Vectors, centres: Vectors, scale: _Scale, device: str, pool: ThreadPoolExecutor
+    points: Vectors, centres: Vectors, scale: Scale, device: str, pool: ThreadPoolExecutor
 ) -> Values:
     """Return the log-density at scaled points, whose number fits in memory."""
     import torch
@@ -119,15 +116,15 @@ def _measure_block(
     inputs = torch.from_numpy(points).to(device)
     rows = _ROWS if device == "cpu" else _BLOCK
     peaks, totals = np.full(len(points), -np.inf), np.zeros(len(points))
-    for part in divide(len(centres), _COLUMNS):
-        layer = _make_layer(scale.apply(centres[part]), device)
+    for part in divide(len(centres), COLUMNS):
+        layer = make_layer(scale.apply(centres[part]), device)
         pieces = [inputs[piece] for piece in divide(len(points), rows)]
         reduced = list(pool.map(partial(_reduce, layer), pieces))
         peak, total = (np.concatenate(each) for each in zip(*reduced, strict=True))
         highest = np.maximum(peaks, peak)
         totals = totals * np.exp(peaks - highest) + total * np.exp(peak - highest)
         peaks = highest
-    found: Values = peaks + np.log(totals) - _square(points) / 2 - np.log(len(centres))
+    found: Values = peaks + np.log(totals) - square_lengths(points) / 2 - np.log(len(centres))
     return found
 
 
@@ -142,14 +139,14 @@ def _reduce(layer: Any, inputs: "Tensor") -> tuple[Values, Values]:
         return peak[:, 0].double().cpu().numpy(), total.double().cpu().numpy()
 
 
-def _make_layer(centres: Vectors, device: str) -> Any:
+def make_layer(centres: Vectors, device: str) -> Any:
     """Return a linear layer that gives x·e − |e|²/2 for each of some centres e.
 
     Its matrix products run on packed weights where there are any.
     """
     import torch
 
-    bias = torch.from_numpy(-_square(centres) / 2).to(getattr(torch, centres.dtype.name))
+    bias = torch.from_numpy(-square_lengths(centres) / 2).to(getattr(torch, centres.dtype.name))
     layer = torch.nn.Linear(centres.shape[1], centres.shape[0], device="meta")
     tensors = {"weight": torch.from_numpy(centres), "bias": bias}
     layer.load_state_dict({name: each.to(device) for name, each in tensors.items()}, assign=True)
@@ -182,13 +179,13 @@ def _sum_rows(vectors: Vectors) -> Values:
     return total
 
 
-def _square(vectors: Vectors) -> Values:
+def square_lengths(vectors: Vectors) -> Values:
     """Return the squared length of each row, in float64."""
     squares: Values = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
     return squares
 
 
-def _check_sets(points: Vectors, centres: Vectors, bandwidth: float) -> None:
+def check_sets(points: Vectors, centres: Vectors, bandwidth: float) -> None:
     """Raise `InputError` for what no density can be made of."""
     if not bandwidth > 0 or not np.isfinite(bandwidth):
         raise InputError(
@@ -228,7 +225,7 @@ def choose_bandwidth(vectors: Vectors) -> float:
         )
     mean = sum((_sum_rows(vectors[part]) for part in divide(count, _BLOCK)), start=np.float64(0)) / count
     squares = sum(
-        float(_square(np.asarray(vectors[part], dtype=np.float64) - mean).sum())
+        float(square_lengths(np.asarray(vectors[part], dtype=np.float64) - mean).sum())
         for part in divide(count, _BLOCK)
     )
     spread = float(np.sqrt(squares / count / dimension))
@@ -290,4 +287,9 @@ def correlate_densities(one: Values, other: Values) -> float:
     first, second = (np.exp(each - each.max()) for each in (one, other))
     first, second = first - first.mean(), second - second.mean()
     size = float(np.sqrt(first @ first) * np.sqrt(second @ second))
-    return float(first @ second) / size if size > 0 else float("nan")
+    return float(np.clip(first @ second / size, -1, 1)) if size > 0 else float("nan")
+
+
+def replace_nan(value: float) -> float | None:
+    """Return a number for JSON, which has no NaN."""
+    return None if np.isnan(value) else value

@@ -281,9 +281,7 @@ class Outputs:
 
     def name_rank_figures(self) -> list[str]:
         """Return the figures of models by rank, one for each domain with a benchmark."""
-        return [
-            self._path("figures", f"{domain}.model-ranks.png") for domain in self._config.benchmark_domains
-        ]
+        return [self._path("figures", f"{name}.model-ranks.png") for name in self._config.benchmark_domains]
 
     def list_following(self) -> list[str]:
         """Return the table of followed models, a figure for each track and domain, and orders of domains."""
@@ -346,7 +344,15 @@ class Outputs:
     def list_figures(self) -> list[str]:
         """Return all figures but those by layer."""
         rankings = self.name_ranking_figures() if self.has_rankings() else []
-        return [*self.name_rank_figures(), *rankings, *self.list_following(), *self.list_targets()]
+        others = [*self.list_following(), *self.list_targets(), *self.list_coverage(every=False)]
+        return [*self.name_rank_figures(), *rankings, *others]
+
+    def list_coverage(self, every: bool = True) -> list[str]:
+        """Return maps of coverage: of benchmarks, all or those of a whole run, and of expanded corpora."""
+        benchmarks = self.benchmarks if every or self._config.coverage.benchmarks else []
+        names = [f"{domain}.coverage.{variant}" for domain, variant in benchmarks]
+        names += [f"{domain}.expansion" for domain in self._config.coverage.expand]
+        return [self._path("figures", f"{name}.png") for name in names]
 
     def list_layers(self) -> list[str]:
         """Return the summaries by layer and their figures, for each domain and family of models."""
@@ -378,8 +384,8 @@ class Outputs:
 
     def _name_summaries(self) -> list[str]:
         """Return what a run says of its models beside figures; nothing without domains."""
-        names = ("corpus/join_report.json", "summary.csv", "comparisons.csv")
-        return [self._path(name) for name in names if self._config.domains]
+        names = ("corpus/join_report.json", "summary.csv", "comparisons.csv") if self._config.domains else ()
+        return [self._path(name) for name in names]
 
     def _compares_preparations(self) -> bool:
         """Say whether rankings after shorter preparations are compared."""

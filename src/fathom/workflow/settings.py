@@ -51,7 +51,10 @@ class Settings:
 
     def of_card(self) -> str:
         """Return what a benchmark's card and manifest record; models and their scores are no part of it."""
-        others = {"previous", "models", "scoring", "perplexity", "attribute_rate", "summary", "targets"}
+        others = {
+            *("previous", "models", "scoring", "perplexity", "attribute_rate", "summary"),
+            *("targets", "coverage"),
+        }
         values = self._config.model_dump(mode="json", by_alias=True, exclude=others)
         del values["corpus"]["slice_mb"]  # results do not depend on it
         if values["sentences"]["limit"] is None:
@@ -120,6 +123,11 @@ class Settings:
         layers = self._config.layers.model_dump(mode="json", exclude={"models", "against"})
         others = {name: getattr(self._config, name).model_dump(mode="json") for name in sections}
         return dump_json({"layers": layers} | others)
+
+    def of_coverage(self) -> str:
+        """Return what the programs that measure coverage need; which domains they look at does not matter."""
+        coverage = self._config.coverage.model_dump(mode="json", exclude={"benchmarks", "expand"})
+        return dump_json({"coverage": coverage, "embedding": self._dump("embedding")})
 
     def of_task(self, name: str) -> str:
         """Return what the examples of a task depend on."""

@@ -1,0 +1,55 @@
+"""Settings of coverage: densities of embeddings, expansion of a corpus [CompComp, Sec. 3]."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fathom.config.benchmark import Embedding
+from fathom.config.section import Name, Positive, Section, Share, Text
+
+
+class Coverage(Section):
+    """How far benchmarks cover their domains; corpora that hold nothing twice [CompComp, Sec. 3]."""
+
+    benchmarks: bool = Field(
+        False,
+        description="measure how far each benchmark covers its domain: a part of its card, and a map",
+    )
+    expand: list[Name] = Field(
+        [], description="domains whose documents are gathered into a corpus that holds nothing twice"
+    )
+    bandwidth: Annotated[float, Field(gt=0)] | Literal["scott"] = Field(
+        5.0, description="h of the Gaussian kernel, a number above 0, or scott: Scott's rule for the domain"
+    )
+    length: float = Field(
+        15.0,
+        gt=0,
+        description="length that embeddings, which are unit vectors, are scaled to: the paper's h belongs to "
+        "vectors that are not normalised; 1: unit vectors",
+    )
+    max_correlation: float = Field(
+        0.05,
+        ge=-1,
+        le=1,
+        description="t_c: documents join a corpus if their density correlates less with that of the corpus",
+    )
+    gap_percentile: Share = Field(
+        0.6, description="t_d: gaps whose difference of log-densities lies above this share of all are large"
+    )
+    sentences: Positive = Field(
+        50_000, description="most sentences of a domain that are looked at, from documents that a hash draws"
+    )
+    points: Positive = Field(
+        5_000, description="most sentences among these at which densities are compared, drawn by a hash"
+    )
+    documents: Positive = Field(1, description="documents that join a corpus together, or not")
+    device: Text = Field(
+        "cpu", description="cpu, cuda, cuda:N or auto; other devices change the last digits of densities"
+    )
+
+
+class CoverageSettings(Section):
+    """Settings of the programs that measure coverage."""
+
+    coverage: Coverage = Coverage()
+    embedding: Embedding = Embedding()

@@ -1,0 +1,132 @@
+"""How far a benchmark covers its domain, and where it does not [CompComp, Secs. 3.1 and 3.3]."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from fathom.config.coverage import Coverage
+from fathom.coverage.density import (
+    Values,
+    correlate_densities,
+    find_gaps,
+    measure_log_density,
+    replace_nan,
+)
+from fathom.coverage.projection import project
+from fathom.coverage.redundancy import NEAR, measure_redundancy
+from fathom.coverage.sets import Space, Vectors, draw_rows, resolve_bandwidth
+from fathom.errors import InputError
+from fathom.running.program import log
+
+FLAT = 0.01
+"""Standard deviation of log-densities, in nats, below which a bandwidth tells hardly any places apart."""
+
+
+class Found(NamedTuple):
+    """What was measured of a benchmark: numbers, and a table under COVERAGE_MAP."""
+
+    report: dict[str, Any]
+    map: pl.DataFrame
+
+
+def measure_benchmark(
+    space: Space, pairs: Vectors, names: pl.Series, settings: Coverage, device: str = "cpu", threads: int = 1
+) -> Found:
+    """Measure how far pairs cover the sentences of their domain.
+
+    Parameters
+    ----------
+    space : Space
+        The domain's sentences.
+    pairs : array of float32 of shape (n_pairs, dimension)
+        Embeddings of the pairs, scaled as those of the sentences.
+    names : polars.Series
+        Ids of the pairs.
+    settings : Coverage
+    device : str, default="cpu"
+    threads : int, default=1
+        Change no bit of the result.
+
+    Raises
+    ------
+    InputError
+        If all sentences have the same embedding.
+    """
+    bandwidth = resolve_bandwidth(space, settings)
+    points = space.vectors[space.points]
+    of_space = measure_log_density(points, space.vectors, bandwidth, device, threads)
+    of_pairs = measure_log_density(points, pairs, bandwidth, device, threads)
+    check_spread(of_space, settings)
+    drawn = space.vectors[draw_rows(space.sentences, len(pairs), "random")]
+    of_drawn = measure_log_density(points, drawn, bandwidth, device, threads)
+    gaps = find_gaps(of_space, of_pairs)
+    large = find_gaps(of_space, of_pairs, settings.gap_percentile)
+    places, explained = project(points, pairs)
+    report = {
+        **space.report,
+        **describe_kernel(bandwidth, settings, of_space),
+        "pairs": len(pairs),
+        "coverage": float(1 - gaps.mean()),
+        "coverage_at_random": float(1 - find_gaps(of_space, of_drawn).mean()),
+        "gaps": int(gaps.sum()),
+        "large_gaps": int(large.sum()),
+        "correlation": replace_nan(correlate_densities(of_pairs, of_space)),
+        "redundancy_of_pairs": replace_nan(measure_redundancy(pairs, NEAR, device, threads)),
+        "redundancy_of_domain": replace_nan(measure_redundancy(points, NEAR, device, threads)),
+        "explained_by_map": explained,
+    }
+    names = pl.concat([name_points(space), names])
+    table = _tabulate(names, places, of_space - of_pairs, np.stack([gaps, large]))
+    return Found(report, table)
+
+
+def _tabulate(
+    names: pl.Series, places: Values, differences: Values, marks: npt.NDArray[np.bool_]
+) -> pl.DataFrame:
+    """Return the table of a map; rows beyond those of `differences` are pairs."""
+    pairs = len(names) - len(differences)
+    return pl.DataFrame(
+        {
+            "kind": ["sentence"] * len(differences) + ["pair"] * pairs,
+            "id": names,
+            "x": places[:, 0],
+            "y": places[:, 1],
+            "difference": np.append(differences, np.full(pairs, np.nan)),
+            "gap": np.append(marks[0], np.zeros(pairs, bool)),
+            "large": np.append(marks[1], np.zeros(pairs, bool)),
+        }
+    )
+
+
+def name_points(space: Space) -> pl.Series:
+    """Return document and position of the sentences at which densities are compared."""
+    table = space.sentences[space.points.tolist()]
+    names: pl.Series = table.select(id=pl.format("{}:{}", "doc_id", "position"))["id"]
+    return names
+
+
+def check_spread(log_density: Values, settings: Coverage) -> None:
+    """Raise `InputError` if a domain's density is the same everywhere; say so if it is nearly."""
+    spread = float(log_density.std())
+    where = f"coverage.bandwidth = {settings.bandwidth}, coverage.length = {settings.length:g}"
+    if not spread > 0:
+        raise InputError(
+            "the domain is equally dense at every point: its embeddings are all the same, or the bandwidth "
+            "is far too wide",
+            where,
+            "check the domain's sentences, or give a smaller bandwidth",
+        )
+    if spread < FLAT:
+        log.info("log-densities differ by %.2g nats only: the bandwidth is wide (%s)", spread, where)
+
+
+def describe_kernel(bandwidth: float, settings: Coverage, log_density: Values) -> dict[str, Any]:
+    """Return what densities were computed with, and how much they differ between points, in nats."""
+    return {
+        "bandwidth": bandwidth,
+        "bandwidth_rule": "scott" if settings.bandwidth == "scott" else "given",
+        "length": settings.length,
+        "spread": float(log_density.std()),
+    }

@@ -1,0 +1,155 @@
+"""A corpus that grows by what it does not hold yet, round by round, until nothing joins [CompComp, Sec. 3.2].
+
+Subsets are looked at one after the other, in a fixed order. One joins if its density correlates with that of
+the corpus less than a threshold. What was refused is looked at again in the next round, when the corpus has
+grown.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from fathom.coverage.density import Values, correlate_densities, find_gaps, replace_nan
+from fathom.coverage.subsets import Sums
+
+_SUBSETS_AT_ONCE = 256
+
+
+class Round(NamedTuple):
+    """What one round did.
+
+    Attributes
+    ----------
+    subsets : polars.DataFrame
+        Under ROUND: the subsets that were looked at, in order.
+    report : dict
+        Its number, how many were looked at, joined and left; coverage and gaps after it.
+    """
+
+    subsets: pl.DataFrame
+    report: dict[str, Any]
+
+
+class Expansion:
+    """A corpus that takes up subsets of a space.
+
+    Parameters
+    ----------
+    densities : array of float32 of shape (n_subsets, n_points)
+        See :func:`fathom.coverage.subsets.measure_subsets`.
+    sizes : array of int64 of shape (n_subsets,)
+        Vectors of each subset.
+    max_correlation : float
+        t_c: a subset joins if its correlation is lower.
+    """
+
+    def __init__(self, densities: Sums, sizes: npt.NDArray[np.int64], max_correlation: float) -> None:
+        self._densities, self._sizes, self._most = densities, sizes, max_correlation
+        self.of_space = _add_all(densities) - np.log(sizes.sum())
+        self._of_corpus, self._size = np.full(densities.shape[1], -np.inf), 0
+        self._waiting = list(range(len(sizes)))
+        self.rounds: list[Round] = []
+        self._found = np.full(len(sizes), np.nan)
+        self._joined = np.zeros(len(sizes), dtype=np.int32)
+
+    @property
+    def of_corpus(self) -> Values:
+        """Log-density of the corpus at the points."""
+        density: Values = self._of_corpus - np.log(max(self._size, 1))
+        return density
+
+    @property
+    def gaps(self) -> npt.NDArray[np.bool_]:
+        """Points at which the space is denser than the corpus."""
+        return find_gaps(self.of_space, self.of_corpus)
+
+    @property
+    def joined(self) -> npt.NDArray[np.int32]:
+        """Round in which each subset joined, from 1; 0: never."""
+        return self._joined.copy()
+
+    @property
+    def correlations(self) -> Values:
+        """Correlation of each subset when it was last looked at; NaN for the first, and where none was."""
+        return self._found.copy()
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing more can join: nothing did in the last round, nothing is left, or no gap is."""
+        stuck = bool(self.rounds) and not self.rounds[-1].report["joined"]
+        return stuck or not self._waiting or not self.gaps.any()
+
+    def repeat(self, subsets: pl.DataFrame) -> None:
+        """Do a round again as its table says, without computing correlations.
+
+        Parameters
+        ----------
+        subsets : polars.DataFrame
+            Under ROUND: of the round that follows.
+
+        Raises
+        ------
+        ValueError
+            If it looked at other subsets than this round would.
+        """
+        if subsets["subset"].to_list() != self._waiting[: len(subsets)] or subsets.is_empty():
+            raise ValueError("this round does not follow")
+        for subset, correlation, joins in subsets.iter_rows():
+            self._found[subset] = correlation
+            if joins:
+                self._join(subset)
+        self._end_round(subsets)
+
+    def run_round(self) -> Round:
+        """Look once at every subset that has not joined; stop early if no gap is left."""
+        rows: list[tuple[int, float, bool]] = []
+        for subset in self._waiting:
+            correlation = float("nan")
+            joins = not self._size
+            if self._size:
+                correlation = correlate_densities(self._densities[subset].astype(np.float64), self._of_corpus)
+                joins = correlation < self._most
+            self._found[subset] = correlation
+            if joins:
+                self._join(subset)
+            rows.append((subset, correlation, joins))
+            if joins and not self.gaps.any():
+                break
+        table = pl.DataFrame(
+            rows, schema={"subset": pl.Int32, "correlation": pl.Float64, "joined": pl.Boolean}, orient="row"
+        )
+        return self._end_round(table)
+
+    def _join(self, subset: int) -> None:
+        """Add a subset to the corpus."""
+        self._of_corpus = np.logaddexp(self._of_corpus, self._densities[subset].astype(np.float64))
+        self._size += int(self._sizes[subset])
+        self._joined[subset] = len(self.rounds) + 1
+
+    def _end_round(self, subsets: pl.DataFrame) -> Round:
+        """Return a round, and keep it."""
+        self._waiting = [subset for subset in self._waiting if not self._joined[subset]]
+        gaps = self.gaps
+        report = {
+            "round": len(self.rounds) + 1,
+            "looked_at": len(subsets),
+            "joined": int(subsets["joined"].sum()),
+            "left": len(self._waiting),
+            "size": self._size,
+            "coverage": float(1 - gaps.mean()),
+            "gaps": int(gaps.sum()),
+            "correlation": replace_nan(correlate_densities(self.of_corpus, self.of_space)),
+        }
+        self.rounds.append(Round(subsets, report))
+        return self.rounds[-1]
+
+
+def _add_all(densities: Sums) -> Values:
+    """Return the log-sum over all subsets, some at a time."""
+    total = np.full(densities.shape[1], -np.inf)
+    for start in range(0, len(densities), _SUBSETS_AT_ONCE):
+        some = densities[start : start + _SUBSETS_AT_ONCE].astype(np.float64)
+        total = np.logaddexp(total, np.logaddexp.reduce(some, axis=0))
+    return total

@@ -1,0 +1,120 @@
+"""Maps of a domain: what a benchmark covers, and how a corpus grows [CompComp, Figs. 3 and 4]."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.io.files import write_delimited
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# dark to light, so that they can be told apart in grey; markers differ too
+_COVERED, _GAP, _PAIR = ("#BBBBBB", "."), ("#E69F00", "x"), ("#0072B2", "o")
+_OUTSIDE, _HELD, _NEW = ("#CCCCCC", "."), ("#56B4E9", "o"), ("#D55E00", "^")
+_PANELS = 6
+"""Rounds that a figure shows: the first ones and the last."""
+
+_Look = tuple[str, str]
+
+
+def plot_benchmark(rows: pl.DataFrame, title: str, files: tuple[Path, Path, Path]) -> None:
+    """Draw and save the map of a benchmark over its domain, and write its numbers.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        Under COVERAGE_MAP.
+    title : str
+        Name of the domain and of the variant.
+    files : tuple of Path
+        PDF, PNG, and CSV with the numbers.
+    """
+    with use_style():
+        _save(draw_benchmark(rows, title), rows, files)
+
+
+def plot_expansion(rows: pl.DataFrame, title: str, files: tuple[Path, Path, Path]) -> None:
+    """Draw and save the map of a corpus over its rounds, and write its numbers.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        Under EXPANSION_MAP.
+    title : str
+        Name of the domain.
+    files : tuple of Path
+        PDF, PNG, and CSV with the numbers.
+    """
+    with use_style():
+        _save(draw_expansion(rows, title), rows, files)
+
+
+def draw_benchmark(rows: pl.DataFrame, title: str) -> "Figure":
+    """Draw the map of a benchmark; call it inside `use_style`."""
+    sentences, pairs = rows.filter(kind="sentence"), rows.filter(kind="pair")
+    share = sentences.filter(~pl.col("gap")).height / max(1, sentences.height)
+    figure = make_figure(6.4, 5.2)
+    figure.suptitle(f"{wrap_name(title, 70)}\n{len(pairs):,} pairs cover {share:.0%} of the domain")
+    axes = figure.subplots()
+    _scatter(axes, sentences.filter(~pl.col("gap")), _COVERED, "sentence, covered", 14)
+    _scatter(axes, sentences.filter("gap", ~pl.col("large")), _GAP, "gap", 9)
+    _scatter(axes, sentences.filter("large"), _GAP, "large gap", 22)
+    _scatter(axes, pairs, _PAIR, "pair", 9)
+    _name_axes([axes])
+    figure.legend(loc="outside lower center", ncols=4)
+    return figure
+
+
+def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
+    """Draw a panel for each round in which something joined; call it inside `use_style`."""
+    rounds = sorted(set(rows["round"].to_list()) - {0})
+    shown = rounds if len(rounds) <= _PANELS else [*rounds[: _PANELS - 1], rounds[-1]]
+    columns = min(3, max(1, len(shown)))
+    lines = max(1, -(-len(shown) // columns))
+    figure = make_figure(max(5.0, 3.2 * columns), 1.1 + 2.9 * lines)
+    kept = rows.filter(pl.col("round") > 0).height / max(1, rows.height)
+    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{kept:.0%} of the sentences are kept")
+    grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
+    for axes, number in zip(grid.flat, shown, strict=False):
+        _scatter(
+            axes, rows.filter((pl.col("round") == 0) | (pl.col("round") > number)), _OUTSIDE, "not in it", 9
+        )
+        _scatter(axes, rows.filter(pl.col("round").is_between(1, number - 1)), _HELD, "in it before", 8)
+        _scatter(axes, rows.filter(round=number), _NEW, "joined in this round", 10)
+        axes.set_title(f"Round {number}")
+    for axes in grid.flat[len(shown) :]:
+        axes.set_visible(False)
+    _name_axes([*grid[-1, :], *grid[:, 0]])
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    return figure
+
+
+def _scatter(axes: "Axes", rows: pl.DataFrame, look: _Look, label: str, size: float) -> None:
+    """Draw points; those of a PDF as one picture, for there are thousands."""
+    color, marker = look
+    axes.scatter(
+        rows["x"], rows["y"], s=size, c=color, marker=marker, label=label, linewidths=0.6, alpha=0.8,
+        rasterized=True,
+    )  # fmt: skip
+
+
+def _name_axes(every: Sequence["Axes"]) -> None:
+    """Name the axes of a map, whose units mean nothing."""
+    for axes in every:
+        axes.set_xlabel("First component")
+        axes.set_ylabel("Second component")
+        axes.label_outer()
+
+
+def _save(figure: "Figure", rows: pl.DataFrame, files: tuple[Path, Path, Path]) -> None:
+    """Save a figure and its numbers."""
+    pdf, png, numbers = files
+    save_figure(figure, pdf, png)
+    values = (tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in rows.iter_rows())
+    write_delimited(numbers, rows.columns, list(values), ",")

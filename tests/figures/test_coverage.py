@@ -1,0 +1,60 @@
+"""Maps show every point in its place, and their numbers stand beside them."""
+
+import polars as pl
+import pytest
+
+from fathom.figures.coverage import draw_benchmark, draw_expansion, plot_benchmark, plot_expansion
+from fathom.figures.style import use_style
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "kind": ["sentence"] * 4 + ["pair"],
+            "id": list("abcde"),
+            "x": [0.0, 1.0, 2.0, 3.0, 0.5],
+            "y": [0.0, 1.0, 0.0, 1.0, 0.5],
+            "difference": [-1.0, -0.5, 0.5, 2.0, float("nan")],
+            "gap": [False, False, True, True, False],
+            "large": [False, False, False, True, False],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def expansion() -> pl.DataFrame:
+    rounds = [0, 1, 2, 3, 4, 5, 6, 7, 7]
+    return pl.DataFrame(
+        {"doc_id": "d", "position": 0, "x": float(r), "y": 1.0, "round": r, "gap": r == 0} for r in rounds
+    )
+
+
+def _count(axes) -> dict[str, int]:
+    return {each.get_label(): len(each.get_offsets()) for each in axes.collections}
+
+
+def test_a_map_of_a_benchmark(benchmark, tmp_path):
+    with use_style():
+        figure = draw_benchmark(benchmark, "A_$domain")
+    assert _count(figure.axes[0]) == {"sentence, covered": 2, "gap": 1, "large gap": 1, "pair": 1}
+    assert "1 pairs cover 50% of the domain" in figure.get_suptitle()
+    files = [tuple(tmp_path / f"{name}.{end}" for end in ("pdf", "png", "csv")) for name in "ab"]
+    for each in files:
+        plot_benchmark(benchmark, "A_$domain", each)
+    for one, other in zip(*files, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    lines = files[0][2].read_text().splitlines()
+    assert len(lines) == 6 and lines[1].split(",")[:2] == ["sentence", "a"]
+
+
+def test_a_map_of_an_expansion_shows_the_first_rounds_and_the_last(expansion, tmp_path):
+    with use_style():
+        figure = draw_expansion(expansion, "Domain")
+    assert [axes.get_title() for axes in figure.axes] == [f"Round {number}" for number in (1, 2, 3, 4, 5, 7)]
+    assert _count(figure.axes[-1]) == {"not in it": 1, "in it before": 6, "joined in this round": 2}
+    assert _count(figure.axes[1]) == {"not in it": 7, "in it before": 1, "joined in this round": 1}
+    plot_expansion(
+        expansion.filter(round=1), "Domain", tuple(tmp_path / f"a.{end}" for end in ("pdf", "png", "csv"))
+    )
+    assert (tmp_path / "a.png").stat().st_size > 1000

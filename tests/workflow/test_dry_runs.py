@@ -193,6 +193,12 @@ def test_checkpoints_and_seeds_are_planned_and_enter_no_summary():
     assert f"Would remove temporary output results/plan/models/{name}/checkpoints" in done.stdout
 
 
+def test_controls_of_a_text_are_planned():
+    jobs = JOB.findall(plan("follow", "--forceall", "--configfile", "config/controls-demo.yaml").stdout)
+    assert (jobs.count("change_texts"), jobs.count("adapt_model")) == (2, 4 * 3)
+    assert jobs.count("compare_controls") == jobs.count("plot_controls") == 1
+
+
 def test_without_held_out_text_no_perplexity_is_planned():
     folds = "{benchmark: 0.6, adapt-train: 0.35, adapt-valid: 0.05, adapt-test: 0}"
     done = plan("--forceall", "--config", "run=plan", f"corpus={{folds: {folds}}}")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from fathom.config.controls import find_controls
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.workflow.inputs import Inputs
@@ -58,6 +59,45 @@ def test_a_model_inside_its_chat_template_reads_no_running_text():
     assert without.name_perplexities() == without.held_out == [] and len(without.measured) == 3
 
 
+def test_controls_of_a_text_have_texts_and_names_of_their_own_and_are_compared():
+    adapt = [
+        {"base": "tiny", "paths": [["near"], ["far"]], "seeds": 2},
+        {"base": "tiny", "paths": [["near"]], "text": "terms-only", "seeds": 2},
+    ]
+    models = {**VALUES["models"], "adapt": adapt}
+    found = outputs(models=models)
+    assert found.texts.find("tiny+near") == "results/demo/corpus/texts/near.parquet"
+    control = "tiny+near.terms-only"
+    for name in (control, f"{control}@seed1"):
+        assert found.texts.find(name) == "results/demo/near/texts/terms-only.parquet"
+    assert find_controls(read_config(VALUES | {"models": models}, "test").models) == {
+        ("tiny", "near"): {"as-is": "tiny+near", "far": "tiny+far", "terms-only": control}
+    }
+    assert found.studies.list_controls() == [
+        "results/demo/following/controls.csv", "results/demo/figures/near.controls.png",
+    ]  # fmt: skip
+    assert {*found.studies.list_controls()} < {
+        *found.list_following()
+    } and outputs().studies.list_controls() == []
+    adapt[1]["paths"] = [["far"]]
+    with pytest.raises(InputError, match=r"models\.adapt\.1\.text = terms-only: far has no benchmark"):
+        outputs(models=models)
+
+
+def test_a_family_of_adapted_models_is_drawn_and_paths_with_checkpoints_over_each_other():
+    adapt = [
+        {"base": "tiny", "paths": [["near"], ["far"], ["near", "far"]], "checkpoints": 10},
+        {"base": "gpt2", "paths": [["near"]]},
+    ]
+    found = outputs(models={**VALUES["models"], "adapt": adapt}).studies
+    assert found.families == {"tiny": ["tiny", "tiny+near", "tiny+far", "tiny+near+far"]}
+    figures = [path for path in found.list_figures() if ".adapted." in path]
+    assert figures[0] == "results/demo/figures/near.adapted.tiny.geometric_mean.png" and len(figures) == 4
+    # the beginning of a longer path is drawn as part of it
+    assert found.path_families == {"tiny": ["tiny+far", "tiny+near+far"]}
+    assert found.list_paths() == ["results/demo/figures/near.paths.tiny.png"]
+
+
 def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():
     adapt = [
         {"base": "gpt2", "paths": [["near", "far"]]},
@@ -65,15 +105,15 @@ def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():
     ]
     models = {**VALUES["models"], "adapt": adapt}
     found = outputs(models=models, targets={"against": {"pythia": "tiny"}})
-    assert found.list_targets() == [
+    assert found.studies.list_figures() == [
         "results/demo/near/targets/best-and-worst.csv",
         "results/demo/figures/near.targets.gpt2+near+far.png",
         "results/demo/figures/near.targets.pythia.png",
     ]
-    assert [model for variant, model, _ in found.name_compared("near") if variant == "tf"] == [
+    assert [model for variant, model, _ in found.studies.name_compared("near") if variant == "tf"] == [
         "gpt2+near+far", "gpt2", "pythia", "tiny",
     ]  # fmt: skip
-    assert outputs(models={"train": VALUES["models"]["train"]}).list_targets() == []
+    assert outputs(models={"train": VALUES["models"]["train"]}).studies.list_figures() == []
     with pytest.raises(InputError, match=r"targets\.against: there is no scored model 'pythias'"):
         outputs(targets={"against": {"pythias": "tiny"}})
     with pytest.raises(InputError, match="tiny is compared with itself"):

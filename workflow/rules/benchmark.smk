@@ -263,6 +263,34 @@ if OUTPUTS.texts.list_trained():
             " --log {log:q}"
 
 
+rule change_texts:
+    input:
+        code=sources("change_texts"),
+        texts=lambda wildcards: OUTPUTS.texts.name(wildcards.domain),
+        vocabularies=expand(
+            "<results>/{{domain}}/benchmark/{variant}/vocabulary.tsv", variant=VARIANTS
+        ),
+    output:
+        texts="<results>/{domain}/texts/{text}.parquet",
+    log:
+        "<logs>/change_texts/{domain}.{text}.log",
+    benchmark:
+        "<timings>/change_texts/{domain}.{text}.tsv"
+    wildcard_constraints:
+        text=one_of(CONTROLS),
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(240),
+    params:
+        settings=settings.of("sentences"),
+    shell:
+        "python {input.code[0]:q} --texts {input.texts:q} --vocabularies {input.vocabularies:q}"
+        " --text {wildcards.text} --settings {params.settings:q} --output {output.texts:q} --log {log:q}"
+
+
 rule describe_benchmark:
     input:
         code=sources("describe_benchmark"),

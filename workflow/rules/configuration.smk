@@ -11,11 +11,13 @@ from snakemake.logging import logger
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.following import STAGE_KINDS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
+from fathom.config.models import CONTROLS
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.models.registry import find_model, read_registry
 from fathom.running.gpus import SHARED, count_machine_gpus
 from fathom.running.resources import read_rates
+from fathom.scoring.statistics import STATISTICS
 from fathom.workflow.cards import read_cards
 from fathom.workflow.inputs import (
     find_code,

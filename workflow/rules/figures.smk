@@ -7,7 +7,8 @@ In:  <results>/summary.csv, <results>/ranking/,
      <results>/{domain}/coverage/expansion-map.parquet
 Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
      {domain}.layers.{model}.{figure}.{pdf,png,csv}, {domain}.following.{track}.{pdf,png,csv},
-     {domain}.targets.{model}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv},
+     {domain}.targets.{model}.{pdf,png,csv}, {domain}.controls.{pdf,png,csv},
+     {domain}.adapted.{base}.{statistic}.{pdf,png,csv}, {domain}.paths.{base}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv},
      {domain}.coverage.{variant}.{pdf,png,csv}, {domain}.expansion.{pdf,png,csv};
      <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
@@ -457,3 +458,114 @@ rule plot_stages:
         " --track {wildcards.track:q} --order {input.order:q} --relations {input.relations:q}"
         " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
         " --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_controls:
+    input:
+        code=sources("plot_controls"),
+        style=STYLE,
+        table="<results>/following/controls.csv",
+        contrasts="<results>/following/control-contrasts.csv",
+    output:
+        pdf="<results>/figures/{domain}.controls.pdf",
+        png=report(
+            "<results>/figures/{domain}.controls.png",
+            caption="../report/control-figure.rst",
+            category="Models",
+            labels={"figure": "knowledge or style", "domain": "{domain}"},
+        ),
+        table="<results>/figures/{domain}.controls.csv",
+    log:
+        "<logs>/plot_controls/{domain}.log",
+    benchmark:
+        "<timings>/plot_controls/{domain}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+    shell:
+        "python {input.code[0]:q} --controls {input.table} --contrasts {input.contrasts}"
+        " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_adapted:
+    input:
+        code=sources("plot_adapted"),
+        style=STYLE,
+        summary="<results>/summary.csv",
+    output:
+        pdf="<results>/figures/{domain}.adapted.{base}.{statistic}.pdf",
+        png=report(
+            "<results>/figures/{domain}.adapted.{base}.{statistic}.png",
+            caption="../report/adapted.rst",
+            category="Models",
+            labels={
+                "figure": "adapted {base} by every metric, {statistic}",
+                "domain": "{domain}",
+            },
+        ),
+        table="<results>/figures/{domain}.adapted.{base}.{statistic}.csv",
+    log:
+        "<logs>/plot_adapted/{domain}.{base}.{statistic}.log",
+    benchmark:
+        "<timings>/plot_adapted/{domain}.{base}.{statistic}.tsv"
+    wildcard_constraints:
+        base=one_of(OUTPUTS.studies.families),
+        statistic=one_of(STATISTICS),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+        models=lambda wildcards: OUTPUTS.studies.families[wildcards.base],
+    shell:
+        "python {input.code[0]:q} --summary {input.summary} --domain {wildcards.domain:q}"
+        " --models {params.models:q} --statistic {wildcards.statistic} --title {params.title:q}"
+        " --settings {params.settings:q} --output {output.pdf:q} --png {output.png:q}"
+        " --table {output.table:q} --log {log:q}"
+
+
+rule plot_paths:
+    input:
+        code=sources("plot_paths"),
+        style=STYLE,
+        following="<results>/following/following.parquet",
+    output:
+        pdf="<results>/figures/{domain}.paths.{base}.pdf",
+        png=report(
+            "<results>/figures/{domain}.paths.{base}.png",
+            caption="../report/paths.rst",
+            category="Models",
+            labels={"figure": "paths of {base} over steps", "domain": "{domain}"},
+        ),
+        table="<results>/figures/{domain}.paths.{base}.csv",
+    log:
+        "<logs>/plot_paths/{domain}.{base}.log",
+    benchmark:
+        "<timings>/plot_paths/{domain}.{base}.tsv"
+    wildcard_constraints:
+        base=one_of(OUTPUTS.studies.path_families),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+        tracks=lambda wildcards: OUTPUTS.studies.path_families[wildcards.base],
+    shell:
+        "python {input.code[0]:q} --following {input.following} --tracks {params.tracks:q}"
+        " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"

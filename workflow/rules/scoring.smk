@@ -4,6 +4,7 @@ In:  <results>/models/{model}/model.json, <results>/{domain}/benchmark/{variant}
      <results>/corpus/texts/{domain}.parquet, <results>/{domain}/sentences.parquet
 Out: <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet,
      <results>/{summary,comparisons,groups,correlations}.csv, <results>/following/{following.parquet,{track}.relations.csv},
+     <results>/following/{controls,control-contrasts}.csv,
      <results>/{domain}/targets/{changes.parquet,target-groups.csv,best-and-worst.csv}
 """
 
@@ -210,6 +211,45 @@ rule follow_models:
         " {params.attribute_rates} --settings {params.settings:q} --output {output.table} --log {log}"
 
 
+rule compare_controls:
+    input:
+        code=sources("compare_controls"),
+        scores=FOLLOWED["scores"],
+        overlap=OUTPUTS.name_overlaps(),
+        perplexity=FOLLOWED["perplexity"],
+        attribute_rates=FOLLOWED["attribute_rates"],
+    output:
+        table=report(
+            "<results>/following/controls.csv",
+            caption="../report/controls.rst",
+            category="Models",
+            labels={"table": "knowledge or style"},
+        ),
+        contrasts="<results>/following/control-contrasts.csv",
+    log:
+        "<logs>/compare_controls.log",
+    benchmark:
+        "<timings>/compare_controls.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(60),
+    params:
+        settings=settings.of_controls(TOKENS),
+        scores=options("scores", OUTPUTS.followed, "scores"),
+        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
+        perplexity=options("perplexity", OUTPUTS.followed_texts, "perplexity"),
+        attribute_rates=options(
+            "attribute-rates", OUTPUTS.followed_measures, "attribute_rates"
+        ),
+    shell:
+        "python {input.code[0]:q} {params.scores} {params.overlap} {params.perplexity}"
+        " {params.attribute_rates} --settings {params.settings:q} --output {output.table}"
+        " --contrasts {output.contrasts} --log {log}"
+
+
 rule compare_targets:
     input:
         code=sources("compare_targets"),
@@ -218,7 +258,7 @@ rule compare_targets:
             for variant in OUTPUTS.list_variants(wildcards.domain)
         ],
         scores=lambda wildcards: [
-            path for _, _, path in OUTPUTS.name_compared(wildcards.domain)
+            path for _, _, path in OUTPUTS.studies.name_compared(wildcards.domain)
         ],
         overlap=lambda wildcards: [
             f"<results>/{wildcards.domain}/benchmark/{variant}/overlap.parquet"
@@ -271,7 +311,7 @@ rule compare_targets:
         ),
         scores=lambda wildcards, input: list_options(
             "scores",
-            [place[:2] for place in OUTPUTS.name_compared(wildcards.domain)],
+            [place[:2] for place in OUTPUTS.studies.name_compared(wildcards.domain)],
             input.scores,
         ),
         compare=list_options(

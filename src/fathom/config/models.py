@@ -12,6 +12,11 @@ from fathom.config.section import Name, Positive, Section, Share, Text
 
 _SEED, _STAGE = "@seed", "@stage"
 
+TrainingText = Literal["as-is", "terms-exchanged", "terms-only"]
+"""What an adaptation reads: a domain's text, or a control made of it."""
+CONTROLS: tuple[TrainingText, ...] = ("terms-exchanged", "terms-only")
+"""Texts that are made of a domain's own."""
+
 
 class Adapter(Section):
     """A low-rank adapter [LoRA] in place of all weights."""
@@ -122,6 +127,11 @@ class Adaptation(StageTraining):
         min_length=1,
         description="lists of domains, such as [cs.AI] and [cs.AI, cond-mat]; prefixes are shared",
     )
+    text: TrainingText = Field(
+        "as-is",
+        description="terms-exchanged: every term of the benchmark's vocabularies is another one of its kind;"
+        " terms-only: only the sentences with terms; their models are named base+domain.terms-only",
+    )
     score: bool = Field(True, description="false: not scored, only measured layer by layer on request")
 
     @model_validator(mode="after")
@@ -142,7 +152,8 @@ class Adaptation(StageTraining):
     def name_stages(self, path: list[str], seed: int) -> list[str]:
         """Return the names of the models of a path, one for each stage."""
         mark = self.mark_seed(seed)
-        return ["+".join([self.base, *path[:end]]) + mark for end in range(1, len(path) + 1)]
+        stages = path if self.text == "as-is" else [f"{domain}.{self.text}" for domain in path]
+        return ["+".join([self.base, *stages[:end]]) + mark for end in range(1, len(path) + 1)]
 
 
 class Continual(StageTraining):

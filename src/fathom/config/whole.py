@@ -92,6 +92,9 @@ class Config(Section):
         for place, adaptation in enumerate(self.models.adapt):
             for domain in {domain for path in adaptation.paths for domain in path}:
                 _require(domain, texts, f"models.adapt.{place}.paths")
+                if adaptation.text != "as-is" and domain not in self.benchmark_domains:
+                    key = f"models.adapt.{place}.text = {adaptation.text}"
+                    raise ValueError(f"{key}: {domain} has no benchmark, so no terms")
         self._check_studies(texts)
         if self.corpus.source == "arxiv" and self.dump is None:
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")

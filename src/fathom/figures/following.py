@@ -56,6 +56,9 @@ class Time:
     log: bool = False
 
 
+STEPS = Time("step", 1.0, "Steps")
+
+
 def read_track(path: Path | str, track: str, domain: str) -> pl.DataFrame:
     """Read what was measured of one track on one domain.
 
@@ -113,8 +116,7 @@ def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
     for place, (axes, (metric, aggregate, label)) in enumerate(zip(grid.flat, shown, strict=False)):
         some = rows.filter(metric=metric, aggregate=aggregate)
         handles |= _draw_panel(axes, some, time)
-        trimmed = aggregate == TRIMMED_MEAN.name
-        axes.set_ylabel(f"{100 * settings.trim:.4g} % {label}" if trimmed else label[0].upper() + label[1:])
+        axes.set_ylabel(label_panel((metric, aggregate, label), settings))
         if place >= len(shown) - columns:
             axes.set_xlabel(time.label)
         _mark_stages(axes, rows, names=place < columns)
@@ -127,10 +129,17 @@ def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
     return figure
 
 
+def label_panel(panel: tuple[str, str, str], settings: Summary) -> str:
+    """Return the label of one of PANELS, with the share that a trimmed mean cuts."""
+    _, aggregate, label = panel
+    trimmed = aggregate == TRIMMED_MEAN.name
+    return f"{100 * settings.trim:.4g} % {label}" if trimmed else label[0].upper() + label[1:]
+
+
 def _choose_time(rows: pl.DataFrame) -> Time:
     """Return steps for a path that was trained here, tokens for models from elsewhere."""
     if rows["step"].max():
-        return Time("step", 1.0, "Steps")
+        return STEPS
     low, high = min(rows["tokens"].to_list()), max(rows["tokens"].to_list())
     unit, name = next(
         ((size, name) for size, name in ((1e9, "billions"), (1e6, "millions")) if high >= size), (1.0, "")
@@ -186,7 +195,7 @@ def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time) -> dict[str, Any]:
         )
         if look.label:
             handles[look.label] = handle
-    _scale_axes(axes, rows, time)
+    scale_axes(axes, rows, time)
     return handles
 
 
@@ -205,7 +214,7 @@ def _scale(rows: pl.DataFrame, time: Time) -> Sequence[float]:
     return [value / time.unit for value in rows[time.column]]
 
 
-def _scale_axes(axes: "Axes", rows: pl.DataFrame, time: Time) -> None:
+def scale_axes(axes: "Axes", rows: pl.DataFrame, time: Time = STEPS) -> None:
     """Make an axis logarithmic where its values span a large factor; write numbers in full."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 

@@ -210,7 +210,7 @@ def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float], legen
         _draw_series(axes, models, variant, [row + shift for row in rows])
     axes.tick_params(axis="y", length=0)
     ends = [n for m in models for r in m.ranks.values() for n in (r.value, r.low, r.high) if math.isfinite(n)]
-    _scale_axis(axes, "x", ends)
+    scale_axis(axes, "x", ends)
     if not legend:
         return
     missing = [VARIANT_SERIES[variant].label for variant in VARIANTS if variant not in shown]
@@ -248,8 +248,8 @@ def _draw_agreement(axes: "Axes", agreement: Agreement, models: list[ModelRanks]
 
     both = _select_both(models, agreement.x, agreement.y)
     across, up = ([model.ranks[variant].value for model in both] for variant in (agreement.x, agreement.y))
-    _scale_axis(axes, "x", across)
-    _scale_axis(axes, "y", up)
+    scale_axis(axes, "x", across)
+    scale_axis(axes, "y", up)
     axes.plot(across, up, color="0.25", marker="D", markersize=4.5, linestyle="none", zorder=3)
     points: Points = []
     if not agreement.reason:
@@ -274,9 +274,20 @@ def describe_agreement(agreement: Agreement) -> str:
     return f"{names}: r = {agreement.r:.2f}, {p}, {agreement.models} models"
 
 
-def _scale_axis(axes: "Axes", which: str, values: list[float]) -> None:
-    """Set axis limits with a margin; log scale if the values span more than a factor of 20."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+def scale_axis(axes: "Axes", which: str, values: list[float], ticks: int | None = None) -> None:
+    """Set axis limits with a margin; log scale if the values span more than a factor of 20.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    which : str
+        x or y.
+    values : list of float
+        What must lie inside.
+    ticks : int, optional
+        At most so many intervals on a linear axis.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     axis = axes.xaxis if which == "x" else axes.yaxis
     set_limits = axes.set_xlim if which == "x" else axes.set_ylim
@@ -295,6 +306,8 @@ def _scale_axis(axes: "Axes", which: str, values: list[float]) -> None:
         return
     room = 0.1 * (high - low) or max(0.1 * abs(high), 0.5)
     set_limits(low - room, high + room)
+    if ticks:
+        axis.set_major_locator(MaxNLocator(ticks))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 

@@ -7,6 +7,7 @@ interval from a bootstrap that draws both: seeds and keywords are crossed, so ea
 drawn keywords for every drawn seed.
 """
 
+import argparse
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +18,11 @@ import polars as pl
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import ALL_SEEDS, SCORES
+from fathom.io.contracts.scoring import ALL_SEEDS, ATTRIBUTE_RATES, PERPLEXITY, SCORES
 from fathom.io.tables import read_table
-from fathom.running.program import log
-from fathom.scoring.baselines import check_same_items, resample_likelihood
+from fathom.running.program import add_tables, log
+from fathom.scoring.baselines import check_same_items, read_baselines, resample_likelihood
+from fathom.scoring.overlap import leave_out_overlap
 from fathom.scoring.statistics import COMPARED, find_interval
 from fathom.scoring.summaries import Key, check_same_pairs, resample_values
 
@@ -48,6 +50,29 @@ Place = tuple[str, str, str, str]
 
 Measured = dict[Place, dict[str, Series]]
 """Metrics by place and model."""
+
+
+def add_scores(parser: argparse.ArgumentParser) -> None:
+    """Add the options for tables of followed models: scores, overlap, perplexity, attribute rates."""
+    names = ("DOMAIN", "VARIANT", "MODEL")
+    add_tables(parser, "--scores", names, "scores of one model on one benchmark (parquet)", required=True)
+    add_tables(parser, "--overlap", names[:2], "pairs of one benchmark that stand in training text")
+    for option, what in (("--perplexity", "likelihood of held-out text"), ("--attribute-rates", "rates")):
+        add_tables(parser, option, ("DOMAIN", "MODEL"), f"{what} of one model on one domain")
+
+
+def measure_models(arguments: argparse.Namespace, settings: Summary) -> Measured:
+    """Read the tables of :func:`add_scores` and measure all models by all metrics.
+
+    Raises
+    ------
+    InputError
+        If a table is not what it should be, or models were measured on different items.
+    """
+    scores = leave_out_overlap(read_ranks(arguments.scores), arguments.overlap, settings)
+    measured = measure_ranks(scores, settings)
+    measured |= measure_texts(read_baselines(arguments.perplexity, PERPLEXITY), settings)
+    return measured | measure_rates(read_baselines(arguments.attribute_rates, ATTRIBUTE_RATES), settings)
 
 
 def read_ranks(files: Sequence[tuple[str, str, str, str]]) -> dict[Key, pl.DataFrame]:
@@ -174,7 +199,7 @@ def follow_tracks(
                 rows.append(_make_row(name, point, place, series[point.model], settings))
             if len(seeds) > 1:
                 for same in _gather_seeds(points):
-                    mean = _average_seeds([series[point.model] for point in same], settings)
+                    mean = average_seeds([series[point.model] for point in same], settings)
                     point = same[0].model_copy(update={"seed": ALL_SEEDS})
                     rows.append(_make_row(name, point, place, mean, settings))
     return rows
@@ -188,8 +213,8 @@ def _gather_seeds(points: Sequence[Point]) -> Iterator[list[Point]]:
     yield from steps.values()
 
 
-def _average_seeds(series: Sequence[Series], settings: Summary) -> Series:
-    """Return the mean over seeds; each resample draws seeds too."""
+def average_seeds(series: Sequence[Series], settings: Summary) -> Series:
+    """Return the mean over seeds; each resample draws seeds too, the same for all sets of as many seeds."""
     import numpy as np
 
     digest = hashlib.sha256(f"seeds {settings.seed}".encode()).digest()

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 
-from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.tuning import WHOLE
 from fathom.config.whole import Config
 from fathom.models.registry import CHAT
 from fathom.workflow.inputs import Inputs
+from fathom.workflow.studies import Studies
 from fathom.workflow.trainings import Orders, Texts
 
 RANKING_TABLES = ("agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment")
@@ -31,13 +31,13 @@ class Outputs:
     def __init__(self, config: Config, inputs: Inputs, results: str) -> None:
         self._config, self._inputs, self._results = config, inputs, results
         self.orders, self.texts = Orders(config, results), Texts(config, results)
+        self.studies = Studies(config, results)
 
     # what there is of each kind
 
     def list_variants(self, domain: str) -> list[str]:
         """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
-        written = [REFERENCE] if domain in self._config.reference else []
-        return [*VARIANTS, *written]
+        return self.studies.list_variants(domain)
 
     @property
     def benchmarks(self) -> list[tuple[str, str]]:
@@ -294,27 +294,8 @@ class Outputs:
                 for domain, track in product(self._config.benchmark_domains, tracks)
             ),
             *self.orders.list_stages(),
-        ]
-
-    def list_targets(self) -> list[str]:
-        """Return the figures of targets that models predict better or worse, and the tables beside them."""
-        compared = list(self._config.compared_models)
-        domains = self._config.benchmark_domains if compared else []
-        return [
-            *(self._path(domain, "targets", "best-and-worst.csv") for domain in domains),
-            *(
-                self._path("figures", f"{domain}.targets.{model}.png")
-                for domain, model in product(domains, compared)
-            ),
-        ]
-
-    def name_compared(self, domain: str) -> list[tuple[str, str, str]]:
-        """Return variant, model and table of the scores whose targets are compared on a domain."""
-        pairs = self._config.compared_models.items()
-        models = dict.fromkeys(model for pair in pairs for model in pair)
-        return [
-            (variant, model, self._path(domain, "scores", variant, f"{model}.parquet"))
-            for variant, model in product(self.list_variants(domain), models)
+            *self.studies.list_controls(),
+            *self.studies.list_paths(),
         ]
 
     def name_ranking_tables(self) -> list[str]:
@@ -344,7 +325,7 @@ class Outputs:
     def list_figures(self) -> list[str]:
         """Return all figures but those by layer."""
         rankings = self.name_ranking_figures() if self.has_rankings() else []
-        others = [*self.list_following(), *self.list_targets(), *self.list_coverage(every=False)]
+        others = [*self.list_following(), *self.studies.list_figures(), *self.list_coverage(every=False)]
         return [*self.name_rank_figures(), *rankings, *others]
 
     def list_coverage(self, every: bool = True) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fathom.config.benchmark import HOW_TO_EMBED
+from fathom.config.controls import find_controls
 from fathom.config.whole import Config
 
 
@@ -92,7 +93,8 @@ class Settings:
         """Return what an adapted model depends on; other models of the same entry do not concern it."""
         _, domain, adaptation = self._config.models.adapted[model]
         alone = adaptation.model_copy(update={"paths": [[domain]]})
-        unused = set() if alone.list_checkpoints() else {"checkpoints"}
+        # the text is an input: it has a file of its own
+        unused = {"text"} if alone.list_checkpoints() else {"text", "checkpoints"}
         return alone.model_dump_json(exclude={"score", "seeds", *unused})
 
     def of_following(self, tokens: Mapping[str, int | None]) -> str:
@@ -103,14 +105,16 @@ class Settings:
         tokens : mapping of str to int
             Tokens that models of `models.follow` have seen, by the registry.
         """
-        tracks = {
-            name: [
-                point.model_dump() | ({} if point.seed else {"tokens": tokens[point.model]})
-                for point in track
-            ]
-            for name, track in self._config.models.tracks.items()
-        }
-        return dump_json({"summary": self._dump("summary"), "tracks": tracks})
+        return dump_json({"summary": self._dump("summary"), "tracks": self._dump_tracks(tokens)})
+
+    def of_controls(self, tokens: Mapping[str, int | None]) -> str:
+        """Return what the comparison of controls depends on; see :meth:`of_following`."""
+        controls = [
+            {"domain": domain, "conditions": conditions}
+            for (_, domain), conditions in find_controls(self._config.models).items()
+        ]
+        values = {"summary": self._dump("summary"), "tracks": self._dump_tracks(tokens)}
+        return dump_json(values | {"controls": controls})
 
     def of_targets(self) -> str:
         """Return what the comparison of targets depends on."""
@@ -146,6 +150,16 @@ class Settings:
         lora = section.lora.model_copy(update={"epochs": chosen.epochs or section.lora.epochs})
         values = {"task": self._dump_task(name), "lora": lora.model_dump(mode="json")}
         return dump_json(values | {"examples": chosen.examples})
+
+    def _dump_tracks(self, tokens: Mapping[str, int | None]) -> dict[str, Any]:
+        """Return the points of all tracks."""
+        return {
+            name: [
+                point.model_dump() | ({} if point.seed else {"tokens": tokens[point.model]})
+                for point in track
+            ]
+            for name, track in self._config.models.tracks.items()
+        }
 
     def _dump(self, section: str) -> Mapping[str, Any]:
         """Return a section under the keys of the configuration, without those that change no result.

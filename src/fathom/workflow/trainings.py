@@ -24,14 +24,17 @@ class Texts:
         """Return the text of every domain that any model of the run is trained on."""
         trained = {training.domain for training in self._models.train.values()}
         trained |= {adapted.domain for adapted in self._models.adapted.values()}
-        return [self._name(domain) for domain in sorted(trained)]
+        return [self.name(domain) for domain in sorted(trained)]
 
     def find(self, model: str) -> str:
         """Return the text that a model is trained on, or adapted to."""
-        trained = self._models.train.get(model)
-        return self._name(trained.domain if trained else self._models.adapted[model].domain)
+        if model in self._models.train:
+            return self.name(self._models.train[model].domain)
+        _, domain, adaptation = self._models.adapted[model]
+        changed = f"{self._results}/{domain}/texts/{adaptation.text}.parquet"
+        return self.name(domain) if adaptation.text == "as-is" else changed
 
-    def _name(self, domain: str) -> str:
+    def name(self, domain: str) -> str:
         """Return the text of a domain: of its own documents, or from elsewhere."""
         kind = "training" if domain in self._models.texts else "texts"
         return f"{self._results}/corpus/{kind}/{domain}.parquet"

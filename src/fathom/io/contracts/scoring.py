@@ -155,3 +155,21 @@ RELATION_COLUMNS = (
 """Header of {track}.relations.csv: how a metric goes with the similarity of the stage's domain to the target,
 and with the reference rank; `stages` counts stages, or minima and maxima.
 """
+
+CONTROL_COLUMNS = (
+    "domain", "variant", "metric", "aggregate", "base", "condition", "seeds", "value", "ci_low", "ci_high",
+    "gain", "gain_low", "gain_high", "share", "share_low", "share_high", "items",
+)  # fmt: skip
+"""Header of controls.csv: a metric of a model that read a domain's text, a control of it, or another."""
+
+AS_IS, EXCHANGED, ONLY, BASE = "as-is", "terms-exchanged", "terms-only", "base"
+"""Conditions in controls.csv, beside names of domains."""
+
+FACTORS = ("rank", "perplexity")
+"""Metrics whose gain over the base is ln of a factor; that of others is a difference."""
+
+CONTRAST_COLUMNS = (
+    "domain", "variant", "metric", "aggregate", "base", "first", "second", "difference", "ci_low", "ci_high",
+    "verdict",
+)  # fmt: skip
+"""Header of control-contrasts.csv: whether what keeps the knowledge is ahead of what does not."""

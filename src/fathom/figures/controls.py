@@ -1,0 +1,129 @@
+"""Knowledge or style: what each metric says of models that read a domain's text, and controls of it."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.following import PANELS, label_panel
+from fathom.figures.metric_rows import Row, draw_rows
+from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.io.contracts.scoring import (
+    AS_IS,
+    BASE,
+    CONTRAST_COLUMNS,
+    CONTROL_COLUMNS,
+    EXCHANGED,
+    FACTORS,
+    ONLY,
+)
+from fathom.io.files import read_delimited, write_delimited
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_NAMES = {AS_IS: "text as it is", ONLY: "sentences with terms", EXCHANGED: "terms exchanged"}
+_COLUMNS, _PANEL_WIDTH, _ROW_HEIGHT = 3, 3.1, 0.34
+_UNITS = {"log_probability": " (nats)", "bits_per_byte": " (bits)"}
+
+Table = Sequence[dict[str, str]]
+
+
+def read_controls(table: Path | str, contrasts: Path | str, domain: str) -> tuple[Table, Table]:
+    """Read the rows of one domain from controls.csv and control-contrasts.csv.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, or the domain is in neither.
+    """
+    rows = read_delimited(table, ",", CONTROL_COLUMNS)
+    found = [row for row in rows if row["domain"] == domain]
+    if not found:
+        known = ", ".join(sorted({row["domain"] for row in rows}))
+        raise InputError(f"unknown domain {domain!r}", str(table), f"known: {known}")
+    others = read_delimited(contrasts, ",", CONTRAST_COLUMNS)
+    return found, [row for row in others if row["domain"] == domain]
+
+
+def plot_controls(
+    rows: Table, contrasts: Table, title: str, files: tuple[Path, Path, Path], settings: Summary
+) -> None:
+    """Draw and save the figure of one domain, and write its numbers (PDF, PNG, CSV)."""
+    pdf, png, numbers = files
+    with use_style():
+        save_figure(draw_controls(rows, contrasts, title, settings), pdf, png)
+    write_delimited(
+        numbers, CONTROL_COLUMNS, [tuple(row[name] for name in CONTROL_COLUMNS) for row in rows], ","
+    )
+
+
+def draw_controls(rows: Table, contrasts: Table, title: str, settings: Summary) -> "Figure":
+    """Draw a panel for each metric: the gain over the base by condition; call it inside `use_style`.
+
+    Parameters
+    ----------
+    rows, contrasts
+        See :func:`read_controls`.
+    title : str
+        Name of the domain.
+    settings : Summary
+        Its confidence and trim are named.
+    """
+    conditions = _order([row["condition"] for row in rows])
+    names = [wrap_name(_NAMES.get(each, each), 22) for each in conditions]
+    shown = [panel for panel in PANELS if any((r["metric"], r["aggregate"]) == panel[:2] for r in rows)]
+    columns = min(_COLUMNS, len(shown))
+    height = math.ceil(len(shown) / columns)
+    figure = make_figure(
+        max(5.6, 1.4 + _PANEL_WIDTH * columns), 1.6 + height * (1.1 + _ROW_HEIGHT * len(conditions))
+    )
+    bases = ", ".join(sorted({row["base"] for row in rows}))
+    seeds = max(int(row["seeds"]) for row in rows)
+    figure.suptitle(
+        f"{wrap_name(title, 60)}\nWhat {clean_name(bases)} gains from the text and its controls"
+        + f"\n{100 * settings.confidence:.4g} % intervals over items and {seeds} seed{'s' * (seeds > 1)}"
+    )
+    grid = figure.subplots(height, columns, squeeze=False, sharey=True)
+    handles: dict[str, Any] = {}
+    for axes, panel in zip(grid.flat, shown, strict=False):
+        some = [row for row in rows if (row["metric"], row["aggregate"]) == panel[:2]]
+        handles |= draw_rows(
+            axes, names, [_make_row(row, conditions) for row in some if row["condition"] != BASE]
+        )
+        axes.axvline(1.0 if panel[0] in FACTORS else 0.0, color="0.35", linewidth=0.9, zorder=1)
+        axes.set_title(label_panel(panel, settings))
+        axes.set_xlabel(_describe(panel, contrasts))
+    for axes in grid.flat[len(shown) :]:
+        axes.set_visible(False)
+    if len(handles) > 1:
+        figure.legend(
+            [*handles.values()], [*handles], loc="outside lower center", ncols=len(handles), title="Benchmark"
+        )
+    return figure
+
+
+def _order(conditions: Sequence[str]) -> list[str]:
+    """Return the conditions from top to bottom: those with knowledge, then those without."""
+    known = [name for name in (AS_IS, ONLY, EXCHANGED) if name in conditions]
+    return [*known, *sorted(set(conditions) - {*known, BASE})]
+
+
+def _make_row(row: dict[str, str], conditions: Sequence[str]) -> Row:
+    """Return a gain where it stands; as a factor where the metric has one."""
+    numbers = [float(row[name] or "nan") for name in ("gain", "gain_low", "gain_high")]
+    if row["metric"] in FACTORS:
+        numbers = [math.exp(number) for number in numbers]
+    return Row(conditions.index(row["condition"]), VARIANT_SERIES.get(row["variant"]), *numbers)
+
+
+def _describe(panel: tuple[str, str, str], contrasts: Table) -> str:
+    """Return the label of the axis, and how often knowledge is ahead."""
+    some = [row["verdict"] for row in contrasts if (row["metric"], row["aggregate"]) == panel[:2]]
+    what = "times better than the base" if panel[0] in FACTORS else f"better by{_UNITS.get(panel[0], '')}"
+    if not some:
+        return what
+    told = f"knowledge ahead in {some.count('ahead')} of {len(some)}, behind in {some.count('behind')}"
+    return f"{what}\n{told}"

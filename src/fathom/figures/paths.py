@@ -1,0 +1,125 @@
+"""Paths of adaptation from one base, drawn over each other: one panel for each metric, one axis of steps.
+
+Source: [RawCorpora, Fig. 9], [BeyondBenchmarks, Fig. 5].
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.scoring import Summary
+from fathom.figures.following import PANELS, label_panel, scale_axes
+from fathom.figures.style import (
+    RANKING_COLORS,
+    VARIANT_SERIES,
+    clean_name,
+    make_figure,
+    save_figure,
+    use_style,
+    wrap_name,
+)
+from fathom.io.contracts.scoring import ALL_SEEDS
+from fathom.io.files import write_delimited
+from fathom.scoring.statistics import LEADING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_WIDTH, _HEIGHT, _COLUMNS = 3.1, 2.5, 3
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+
+
+def plot_paths(
+    tracks: Sequence[pl.DataFrame], title: str, files: tuple[Path, Path, Path], settings: Summary
+) -> None:
+    """Draw and save paths over each other, and write their numbers.
+
+    Parameters
+    ----------
+    tracks : sequence of DataFrame
+        See :func:`fathom.figures.following.read_track`; one for each path, on one domain.
+    title : str
+        Name of the domain.
+    files : tuple of Path
+        PDF, PNG, and CSV with the numbers.
+    settings : Summary
+    """
+    pdf, png, numbers = files
+    with use_style():
+        save_figure(draw_paths(tracks, title, settings), pdf, png)
+    rows = pl.concat(tracks)
+    values = (tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in rows.iter_rows())
+    write_delimited(numbers, rows.columns, list(values), ",")
+
+
+def draw_paths(tracks: Sequence[pl.DataFrame], title: str, settings: Summary) -> "Figure":
+    """Draw one panel for each metric and benchmark; call it inside `use_style`."""
+    main = [_select_mean(track) for track in tracks]
+    panels = _list_panels(main[0])
+    columns = min(_COLUMNS, len(panels))
+    lines = -(-len(panels) // columns)
+    figure = make_figure(max(6.0, _WIDTH * columns), 1.5 + _HEIGHT * lines + 0.2 * len(tracks))
+    several = len({*tracks[0]["seed"]}) > 1
+    bands = f"{100 * settings.confidence:.4g} % intervals" + (" of the mean over seeds" if several else "")
+    figure.suptitle(f"{clean_name(title)}\nBands: {bands}; dotted: {_name_base(main[0])}")
+    grid = figure.subplots(lines, columns, squeeze=False)
+    handles: dict[str, Any] = {}
+    for place, (axes, (variant, metric, aggregate, label)) in enumerate(zip(grid.flat, panels, strict=False)):
+        chosen = [track.filter(variant=variant, metric=metric, aggregate=aggregate) for track in main]
+        for number, track in enumerate(some.sort("step") for some in chosen):
+            color = RANKING_COLORS[number % len(RANKING_COLORS)]
+            axes.fill_between(
+                track["step"], track["ci_low"], track["ci_high"], color=color, alpha=0.12, linewidth=0
+            )
+            (handle,) = axes.plot(
+                track["step"], track["value"], color=color, linestyle=_DASHES[number % len(_DASHES)],
+                marker="o", markersize=2.5,
+            )  # fmt: skip
+            handles[_name_path(main[number])] = handle
+        axes.axhline(chosen[0].filter(step=0)["value"][0], color="black", linewidth=0.9, linestyle=":")
+        series = VARIANT_SERIES.get(variant)
+        axes.set_title(
+            f"{series.label if series else ''} {label_panel((metric, aggregate, label), settings)}".strip()
+        )
+        scale_axes(axes, pl.concat(chosen))
+        if place >= len(panels) - columns:
+            axes.set_xlabel("Steps")
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    figure.legend(
+        [*handles.values()], [*handles], loc="outside lower center", ncols=1 if len(tracks) < 4 else 2
+    )
+    return figure
+
+
+def _select_mean(track: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean over seeds where there are several."""
+    mean = track.filter(seed=ALL_SEEDS)
+    return mean if len(mean) else track
+
+
+def _list_panels(rows: pl.DataFrame) -> list[tuple[str, str, str, str]]:
+    """Return variant, metric, aggregate and label of each panel."""
+    labels = {panel[:2]: panel[2] for panel in PANELS}
+    wanted = [(variant, "rank", LEADING.name) for variant in (REFERENCE, *VARIANTS)]
+    wanted += [("text", "perplexity", "mean"), ("text", "bits_per_byte", "mean")]
+    wanted.append(("keywords", "attribute_rate", "mean"))
+    return [
+        (*place, labels[place[1:]])
+        for place in wanted
+        if len(rows.filter(variant=place[0], metric=place[1], aggregate=place[2]))
+    ]
+
+
+def _name_base(track: pl.DataFrame) -> str:
+    """Return the model that a path starts from."""
+    return clean_name(track.filter(stage=0)["model"][0])
+
+
+def _name_path(track: pl.DataFrame) -> str:
+    """Return the stages of a path, for the legend."""
+    stages = track.filter(pl.col("stage") > 0).sort("step")["trained_on"].unique(maintain_order=True)
+    return wrap_name(" > ".join(map(clean_name, stages)), 60)

@@ -1,0 +1,91 @@
+"""What a run makes of adapted models beside their scores: comparisons with their bases, controls, paths."""
+
+from itertools import product
+
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.controls import find_controls
+from fathom.config.whole import Config
+from fathom.scoring.statistics import STATISTICS
+
+FEWEST = 3
+"""Models in a figure of adapted models, for fewer have no correlation."""
+
+
+class Studies:
+    """Names of the files that a run makes of adapted models.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    results : str
+        Folder of the run's results.
+    """
+
+    def __init__(self, config: Config, results: str) -> None:
+        self._config, self._results = config, results
+
+    def list_variants(self, domain: str) -> list[str]:
+        """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
+        written = [REFERENCE] if domain in self._config.reference else []
+        return [*VARIANTS, *written]
+
+    @property
+    def families(self) -> dict[str, list[str]]:
+        """Models that are drawn together: a base, if it is scored, and the ends of the paths from it."""
+        scored, found = self._config.models.scored, dict[str, list[str]]()
+        for model, base in self._config.models.path_ends.items():
+            found.setdefault(base, [base] if base in scored else []).append(model)
+        return {base: models for base, models in found.items() if len(models) >= FEWEST}
+
+    @property
+    def path_families(self) -> dict[str, list[str]]:
+        """Tracks with checkpoints that are drawn over each other, by the model that they start from."""
+        found: dict[str, list[str]] = {}
+        for adaptation in self._config.models.adapt:
+            for path in adaptation.paths if adaptation.checkpoints else []:
+                track = adaptation.name_stages(path, adaptation.list_seeds()[0])[-1]
+                if track in self._config.models.tracks:
+                    found.setdefault(adaptation.base, []).append(track)
+        return {base: tracks for base, tracks in found.items() if len(tracks) > 1}
+
+    def list_controls(self) -> list[str]:
+        """Return the tables and figures of models that read controls of a domain's text."""
+        domains = dict.fromkeys(domain for _, domain in find_controls(self._config.models))
+        return [
+            *([self._path("following", "controls.csv")] if domains else []),
+            *(self._path("figures", f"{domain}.controls.png") for domain in domains),
+        ]
+
+    def list_paths(self) -> list[str]:
+        """Return the figures of paths over each other."""
+        places = product(self._config.benchmark_domains, self.path_families)
+        return [self._path("figures", f"{domain}.paths.{base}.png") for domain, base in places]
+
+    def list_figures(self) -> list[str]:
+        """Return the figures of adapted models at their end, and the tables beside them."""
+        domains, compared = self._config.benchmark_domains, list(self._config.compared_models)
+        return [
+            *(self._path(domain, "targets", "best-and-worst.csv") for domain in domains if compared),
+            *(
+                self._path("figures", f"{domain}.targets.{model}.png")
+                for domain, model in product(domains, compared)
+            ),
+            *(
+                self._path("figures", f"{domain}.adapted.{base}.{statistic}.png")
+                for domain, base, statistic in product(domains, self.families, STATISTICS)
+            ),
+        ]
+
+    def name_compared(self, domain: str) -> list[tuple[str, str, str]]:
+        """Return variant, model and table of the scores whose targets are compared on a domain."""
+        pairs = self._config.compared_models.items()
+        models = dict.fromkeys(model for pair in pairs for model in pair)
+        return [
+            (variant, model, self._path(domain, "scores", variant, f"{model}.parquet"))
+            for variant, model in product(self.list_variants(domain), models)
+        ]
+
+    def _path(self, *parts: str) -> str:
+        """Return the path of a file of the run."""
+        return "/".join([self._results, *parts])

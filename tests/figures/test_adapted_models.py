@@ -1,0 +1,103 @@
+"""Figures of adapted models: what stands where, correlations, and that nothing is cut."""
+
+import itertools
+import math
+
+import pytest
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.adapted_models import (
+    draw_adapted,
+    measure_agreements,
+    order_models,
+    plot_adapted,
+    read_metrics,
+)
+from fathom.figures.style import use_style
+from fathom.io.contracts.scoring import SUMMARY_COLUMNS
+from fathom.io.files import read_delimited, write_delimited
+
+SETTINGS = Summary(rounds=200)
+MODELS = ["gpt2-xl", "gpt2-xl+cs.AI", "gpt2-xl+cs.CL", "gpt2-xl+physics.soc-ph", "gpt2-xl+cond-mat.mtrl-sci"]
+RANKS = [400, 100, 180, 420, 700]
+
+
+@pytest.fixture
+def summary(tmp_path):
+    rows = []
+    for model, rank in zip(MODELS, RANKS, strict=True):
+        numbers = {
+            ("reference", "rank", "median"): rank / 2, ("reference", "rank", "mean"): rank,
+            ("tf", "rank", "median"): rank, ("tf", "rank", "mean"): 3 * rank,
+            ("tf", "probability", "mean"): 0.1,
+            ("tfidf", "rank", "median"): rank**1.2, ("tfidf", "rank", "mean"): rank,
+            ("text", "perplexity", "mean"): 30 + rank / 7, ("text", "bits_per_byte", "mean"): 1,
+            ("keywords", "attribute_rate", "mean"): 0.2 + 0.01 * (rank % 7),
+        }  # fmt: skip
+        for (variant, metric, aggregate), value in numbers.items():
+            rows.append(("cs.AI", variant, model, metric, aggregate, value, 0.9 * value, 1.1 * value, 50))
+    write_delimited(tmp_path / "summary.csv", SUMMARY_COLUMNS, rows, ",")
+    return tmp_path / "summary.csv"
+
+
+def draw(metrics):
+    with use_style():
+        figure = draw_adapted(metrics, measure_agreements(metrics, SETTINGS), "AI", "median", SETTINGS)
+        figure.draw_without_rendering()
+    return figure
+
+
+def test_five_metrics_stand_over_their_correlations_with_the_reference(summary):
+    metrics = order_models(read_metrics(summary, "cs.AI", MODELS, "median"), MODELS)
+    assert list(metrics) == ["reference", "tf", "tfidf", "perplexity", "attribute_rate"]
+    assert list(metrics["tf"]) == MODELS and metrics["tf"][MODELS[1]].value == 100
+    tf, _, perplexity, rate = measure_agreements(metrics, SETTINGS)
+    assert tf.against == "reference" and tf.found.value == pytest.approx(1) and perplexity.found.value > 0.999
+    assert abs(rate.found.value) < 0.9
+    figure = draw(metrics)
+    top, bottom = figure.axes[:5], figure.axes[5:]
+    assert [axes.get_title() for axes in top] == [
+        "reference rank", "TF rank", "TF-IDF rank", "Perplexity", "Attribute rate",
+    ]  # fmt: skip
+    assert [label.get_text().replace("\n", "") for label in top[0].get_yticklabels()] == [
+        f"{model}  {number}" for number, model in enumerate(MODELS, start=1)
+    ]
+    assert not bottom[0].get_visible() and bottom[1].get_title().startswith("r = 1.00, p < 0.001")
+    assert sorted(text.get_text() for text in bottom[1].texts) == ["1", "2", "3", "4", "5"]
+    page = figure.bbox
+    texts = [figure._suptitle, *top[0].get_yticklabels()]
+    texts += [text for axes in (*top, *bottom[1:]) for text in (axes.title, axes.xaxis.label)]
+    for text in texts:
+        box = text.get_window_extent()
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1, text
+    for row in (top, bottom[1:]):
+        boxes = [axes.title.get_window_extent() for axes in row]
+        assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+        for axes in row:  # numbers of an axis do not run into each other
+            labels = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
+            inside = [box for box in labels if page.x0 < box.x0 and axes.bbox.x0 - 2 <= (box.x0 + box.x1) / 2]
+            inside = [box for box in inside if (box.x0 + box.x1) / 2 <= axes.bbox.x1 + 2]
+            assert all(left.x1 < right.x0 for left, right in itertools.pairwise(inside)), axes.get_title()
+
+
+def test_without_a_reference_metrics_are_held_against_tf(summary, tmp_path):
+    rows = [tuple(row.values()) for row in read_delimited(summary, ",") if row["variant"] != "reference"]
+    write_delimited(tmp_path / "other.csv", SUMMARY_COLUMNS, rows, ",")
+    metrics = read_metrics(tmp_path / "other.csv", "cs.AI", MODELS[:2], "mean")
+    assert metrics["tf"][MODELS[0]].value == 1200
+    (tfidf, *_) = measure_agreements(metrics, SETTINGS)
+    assert tfidf.against == "tf" and math.isnan(tfidf.found.value)  # two models have no correlation
+    assert draw(metrics).axes[5].get_title().startswith("no correlation")
+
+
+def test_files_are_the_same_again_and_models_without_ranks_are_refused(summary, tmp_path):
+    metrics = order_models(read_metrics(summary, "cs.AI", MODELS, "median"), MODELS)
+    files = [tuple(tmp_path / f"{number}.{end}" for end in ("pdf", "png", "csv")) for number in range(2)]
+    for some in files:
+        plot_adapted(metrics, "AI", "median", some, SETTINGS)
+    assert all(first.read_bytes() == second.read_bytes() for first, second in zip(*files, strict=True))
+    rows = read_delimited(files[0][2], ",", ("metric", "model", "value", "against", "r"))
+    assert len(rows) == 25 and rows[5]["against"] == "reference" and rows[0]["against"] == rows[0]["r"] == ""
+    with pytest.raises(InputError, match="no TF rank of other"):
+        read_metrics(summary, "cs.AI", ["other"], "median")

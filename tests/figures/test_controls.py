@@ -1,0 +1,74 @@
+"""Figures of controls: what stands where, and that nothing is cut."""
+
+import itertools
+
+import pytest
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.controls import draw_controls, plot_controls, read_controls
+from fathom.figures.style import use_style
+from fathom.io.contracts.scoring import CONTRAST_COLUMNS, CONTROL_COLUMNS
+from fathom.io.files import write_delimited
+
+METRICS = [
+    ("tf", "rank", "trimmed_mean"), ("tfidf", "rank", "trimmed_mean"), ("tf", "rank", "geometric_mean"),
+    ("tfidf", "rank", "geometric_mean"), ("tf", "log_probability", "mean"), ("text", "perplexity", "mean"),
+    ("text", "bits_per_byte", "mean"), ("keywords", "attribute_rate", "mean"),
+]  # fmt: skip
+CONDITIONS = ["base", "cond-mat.mtrl-sci", "as-is", "terms-exchanged", "terms-only"]
+
+
+@pytest.fixture
+def tables(tmp_path):
+    rows = [
+        ("cs.AI", *metric, "gpt2-small", condition, 3, 100, 90, 110, place / 10, place / 10 - 0.05,
+         place / 10 + 0.05, 1, 1, 1, 40)
+        for metric in METRICS for place, condition in enumerate(CONDITIONS)
+    ]  # fmt: skip
+    contrasts = [
+        ("cs.AI", *metric, "gpt2-small", first, second, 1, 0.5, 1.5, verdict)
+        for metric in METRICS
+        for first, second, verdict in (("as-is", "terms-exchanged", "ahead"), ("as-is", "far", "behind"))
+    ]
+    files = tmp_path / "controls.csv", tmp_path / "contrasts.csv"
+    for file, columns, lines in zip(
+        files, (CONTROL_COLUMNS, CONTRAST_COLUMNS), (rows, contrasts), strict=True
+    ):
+        write_delimited(file, columns, lines, ",")
+    return files
+
+
+def test_knowledge_stands_above_style_and_nothing_is_cut(tables):
+    rows, contrasts = read_controls(*tables, "cs.AI")
+    with use_style():
+        figure = draw_controls(rows, contrasts, "Artificial intelligence", Summary())
+        figure.draw_without_rendering()
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    assert [axes.get_title() for axes in panels] == [
+        "20 % trimmed mean rank", "Geometric mean rank", "Mean log-probability (nats)", "Perplexity",
+        "Bits per byte", "Attribute rate",
+    ]  # fmt: skip
+    names = [label.get_text().replace("\n", "") for label in panels[0].get_yticklabels()]
+    assert names == ["text as it is", "sentences with terms", "terms exchanged", "cond-mat.mtrl-sci"]
+    assert (
+        "times better" in panels[0].get_xlabel() and "ahead in 2 of 4, behind in 2" in panels[0].get_xlabel()
+    )
+    assert panels[0].yaxis_inverted() and "3 seeds" in figure.get_suptitle()
+    page, texts = figure.bbox, [figure._suptitle, *panels[0].get_yticklabels()]
+    texts += [text for axes in panels for text in (axes.title, axes.xaxis.label)]
+    for text in texts:
+        box = text.get_window_extent()
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1, text
+    titles = [axes.xaxis.label.get_window_extent() for axes in panels[:3]]
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(titles))
+
+
+def test_the_same_tables_give_the_same_files_and_an_unknown_domain_is_refused(tables, tmp_path):
+    rows, contrasts = read_controls(*tables, "cs.AI")
+    files = [tuple(tmp_path / f"{number}.{end}" for end in ("pdf", "png", "csv")) for number in range(2)]
+    for some in files:
+        plot_controls(rows, contrasts, "AI", some, Summary())
+    assert all(first.read_bytes() == second.read_bytes() for first, second in zip(*files, strict=True))
+    with pytest.raises(InputError, match="unknown domain 'math'"):
+        read_controls(*tables, "math")

@@ -1,7 +1,7 @@
 """Fetch a registered model from the hub into a folder that is deleted after the model's last job.
 
-Of a model in a local folder it holds links. An interrupted download goes on from `.{folder}.partial`; the
-cache of the hub is not used.
+Of a model in a local folder it holds links. Corrupt weights are replaced by those of the row's stand-in. An
+interrupted download goes on from `.{folder}.partial`; the cache of the hub is not used.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from fathom.io.files import write_atomically
-from fathom.models.registry import add_row, find_model, read_registry
+from fathom.models.registry import add_row
 from fathom.running.program import run_program
 
 
@@ -18,12 +18,12 @@ def main(arguments: argparse.Namespace) -> None:
     """Fetch the model, and gather its files."""
     partial = arguments.output.absolute().with_name(f".{arguments.output.name}.partial")
     os.environ["HF_HUB_CACHE"] = str(partial)  # read when the hub's library is imported
-    from fathom.models.fetching import gather_files, locate_model
+    from fathom.models.fetching import gather_files, locate_sound
 
-    entry = find_model(read_registry(arguments.registry), arguments.name, arguments.registry)
-    folder, revision = locate_model(entry, arguments.registry)
+    entry, folder, revision = locate_sound(arguments.name, arguments.registry)
+    stand_in = "" if entry.name == arguments.name else entry.name
     with write_atomically(arguments.output) as temporary:
-        gather_files(folder, temporary, partial, revision)
+        gather_files(folder, temporary, partial, revision, stand_in)
     shutil.rmtree(partial, ignore_errors=True)
 
 

@@ -16,8 +16,9 @@ from fathom.config.scoring import Summary
 from fathom.config.section import Section
 from fathom.io.contracts.scoring import FOLLOWING
 from fathom.io.tables import write_table_in_batches
-from fathom.running.program import add_settings, log, read_settings, run_program
-from fathom.scoring.following import add_scores, follow_tracks, measure_models
+from fathom.models.loading import read_pointer
+from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.scoring.following import add_scores, follow_tracks, measure_models, take_stand_ins
 
 
 class Settings(Section):
@@ -31,7 +32,8 @@ def main(arguments: argparse.Namespace) -> None:
     """Measure all models once, write the rows of all tracks."""
     settings = read_settings(arguments.settings, Settings)
     measured = measure_models(arguments, settings.summary)
-    rows = follow_tracks(settings.tracks, measured, settings.summary)
+    pointers = {model: read_pointer(path) for model, path in arguments.pointers}
+    rows = follow_tracks(take_stand_ins(settings.tracks, pointers), measured, settings.summary)
     with write_table_in_batches(arguments.output, FOLLOWING) as writer:
         writer.write(rows)
     log.info("%s tracks, %s rows", len(settings.tracks), f"{len(rows):,}")
@@ -40,6 +42,8 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     add_scores(parser)
+    help_ = "pointer of a fetched model, which names its stand-in if it is corrupt"
+    add_tables(parser, "--pointers", ("MODEL",), help_)
     parser.add_argument("--output", type=Path, required=True, help="table of all tracks (parquet)")
     add_settings(parser, Settings)
     run_program(parser, main)

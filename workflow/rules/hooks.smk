@@ -5,6 +5,7 @@ import subprocess
 
 from fathom.running.queue import JOB_PREFIX, refuse_leftover_jobs
 from fathom.workflow.failures import FailedJob, describe_failures
+from fathom.workflow.scheduling import lift_limit
 
 
 def check_queue(workflow):

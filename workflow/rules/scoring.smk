@@ -186,6 +186,7 @@ rule follow_models:
         overlap=OUTPUTS.name_overlaps(),
         perplexity=FOLLOWED["perplexity"],
         attribute_rates=FOLLOWED["attribute_rates"],
+        pointers=FOLLOWED["pointers"],
     output:
         table="<results>/following/following.parquet",
     log:
@@ -206,9 +207,11 @@ rule follow_models:
         attribute_rates=options(
             "attribute-rates", OUTPUTS.followed_measures, "attribute_rates"
         ),
+        pointers=options("pointers", list(zip(OUTPUTS.followed_elsewhere)), "pointers"),
     shell:
         "python {input.code[0]:q} {params.scores} {params.overlap} {params.perplexity}"
-        " {params.attribute_rates} --settings {params.settings:q} --output {output.table} --log {log}"
+        " {params.attribute_rates} {params.pointers} --settings {params.settings:q}"
+        " --output {output.table} --log {log}"
 
 
 rule compare_controls:

@@ -161,7 +161,13 @@ def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
     )
     thin = f"; thin lines: {len(seeds)} seeds" if several else ""
     heading = wrap_name(f"{clean_name(title)}: {' > '.join(map(clean_name, path))}", 78)
-    return f"{heading}\n{bands}{thin}"
+    return f"{heading}\n{bands}{thin}{_describe_stand_ins(rows)}"
+
+
+def _describe_stand_ins(rows: pl.DataFrame) -> str:
+    """Return how many checkpoints are corrupt, so that others stand in; nothing if all are sound."""
+    replaced = rows.filter(pl.col("stand_in") != "")["model"].n_unique()
+    return f"; another stands in for each of {replaced} corrupt checkpoints" if replaced else ""
 
 
 def _list_stages(rows: pl.DataFrame) -> list[tuple[str, int, int]]:

@@ -18,6 +18,7 @@ from fathom.models.folders import (
     WEIGHT_FILES,
     check_folder,
     check_weight_names,
+    find_damage,
     format_size,
     load_tokenizer,
 )
@@ -27,7 +28,7 @@ from fathom.models.registry import Entry, find_model, read_registry
 from fathom.running.program import log
 
 REVISION_FILE = "revision.txt"
-"""Names the revision of a model in a folder that :func:`gather_files` made."""
+"""Names the revision of a model in a folder that :func:`gather_files` made, and whose it is, line by line."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(?<!\.json)")
 
 
@@ -79,10 +80,11 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     entries = read_registry(registry)
     entry = find_model(entries, name, registry)
     if weights is None:
-        folder, revision = locate_model(entry, registry)
+        used, folder, revision = locate_sound(name, registry)
     else:
-        folder, revision = weights, require_file(weights / REVISION_FILE).read_text(encoding="utf-8")
-    if revision and not entry.revision:
+        revision, stand_in = _read_revision(weights)
+        used, folder = entries[stand_in] if stand_in else entry, weights
+    if revision and not used.revision:
         log.info("%s has no pinned revision: fetched %s; add it to the registry", entry.name, revision)
     adapter = folder if entry.adapter_of else None
     if adapter is not None:
@@ -100,8 +102,40 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
         chat_template=entry.chat_template,
         adapter=adapter,
         quantization=choose_quantization(folder, entry.quantization),
+        stand_in="" if used.name == entry.name else used.name,
+        stand_in_tokens=None if used.name == entry.name else used.tokens,
     )
     return replace(pointer, fingerprint=check_fingerprint(pointer))
+
+
+def locate_sound(name: str, registry: Path | str) -> tuple[Entry, Path, str]:
+    """Locate a registered model; while its weights are corrupt, the model that its row names as `stand_in`.
+
+    Only models with a stand-in are searched for corrupt weights, which reads them once.
+
+    Returns
+    -------
+    entry : Entry
+        Row of the model that was taken.
+    folder : Path
+        Its folder.
+    revision : str
+        Its revision.
+
+    Raises
+    ------
+    InputError
+        As :func:`locate_model`.
+    """
+    entries = read_registry(registry)
+    entry = find_model(entries, name, registry)
+    while True:
+        folder, revision = locate_model(entry, registry)
+        damage = find_damage(folder) if entry.stand_in else ""
+        if not damage:
+            return entry, folder, revision
+        log.warning("%s is corrupt, %s takes its place: %s", entry.name, entry.stand_in, damage)
+        entry = entries[entry.stand_in]
 
 
 def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
@@ -222,7 +256,7 @@ def _explain(error: Exception, identifier: str, revision: str) -> tuple[str, str
     return f"cannot be fetched: {text.splitlines()[0]}", hint
 
 
-def gather_files(source: Path, folder: Path, cache: Path, revision: str) -> None:
+def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_in: str = "") -> None:
     """Make a folder of a fetched model's files, which may be deleted; a model from elsewhere gets links.
 
     Parameters
@@ -234,7 +268,9 @@ def gather_files(source: Path, folder: Path, cache: Path, revision: str) -> None
     cache : Path
         The hub's cache; files of `source` that lie in it are moved.
     revision : str
-        From :func:`locate_model`.
+        From :func:`locate_sound`.
+    stand_in : str, optional
+        Name of the model whose files these are, if it stands in for another.
     """
     folder.mkdir()
     names = {file.name for pattern in (*TOKENIZER_FILES, *WEIGHT_FILES) for file in source.glob(pattern)}
@@ -244,7 +280,13 @@ def gather_files(source: Path, folder: Path, cache: Path, revision: str) -> None
             file.replace(folder / name)
         else:
             (folder / name).symlink_to(file)
-    (folder / REVISION_FILE).write_text(revision, encoding="utf-8")
+    (folder / REVISION_FILE).write_text(f"{revision}\n{stand_in}", encoding="utf-8")
+
+
+def _read_revision(folder: Path) -> tuple[str, str]:
+    """Return the revision of a folder of :func:`gather_files`, and the name of the stand-in whose it is."""
+    revision, _, stand_in = require_file(folder / REVISION_FILE).read_text(encoding="utf-8").partition("\n")
+    return revision, stand_in
 
 
 def copy_tokenizer(source: Path, folder: Path | str) -> None:

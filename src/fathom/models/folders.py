@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.io.files import hash_text, write_atomically
+from fathom.io.files import hash_text, read_json, write_atomically
 from fathom.running.file_hashes import hash_once
 
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
@@ -15,6 +15,7 @@ ADAPTER_CONFIG = "adapter_config.json"
 WEIGHT_FILES = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json",
                 ADAPTER_CONFIG)  # fmt: skip
 PICKLED_FILES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_PART = 1 << 24  # weights that are looked at together
 
 
 def fingerprint_folder(folder: Path | str) -> str:
@@ -66,6 +67,29 @@ def check_folder(folder: Path) -> None:
             str(folder),
             "move the model's files, or those of the adapter (adapter_*), to a folder of their own",
         )
+
+
+def find_damage(folder: Path) -> str:
+    """Return what is wrong with the weights of a folder, in words; empty if they are sound.
+
+    Reads all of them: files that are cut off or missing, and values that are not finite, are damage.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    for index in sorted(folder.glob("*.safetensors.index.json")):
+        named = set(read_json(index).get("weight_map", {}).values())
+        if missing := sorted(name for name in named if not (folder / name).is_file()):
+            return f"no {missing[0]}, which {index.name} names"
+    for file in sorted(folder.glob("*.safetensors")):
+        try:
+            with safe_open(file, framework="pt") as weights:
+                for name in weights.keys():  # noqa: SIM118
+                    for part in weights.get_tensor(name).flatten().split(_PART):
+                        if part.is_floating_point() and part.element_size() > 1 and not part.isfinite().all():
+                            return f"{file.name}: values of {name} are not finite"
+        except SafetensorError as error:
+            return f"{file.name}: {error}"
+    return ""
 
 
 def load_tokenizer(folder: Path | str) -> Any:

@@ -50,6 +50,10 @@ class Pointer:
         Folder of a LoRA adapter that is merged into the model of `path` on loading.
     quantization : str
         How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
+    stand_in : str
+        Model whose weights these are, because those of `name` are corrupt; empty if they are its own.
+    stand_in_tokens : int or None
+        Training tokens of the stand-in, if known.
     """
 
     name: str
@@ -63,6 +67,8 @@ class Pointer:
     chat_template: bool = False
     adapter: Path | None = None
     quantization: str = ""
+    stand_in: str = ""
+    stand_in_tokens: int | None = None
 
 
 def write_pointer(path: Path | str, pointer: Pointer) -> None:
@@ -74,7 +80,10 @@ def write_pointer(path: Path | str, pointer: Pointer) -> None:
         return str(folder.relative_to(here) if here in folder.parents else folder)
 
     adapter = None if pointer.adapter is None else name(pointer.adapter)
-    write_json(path, {**vars(pointer), "path": name(pointer.path), "adapter": adapter})
+    values = {**vars(pointer), "path": name(pointer.path), "adapter": adapter}
+    if not pointer.stand_in:
+        del values["stand_in"], values["stand_in_tokens"]
+    write_json(path, values)
 
 
 def read_pointer(path: Path | str) -> Pointer:

@@ -13,7 +13,7 @@ from fathom.models.quantization import QUANTIZATIONS
 Kind = Literal["base", "chat"]
 DTYPES = ("float32", "bfloat16", "float16")
 COLUMNS = ("name", "family", "source", "revision", "kind", "base_of", "parameters", "tokens", "dtype")
-# and, where a table has them: adapter_of, quantization
+# and, where a table has them: adapter_of, quantization, stand_in
 
 CHAT = "@chat"
 """Suffix of the name of a chat model that is scored inside its chat template."""
@@ -50,6 +50,8 @@ class Entry:
         For a LoRA adapter, which `source` then names, the name of the model that it is applied to.
     quantization : str
         How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
+    stand_in : str
+        The model that takes this one's place if its weights are corrupt, or empty.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Entry:
     chat_template: bool = False
     adapter_of: str = ""
     quantization: str = ""
+    stand_in: str = ""
 
     @property
     def add_bos(self) -> bool | None:
@@ -98,6 +101,7 @@ def read_registry(path: Path | str) -> dict[str, Entry]:
                 str(path),
             )
         _check_adapter(entry, entries, str(path))
+        _check_stand_in(entry, entries, str(path))
     return entries
 
 
@@ -119,6 +123,25 @@ def _check_adapter(entry: Entry, entries: dict[str, Entry], path: str) -> None:
             path,
             "an adapter is merged into full-precision weights, which a QLoRA adapter fits as well",
         )
+
+
+def _check_stand_in(entry: Entry, entries: dict[str, Entry], path: str) -> None:
+    """Raise `InputError` if the models that stand in for one another are unknown or go in a circle."""
+    named = [entry.name]
+    while stand_in := entries[named[-1]].stand_in:
+        if stand_in not in entries:
+            raise InputError(f"stand_in of {named[-1]!r} names an unknown model, {stand_in!r}", path)
+        if stand_in in named:
+            raise InputError(f"{' > '.join([*named, stand_in])}: stand-ins go in a circle", path)
+        named.append(stand_in)
+        if entries[stand_in].adapter_of != entry.adapter_of:
+            raise InputError(
+                f"stand_in of {entry.name!r}, {stand_in!r}, is not applied to the same model", path
+            )
+        if entry.tokens is not None and entries[stand_in].tokens is None:
+            raise InputError(
+                f"stand_in of {entry.name!r}, {stand_in!r}, has no tokens", path, "fill in its column tokens"
+            )
 
 
 def find_model(entries: dict[str, Entry], name: str, path: Path | str) -> Entry:
@@ -170,6 +193,7 @@ def _read_row(row: dict[str, str], where: str) -> Entry:
         dtype=dtype,
         adapter_of=row.get("adapter_of", ""),
         quantization=quantization,
+        stand_in=row.get("stand_in", ""),
     )
 
 

@@ -20,6 +20,7 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import ALL_SEEDS, ATTRIBUTE_RATES, PERPLEXITY, SCORES
 from fathom.io.tables import read_table
+from fathom.models.loading import Pointer
 from fathom.running.program import add_tables, log
 from fathom.scoring.baselines import check_same_items, read_baselines, resample_likelihood
 from fathom.scoring.overlap import leave_out_overlap
@@ -205,6 +206,43 @@ def follow_tracks(
     return rows
 
 
+def take_stand_ins(
+    tracks: Mapping[str, Sequence[Point]], pointers: Mapping[str, Pointer]
+) -> dict[str, list[Point]]:
+    """Return tracks on which checkpoints that stand in for corrupt ones have their own tokens.
+
+    A stand-in that is followed itself is not measured twice: the corrupt checkpoint is left out.
+
+    Parameters
+    ----------
+    tracks : mapping of str to sequence of Point
+        By name.
+    pointers : mapping of str to Pointer
+        By model; others have no stand-in.
+    """
+    found: dict[str, list[Point]] = {}
+    for name, points in tracks.items():
+        followed = {point.model for point in points}
+        kept = found.setdefault(name, [])
+        for point in points:
+            pointer = pointers.get(point.model)
+            if pointer is None or not pointer.stand_in:
+                kept.append(point)
+            elif pointer.stand_in in followed:
+                log.warning(
+                    "%s: %s is corrupt and left out: %s is followed itself",
+                    name,
+                    point.model,
+                    pointer.stand_in,
+                )
+            else:
+                changed = {"stand_in": pointer.stand_in, "tokens": pointer.stand_in_tokens or point.tokens}
+                kept.append(point.model_copy(update=changed))
+                log.warning("%s: %s stands in for %s, corrupt", name, pointer.stand_in, point.model)
+                followed.add(pointer.stand_in)
+    return found
+
+
 def _gather_seeds(points: Sequence[Point]) -> Iterator[list[Point]]:
     """Yield the points of one step of a path, one for each seed, in the order of the steps."""
     steps: dict[int, list[Point]] = {}
@@ -232,8 +270,8 @@ def _make_row(name: str, point: Point, place: Place, series: Series, settings: S
     low, high = find_interval(series.drawn[~np.isnan(series.drawn)], settings.confidence)
     domain, variant, metric, aggregate = place
     return {
-        "track": name, "model": point.model, "seed": point.seed, "stage": point.stage,
-        "trained_on": point.domain, "step": point.step, "tokens": point.tokens, "domain": domain,
-        "variant": variant, "metric": metric, "aggregate": aggregate, "value": series.value,
+        "track": name, "model": point.model, "stand_in": point.stand_in, "seed": point.seed,
+        "stage": point.stage, "trained_on": point.domain, "step": point.step, "tokens": point.tokens,
+        "domain": domain, "variant": variant, "metric": metric, "aggregate": aggregate, "value": series.value,
         "ci_low": float(low), "ci_high": float(high), "items": series.items,
     }  # fmt: skip

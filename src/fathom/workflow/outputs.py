@@ -75,6 +75,11 @@ class Outputs:
         return list(dict.fromkeys(point.model for track in tracks for point in track))
 
     @property
+    def followed_elsewhere(self) -> list[str]:
+        """Followed checkpoints of others."""
+        return list(dict.fromkeys(name for names in self._config.models.follow.values() for name in names))
+
+    @property
     def followed(self) -> list[tuple[str, str, str]]:
         """Domain, variant and model of every table of scores of followed models."""
         return [(*benchmark, model) for benchmark in self.benchmarks for model in self.followed_models]
@@ -216,6 +221,7 @@ class Outputs:
             "scores": self._name_tables(self.followed),
             "perplexity": self._name_tables(texts),
             "attribute_rates": self._name_tables(rates),
+            "pointers": [self.find_pointer(model) for model in self.followed_elsewhere],
         }
 
     def _name_tables(self, places: Iterable[tuple[str, str, str]]) -> list[str]:

@@ -86,6 +86,9 @@ ALL_SEEDS = "all"
 FOLLOWING: Contract = (
     Column("track", _STRING, "what is followed: the last model of a path, or a name under models.follow"),
     Column("model", _STRING, "model at this point; for the mean over seeds, that of the first seed"),
+    Column(
+        "stand_in", _STRING, "model that was measured in its place, because its weights are corrupt; or empty"
+    ),
     Column("seed", _STRING, "seed of the training, `all` for the mean over seeds, empty for others' models"),
     Column("stage", _INT32, "stage of the path, 0 for the model that it starts from", NOT_NEGATIVE),
     Column("trained_on", _STRING, "domain of the stage; empty at the start and for others' models"),

@@ -5,11 +5,11 @@ interrupted download goes on from `.{folder}.partial`; the cache of the hub is n
 """
 
 import argparse
-import os
 import shutil
 from pathlib import Path
 
 from fathom.io.files import write_atomically
+from fathom.models.fetching import gather_files, locate_sound
 from fathom.models.registry import add_row
 from fathom.running.program import run_program
 
@@ -17,10 +17,7 @@ from fathom.running.program import run_program
 def main(arguments: argparse.Namespace) -> None:
     """Fetch the model, and gather its files."""
     partial = arguments.output.absolute().with_name(f".{arguments.output.name}.partial")
-    os.environ["HF_HUB_CACHE"] = str(partial)  # read when the hub's library is imported
-    from fathom.models.fetching import gather_files, locate_sound
-
-    entry, folder, revision = locate_sound(arguments.name, arguments.registry)
+    entry, folder, revision = locate_sound(arguments.name, arguments.registry, partial)
     stand_in = "" if entry.name == arguments.name else entry.name
     with write_atomically(arguments.output) as temporary:
         gather_files(folder, temporary, partial, revision, stand_in)

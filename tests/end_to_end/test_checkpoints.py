@@ -72,6 +72,7 @@ def followed(from_scratch, tmp_path_factory):
         shards = [from_scratch / "input" / name for name in ("b.jsonl.gz", "z.jsonl")]
         config = write_tiny_config(folder, shards, models=models)
         online = {"HF_ENDPOINT": hub.address, "HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
+        online["HF_HOME"] = str(folder / "hub")
         python = find_python(WORKFLOW, PYTHONHASHSEED=HASH_SEED, **online)
         wanted = "results/tiny/following/following.parquet"
         done = run_snakemake(

@@ -1,6 +1,7 @@
 """Metrics over a training: values, intervals over keywords and seeds, and what is refused."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,15 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, FOLLOWING, PERPLEXITY, SCORES
 from fathom.io.tables import read_table, write_table
-from fathom.scoring.following import Series, follow_tracks, measure_ranks, measure_rates, measure_texts
+from fathom.models.loading import Pointer
+from fathom.scoring.following import (
+    Series,
+    follow_tracks,
+    measure_ranks,
+    measure_rates,
+    measure_texts,
+    take_stand_ins,
+)
 from fathom.scoring.summaries import summarize_values
 
 SETTINGS = Summary(rounds=200)
@@ -104,6 +113,18 @@ def test_text_and_keywords_are_followed_too():
     rates = pl.DataFrame({"keyword": ["k", "l"], "rate": [0.2, 0.4], "hits": [1, 2], "list_length": [5, 5]})
     found = measure_rates({("near", "a"): rates}, SETTINGS)
     assert found["near", "keywords", "attribute_rate", "mean"]["a"].value == pytest.approx(0.3)
+
+
+def test_a_stand_in_has_its_own_tokens_and_is_measured_once():
+    points = [Point(model=name, tokens=tokens) for name, tokens in (("a", 1), ("b", 2), ("c", 3), ("d", 4))]
+    pointers = {
+        "a": Pointer("a", Path(), stand_in="b", stand_in_tokens=2),  # b is followed itself
+        "b": Pointer("b", Path()),
+        "c": Pointer("c", Path(), stand_in="e", stand_in_tokens=5),
+        "d": Pointer("d", Path(), stand_in="e", stand_in_tokens=5),
+    }
+    found = take_stand_ins({"t": points}, pointers)["t"]
+    assert [(point.model, point.stand_in, point.tokens) for point in found] == [("b", "", 2), ("c", "e", 5)]
 
 
 def test_the_program_writes_the_table(tmp_path):

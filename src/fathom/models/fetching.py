@@ -2,7 +2,6 @@
 
 import re
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from fnmatch import fnmatch
 from functools import partial
@@ -32,7 +31,9 @@ REVISION_FILE = "revision.txt"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(?<!\.json)")
 
 
-def locate_model(entry: Entry, registry: Path | str, tokenizer_only: bool = False) -> tuple[Path, str]:
+def locate_model(
+    entry: Entry, registry: Path | str, tokenizer_only: bool = False, cache: Path | None = None
+) -> tuple[Path, str]:
     """Return the folder and revision of a registered model; fetch it from the hub if it is not local.
 
     Parameters
@@ -43,6 +44,8 @@ def locate_model(entry: Entry, registry: Path | str, tokenizer_only: bool = Fals
         Path of the registry; relative model paths start from its folder.
     tokenizer_only : bool, default=False
         Fetch the tokenizer without the weights.
+    cache : Path, optional
+        Folder that files are fetched to; None: the hub's cache.
 
     Raises
     ------
@@ -57,7 +60,7 @@ def locate_model(entry: Entry, registry: Path | str, tokenizer_only: bool = Fals
         return folder.resolve(), entry.revision
     what = f"model {entry.name!r} ({entry.source})"
     where = f"{registry}, row {entry.name}"
-    return fetch_snapshot(entry.source, entry.revision, tokenizer_only, what, where)
+    return fetch_snapshot(entry.source, entry.revision, tokenizer_only, what, where, cache)
 
 
 def locate_pointer(name: str, registry: Path | str, weights: Path | None = None) -> Pointer:
@@ -108,10 +111,11 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     return replace(pointer, fingerprint=check_fingerprint(pointer))
 
 
-def locate_sound(name: str, registry: Path | str) -> tuple[Entry, Path, str]:
+def locate_sound(name: str, registry: Path | str, cache: Path | None = None) -> tuple[Entry, Path, str]:
     """Locate a registered model; while its weights are corrupt, the model that its row names as `stand_in`.
 
-    Only models with a stand-in are searched for corrupt weights, which reads them once.
+    Only models with a stand-in are searched for corrupt weights, which reads them once; the parameters are
+    those of :func:`locate_model`.
 
     Returns
     -------
@@ -130,7 +134,7 @@ def locate_sound(name: str, registry: Path | str) -> tuple[Entry, Path, str]:
     entries = read_registry(registry)
     entry = find_model(entries, name, registry)
     while True:
-        folder, revision = locate_model(entry, registry)
+        folder, revision = locate_model(entry, registry, cache=cache)
         damage = find_damage(folder) if entry.stand_in else ""
         if not damage:
             return entry, folder, revision
@@ -172,7 +176,12 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
 
 
 def fetch_snapshot(
-    identifier: str, revision: str, tokenizer_only: bool, what: str, where: str
+    identifier: str,
+    revision: str,
+    tokenizer_only: bool,
+    what: str,
+    where: str,
+    cache: Path | None = None,
 ) -> tuple[Path, str]:
     """Return the folder and commit of a model of the hub; fetch what the cache lacks.
 
@@ -188,6 +197,8 @@ def fetch_snapshot(
         Fetch the tokenizer without the weights.
     what, where : str
         The model and its place, for messages.
+    cache : Path, optional
+        Folder that files are fetched to; None: the hub's cache.
 
     Raises
     ------
@@ -196,11 +207,18 @@ def fetch_snapshot(
         weights in safetensors; if the disk is too small.
     """
     from huggingface_hub import snapshot_download
+    from huggingface_hub.constants import HF_HUB_CACHE
     from huggingface_hub.errors import HFValidationError, HTTPError  # HTTPError: of the HTTP library it uses
 
     patterns = [*TOKENIZER_FILES, "config.json"] if tokenizer_only else [*TOKENIZER_FILES, *WEIGHT_FILES]
     # subfolders hold copies in other formats
-    fetch = partial(snapshot_download, identifier, revision=revision or None, ignore_patterns=["*/*"])
+    fetch = partial(
+        snapshot_download,
+        identifier,
+        revision=revision or None,
+        cache_dir=cache or HF_HUB_CACHE,
+        ignore_patterns=["*/*"],
+    )
     try:
         _check_download(fetch, patterns, tokenizer_only, what, where or identifier)
         found = fetch(allow_patterns=patterns)
@@ -211,10 +229,9 @@ def fetch_snapshot(
 
 
 def _check_download(
-    fetch: Callable[..., Any], patterns: list[str], tokenizer_only: bool, what: str, where: str
+    fetch: partial[Any], patterns: list[str], tokenizer_only: bool, what: str, where: str
 ) -> None:
     """Raise `InputError` if a download, which `fetch` lists, would hold no safetensors or fill the disk."""
-    from huggingface_hub.constants import HF_HUB_CACHE
     from huggingface_hub.errors import DryRunError
 
     try:
@@ -225,7 +242,7 @@ def _check_download(
         check_weight_names([file.filename for file in listed], where)
     wanted = [file for file in listed if not any(fnmatch(file.filename, each) for each in PICKLED_FILES)]
     needed = sum(file.file_size or 0 for file in wanted if file.will_download)
-    cache = Path(HF_HUB_CACHE)
+    cache = Path(fetch.keywords["cache_dir"])
     free = shutil.disk_usage(next(each for each in (cache, *cache.parents) if each.exists())).free
     if needed > free:
         raise InputError(
@@ -280,7 +297,7 @@ def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_i
             file.replace(folder / name)
         else:
             (folder / name).symlink_to(file)
-    (folder / REVISION_FILE).write_text(f"{revision}\n{stand_in}", encoding="utf-8")
+    (folder / REVISION_FILE).write_text(f"{revision}\n{stand_in}".strip(), encoding="utf-8")
 
 
 def _read_revision(folder: Path) -> tuple[str, str]:

@@ -45,8 +45,9 @@ def make_rows(
                 rows.append(
                     {
                         "track": track, "model": "gpt2-small" if not place else f"{track}@step{place}",
-                        "stand_in": "", "seed": seed, "stage": stage, "trained_on": stages[stage - 1] if stage else "",
-                        "step": step, "tokens": tokens, "domain": "cs.AI", "variant": variant,
+                        "stand_in": "", "seed": seed, "stage": stage,
+                        "trained_on": stages[stage - 1] if stage else "", "step": step,
+                        "tokens": tokens, "domain": "cs.AI", "variant": variant,
                         "metric": metric, "aggregate": aggregate, "value": value,
                         "ci_low": value - 0.1 * abs(value), "ci_high": value + 0.1 * abs(value), "items": 40,
                     }

@@ -160,7 +160,7 @@ def test_followed_models_have_scores_and_figures_but_no_summary():
     assert (
         f"results/demo/near/scores/attribute-rate/{name}.parquet" in found.name_followed()["attribute_rates"]
     )
-    assert [len(tables) for tables in found.name_followed().values()] == [2 * 15, 15, 15]
+    assert [len(tables) for tables in found.name_followed().values()] == [2 * 15, 15, 15, 2]
     assert found.fetched_models == ["qwen@chat", "pythia", "more"]
     assert found.list_before("more") == ["results/demo/near/scores/tf/pythia.parquet"]
     table, *figures = found.list_following()

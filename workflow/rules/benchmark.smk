@@ -462,13 +462,6 @@ if CONFIG.previous:
             " --page {output.page} --log {log}"
 
 
-def source_of_abstracts(wildcards):
-    """Return the index, or the training text of a domain that the corpus does not have, and their option."""
-    if wildcards.domain in CONFIG.domains:
-        return "index", "<results>/corpus/index.parquet"
-    return "texts", f"<results>/corpus/training/{wildcards.domain}.parquet"
-
-
 rule average_abstracts:
     input:
         code=sources("average_abstracts"),

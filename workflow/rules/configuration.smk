@@ -305,6 +305,13 @@ def entry_of(wildcards):
     return dump_json(vars(find_model(ENTRIES, wildcards.model, REGISTRY)))
 
 
+def source_of_abstracts(wildcards):
+    """Return the index, or the training text of a domain that the corpus does not have, and their option."""
+    if wildcards.domain in CONFIG.domains:
+        return "index", "<results>/corpus/index.parquet"
+    return "texts", f"<results>/corpus/training/{wildcards.domain}.parquet"
+
+
 def fetched_once(files):
     """Return inputs of fetching; where weights are deleted, a newer date does not fetch them all again."""
     return ancient(files) if OUTPUTS.fetched_weights else files

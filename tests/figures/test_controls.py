@@ -64,6 +64,21 @@ def test_knowledge_stands_above_style_and_nothing_is_cut(tables):
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(titles))
 
 
+def test_long_numbers_on_an_axis_do_not_overlap(tables):
+    rows, contrasts = read_controls(*tables, "cs.AI")
+    small = {"gain": "-0.0067", "gain_low": "-0.0133", "gain_high": "0"}
+    rows = [row | small if row["metric"] == "attribute_rate" else row for row in rows]
+    with use_style():
+        figure = draw_controls(rows, contrasts, "Artificial intelligence", Summary())
+        figure.draw_without_rendering()
+    for axes in figure.axes:
+        low, high = axes.get_xlim()
+        labels = [label for place, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+                  if low <= place <= high]  # fmt: skip
+        boxes = [label.get_window_extent() for label in labels if axes.get_visible()]
+        assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+
+
 def test_the_same_tables_give_the_same_files_and_an_unknown_domain_is_refused(tables, tmp_path):
     rows, contrasts = read_controls(*tables, "cs.AI")
     files = [tuple(tmp_path / f"{number}.{end}" for end in ("pdf", "png", "csv")) for number in range(2)]

@@ -38,7 +38,7 @@ def test_a_map_of_a_benchmark(benchmark, tmp_path):
     with use_style():
         figure = draw_benchmark(benchmark, "A_$domain")
     assert _count(figure.axes[0]) == {"sentence, covered": 2, "gap": 1, "large gap": 1, "pair": 1}
-    assert "1 pairs cover 50% of the domain" in figure.get_suptitle()
+    assert "1 pairs cover 50 % of the domain" in figure.get_suptitle()
     files = [tuple(tmp_path / f"{name}.{end}" for end in ("pdf", "png", "csv")) for name in "ab"]
     for each in files:
         plot_benchmark(benchmark, "A_$domain", each)

@@ -86,6 +86,8 @@ def draw_controls(rows: Table, contrasts: Table, title: str, settings: Summary) 
         f"{wrap_name(title, 60)}\nWhat {clean_name(bases)} gains from the text and its controls"
         + f"\n{100 * settings.confidence:.4g} % intervals over items and {seeds} seed{'s' * (seeds > 1)}"
     )
+    from matplotlib.ticker import MaxNLocator
+
     grid = figure.subplots(height, columns, squeeze=False, sharey=True)
     handles: dict[str, Any] = {}
     for axes, panel in zip(grid.flat, shown, strict=False):
@@ -96,6 +98,7 @@ def draw_controls(rows: Table, contrasts: Table, title: str, settings: Summary) 
         axes.axvline(1.0 if panel[0] in FACTORS else 0.0, color="0.35", linewidth=0.9, zorder=1)
         axes.set_title(label_panel(panel, settings))
         axes.set_xlabel(_describe(panel, contrasts))
+        axes.xaxis.set_major_locator(MaxNLocator(4))
     for axes in grid.flat[len(shown) :]:
         axes.set_visible(False)
     if len(handles) > 1:

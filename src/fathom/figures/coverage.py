@@ -59,7 +59,7 @@ def draw_benchmark(rows: pl.DataFrame, title: str) -> "Figure":
     sentences, pairs = rows.filter(kind="sentence"), rows.filter(kind="pair")
     share = sentences.filter(~pl.col("gap")).height / max(1, sentences.height)
     figure = make_figure(6.4, 5.2)
-    figure.suptitle(f"{wrap_name(title, 70)}\n{len(pairs):,} pairs cover {share:.0%} of the domain")
+    figure.suptitle(f"{wrap_name(title, 70)}\n{len(pairs):,} pairs cover {100 * share:.0f} % of the domain")
     axes = figure.subplots()
     _scatter(axes, sentences.filter(~pl.col("gap")), _COVERED, "sentence, covered", 14)
     _scatter(axes, sentences.filter("gap", ~pl.col("large")), _GAP, "gap", 9)
@@ -78,7 +78,7 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
     lines = max(1, -(-len(shown) // columns))
     figure = make_figure(max(5.0, 3.2 * columns), 1.1 + 2.9 * lines)
     kept = rows.filter(pl.col("round") > 0).height / max(1, rows.height)
-    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{kept:.0%} of the sentences are kept")
+    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{100 * kept:.0f} % of the sentences are kept")
     grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
     for axes, number in zip(grid.flat, shown, strict=False):
         _scatter(

@@ -21,7 +21,7 @@ from transformers import (
 
 from fathom.benchmark.export import export_task, name_task
 from fathom.models.tokens import encode_pair
-from fathom.scoring import score_pairs
+from fathom.scoring.ranks import score_pairs
 
 lm_eval = pytest.importorskip("lm_eval", reason="the harness is not installed: pip install .[harness]")
 

@@ -39,8 +39,9 @@ from fathom.io.tables import check_table, read_table
 from fathom.models.folders import save_model
 from fathom.models.registry import COLUMNS
 from fathom.models.tokens import CHAT_REQUEST, encode_pair
-from fathom.scoring import batches, logits, ranks, score_pairs
+from fathom.scoring import batches, logits, ranks
 from fathom.scoring.files import name_files
+from fathom.scoring.ranks import score_pairs
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT = 23

@@ -12,8 +12,8 @@ from tests.tuning.conftest import make_model, make_sentence
 from fathom.config.scoring import Perplexity
 from fathom.config.tuning import Lora
 from fathom.errors import InputError
-from fathom.scoring import score_pairs
 from fathom.scoring.perplexity import fit_windows, score_texts, sum_likelihoods
+from fathom.scoring.ranks import score_pairs
 from fathom.tuning.evaluation import (
     Encoder,
     compute_score,

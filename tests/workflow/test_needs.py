@@ -157,7 +157,8 @@ def special(tmp_path_factory):
     rest = base.partition("\t")[2]
     rows = [f"{name}\t{rest}\t\t{name}" for name in ("bitsandbytes-4bit", "bitsandbytes-8bit", "gptq")]
     rows += [
-        f"{source}\tllama-2\t{source}\t\tbase\t\t\t\tfloat32\tLlama-2-7b\t" for source in ("org/lora", "here")
+        f"{source}\tllama-2\t{source}\t\tbase\t\t\t\tfloat32\t\tLlama-2-7b\t"
+        for source in ("org/lora", "here")
     ]
     text = "\n".join([f"{table[0]}\tadapter_of\tquantization", f"{base}\t\t", *rows])
     (folder / "models.tsv").write_text(f"{text}\n")
@@ -295,7 +296,7 @@ HINT = r"lora in its entry of models.adapt: \{dtype: bfloat16\} trains an adapte
 def test_training_that_fits_no_gpu_is_refused_with_what_an_adapter_takes(tmp_path, base, lora, message):
     registry = tmp_path / "models.tsv"
     lines = (ROOT / "config" / "models.tsv").read_text().splitlines()
-    row = "huge\tllama-2\towner/huge\t\tbase\t\t69000000000\t\tfloat32"
+    row = "huge\tllama-2\towner/huge\t\tbase\t\t69000000000\t\tfloat32\t"
     registry.write_text("\n".join([*lines, row, ""]))
     needs = make_needs(tmp_path, registry=registry, models=adapt(base, lora=lora))
     if message is None:

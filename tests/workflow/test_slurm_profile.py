@@ -134,8 +134,8 @@ def test_the_cards_are_those_of_the_partitions():
 def test_rules_with_a_gpu_are_those_whose_needs_follow_from_the_model():
     loading = {found for body in RULES.values() for found in LOADING.findall(body)}
     with_gpu = {name for name, body in RULES.items() if "gpu=" in body}
-    # sentences and abstracts are embedded on a GPU only where the configuration says so
-    assert loading | {"embed_sentences", "average_abstracts"} == with_gpu
+    # embeddings and densities are computed on a GPU only where the configuration says so
+    assert loading | {"embed_sentences", "average_abstracts", "expand_corpus", "measure_coverage"} == with_gpu
     assert loading | {"score_chat", "tune_preparation"} == set(MINUTES)
 
 

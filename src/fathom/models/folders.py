@@ -83,7 +83,8 @@ def find_damage(folder: Path) -> str:
     for file in sorted(folder.glob("*.safetensors")):
         try:
             with safe_open(file, framework="pt") as weights:
-                for name in weights.keys():  # noqa: SIM118
+                names = weights.keys()  # a list: the file itself cannot be iterated over
+                for name in names:
                     for part in weights.get_tensor(name).flatten().split(_PART):
                         if part.is_floating_point() and part.element_size() > 1 and not part.isfinite().all():
                             return f"{file.name}: values of {name} are not finite"

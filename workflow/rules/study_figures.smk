@@ -1,0 +1,266 @@
+"""Figures of adapted models and of models that are followed while they learn, from finished tables only.
+
+In:  <results>/summary.csv, <results>/following/{following.parquet,{track}.relations.csv,controls.csv},
+     <results>/{domain}/targets/, <results>/orders/{study}.parquet
+Out: <results>/figures/{domain}.following.{track}.{pdf,png,csv}, {domain}.targets.{model}.{pdf,png,csv},
+     {domain}.controls.{pdf,png,csv}, {domain}.adapted.{base}.{statistic}.{pdf,png,csv},
+     {domain}.paths.{base}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv}
+"""
+
+
+rule plot_following:
+    input:
+        code=sources("plot_following"),
+        style=STYLE,
+        following="<results>/following/following.parquet",
+    output:
+        pdf="<results>/figures/{domain}.following.{track}.pdf",
+        png=report(
+            "<results>/figures/{domain}.following.{track}.png",
+            caption="../report/following.rst",
+            category="Models",
+            labels={
+                "figure": "{track} over its training",
+                "domain": "{domain}",
+            },
+        ),
+        table="<results>/figures/{domain}.following.{track}.csv",
+    log:
+        "<logs>/plot_following/{domain}.{track}.log",
+    benchmark:
+        "<timings>/plot_following/{domain}.{track}.tsv"
+    wildcard_constraints:
+        track=one_of(CONFIG.models.tracks),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+    shell:
+        "python {input.code[0]:q} --following {input.following} --track {wildcards.track:q}"
+        " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_targets:
+    input:
+        code=sources("plot_targets"),
+        style=STYLE,
+        targets="<results>/{domain}/targets/changes.parquet",
+        groups="<results>/{domain}/targets/target-groups.csv",
+    output:
+        pdf="<results>/figures/{domain}.targets.{model}.pdf",
+        png=report(
+            "<results>/figures/{domain}.targets.{model}.png",
+            caption="../report/targets.rst",
+            category="Models",
+            labels={
+                "figure": "best and worst targets of {model}",
+                "domain": "{domain}",
+            },
+        ),
+        table="<results>/figures/{domain}.targets.{model}.csv",
+    log:
+        "<logs>/plot_targets/{domain}.{model}.log",
+    benchmark:
+        "<timings>/plot_targets/{domain}.{model}.tsv"
+    wildcard_constraints:
+        model=one_of(CONFIG.compared_models),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+    shell:
+        "python {input.code[0]:q} --targets {input.targets:q} --groups {input.groups:q}"
+        " --model {wildcards.model:q} --title {params.title:q} --settings {params.settings:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_order:
+    input:
+        code=sources("plot_order"),
+        style=STYLE,
+        order="<results>/orders/{study}.parquet",
+    output:
+        pdf="<results>/figures/order.{study}.pdf",
+        png=report(
+            "<results>/figures/order.{study}.png",
+            caption="../report/order.rst",
+            category="Models",
+            labels={"figure": "domains by similarity", "study": "{study}"},
+        ),
+        table="<results>/figures/order.{study}.csv",
+    log:
+        "<logs>/plot_order/{study}.log",
+    benchmark:
+        "<timings>/plot_order/{study}.tsv"
+    wildcard_constraints:
+        study=one_of(CONFIG.models.continual),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    shell:
+        "python {input.code[0]:q} --order {input.order:q} --study {wildcards.study:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_stages:
+    input:
+        code=sources("plot_stages"),
+        style=STYLE,
+        following="<results>/following/following.parquet",
+        order=order_of_track,
+        relations="<results>/following/{track}.relations.csv",
+    output:
+        pdf="<results>/figures/stages.{track}.{kind}.pdf",
+        png=report(
+            "<results>/figures/stages.{track}.{kind}.png",
+            caption="../report/stages.rst",
+            category="Models",
+            labels={"figure": "{track} by stage", "metric": "{kind}"},
+        ),
+        table="<results>/figures/stages.{track}.{kind}.csv",
+    log:
+        "<logs>/plot_stages/{track}.{kind}.log",
+    benchmark:
+        "<timings>/plot_stages/{track}.{kind}.tsv"
+    wildcard_constraints:
+        track=one_of(CONFIG.models.studies),
+        kind=one_of(STAGE_KINDS),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=lambda wildcards: CONFIG.models.studies[wildcards.track].target,
+    shell:
+        "python {input.code[0]:q} --kind {wildcards.kind} --following {input.following}"
+        " --track {wildcards.track:q} --order {input.order:q} --relations {input.relations:q}"
+        " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
+        " --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_controls:
+    input:
+        code=sources("plot_controls"),
+        style=STYLE,
+        table="<results>/following/controls.csv",
+        contrasts="<results>/following/control-contrasts.csv",
+    output:
+        pdf="<results>/figures/{domain}.controls.pdf",
+        png=report(
+            "<results>/figures/{domain}.controls.png",
+            caption="../report/control-figure.rst",
+            category="Models",
+            labels={"figure": "knowledge or style", "domain": "{domain}"},
+        ),
+        table="<results>/figures/{domain}.controls.csv",
+    log:
+        "<logs>/plot_controls/{domain}.log",
+    benchmark:
+        "<timings>/plot_controls/{domain}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+    shell:
+        "python {input.code[0]:q} --controls {input.table} --contrasts {input.contrasts}"
+        " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_adapted:
+    input:
+        code=sources("plot_adapted"),
+        style=STYLE,
+        summary="<results>/summary.csv",
+    output:
+        pdf="<results>/figures/{domain}.adapted.{base}.{statistic}.pdf",
+        png=report(
+            "<results>/figures/{domain}.adapted.{base}.{statistic}.png",
+            caption="../report/adapted.rst",
+            category="Models",
+            labels={
+                "figure": "adapted {base} by every metric, {statistic}",
+                "domain": "{domain}",
+            },
+        ),
+        table="<results>/figures/{domain}.adapted.{base}.{statistic}.csv",
+    log:
+        "<logs>/plot_adapted/{domain}.{base}.{statistic}.log",
+    benchmark:
+        "<timings>/plot_adapted/{domain}.{base}.{statistic}.tsv"
+    wildcard_constraints:
+        base=one_of(OUTPUTS.studies.families),
+        statistic=one_of(STATISTICS),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+        models=lambda wildcards: OUTPUTS.studies.families[wildcards.base],
+    shell:
+        "python {input.code[0]:q} --summary {input.summary} --domain {wildcards.domain:q}"
+        " --models {params.models:q} --statistic {wildcards.statistic} --title {params.title:q}"
+        " --settings {params.settings:q} --output {output.pdf:q} --png {output.png:q}"
+        " --table {output.table:q} --log {log:q}"
+
+
+rule plot_paths:
+    input:
+        code=sources("plot_paths"),
+        style=STYLE,
+        following="<results>/following/following.parquet",
+    output:
+        pdf="<results>/figures/{domain}.paths.{base}.pdf",
+        png=report(
+            "<results>/figures/{domain}.paths.{base}.png",
+            caption="../report/paths.rst",
+            category="Models",
+            labels={"figure": "paths of {base} over steps", "domain": "{domain}"},
+        ),
+        table="<results>/figures/{domain}.paths.{base}.csv",
+    log:
+        "<logs>/plot_paths/{domain}.{base}.log",
+    benchmark:
+        "<timings>/plot_paths/{domain}.{base}.tsv"
+    wildcard_constraints:
+        base=one_of(OUTPUTS.studies.path_families),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+        tracks=lambda wildcards: OUTPUTS.studies.path_families[wildcards.base],
+    shell:
+        "python {input.code[0]:q} --following {input.following} --tracks {params.tracks:q}"
+        " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"

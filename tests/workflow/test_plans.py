@@ -104,6 +104,8 @@ def test_files_and_values_are_merged_as_snakemake_does(tmp_path, monkeypatch):
     config = merge_configuration(["a.yaml", "b.yaml"], ["run=c", "domains={y: {categories: [b]}}"])
     assert (config.run, config.pairs.tokenizer, config.pairs.seed) == ("c", "m", 2)
     assert list(config.domains) == ["x", "y"]
+    chosen = merge_configuration(["a.yaml", "b.yaml"], ["domains=[z]", "models=[m]"])
+    assert (chosen.benchmark_domains, chosen.models.scored) == (["z"], ["m"])
     (tmp_path / "b.yaml").write_text("- a list\n")
     with pytest.raises(InputError, match=r"b\.yaml: not a mapping of keys to values"):
         merge_configuration(["b.yaml"], [])

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from fathom.config.whole import read_config
-from fathom.workflow.options import grow, list_options, one_of
+from fathom.workflow.options import grow, list_options, one_of, repeat_option
 from fathom.workflow.settings import Settings
 
 VALUES = {
@@ -142,3 +142,7 @@ def test_tables_are_options_with_what_they_belong_to():
     assert text == "--scores near tf a.parquet --scores near tfidf b.parquet"
     with pytest.raises(ValueError, match="zip"):
         list_options("scores", [("near", "tf")], [])
+    assert (
+        repeat_option("title", [("law", "It's law"), ("x", "")])
+        == """--title law 'It'"'"'s law' --title x ''"""
+    )

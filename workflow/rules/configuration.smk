@@ -11,6 +11,7 @@ from snakemake.logging import logger
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.following import STAGE_KINDS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
+from fathom.config.merging import choose
 from fathom.config.models import CONTROLS
 from fathom.config.whole import read_config
 from fathom.errors import InputError
@@ -19,6 +20,7 @@ from fathom.running.gpus import SHARED, count_machine_gpus
 from fathom.running.resources import read_rates
 from fathom.scoring.statistics import STATISTICS
 from fathom.workflow.cards import read_cards
+from fathom.workflow.comparing import Comparing
 from fathom.workflow.inputs import (
     find_code,
     find_inputs,
@@ -30,7 +32,7 @@ from fathom.workflow.inputs import (
 from fathom.workflow.names import check_models
 from fathom.workflow.needs import Needs
 from fathom.workflow.obstacles import find_obstacles
-from fathom.workflow.options import grow, list_options, one_of
+from fathom.workflow.options import grow, list_options, one_of, repeat_option
 from fathom.workflow.outputs import RANKING_TABLES, Outputs
 from fathom.workflow.settings import Settings, dump_json
 
@@ -95,7 +97,7 @@ def read_configuration():
     files = workflow.overwrite_configfiles or workflow.configfiles
     source = ", ".join(map(str, files)) or "config"
     try:
-        checked = read_config(config, source)
+        checked = read_config(choose(config, map(str, files)), source)
         check_models(checked, find_own(checked.models.registry, ROOT), source)
     except InputError as error:
         stop(error)
@@ -169,6 +171,7 @@ def find_needs():
 
 
 needs = find_needs()
+COMPARING = Comparing(CONFIG, ENTRIES, needs, RESULTS)
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)

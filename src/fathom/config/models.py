@@ -243,6 +243,11 @@ class Models(Section):
     score: list[Text] = Field(
         [], description="models of the registry to score as well; NAME@chat: inside its chat template"
     )
+    only: list[Text] = Field(
+        [],
+        description="score only these, models of this file or of the registry; empty: all that there are."
+        " `--config models=[NAME,NAME]` sets it",
+    )
     follow: dict[Name, Annotated[list[Text], Field(min_length=2)]] = Field(
         {},
         description="lists of models of the registry, such as checkpoints of one training, by a name for"
@@ -349,12 +354,22 @@ class Models(Section):
             adaptation.name_stages(path, adaptation.list_seeds()[0])[-1]: adaptation.base
             for adaptation in self.adapt
             for path in adaptation.paths
-            if adaptation.score
+            if adaptation.score and self._is_chosen(adaptation, path)
         }
+
+    def _is_chosen(self, adaptation: Adaptation, path: list[str]) -> bool:
+        """Say whether both ends of a path are compared, where only some models are."""
+        ends = {adaptation.base, adaptation.name_stages(path, adaptation.list_seeds()[0])[-1]}
+        return not self.only or ends <= set(self.only)
 
     @property
     def scored(self) -> list[str]:
-        """Models that summaries and rankings compare: trained, adapted, and from the registry."""
+        """Models that summaries and rankings compare: all, or those of `only`."""
+        return list(dict.fromkeys(self.only)) or self.offered
+
+    @property
+    def offered(self) -> list[str]:
+        """Models that are scored unless `only` names some: trained, adapted, and from the registry."""
         adapted = [
             name
             for name, (_, _, adaptation) in self.adapted.items()
@@ -373,7 +388,7 @@ class Models(Section):
     def every(self) -> list[str]:
         """Names of all models: those that are scored, and those that are only measured layer by layer."""
         adapted = [name for name in self.adapted if _is_compared(name)]
-        return list(dict.fromkeys([*self.scored, *adapted]))
+        return list(dict.fromkeys([*self.scored, *self.offered, *adapted]))
 
     def find_references(self, name: str) -> list[str]:
         """Return the models that an adapted model comes from: the first base, then its parent."""

@@ -24,6 +24,7 @@ Positive = Annotated[int, Field(ge=1)]
 
 
 _SHOWN = 20  # known names in a hint
+_SLIP = 0.85  # similarity of a name with a slip; that of cs.AI and cs.CL is 0.6
 
 
 class Section(BaseModel):
@@ -52,6 +53,12 @@ def suggest(name: str, known: Collection[str]) -> str:
         return f"did you mean {near[0]}?"
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
     return f"known: {', '.join(sorted(known)[:_SHOWN])}{more}"
+
+
+def find_slip(name: str, known: Collection[str]) -> str | None:
+    """Return the known name that another one is so close to that it is a slip of the pen, if there is one."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=_SLIP)
+    return near[0] if near else None
 
 
 def check_dates(since: date | None, until: date | None, keys: tuple[str, str] = ("since", "until")) -> None:

@@ -138,7 +138,8 @@ class Config(Section):
             _require(other, models, "layers.against", "model")
             if other in self.layers.against:
                 raise ValueError(f"layers.against: {other} has a reference of its own; name that one")
-        measured = dict.fromkeys([*self.models.scored, *self.models.followed])
+        scored = dict.fromkeys([*self.models.scored, *self.models.offered])
+        measured = scored | dict.fromkeys(self.models.followed)
         for name, other in self.targets.against.items():
             _require(name, measured, "targets.against", "scored model")
             _require(other, measured, "targets.against", "scored model")
@@ -151,7 +152,7 @@ class Config(Section):
                 what = "domain" if task.kind == "text" else "domain with a benchmark"
                 _require(task.domain, known, f"train_before_test.tasks.{name}.domain", what)
         for name in self.train_before_test.models:
-            _require(name, dict.fromkeys(self.models.scored), "train_before_test.models", "scored model")
+            _require(name, scored, "train_before_test.models", "scored model")
         return self
 
     @property
@@ -169,12 +170,14 @@ class Config(Section):
     @property
     def compared_models(self) -> dict[str, str]:
         """Models whose targets are compared, each with another: ends of paths, and `targets.against`."""
-        return self.models.path_ends | self.targets.against
+        measured = {*self.models.scored, *self.models.followed}
+        against = self.targets.against.items()
+        return self.models.path_ends | {name: other for name, other in against if {name, other} <= measured}
 
     @property
     def layer_models(self) -> list[str]:
         """Models that are measured layer by layer, and those that they are compared with."""
-        chosen = self.layers.models or self.models.every
+        chosen = self.layers.models or self.models.only or self.models.every
         others = [other for name in chosen for other in self._list_references(name)]
         return list(dict.fromkeys([*chosen, *others]))
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fathom.figures.families import style_families
 from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name, make_figure
 from fathom.io.contracts.ranking import (
     AGREEMENT_COLUMNS,
@@ -39,7 +40,6 @@ _COLUMNS = {
     "preparation": PREPARATION_COLUMNS,
 }
 
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _HATCHES = ("", "///", "...", "xxx")
 
 
@@ -86,14 +86,7 @@ class RankingTables:
     @cached_property
     def families(self) -> dict[str, Series]:
         """Style of each model family; models without a known family come last."""
-        names = sorted({model.family for model in self.models.values()} - {""})
-        found = {
-            name: Series(name, RANKING_COLORS[index % 8], _MARKERS[index % 8], True, "-")
-            for index, name in enumerate(names)
-        }
-        if any(not model.family for model in self.models.values()):
-            found[""] = Series("other", "#666666", "h", True, "-")
-        return found
+        return style_families({model.family for model in self.models.values()})
 
 
 def read_number(text: str) -> float:

@@ -6,6 +6,7 @@ Source: [TrainBeforeTest, Figs. 6, 7, 8, 11].
 import math
 from typing import TYPE_CHECKING, Any
 
+from fathom.figures.families import add_families, mark_model
 from fathom.figures.ranking import (
     RankingTables,
     condition_color,
@@ -76,10 +77,8 @@ def draw_compute(tables: RankingTables) -> tuple["Figure", Table]:
         some = [row for row in rows if row["condition"] == condition]
         for row in some:
             model = tables.models[row["model"]]
-            style = tables.families[model.family]
-            face = "white" if model.kind == "chat" else style.color
-            axes.plot(10 ** float(row["log10_compute"]), float(row["score"]), color=style.color,
-                      marker=style.marker, markerfacecolor=face, linestyle="none")  # fmt: skip
+            look = mark_model(tables.families[model.family], model.kind)
+            axes.plot(10 ** float(row["log10_compute"]), float(row["score"]), **look)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: format_power(value))
         axes.set_xlabel("Training compute, 6 N D (FLOP)")
@@ -99,21 +98,9 @@ def format_power(value: float) -> str:
 
 
 def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> None:
-    """Add a legend of families, and of base and chat models if there are both."""
-    from matplotlib.lines import Line2D
-
-    handles = [
-        Line2D(
-            [], [], color=style.color, marker=style.marker, linestyle="none", label=clean_name(style.label)
-        )
-        for name, style in tables.families.items()
-        if name in used
-    ]
-    if {"base", "chat"} <= {model.kind for model in tables.models.values()}:
-        for name, face in (("base", "0.4"), ("chat", "white")):
-            handles.append(Line2D([], [], color="0.4", marker="o", markerfacecolor=face, linestyle="none",
-                                  label=name))  # fmt: skip
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(8, len(handles)))
+    """Add a legend of the families that are drawn, and of base and chat models if the run has both."""
+    families = {name: look for name, look in tables.families.items() if name in used}
+    add_families(figure, families, {model.kind for model in tables.models.values()})
 
 
 def draw_first(tables: RankingTables) -> tuple["Figure", Table]:
@@ -146,11 +133,9 @@ def _draw_scores(axes: "Axes", tables: RankingTables, rows: list[dict[str, str]]
     """Draw a row per model: its score, with its family's marker, and its interval."""
     for place, row in enumerate(rows):
         model = tables.models[row["model"]]
-        style = tables.families[model.family]
         if row["ci_low"]:
             axes.plot([float(row["ci_low"]), float(row["ci_high"])], [place, place], color=color, linewidth=1)
-        face = "white" if model.kind == "chat" else style.color
-        axes.plot(float(row["score"]), place, color=style.color, marker=style.marker, markerfacecolor=face,
-                  markersize=5, linestyle="none")  # fmt: skip
+        look = mark_model(tables.families[model.family], model.kind)
+        axes.plot(float(row["score"]), place, markersize=5, **look)
     axes.tick_params(axis="y", length=0)
     axes.axvline(0, color="0.6", linewidth=0.8)

@@ -40,6 +40,8 @@ def check_models(config: Config, registry: Path, source: str) -> None:
 
 def _list_names(config: Config) -> Iterator[tuple[str, str]]:
     """Yield the key and the name of each model that must be known."""
+    for place, name in enumerate(config.models.only):
+        yield f"models.only.{place}", name
     for place, name in enumerate(config.models.score):
         yield f"models.score.{place}", name
     for place, adaptation in enumerate(config.models.adapt):

@@ -1,6 +1,7 @@
 """What rules hand on to Snakemake and to programs: patterns of wildcards, resources, options."""
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -37,3 +38,8 @@ def list_options(option: str, places: Iterable[Sequence[str]], paths: Iterable[s
         If there are more or fewer tables than places.
     """
     return " ".join(f"--{option} {' '.join(place)} {path}" for place, path in zip(places, paths, strict=True))
+
+
+def repeat_option(option: str, values: Iterable[Iterable[object]]) -> str:
+    """Return `--option VALUE ...` for each group of values, quoted for the shell."""
+    return " ".join(f"--{option} {shlex.join(map(str, some))}" for some in values)

@@ -352,6 +352,11 @@ class Outputs:
             ),
         ]
 
+    def list_compared(self) -> list[str]:
+        """Return what says which models know a domain best: summaries, benchmarks, ranks, rankings."""
+        rankings = self.name_ranking_figures() if self.has_rankings() else []
+        return [*self._name_summaries(), *self.list_benchmarks(), *self.name_rank_figures(), *rankings]
+
     def list_finished(self) -> list[str]:
         """Return what a whole run makes, but for the table of its time and memory."""
         return [

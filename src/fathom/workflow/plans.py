@@ -5,9 +5,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from fathom.config.whole import Config, parse_yaml, read_config, read_values
+from fathom.config.merging import choose, merge, merge_files
+from fathom.config.whole import Config, parse_yaml, read_config
 from fathom.errors import InputError
 from fathom.running.resources import (
     Estimate,
@@ -151,26 +152,13 @@ def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:
     InputError
         If a file is missing or damaged, or a value is wrong.
     """
-    merged: dict[str, Any] = {}
-    for file in files:
-        _merge(merged, read_values(file))
+    merged = merge_files(files)
     for value in values:
         key, found, text = value.partition("=")
         if not found:
             raise InputError("not a KEY=VALUE", f"--config {value}")
-        _merge(merged, {key: parse_yaml(text, f"--config {value}")})
-    return read_config(merged, ", ".join(files))
-
-
-def _merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Replace values by newer ones; mappings are merged, as Snakemake does it."""
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            old = into.get(key)
-            into[key] = dict(old) if isinstance(old, Mapping) else {}
-            _merge(into[key], value)
-        else:
-            into[key] = value
+        merge(merged, {key: parse_yaml(text, f"--config {value}")})
+    return read_config(choose(merged, files), ", ".join(files))
 
 
 def run_dry(request: Request) -> str:

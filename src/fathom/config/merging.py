@@ -1,0 +1,108 @@
+"""Configuration files and `--config`, put together as Snakemake does it, and what they choose to compare."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from fathom.config.section import find_slip
+from fathom.config.whole import read_values
+from fathom.errors import InputError
+
+CHOOSABLE = ("models", "domains")
+"""Sections in whose place `--config` may give a list of names."""
+
+
+def merge_files(files: Iterable[str]) -> dict[str, Any]:
+    """Return what some configuration files say together, unchecked; later ones count.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    merged: dict[str, Any] = {}
+    for file in files:
+        merge(merged, read_values(file))
+    return merged
+
+
+def merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
+    """Replace values by newer ones; mappings are merged, as Snakemake does it."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            old = into.get(key)
+            into[key] = dict(old) if isinstance(old, Mapping) else {}
+            merge(into[key], value)
+        else:
+            into[key] = value
+
+
+def choose(values: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
+    """Return a configuration whose lists of models or domains have become sections.
+
+    A list of models is what `models.only` names. A list of domains says which of the files' domains have a
+    benchmark; a name that they do not have is that of a category. The files' other settings stay.
+
+    Parameters
+    ----------
+    values : mapping
+        The files' values with those of `--config` over them.
+    files : iterable of str
+        The files, which are read again where there is a list.
+
+    Raises
+    ------
+    InputError
+        If a name is no text, is given twice, or is nearly that of a domain.
+    """
+    chosen = dict(values)
+    lists = [key for key in CHOOSABLE if isinstance(values.get(key), list)]
+    if not lists:
+        return chosen
+    said = merge_files(files)
+    for key in lists:
+        _check_names(key, values[key])
+    if "models" in lists:
+        chosen["models"] = {**(said.get("models") or {}), "only": values["models"]}
+    if "domains" in lists:
+        chosen["domains"] = _choose_domains(values["domains"], said.get("domains") or {})
+        _forget_others(chosen, values["domains"])
+    return chosen
+
+
+def _check_names(key: str, names: list[Any]) -> None:
+    """Raise `InputError` unless these are names, each given once."""
+    where = f"--config {key}=[...]"
+    if not names:
+        raise InputError("the list is empty", where, "leave it out to compare all")
+    for name in names:
+        if not isinstance(name, str):
+            raise InputError(f"{name!r} is no name", where, f"such as {key}=[a,b]")
+        if names.count(name) > 1:
+            raise InputError(f"{name!r} is given twice", where, "name each once")
+
+
+def _choose_domains(names: list[str], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the files' domains, with a benchmark where it is asked for, then categories of that name."""
+    for name in names:
+        if name not in known and (near := find_slip(name, known)):
+            raise InputError(
+                f"there is no domain {name!r}", "--config domains=[...]", f"did you mean {near}?"
+            )
+    sections = {
+        name: {**section, "benchmark": name in names} if isinstance(section, Mapping) else section
+        for name, section in known.items()
+    }
+    return sections | {name: {"categories": [name]} for name in names if name not in known}
+
+
+def _forget_others(chosen: dict[str, Any], names: list[str]) -> None:
+    """Leave out what other sections say of domains that have no benchmark any more."""
+    if isinstance(chosen.get("reference"), Mapping):
+        chosen["reference"] = {name: file for name, file in chosen["reference"].items() if name in names}
+    targets = chosen.get("targets")
+    if isinstance(targets, Mapping) and isinstance(targets.get("phrases"), Mapping):
+        phrases = {name: text for name, text in targets["phrases"].items() if name in names}
+        chosen["targets"] = {**targets, "phrases": phrases}
+    coverage = chosen.get("coverage")
+    if isinstance(coverage, Mapping) and isinstance(coverage.get("expand"), list):
+        chosen["coverage"] = {**coverage, "expand": [each for each in coverage["expand"] if each in names]}

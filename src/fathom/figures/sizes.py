@@ -1,0 +1,188 @@
+"""Models by rank over their parameters and over the tokens that they were trained on: what a budget buys."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from fathom.config.benchmark import VARIANTS
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.families import add_families, mark_model, style_families
+from fathom.figures.model_ranks import label_ranks, scale_axis
+from fathom.figures.rank_values import ModelRanks, Rank
+from fathom.figures.style import (
+    Series,
+    clean_name,
+    make_figure,
+    place_labels,
+    save_figure,
+    use_style,
+)
+from fathom.io.files import write_delimited
+from fathom.scoring.summaries import format_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TABLE_COLUMNS = ("model", "family", "kind", "parameters", "tokens", "rank", "ci_low", "ci_high", "pairs")
+"""Columns of the figure's table, smallest model first."""
+
+_AXES = {"parameters": "Parameters", "tokens": "Training tokens"}
+
+
+class Size(NamedTuple):
+    """What is known of a model: its family, base or chat, parameters, and training tokens if known."""
+
+    model: str
+    family: str
+    kind: str
+    parameters: float
+    tokens: float | None
+
+
+class Sized(NamedTuple):
+    """A model of known size and its TF rank."""
+
+    size: Size
+    rank: Rank
+
+
+def read_size(texts: Sequence[str]) -> Size:
+    """Return what five texts say of a model; empty or 0 tokens are unknown.
+
+    Raises
+    ------
+    InputError
+        If a count is no positive number.
+    """
+    model, family, kind, *counts = texts
+    try:
+        parameters, tokens = (float(text or 0) for text in counts)
+    except ValueError as error:
+        raise InputError(f"not a number: {error}", f"--model {model}", "such as 124000000") from error
+    if not parameters > 0 or tokens < 0:
+        raise InputError(
+            f"parameters {counts[0]}, tokens {counts[1]}", f"--model {model}", "such as 124000000"
+        )
+    return Size(model, family, kind, parameters, tokens or None)
+
+
+def join_sizes(models: Sequence[ModelRanks], sizes: Iterable[Size]) -> list[Sized]:
+    """Return the models whose TF rank and parameters are known, smallest first.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two.
+    """
+    ranks = {each.model: each.ranks[VARIANTS[0]] for each in models if VARIANTS[0] in each.ranks}
+    found = [Sized(size, ranks[size.model]) for size in sizes if size.model in ranks]
+    if len(found) < 2:
+        raise InputError(
+            "fewer than two models have a TF rank and a known size",
+            hint="fill in `parameters` of config/models.tsv",
+        )
+    return sorted(
+        found, key=lambda each: (each.size.parameters, each.size.tokens or math.inf, each.size.model)
+    )
+
+
+def plot_sizes(
+    models: Sequence[Sized], title: str, files: tuple[Path, Path, Path], settings: Summary
+) -> None:
+    """Draw and save the figure of one domain, and write its numbers."""
+    pdf, png, table = files
+    with use_style():
+        save_figure(draw_sizes(models, title, settings), pdf, png)
+    rows = [
+        (
+            *(each.size.model, each.size.family, each.size.kind, f"{each.size.parameters:.0f}"),
+            "" if each.size.tokens is None else f"{each.size.tokens:.0f}",
+            *map(format_number, (each.rank.value, each.rank.low, each.rank.high)),
+            each.rank.pairs,
+        )
+        for each in models
+    ]
+    write_delimited(table, TABLE_COLUMNS, rows, ",")
+
+
+def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figure":
+    """Draw ranks over parameters, and over training tokens where two models' are known.
+
+    Parameters
+    ----------
+    models : sequence of Sized
+        See :func:`join_sizes`. Their numbers in the figure are those of the list beside it.
+    title : str
+        Name of the domain.
+    settings : Summary
+    """
+    known = {
+        axis: [each for each in models if getattr(each.size, axis)]
+        for axis in _AXES
+        if len({getattr(each.size, axis) for each in models if getattr(each.size, axis)}) > 1
+    }
+    families = style_families({each.size.family for each in models})
+    height = max(4.0, 1.2 + 0.2 * len(models))
+    figure = make_figure(4.2 * len(known) + 2.6, height)
+    figure.suptitle(f"{clean_name(title)}\n{label_ranks(settings)}")
+    grid = figure.subplots(1, len(known) + 1, squeeze=False, width_ratios=[*[4.2] * len(known), 2.4])[0]
+    numbers = {each.size.model: str(place) for place, each in enumerate(models, start=1)}
+    labelled = [
+        _draw_axis(axes, axis, some, families)
+        for axes, (axis, some) in zip(grid[:-1], known.items(), strict=True)
+    ]
+    grid[0].set_ylabel("TF rank")
+    _list_models(grid[-1], models, numbers)
+    add_families(figure, families, {each.size.kind for each in models}, "lower")
+    for axes, some, points in labelled:
+        place_labels(axes, points, [numbers[each.size.model] for each in some])
+    return figure
+
+
+def _draw_axis(
+    axes: "Axes", axis: str, models: Sequence[Sized], families: Mapping[str, Series]
+) -> tuple["Axes", Sequence[Sized], list[tuple[float, float]]]:
+    """Draw ranks over one quantity; return the axes, the models and their points."""
+    points = [(float(getattr(each.size, axis)), each.rank.value) for each in models]
+    for each, (x, y) in zip(models, points, strict=True):
+        look = families[each.size.family]
+        axes.plot([x, x], [each.rank.low, each.rank.high], color=look.color, linewidth=1.0, zorder=2)
+        axes.plot(x, y, markersize=6, zorder=3, **mark_model(look, each.size.kind))
+    axes.set_xscale("log")
+    axes.set_xlabel(_AXES[axis])
+    ends = [
+        n for each in models for n in (each.rank.value, each.rank.low, each.rank.high) if math.isfinite(n)
+    ]
+    scale_axis(axes, "y", ends)
+    _mark_powers(axes, [x for x, _ in points])
+    return axes, models, points
+
+
+def _mark_powers(axes: "Axes", values: Sequence[float]) -> None:
+    """Put ticks at 1, 2 and 5 times powers of ten, in words such as `2M`, no more than fit."""
+    low, high = min(values) / 1.4, max(values) * 1.4
+    axes.set_xlim(low, high)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    wide = high / low > 200
+    ticks = [step * 10.0**power for power in decades for step in ((1,) if wide else (1, 2, 5))]
+    axes.set_xticks([tick for tick in ticks if low <= tick <= high])
+    axes.xaxis.set_major_formatter(lambda value, _: format_count(value))
+    axes.minorticks_off()
+
+
+def format_count(value: float) -> str:
+    """Format a large number in words such as `124M` or `1.5T`."""
+    for size, unit in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+def _list_models(axes: "Axes", models: Sequence[Sized], numbers: Mapping[str, str]) -> None:
+    """Write each model's number and name in a panel of its own."""
+    axes.set_axis_off()
+    text = "\n".join(f"{numbers[each.size.model]}  {clean_name(each.size.model)}" for each in models)
+    axes.text(0, 1, text, fontsize=8, va="top", linespacing=1.5)

@@ -1,0 +1,75 @@
+"""What a comparison shows beside ranks: chat models against their bases, models by size."""
+
+from collections.abc import Mapping
+
+from fathom.config.whole import Config
+from fathom.models.registry import CHAT, Entry
+from fathom.workflow.needs import Needs
+
+FEWEST = 2
+"""Models of known and different size in a figure of sizes."""
+
+
+class Comparing:
+    """What is known of compared models before any of them is scored.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    entries : mapping of str to Entry
+        Rows of the table of models; empty where none of them is used.
+    needs : Needs
+        Knows the shapes of models that are trained here.
+    results : str
+        Folder of the run's results.
+    """
+
+    def __init__(self, config: Config, entries: Mapping[str, Entry], needs: Needs, results: str) -> None:
+        self._config, self._entries, self._needs, self._results = config, entries, needs, results
+
+    @property
+    def chat_pairs(self) -> list[tuple[str, str, str]]:
+        """Chat model, its base and their family, for each chat model whose base is scored too."""
+        scored, found = self._config.models.scored, []
+        for name in scored:
+            entry = self._entries.get(name.removesuffix(CHAT))
+            if entry and entry.base_of and entry.base_of in scored:
+                found.append((name, entry.base_of, entry.family))
+        return found
+
+    @property
+    def titles(self) -> list[tuple[str, str]]:
+        """Domain and title of each benchmark's domain."""
+        domains = self._config.domains
+        return [(name, domains[name].title or name) for name in self._config.benchmark_domains]
+
+    @property
+    def sizes(self) -> list[tuple[str, str, str, int, int]]:
+        """Model, family, kind, parameters and training tokens, 0: unknown, where parameters are known."""
+        described = (self._describe(name) for name in self._config.models.scored)
+        return [each for each in described if each and each[3]]
+
+    def _describe(self, name: str) -> tuple[str, str, str, int, int] | None:
+        """Return what is known of a model: from its row, or from how it is trained here."""
+        models, root, tokens = self._config.models, name, 0
+        while root in models.adapted:
+            root, _, training = models.adapted[root]
+            tokens += training.steps * training.batch * training.sequence
+        if root in models.train:
+            made, shape = models.train[root], self._needs.find_shape(root)
+            tokens += made.steps * made.batch * made.sequence
+            return name, made.architecture, "base", shape.parameters if shape else 0, tokens
+        row = self._entries.get(root.removesuffix(CHAT))
+        if row is None:
+            return None
+        return name, row.family, row.kind, row.parameters or 0, row.tokens + tokens if row.tokens else 0
+
+    def list_figures(self) -> list[str]:
+        """Return the figures that there is data for; none without benchmarks."""
+        if not self._config.benchmark_domains:
+            return []
+        names = ["chat-models"] if self.chat_pairs else []
+        if len({parameters for *_, parameters, _ in self.sizes}) >= FEWEST:
+            names += [f"{domain}.sizes" for domain in self._config.benchmark_domains]
+        return [f"{self._results}/figures/{name}.png" for name in names]

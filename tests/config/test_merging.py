@@ -1,0 +1,80 @@
+"""Lists of models and domains on the command line, in place of sections."""
+
+import pytest
+import yaml
+
+from fathom.config.merging import choose, merge_files
+from fathom.config.whole import read_config
+from fathom.errors import InputError
+
+FILE = {
+    "corpus": {"source": "docstrings", "packages": ["numpy"]},
+    "domains": {
+        "near": {"categories": ["numpy.linalg"]},
+        "far": {"categories": ["numpy.fft"], "benchmark": False, "title": "Far"},
+        "other": {"categories": ["numpy.*"]},
+    },
+    "pairs": {"tokenizer": "small"},
+    "models": {
+        "train": {"small": {"domain": "far"}, "tiny": {"domain": "far"}},
+        "adapt": [{"base": "small", "paths": [["near"], ["near", "far"]]}],
+        "score": ["gpt2"],
+    },
+    "reference": {"near": "near.csv", "other": "other.csv"},
+    "targets": {"against": {"tiny": "small"}, "phrases": {"near": "near", "other": "other"}},
+    "coverage": {"expand": ["other"]},
+}
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "file.yaml"
+    path.write_text(yaml.safe_dump(FILE, sort_keys=False))
+    return str(path)
+
+
+def read(file, **lists):
+    return read_config(choose({**merge_files([file]), **lists}, [file]), file)
+
+
+def test_without_lists_nothing_changes(file):
+    assert choose(FILE, [file]) == FILE
+
+
+def test_models_are_chosen_and_the_others_still_trained(file):
+    config = read(file, models=["small+near", "small", "gpt2-xl"])
+    assert config.models.scored == ["small+near", "small", "gpt2-xl"]
+    assert list(config.models.train) == ["small", "tiny"]
+    assert config.models.path_ends == {"small+near": "small"}
+    assert config.compared_models == {"small+near": "small"}  # the other of targets.against is not scored
+    assert config.layer_models == ["small+near", "small", "gpt2-xl"]
+    every = read(file)
+    assert every.models.scored == ["small", "tiny", "small+near", "small+near+far", "gpt2"]
+    assert list(every.compared_models) == ["small+near", "small+near+far", "tiny"]
+
+
+def test_chosen_domains_have_a_benchmark_and_unknown_names_are_categories(file):
+    config = read(file, domains=["far", "numpy.random"])
+    assert config.benchmark_domains == ["far", "numpy.random"]
+    assert list(config.domains) == ["near", "far", "other", "numpy.random"]
+    assert config.domains["far"].title == "Far"
+    assert config.domains["numpy.random"].categories == ["numpy.random"]
+    # what is said of other domains is forgotten
+    assert config.reference == {} and config.targets.phrases == {} and config.coverage.expand == []
+    assert read(file, domains=["near"]).reference == {"near": "near.csv"}
+
+
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [
+        ({"models": []}, "the list is empty"),
+        ({"models": ["small", "small"]}, "'small' is given twice"),
+        ({"domains": [{"near": 1}]}, "{'near': 1} is no name"),
+        ({"domains": ["neear"]}, "there is no domain 'neear'"),
+        ({"domains": ["numpy.*"]}, "String should match pattern"),
+    ],
+)
+def test_a_wrong_list_is_named(file, lists, message):
+    with pytest.raises(InputError) as caught:
+        read(file, **lists)
+    assert message in str(caught.value)

@@ -1,0 +1,64 @@
+"""The figure of chat models less their bases: signs, panels, and that nothing is cut."""
+
+import itertools
+
+import pytest
+from tests.figures.frames import list_cut
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.chat_models import TABLE_COLUMNS, Pair, draw_taxes, plot_taxes, read_taxes
+from fathom.figures.style import use_style
+from fathom.io.contracts.scoring import COMPARISON_COLUMNS
+from fathom.io.files import read_delimited, write_delimited
+
+PAIRS = [
+    Pair("Qwen2-1.5B-Instruct", "Qwen2-1.5B", "qwen2"),
+    Pair("Llama-3.1-8B-Instruct@chat", "Llama-3.1-8B", "llama-3"),
+]
+
+
+@pytest.fixture
+def comparisons(tmp_path):
+    (first, base, _), (second, other, _) = PAIRS
+    rows = []
+    for domain, variant in itertools.product(("cs.AI", "law"), ("tf", "tfidf")):
+        for aggregate in ("trimmed_mean", "geometric_mean"):
+            told = (domain, variant, "rank", aggregate)
+            rows.append((*told, base, first, 40, 10, 70, 0.01, "yes"))  # the chat model is worse
+            rows.append((*told, second, other, 5, -20, 30, 0.6, "no"))  # the chat model is better
+            rows.append((*told, second, base, 90, 50, 120, 0.001, "yes"))  # no pair
+        rows.append((domain, variant, "probability", "trimmed_mean", base, first, 0.1, 0, 0.2, 0.01, "yes"))
+    write_delimited(tmp_path / "comparisons.csv", COMPARISON_COLUMNS, rows, ",")
+    return tmp_path / "comparisons.csv"
+
+
+def test_a_chat_model_that_is_worse_stands_right_of_0(comparisons, tmp_path):
+    taxes = read_taxes(comparisons, PAIRS)
+    assert len(taxes) == 2 * 2 * 2 * 2
+    assert {(tax.difference, tax.low, tax.high) for tax in taxes if tax.pair == PAIRS[0]} == {(40, 10, 70)}
+    assert {(tax.difference, tax.low, tax.high) for tax in taxes if tax.pair == PAIRS[1]} == {(-5, -30, 20)}
+    files = [tuple(tmp_path / f"{name}.{kind}" for kind in ("pdf", "png", "csv")) for name in "ab"]
+    for some in files:
+        plot_taxes(taxes, {"law": "Law", "cs.AI": "AI"}, some, Summary())
+    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
+    rows = read_delimited(files[0][2], ",", TABLE_COLUMNS)
+    assert {(row["chat"], row["difference"]) for row in rows} == {
+        (PAIRS[0].chat, "40"),
+        (PAIRS[1].chat, "-5"),
+    }
+
+
+def test_each_domain_has_a_panel_and_nothing_is_cut(comparisons):
+    with use_style():
+        figure = draw_taxes(read_taxes(comparisons, PAIRS), {"law": "Law", "cs.AI": "AI"}, Summary())
+        figure.draw_without_rendering()
+    assert [axes.get_title() for axes in figure.axes] == ["Law", "AI"]
+    lines = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata()) == len(PAIRS)]
+    assert {tuple(line.get_xdata()) for line in lines if line.get_marker() in ("o", "s")} == {(40, -5)}
+    assert list_cut(figure) == []
+
+
+def test_models_that_are_not_compared_are_refused(comparisons):
+    with pytest.raises(InputError, match="no chat model is compared with its base"):
+        read_taxes(comparisons, [Pair("gpt2", "gpt2-xl", "gpt2")])

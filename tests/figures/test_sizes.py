@@ -1,0 +1,80 @@
+"""The figure of models by size: what stands where, and that nothing is cut."""
+
+import pytest
+from tests.figures.frames import list_cut
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.rank_values import ModelRanks, Rank
+from fathom.figures.sizes import (
+    TABLE_COLUMNS,
+    draw_sizes,
+    format_count,
+    join_sizes,
+    plot_sizes,
+    read_size,
+)
+from fathom.figures.style import use_style
+from fathom.io.files import read_delimited
+
+ROWS = [
+    ("gpt2", "gpt2", "base", 124e6, 0), ("gpt2-xl", "gpt2", "base", 1.56e9, 0),
+    ("Qwen2-1.5B", "qwen2", "base", 1.54e9, 7e12), ("Qwen2-1.5B-Instruct", "qwen2", "chat", 1.54e9, 7e12),
+    ("Llama-3.1-8B", "llama-3", "base", 8.03e9, 15e12), ("OLMo-2-1124-7B", "", "base", 7.3e9, 4e12),
+]  # fmt: skip
+RANKS = (900, 400, 210, 260, 80, 110)
+
+
+@pytest.fixture
+def models():
+    ranks = [
+        ModelRanks(row[0], {"tf": Rank(rank, 0.8 * rank, 1.3 * rank, 500)})
+        for row, rank in zip(ROWS, RANKS, strict=True)
+    ]
+    strangers = [ModelRanks("unknown", {"tf": Rank(1, 1, 1, 500)})]
+    return join_sizes([*ranks, *strangers], [read_size([str(each) for each in row]) for row in ROWS])
+
+
+def test_models_stand_over_their_size_and_unknown_tokens_are_left_out(models):
+    assert [each.size.parameters for each in models] == sorted(row[3] for row in ROWS)
+    with use_style():
+        figure = draw_sizes(models, "Law", Summary())
+        figure.draw_without_rendering()
+    parameters, tokens, names = figure.axes
+    drawn = [
+        {(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines if len(line.get_xdata()) == 1}
+        for axes in (parameters, tokens)
+    ]
+    assert drawn[0] == {(row[3], rank) for row, rank in zip(ROWS, RANKS, strict=True)}
+    assert drawn[1] == {(row[4], rank) for row, rank in zip(ROWS, RANKS, strict=True) if row[4]}
+    assert [label.get_text() for label in tokens.get_xticklabels()] == ["5T", "10T", "20T"]
+    assert names.texts[0].get_text().startswith("1  gpt2\n2  Qwen2-1.5B")
+    assert list_cut(figure) == []
+
+
+def test_numbers_are_beside_the_figure_and_the_same_again(models, tmp_path):
+    files = [tuple(tmp_path / f"{name}.{kind}" for kind in ("pdf", "png", "csv")) for name in "ab"]
+    for some in files:
+        plot_sizes(models, "Law", some, Summary())
+    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
+    rows = read_delimited(files[0][2], ",", TABLE_COLUMNS)
+    assert rows[0] == dict(
+        zip(
+            TABLE_COLUMNS, ("gpt2", "gpt2", "base", "124000000", "", "900", "720", "1170", "500"), strict=True
+        )
+    )
+
+
+@pytest.mark.parametrize("row", [("a", "f", "base", "x", "0"), ("a", "f", "base", "0", "0")])
+def test_a_wrong_size_is_refused(row):
+    with pytest.raises(InputError, match="--model a"):
+        read_size(row)
+
+
+def test_one_model_is_too_few(models):
+    with pytest.raises(InputError, match="fewer than two models"):
+        join_sizes([ModelRanks("gpt2", {"tf": Rank(1, 1, 1, 9)})], [each.size for each in models])
+
+
+def test_counts_are_short():
+    assert [format_count(n) for n in (124e6, 1.5e12, 2e9, 800)] == ["124M", "1.5T", "2B", "800"]

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from fathom.config.benchmark import VARIANTS, Pairs
+from fathom.config.claims import UNUSED
 from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.files import write_json
 from fathom.io.row_groups import scan_groups, select_rows
@@ -16,27 +17,24 @@ def main(arguments: argparse.Namespace) -> None:
     import polars as pl
 
     from fathom.benchmark.pairs import make_pairs, write_pairs
+    from fathom.benchmark.set_aside import split_matches
     from fathom.benchmark.vocabulary import read_vocabulary
-    from fathom.models.folders import fingerprint_folder, load_tokenizer
-
-    tokenizer = load_tokenizer(arguments.tokenizer)
-
-    def encode_offsets(sentences: list[str]) -> list[list[tuple[int, int]]]:
-        encoded = tokenizer(sentences, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        offsets: list[list[tuple[int, int]]] = encoded["offset_mapping"]
-        return offsets
+    from fathom.models.folders import fingerprint_folder, load_offsets
 
     def find_dates(documents: Collection[str]) -> dict[str, str]:
         wanted = pl.col("doc_id").is_in(pl.Series(sorted(documents), dtype=pl.String).implode())
         return dict(select_rows(arguments.index, ["doc_id", "date"], wanted).iter_rows())
 
+    matches = scan_groups(arguments.sentences, "keyword", [column.name for column in MATCHES])
+    if arguments.set_aside:
+        matches = split_matches(matches, arguments.set_aside, arguments.variant == UNUSED)
     benchmark = make_pairs(
-        scan_groups(arguments.sentences, "keyword", [column.name for column in MATCHES]),
+        matches,
         read_vocabulary(arguments.vocabulary),
         find_dates,
         arguments.variant,
         read_settings(arguments.settings, Pairs),
-        encode_offsets,
+        load_offsets(arguments.tokenizer),
     )
     write_pairs(benchmark.pairs, arguments.output, arguments.json_lines)
     write_json(arguments.report, {**benchmark.report, "tokenizer": fingerprint_folder(arguments.tokenizer)})
@@ -50,7 +48,15 @@ if __name__ == "__main__":
     parser.add_argument(
         "--tokenizer", type=Path, required=True, help="folder of the smallest model's tokenizer"
     )
-    parser.add_argument("--variant", choices=VARIANTS, required=True, help="variant of the benchmark")
+    parser.add_argument(
+        "--variant", choices=(*VARIANTS, UNUSED), required=True, help="variant of the benchmark"
+    )
+    parser.add_argument(
+        "--set-aside",
+        type=float,
+        default=0.0,
+        help="share of the documents that is set aside: unused takes pairs from them, others do not",
+    )
     parser.add_argument("--output", type=Path, required=True, help="pairs.parquet to write")
     parser.add_argument("--json-lines", type=Path, required=True, help="pairs.jsonl to write")
     parser.add_argument("--report", type=Path, required=True, help="pairs.json to write (counts)")

@@ -13,7 +13,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import write_delimited
 from fathom.scoring.correlations import (
-    _MEASURES,
+    ROW_STATISTICS,
     STATISTICS,
     correlate_series,
     read_series,
@@ -33,7 +33,7 @@ SETTINGS = Summary(rounds=200)
 def test_each_row_is_that_of_scipy(points: list[tuple[int, int]]) -> None:
     first, second = np.array(points, dtype=float).T
     for name in STATISTICS:
-        found = _MEASURES[name](first[None], second[None])[0]
+        found = ROW_STATISTICS[name](first[None], second[None])[0]
         if np.ptp(first) == 0 or np.ptp(second) == 0:
             assert np.isnan(found)
         else:
@@ -60,7 +60,7 @@ def test_three_models_have_no_interval_and_two_no_correlation() -> None:
 
 def test_a_large_constant_row_has_no_correlation() -> None:
     first = np.full((1, 7), 1e6 + 0.1)
-    assert np.isnan(_MEASURES["pearson"](first, np.arange(7.0)[None]))
+    assert np.isnan(ROW_STATISTICS["pearson"](first, np.arange(7.0)[None]))
 
 
 def test_only_models_of_both_series_count(caplog: pytest.LogCaptureFixture) -> None:

@@ -199,6 +199,17 @@ def test_controls_of_a_text_are_planned():
     assert jobs.count("compare_controls") == jobs.count("plot_controls") == 1
 
 
+def test_claims_are_planned_with_references_that_the_one_job_scores():
+    done = plan("follow", "--forceall", "--configfile", "config/claims-demo.yaml")
+    jobs = JOB.findall(done.stdout)
+    assert (jobs.count("adapt_model"), jobs.count("score_model")) == (5 * 5, 5 * 5 + 1)
+    once = ("make_unused_pairs", "draw_clozes", "judge_claims", "plot_claims")
+    assert all(jobs.count(name) == 1 for name in once) and jobs.count("find_overlap") == 4
+    assert "/scores/clozes/gpt2-small.parquet" in done.stdout
+    without = plan(*EVERYTHING).stdout
+    assert not {*once} & {*JOB.findall(without)}
+
+
 def test_without_held_out_text_no_perplexity_is_planned():
     folds = "{benchmark: 0.6, adapt-train: 0.35, adapt-valid: 0.05, adapt-test: 0}"
     done = plan("--forceall", "--config", "run=plan", f"corpus={{folds: {folds}}}")

@@ -84,6 +84,22 @@ def test_controls_of_a_text_have_texts_and_names_of_their_own_and_are_compared()
         outputs(models=models)
 
 
+def test_references_for_claims_are_scored_but_no_benchmarks():
+    adapt = [{"base": "tiny", "paths": [["near"], ["far"]], "seeds": 3}]
+    changes = {"models": {**VALUES["models"], "adapt": adapt}, "claims": {"unused": 0.2, "clozes": 50}}
+    found, plain = outputs(**changes), outputs(models=changes["models"])
+    references = [("near", "unused"), ("near", "clozes")]
+    assert found.benchmarks == plain.benchmarks == plain.scored_benchmarks
+    assert found.scored_benchmarks == [*plain.benchmarks, *references]
+    assert found.scored == plain.scored and found.followed == plain.followed
+    assert set(found.claimed) - set(found.followed) == {
+        (*place, model) for place in references for model in found.followed_models
+    }
+    made = ["results/demo/following/claims.csv", "results/demo/figures/near.claims.png"]
+    assert found.studies.list_claims() == made and set(made) <= set(found.list_following())
+    assert plain.studies.list_claims() == []
+
+
 def test_a_family_of_adapted_models_is_drawn_and_paths_with_checkpoints_over_each_other():
     adapt = [
         {"base": "tiny", "paths": [["near"], ["far"], ["near", "far"]], "checkpoints": 10},

@@ -227,11 +227,12 @@ rule make_pairs:
         runtime=grow(120),
     params:
         settings=settings.of("pairs"),
+        set_aside=f"--set-aside {CONFIG.claims.unused}" if CONFIG.claims.unused else "",
     shell:
         "python {input.code[0]:q} --sentences {input.sentences:q} --vocabulary {input.vocabulary:q}"
         " --index {input.index} --tokenizer {input.tokenizer:q} --variant {wildcards.variant}"
-        " --settings {params.settings:q} --output {output.pairs:q} --json-lines {output.lines:q}"
-        " --report {output.report:q} --log {log:q}"
+        " --settings {params.settings:q} {params.set_aside} --output {output.pairs:q}"
+        " --json-lines {output.lines:q} --report {output.report:q} --log {log:q}"
 
 
 if OUTPUTS.texts.list_trained():

@@ -9,6 +9,7 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.claims import CLOZES, UNUSED
 from fathom.config.following import STAGE_KINDS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.merging import choose
@@ -284,7 +285,7 @@ def of_benchmarks(path):
     """Return a path for each benchmark; DOMAIN and VARIANT stand for its own."""
     return [
         path.replace("DOMAIN", domain).replace("VARIANT", variant)
-        for domain, variant in OUTPUTS.benchmarks
+        for domain, variant in OUTPUTS.scored_benchmarks
     ]
 
 
@@ -322,6 +323,6 @@ def fetched_once(files):
 
 wildcard_constraints:
     domain=one_of(CONFIG.domains),
-    variant=one_of([*VARIANTS, REFERENCE]),
+    variant=one_of([*VARIANTS, REFERENCE, UNUSED, CLOZES]),
     part=one_of(INPUTS.parts),
     slice=one_of(INPUTS.slices),

@@ -4,14 +4,14 @@ In:  <results>/models/{model}/model.json, <results>/{domain}/benchmark/{variant}
      <results>/corpus/texts/{domain}.parquet, <results>/{domain}/sentences.parquet
 Out: <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet,
      <results>/{summary,comparisons,groups,correlations}.csv, <results>/following/{following.parquet,{track}.relations.csv},
-     <results>/following/{controls,control-contrasts}.csv,
+     <results>/following/{controls,control-contrasts}.csv, <results>/following/{claims,claim-correlations,claim-models}.csv,
      <results>/{domain}/targets/{changes.parquet,target-groups.csv,best-and-worst.csv}
 """
 
-# what is scored together: most sentences of TF and TF-IDF are the same; experts' pairs share none
+# what is scored together: most sentences of TF and TF-IDF are the same; references share none
 TOGETHER = [
-    f"{domain}.{REFERENCE}" if variant == REFERENCE else domain
-    for domain, variant in OUTPUTS.benchmarks
+    domain if variant in VARIANTS else f"{domain}.{variant}"
+    for domain, variant in OUTPUTS.scored_benchmarks
 ]
 HELD_OUT = CONFIG.benchmark_domains if OUTPUTS.held_out else []
 
@@ -251,6 +251,49 @@ rule compare_controls:
         "python {input.code[0]:q} {params.scores} {params.overlap} {params.perplexity}"
         " {params.attribute_rates} --settings {params.settings:q} --output {output.table}"
         " --contrasts {output.contrasts} --log {log}"
+
+
+rule judge_claims:
+    input:
+        code=sources("judge_claims"),
+        scores=OUTPUTS.name_claimed(),
+        overlap=[
+            OUTPUTS.studies.name_overlap(*benchmark)
+            for benchmark in OUTPUTS.scored_benchmarks
+        ],
+        perplexity=FOLLOWED["perplexity"],
+        attribute_rates=FOLLOWED["attribute_rates"],
+    output:
+        claims=report(
+            "<results>/following/claims.csv",
+            caption="../report/claims.rst",
+            category="Models",
+            labels={"table": "the papers' claims"},
+        ),
+        correlations="<results>/following/claim-correlations.csv",
+        models="<results>/following/claim-models.csv",
+    log:
+        "<logs>/judge_claims.log",
+    benchmark:
+        "<timings>/judge_claims.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(60),
+    params:
+        settings=settings.of_claims(),
+        scores=options("scores", OUTPUTS.claimed, "scores"),
+        overlap=options("overlap", OUTPUTS.scored_benchmarks, "overlap"),
+        perplexity=options("perplexity", OUTPUTS.followed_texts, "perplexity"),
+        attribute_rates=options(
+            "attribute-rates", OUTPUTS.followed_measures, "attribute_rates"
+        ),
+    shell:
+        "python {input.code[0]:q} {params.scores} {params.overlap} {params.perplexity}"
+        " {params.attribute_rates} --settings {params.settings:q} --output {output.claims}"
+        " --correlations {output.correlations} --models {output.models} --log {log}"
 
 
 rule compare_targets:

@@ -1,8 +1,9 @@
-"""What studies of training need beside a domain's own text: controls of it, and orders of domains.
+"""What studies of training need beside a domain's own text: controls of it, references, orders of domains.
 
 In:  <results>/corpus/index.parquet, <results>/corpus/{texts,training}/{domain}.parquet,
      <results>/{domain}/benchmark/{variant}/vocabulary.tsv
-Out: <results>/{domain}/texts/{text}.parquet, <results>/orders/{study}.{parquet,yaml}
+Out: <results>/{domain}/texts/{text}.parquet, <results>/{domain}/benchmark/{unused,clozes}/pairs.{parquet,jsonl,json},
+     <results>/orders/{study}.{parquet,yaml}
 """
 
 
@@ -32,6 +33,50 @@ rule change_texts:
     shell:
         "python {input.code[0]:q} --texts {input.texts:q} --vocabularies {input.vocabularies:q}"
         " --text {wildcards.text} --settings {params.settings:q} --output {output.texts:q} --log {log:q}"
+
+
+# pairs from documents that are set aside, with the vocabulary of TF
+use rule make_pairs as make_unused_pairs with:
+    input:
+        code=sources("make_pairs"),
+        sentences="<results>/{domain}/sentences.parquet",
+        vocabulary="<results>/{domain}/benchmark/tf/vocabulary.tsv",
+        index="<results>/corpus/index.parquet",
+        tokenizer=f"<results>/models/{CONFIG.pairs.tokenizer}/tokenizer",
+    wildcard_constraints:
+        variant=UNUSED,
+
+
+rule draw_clozes:
+    input:
+        code=sources("draw_clozes"),
+        texts="<results>/corpus/texts/{domain}.parquet",
+        index="<results>/corpus/index.parquet",
+        tokenizer=f"<results>/models/{CONFIG.pairs.tokenizer}/tokenizer",
+        wordlists=[f"{WORDLISTS}/{name}.txt" for name in ["stopwords", "function"]],
+    output:
+        pairs="<results>/{domain}/benchmark/clozes/pairs.parquet",
+        lines="<results>/{domain}/benchmark/clozes/pairs.jsonl",
+        report="<results>/{domain}/benchmark/clozes/pairs.json",
+    log:
+        "<logs>/draw_clozes/{domain}.log",
+    benchmark:
+        "<timings>/draw_clozes/{domain}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(60),
+    params:
+        settings=settings.of("pairs", "sentences"),
+        clozes=CONFIG.claims.clozes,
+        wordlists=folder_of("wordlists"),
+    shell:
+        "python {input.code[0]:q} --texts {input.texts:q} --count {params.clozes} --index {input.index}"
+        " --tokenizer {input.tokenizer:q} --wordlists {params.wordlists:q}"
+        " --settings {params.settings:q} --output {output.pairs:q} --json-lines {output.lines:q}"
+        " --report {output.report:q} --log {log:q}"
 
 
 rule average_abstracts:

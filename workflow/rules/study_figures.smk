@@ -1,9 +1,9 @@
 """Figures of adapted models and of models that are followed while they learn, from finished tables only.
 
-In:  <results>/summary.csv, <results>/following/{following.parquet,{track}.relations.csv,controls.csv},
+In:  <results>/summary.csv, <results>/following/{following.parquet,{track}.relations.csv,controls.csv,claims.csv},
      <results>/{domain}/targets/, <results>/orders/{study}.parquet
 Out: <results>/figures/{domain}.following.{track}.{pdf,png,csv}, {domain}.targets.{model}.{pdf,png,csv},
-     {domain}.controls.{pdf,png,csv}, {domain}.adapted.{base}.{statistic}.{pdf,png,csv},
+     {domain}.controls.{pdf,png,csv}, {domain}.claims.{pdf,png,csv}, {domain}.adapted.{base}.{statistic}.{pdf,png,csv},
      {domain}.paths.{base}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv}
 """
 
@@ -185,6 +185,40 @@ rule plot_controls:
         title=title,
     shell:
         "python {input.code[0]:q} --controls {input.table} --contrasts {input.contrasts}"
+        " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_claims:
+    input:
+        code=sources("plot_claims"),
+        style=STYLE,
+        claims="<results>/following/claims.csv",
+        correlations="<results>/following/claim-correlations.csv",
+    output:
+        pdf="<results>/figures/{domain}.claims.pdf",
+        png=report(
+            "<results>/figures/{domain}.claims.png",
+            caption="../report/claim-figure.rst",
+            category="Models",
+            labels={"figure": "the papers' claims", "domain": "{domain}"},
+        ),
+        table="<results>/figures/{domain}.claims.csv",
+    log:
+        "<logs>/plot_claims/{domain}.log",
+    benchmark:
+        "<timings>/plot_claims/{domain}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+    shell:
+        "python {input.code[0]:q} --claims {input.claims} --correlations {input.correlations}"
         " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
         " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until, find_targets, find_terms
-from fathom.config.benchmark import Pairs, Variant
+from fathom.config.benchmark import Pairs
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_text, write_json_lines
@@ -47,7 +47,7 @@ def make_pairs(
     matches: Iterable[tuple[str, pl.DataFrame]],
     vocabulary: Mapping[str, frozenset[str]],
     find_dates: Callable[[Collection[str]], Mapping[str, str]],
-    variant: Variant,
+    variant: str,
     settings: Pairs,
     encode_offsets: EncodeOffsets,
 ) -> PairSet:
@@ -65,8 +65,8 @@ def make_pairs(
         Terms of each keyword, without their leading spaces.
     find_dates : callable
         Returns the dates of documents by id.
-    variant : {"tf", "tfidf"}
-        The vocabulary that `vocabulary` holds.
+    variant : str
+        tf or tfidf, the vocabulary that `vocabulary` holds; or unused, for documents that are set aside.
     settings : Pairs
         Quota and limits.
     encode_offsets : callable

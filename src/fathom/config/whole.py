@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from pydantic_core import PydanticCustomError
 
 from fathom.config.benchmark import Embedding, Keywords, Matches, Pairs, Sentences, Vocabulary
+from fathom.config.claims import Claims, list_conditions
 from fathom.config.corpus import Corpus, Domain
 from fathom.config.coverage import Coverage
 from fathom.config.layers import Layers, TunedLens
@@ -56,6 +57,7 @@ class Config(Section):
     attribute_rate: AttributeRate = AttributeRate()
     summary: Summary = Summary()
     targets: Targets = Targets()
+    claims: Claims = Claims()
     layers: Layers = Layers()
     lens: TunedLens = TunedLens()
     coverage: Coverage = Coverage()
@@ -96,6 +98,7 @@ class Config(Section):
                     key = f"models.adapt.{place}.text = {adaptation.text}"
                     raise ValueError(f"{key}: {domain} has no benchmark, so no terms")
         self._check_studies(texts)
+        self._check_claims(texts)
         if self.corpus.source == "arxiv" and self.dump is None:
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")
         if self.previous == self.run:
@@ -125,6 +128,21 @@ class Config(Section):
                 _require(domain, texts, f"{key}.candidates")
             for domain in study.order:
                 _require(domain, texts, f"{key}.order")
+
+    def _check_claims(self, texts: dict[str, Any]) -> None:
+        """Raise `ValueError` if claims name a domain that there is not, or cannot be checked at all."""
+        for name, others in self.claims.near.items():
+            _require(name, dict.fromkeys(self.benchmark_domains), "claims.near", "domain with a benchmark")
+            for domain in others:
+                _require(domain, texts, f"claims.near.{name}")
+                if domain == name:
+                    raise ValueError(f"claims.near.{name}: it is the domain itself; name others")
+        if self.claims.clozes and not self.corpus.folds.adapt_valid:
+            raise ValueError("claims.clozes: corpus.folds.adapt-valid is 0, so there is no text to draw from")
+        if self.claims.references and not list_conditions(self.models):
+            raise ValueError(
+                "claims: no entry of models.adapt has several seeds or checkpoints to check them on"
+            )
 
     @model_validator(mode="after")
     def _compare_what_exists(self) -> Self:

@@ -1,6 +1,6 @@
 """Model folders: their files, fingerprint, tokenizer. Safetensors only, no remote code."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,24 @@ def load_tokenizer(folder: Path | str) -> Any:
     if not tokenizer.is_fast:
         raise InputError("not a fast tokenizer", str(folder), "convert it: a tokenizer.json is needed")
     return tokenizer
+
+
+def load_offsets(folder: Path | str) -> Callable[[list[str]], list[list[tuple[int, int]]]]:
+    """Return what says where the tokens of texts start and end, in characters, without special tokens.
+
+    Raises
+    ------
+    InputError
+        As :func:`load_tokenizer`.
+    """
+    tokenizer = load_tokenizer(folder)
+
+    def encode_offsets(texts: list[str]) -> list[list[tuple[int, int]]]:
+        encoded = tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        offsets: list[list[tuple[int, int]]] = encoded["offset_mapping"]
+        return offsets
+
+    return encode_offsets
 
 
 def save_model(folder: Path | str, model: Any, tokenizer: Any) -> None:

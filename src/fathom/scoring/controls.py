@@ -19,12 +19,12 @@ from fathom.scoring.following import Measured, Place, Series, average_seeds
 from fathom.scoring.statistics import find_interval
 from fathom.scoring.summaries import format_number
 
-_LOW_IS_BEST = (*FACTORS, "bits_per_byte")
+LOW_IS_BEST = (*FACTORS, "bits_per_byte")
 
 
 def measure_gain(metric: str, series: Series, base: Series) -> Series:
     """Return how much better a model is than its base, as ln of the factor or as difference."""
-    sign = -1.0 if metric in _LOW_IS_BEST else 1.0
+    sign = -1.0 if metric in LOW_IS_BEST else 1.0
     if metric in FACTORS:
         value = float(np.log(series.value / base.value))
         return Series(sign * value, sign * np.log(series.drawn / base.drawn), series.items)
@@ -101,9 +101,11 @@ def compare_conditions(
         for condition, each in whole.items():
             seeds = 1 if condition == BASE else len(ends[conditions[condition]])
             gain = gained[condition]
-            numbers = (*_estimate(each, settings), *_estimate(gain, settings))
+            numbers = (*estimate_series(each, settings), *estimate_series(gain, settings))
             share = (
-                _estimate(_divide(gain, gained[AS_IS]), settings) if AS_IS in gained else [float("nan")] * 3
+                estimate_series(_divide(gain, gained[AS_IS]), settings)
+                if AS_IS in gained
+                else [float("nan")] * 3
             )
             texts = map(format_number, (*numbers, *share))
             gains.append((*place, base, condition, seeds, *texts, each.items))
@@ -119,7 +121,7 @@ def _contrast(
     without = [name for name in gained if name not in (BASE, AS_IS, ONLY)]
     for first in with_knowledge:
         for second in without:
-            value, low, high = _estimate(
+            value, low, high = estimate_series(
                 Series(
                     gained[first].value - gained[second].value, gained[first].drawn - gained[second].drawn, 0
                 ),
@@ -137,7 +139,7 @@ def _divide(gain: Series, whole: Series) -> Series:
     return Series(value, np.where(np.isfinite(drawn), drawn, np.nan), gain.items)
 
 
-def _estimate(series: Series, settings: Summary) -> tuple[float, float, float]:
+def estimate_series(series: Series, settings: Summary) -> tuple[float, float, float]:
     """Return a value with its interval, NaN if most resamples have none."""
     drawn = series.drawn[~np.isnan(series.drawn)]
     if len(drawn) < len(series.drawn) / 2:

@@ -71,7 +71,7 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
         if count >= MIN_MODELS_FOR_INTERVAL:
             drawn = np.concatenate(
                 [
-                    _MEASURES[name](first[some], second[some])
+                    ROW_STATISTICS[name](first[some], second[some])
                     for some in np.array_split(places, max(1, len(places) // _CHUNK))
                 ]
             )
@@ -123,11 +123,12 @@ def _measure_kendall(first: "Array", second: "Array") -> "Array":
     return np.asarray(numerator / denominator)
 
 
-_MEASURES: dict[str, Callable[["Array", "Array"], "Array"]] = {
+ROW_STATISTICS: dict[str, Callable[["Array", "Array"], "Array"]] = {
     "pearson": _measure_pearson,
     "spearman": _measure_spearman,
     "kendall": _measure_kendall,
 }
+"""What measures a statistic of two arrays of shape (n_resamples, n_models) in each row; NaN if undefined."""
 
 
 def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:

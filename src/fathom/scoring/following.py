@@ -31,11 +31,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MEASURES = (
-    ("rank", tuple(statistic.name for statistic in COMPARED)),
-    ("log_probability", ("mean",)),
-)
-"""What is followed on benchmarks: columns of SCORES, and how they are summed up."""
+RANKS = tuple(statistic.name for statistic in COMPARED)
+"""How ranks are summed up; the other column of SCORES that is followed, log_probability, by its mean."""
 
 
 class Series(NamedTuple):
@@ -62,8 +59,17 @@ def add_scores(parser: argparse.ArgumentParser) -> None:
         add_tables(parser, option, ("DOMAIN", "MODEL"), f"{what} of one model on one domain")
 
 
-def measure_models(arguments: argparse.Namespace, settings: Summary) -> Measured:
+def measure_models(
+    arguments: argparse.Namespace, settings: Summary, ranks: Sequence[str] = RANKS
+) -> Measured:
     """Read the tables of :func:`add_scores` and measure all models by all metrics.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    settings : Summary
+    ranks : sequence of str
+        Names of the statistics that sum up ranks.
 
     Raises
     ------
@@ -71,7 +77,7 @@ def measure_models(arguments: argparse.Namespace, settings: Summary) -> Measured
         If a table is not what it should be, or models were measured on different items.
     """
     scores = leave_out_overlap(read_ranks(arguments.scores), arguments.overlap, settings)
-    measured = measure_ranks(scores, settings)
+    measured = measure_ranks(scores, settings, ranks)
     measured |= measure_texts(read_baselines(arguments.perplexity, PERPLEXITY), settings)
     return measured | measure_rates(read_baselines(arguments.attribute_rates, ATTRIBUTE_RATES), settings)
 
@@ -88,7 +94,7 @@ def read_ranks(files: Sequence[tuple[str, str, str, str]]) -> dict[Key, pl.DataF
     InputError
         If a file is not a score table, or models of a benchmark were scored on different pairs.
     """
-    columns = ["pair_id", "keyword", *(metric for metric, _ in MEASURES)]
+    columns = ["pair_id", "keyword", "rank", "log_probability"]
     scores = {
         (domain, variant, model): read_table(path, SCORES, columns).sort("pair_id")
         for domain, variant, model, path in files
@@ -99,7 +105,9 @@ def read_ranks(files: Sequence[tuple[str, str, str, str]]) -> dict[Key, pl.DataF
     return scores
 
 
-def measure_ranks(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> Measured:
+def measure_ranks(
+    scores: Mapping[Key, pl.DataFrame], settings: Summary, ranks: Sequence[str] = RANKS
+) -> Measured:
     """Return mean ranks and mean log-probability of all models on all benchmarks.
 
     Parameters
@@ -108,11 +116,13 @@ def measure_ranks(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> Meas
         See :func:`read_ranks`.
     settings : Summary
         The bootstrap draws keywords.
+    ranks : sequence of str
+        Names of the statistics that sum up ranks.
     """
     found: Measured = {}
     for (domain, variant, model), frame in scores.items():
         keywords = frame["keyword"].to_list()
-        for metric, aggregates in MEASURES:
+        for metric, aggregates in (("rank", ranks), ("log_probability", ("mean",))):
             sample, drawn = resample_values(frame[metric].to_numpy(), keywords, settings, aggregates)
             for name in aggregates:
                 models = found.setdefault((domain, variant, metric, name), {})
@@ -251,13 +261,20 @@ def _gather_seeds(points: Sequence[Point]) -> Iterator[list[Point]]:
     yield from steps.values()
 
 
-def average_seeds(series: Sequence[Series], settings: Summary) -> Series:
-    """Return the mean over seeds; each resample draws seeds too, the same for all sets of as many seeds."""
+def draw_seeds(count: int, settings: Summary) -> "NDArray[np.int64]":
+    """Draw seeds with replacement; return their places as an array of shape (n_resamples, count)."""
     import numpy as np
 
     digest = hashlib.sha256(f"seeds {settings.seed}".encode()).digest()
     random = np.random.default_rng(int.from_bytes(digest[:8], "little"))
-    chosen = random.integers(len(series), size=(settings.rounds, len(series)))
+    return random.integers(count, size=(settings.rounds, count))
+
+
+def average_seeds(series: Sequence[Series], settings: Summary) -> Series:
+    """Return the mean over seeds; each resample draws seeds too, the same for all sets of as many seeds."""
+    import numpy as np
+
+    chosen = draw_seeds(len(series), settings)
     drawn = np.stack([each.drawn for each in series])
     means = drawn[chosen, np.arange(settings.rounds)[:, None]].mean(axis=1)
     return Series(float(np.mean([each.value for each in series])), means, series[0].items)

@@ -49,6 +49,11 @@ class Outputs:
         ]
 
     @property
+    def scored_benchmarks(self) -> list[tuple[str, str]]:
+        """Domain and variant of all that one job scores a model on: benchmarks, and references for claims."""
+        return [*self.benchmarks, *self.studies.references]
+
+    @property
     def overlapping(self) -> list[tuple[str, str]]:
         """Domain and variant of every benchmark that is held against training text."""
         return self.benchmarks if self.texts.list_trained() else []
@@ -83,6 +88,11 @@ class Outputs:
     def followed(self) -> list[tuple[str, str, str]]:
         """Domain, variant and model of every table of scores of followed models."""
         return [(*benchmark, model) for benchmark in self.benchmarks for model in self.followed_models]
+
+    @property
+    def claimed(self) -> list[tuple[str, str, str]]:
+        """Domain, variant and model of every table of scores that claims are checked on."""
+        return [(*benchmark, model) for benchmark in self.scored_benchmarks for model in self.followed_models]
 
     @property
     def followed_measures(self) -> list[tuple[str, str]]:
@@ -199,7 +209,7 @@ class Outputs:
 
     def name_overlaps(self) -> list[str]:
         """Return the overlap of every benchmark with training text, in the order of `overlapping`."""
-        return [self._path(domain, "benchmark", name, "overlap.parquet") for domain, name in self.overlapping]
+        return [self.studies.name_overlap(*benchmark) for benchmark in self.overlapping]
 
     def name_scores(self) -> list[str]:
         """Return every table of scores, in the order of `scored`."""
@@ -223,6 +233,10 @@ class Outputs:
             "attribute_rates": self._name_tables(rates),
             "pointers": [self.find_pointer(model) for model in self.followed_elsewhere],
         }
+
+    def name_claimed(self) -> list[str]:
+        """Return every table of scores that claims are checked on, in the order of `claimed`."""
+        return self._name_tables(self.claimed)
 
     def _name_tables(self, places: Iterable[tuple[str, str, str]]) -> list[str]:
         """Return tables of scores by domain, variant and model."""
@@ -301,6 +315,7 @@ class Outputs:
             ),
             *self.orders.list_stages(),
             *self.studies.list_controls(),
+            *self.studies.list_claims(),
             *self.studies.list_paths(),
         ]
 

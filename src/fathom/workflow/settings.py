@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fathom.config.benchmark import HOW_TO_EMBED
+from fathom.config.claims import list_conditions
 from fathom.config.controls import find_controls
 from fathom.config.whole import Config
 
@@ -55,6 +56,7 @@ class Settings:
         others = {
             *("previous", "models", "scoring", "perplexity", "attribute_rate", "summary"),
             *("targets", "coverage"),
+            *(() if self._config.claims.unused else ("claims",)),
         }
         values = self._config.model_dump(mode="json", by_alias=True, exclude=others)
         del values["corpus"]["slice_mb"]  # results do not depend on it
@@ -115,6 +117,20 @@ class Settings:
         ]
         values = {"summary": self._dump("summary"), "tracks": self._dump_tracks(tokens)}
         return dump_json(values | {"controls": controls})
+
+    def of_claims(self) -> str:
+        """Return what the claims about adapted models depend on; their texts and training do not matter."""
+        studies = [
+            {
+                "domain": domain,
+                "near": self._config.claims.near.get(domain, []),
+                "conditions": [each.model_dump() for each in conditions],
+            }
+            for domain in self._config.benchmark_domains
+            for conditions in list_conditions(self._config.models).values()
+        ]
+        references = self._config.claims.references
+        return dump_json({"summary": self._dump("summary"), "references": references, "studies": studies})
 
     def of_targets(self) -> str:
         """Return what the comparison of targets depends on."""

@@ -31,6 +31,11 @@ class Studies:
         return [*VARIANTS, *written]
 
     @property
+    def references(self) -> list[tuple[str, str]]:
+        """Domain and variant of what the papers' claims are checked against."""
+        return list(product(self._config.benchmark_domains, self._config.claims.references))
+
+    @property
     def families(self) -> dict[str, list[str]]:
         """Models that are drawn together: a base, if it is scored, and the ends of the paths from it."""
         scored, found = self._config.models.scored, dict[str, list[str]]()
@@ -48,6 +53,17 @@ class Studies:
                 if track in self._config.models.tracks:
                     found.setdefault(adaptation.base, []).append(track)
         return {base: tracks for base, tracks in found.items() if len(tracks) > 1}
+
+    def name_overlap(self, domain: str, variant: str) -> str:
+        """Return the overlap of pairs with training text."""
+        return self._path(domain, "benchmark", variant, "overlap.parquet")
+
+    def list_claims(self) -> list[str]:
+        """Return the table of the papers' claims, and a figure for each domain."""
+        if not self._config.claims.references:
+            return []
+        figures = [f"{domain}.claims.png" for domain in self._config.benchmark_domains]
+        return [self._path("following", "claims.csv"), *(self._path("figures", name) for name in figures)]
 
     def list_controls(self) -> list[str]:
         """Return the tables and figures of models that read controls of a domain's text."""

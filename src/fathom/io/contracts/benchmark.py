@@ -50,7 +50,11 @@ OVERLAP: Contract = (
 PAIRS: Contract = (
     Column("pair_id", _STRING, "hash of keyword, variant, prompt and target", UNIQUE),
     KEYWORD,
-    Column("variant", _STRING, "tf or tfidf, the vocabulary that the target comes from, or reference"),
+    Column(
+        "variant",
+        _STRING,
+        "tf or tfidf, the vocabulary that the target comes from; reference; unused or clozes",
+    ),
     Column("prompt", _STRING, "the sentence up to the target, no blank at its end"),
     Column("target", _STRING, "one blank and the term"),
     DOC_ID,

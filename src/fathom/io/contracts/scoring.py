@@ -160,8 +160,8 @@ and with the reference rank; `stages` counts stages, or minima and maxima.
 """
 
 CONTROL_COLUMNS = (
-    "domain", "variant", "metric", "aggregate", "base", "condition", "seeds", "value", "ci_low", "ci_high",
-    "gain", "gain_low", "gain_high", "share", "share_low", "share_high", "items",
+    "domain", "variant", "metric", "aggregate", "base", "condition", "seeds", "value", "ci_low",
+    "ci_high", "gain", "gain_low", "gain_high", "share", "share_low", "share_high", "items",
 )  # fmt: skip
 """Header of controls.csv: a metric of a model that read a domain's text, a control of it, or another."""
 
@@ -176,3 +176,27 @@ CONTRAST_COLUMNS = (
     "verdict",
 )  # fmt: skip
 """Header of control-contrasts.csv: whether what keeps the knowledge is ahead of what does not."""
+
+CLAIM_COLUMNS = (
+    "domain", "base", "claim", "source", "says", "variant", "metric", "aggregate", "reference", "measured",
+    "value", "ci_low", "ci_high", "claimed", "seeds", "verdict",
+)  # fmt: skip
+"""Header of claims.csv: what a paper says of a metric, the number that decides, and the verdict.
+
+`claimed` is the side of a threshold on which the paper puts the number.
+"""
+
+HOLDS, FAILS, UNCLEAR = VERDICTS = ("holds", "does not", "cannot be told")
+"""Verdicts in claims.csv."""
+
+CLAIM_CORRELATION_COLUMNS = (
+    "domain", "base", "reference", "reference_metric", "reference_aggregate", "variant", "metric",
+    "aggregate", "statistic", "value", "ci_low", "ci_high", "models", "seeds",
+)  # fmt: skip
+"""Header of claim-correlations.csv: how a metric goes with a reference over models; 1 if both agree."""
+
+CLAIM_MODEL_COLUMNS = (
+    "domain", "base", "model", "role", "variant", "metric", "aggregate", "seeds", "value", "ci_low",
+    "ci_high", "gain", "gain_low", "gain_high", "items",
+)  # fmt: skip
+"""Header of claim-models.csv: a metric of models that were adapted alike, in the mean over seeds."""

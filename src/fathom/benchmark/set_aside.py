@@ -1,0 +1,50 @@
+"""Documents that are set aside: pairs from them are a reference for those from all others."""
+
+from collections.abc import Iterable, Iterator
+
+import polars as pl
+
+from fathom.io.files import hash_text
+from fathom.running.program import log
+
+_HASH_RANGE = 16**12
+
+
+def is_set_aside(doc_id: str, share: float) -> bool:
+    """Say whether a document is set aside; a hash of its id decides."""
+    return int(hash_text("set aside", doc_id)[:12], 16) < share * _HASH_RANGE
+
+
+def split_matches(
+    matches: Iterable[tuple[str, pl.DataFrame]], share: float, aside: bool
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the matches of each keyword in documents that are set aside, or in all others.
+
+    A sentence that stands in both kinds of documents is left out of those set aside.
+
+    Parameters
+    ----------
+    matches : iterable of (str, DataFrame)
+        Keywords, each with its matches (contract MATCHES).
+    share : float
+        Share of the documents that is set aside.
+    aside : bool
+        Whether to take those set aside.
+    """
+    taken = repeated = 0
+    for keyword, group in matches:
+        names = [name for name in group["doc_id"].unique().to_list() if is_set_aside(name, share)]
+        flag = pl.col("doc_id").is_in(pl.Series(names, dtype=pl.String).implode())
+        rest = group.filter(~flag)
+        if not aside:
+            yield keyword, rest
+            continue
+        found = group.filter(flag)
+        kept = found.filter(~pl.col("clean").is_in(rest["clean"].implode()))
+        taken, repeated = taken + len(kept), repeated + len(found) - len(kept)
+        yield keyword, kept
+    if aside:
+        log.info(
+            "%s matches in documents set aside; %s more are left out, for others have the same sentence",
+            f"{taken:,}", f"{repeated:,}",
+        )  # fmt: skip

@@ -1,0 +1,66 @@
+"""Settings of the papers' claims about metrics of adapted models, and which models they are checked on."""
+
+from pydantic import Field
+
+from fathom.config.models import Models
+from fathom.config.section import Name, Section
+
+UNUSED, CLOZES = "unused", "clozes"
+"""Variants that are references for the others: pairs from documents set aside, clozes of held-out text."""
+
+
+class Claims(Section):
+    """References that metrics of adapted models are held against [RawCorpora, Sec. 4.1]."""
+
+    unused: float = Field(
+        0.0,
+        ge=0.0,
+        lt=1.0,
+        description="share of a domain's benchmark documents that is set aside: TF and TF-IDF pairs come from"
+        " the others, and pairs from these are a reference, `unused`",
+    )
+    clozes: int = Field(
+        0,
+        ge=0,
+        description="clozes, drawn from documents of fold adapt-valid: a reference of single random words,"
+        " `clozes`",
+    )
+    near: dict[Name, list[Name]] = Field(
+        {},
+        description="domains that are near to a domain with a benchmark; others that models are adapted to"
+        " are far from it",
+    )
+
+    @property
+    def references(self) -> list[str]:
+        """The variants that are references."""
+        return [name for name, given in ((UNUSED, self.unused), (CLOZES, self.clozes)) if given]
+
+
+class Condition(Section):
+    """Models that were adapted in the same way, one for each seed."""
+
+    path: list[str] = Field([], description="domains in the order of training; none for the base")
+    is_end: bool = Field(True, description="whether it is the end of its last stage, not a checkpoint")
+    models: list[str] = Field(description="a model for each seed; the base alone")
+
+
+def list_conditions(models: Models) -> dict[str, list[Condition]]:
+    """Return what models were adapted to, by base: followed paths of `models.adapt`, with texts as they are.
+
+    Each model occurs once; the base comes first.
+    """
+    found: dict[str, dict[str, Condition]] = {}
+    for adaptation in (each for each in models.adapt if each.is_followed and each.text == "as-is"):
+        own = found.setdefault(adaptation.base, {})
+        own.setdefault(adaptation.base, Condition(models=[adaptation.base]))
+        for path in adaptation.paths:
+            names = [adaptation.name_stages(path, seed) for seed in adaptation.list_seeds()]
+            for point in models.tracks.get(names[0][-1], []):
+                if point.stage and point.seed == str(adaptation.list_seeds()[0]):
+                    stage = point.stage - 1
+                    ending = point.model.removeprefix(names[0][stage])
+                    same = [f"{stages[stage]}{ending}" for stages in names]
+                    condition = Condition(path=path[: point.stage], is_end=not ending, models=same)
+                    own.setdefault(point.model, condition)
+    return {base: list(conditions.values()) for base, conditions in found.items()}

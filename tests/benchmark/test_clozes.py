@@ -1,0 +1,94 @@
+"""Clozes of held-out text, and pairs from documents set aside."""
+
+import re
+
+import polars as pl
+import pytest
+
+from fathom.benchmark.clozes import Limits, draw_clozes
+from fathom.benchmark.set_aside import is_set_aside, split_matches
+from fathom.config.benchmark import Pairs, Sentences
+from fathom.corpus.sentences import load_splitter
+from fathom.errors import InputError
+from fathom.io.contracts.benchmark import MATCHES, PAIRS
+from fathom.io.tables import make_empty_table, write_table
+
+PAIRS_SETTINGS = Pairs(tokenizer="any", min_tokens=4, min_characters=20, max_tokens=12)
+LIMITS = Limits(frozenset({"the", "with", "were"}), Sentences(), PAIRS_SETTINGS)
+TEXTS = pl.DataFrame(
+    {
+        "doc_id": ["a", "b", "c"],
+        "text": [
+            "One two three four the with were it 5th k-means user's. Too short here.",  # no word
+            "Alpha beta gamma delta the regression was fitted quickly. Trees were grown with great care.",
+            "Alpha beta gamma delta the regression was fitted quickly. "  # stands in b already
+            "Very late words come after one two three four five six seven eight nine ten kernels.",
+        ],
+    }
+)
+
+
+def encode(sentences):
+    """Return the words of sentences as tokens."""
+    return [[match.span() for match in re.finditer(r"\S+", sentence)] for sentence in sentences]
+
+
+@pytest.fixture(scope="module")
+def splitter():
+    return load_splitter("auto")
+
+
+def test_a_cloze_is_a_content_word_after_enough_of_its_sentence(splitter, tmp_path):
+    found = draw_clozes(TEXTS, 10, LIMITS, splitter, encode)
+    rows = found.pairs.rows(named=True)
+    assert {row["doc_id"] for row in rows} == {"b", "c"} and len(rows) == 3
+    sentences = " ".join(TEXTS["text"])
+    for row in rows:
+        assert row["prompt"] + row["target"] in sentences
+        assert re.fullmatch(" [A-Za-z]{3,}", row["target"]) and row["target"][1:] not in LIMITS.function_words
+        assert 4 <= len(row["prompt"].split()) <= 11
+        assert row["keyword"] == row["doc_id"] and row["variant"] == "clozes"
+    assert found.report["left_out"] == {"no_word": 1, "same_sentence": 1, "too_few_characters": 1}
+    write_table(tmp_path / "pairs.parquet", found.pairs, PAIRS)
+
+
+def test_clozes_do_not_depend_on_the_order_of_documents_and_few_are_among_many(splitter):
+    found = draw_clozes(TEXTS, 10, LIMITS, splitter, encode).pairs
+    assert draw_clozes(TEXTS.reverse(), 10, LIMITS, splitter, encode).pairs.equals(found)
+    few = draw_clozes(TEXTS, 2, LIMITS, splitter, encode)
+    assert len(few.pairs) == 2 and set(few.pairs["pair_id"]) < set(found["pair_id"])
+    assert few.report["left_out"]["count_reached"] >= 1
+
+
+def test_words_are_drawn_not_always_the_same_place(splitter):
+    texts = TEXTS.head(1).with_columns(
+        text=pl.lit(
+            " ".join(f"Model {chr(97 + i) * 5} reads alpha beta gamma delta epsilon." for i in range(20))
+        )
+    )
+    found = draw_clozes(texts, 50, LIMITS, splitter, encode).pairs
+    assert len(found["target"].unique()) > 2
+
+
+def test_no_held_out_text_is_refused(splitter):
+    with pytest.raises(InputError, match="no cloze can be drawn from 0 documents"):
+        draw_clozes(TEXTS.head(0), 10, LIMITS, splitter, encode)
+
+
+def make_matches(rows):
+    schema = make_empty_table(MATCHES).schema
+    return pl.DataFrame([("k", doc, 0, clean, 0.6) for doc, clean in rows], schema, orient="row")
+
+
+def test_documents_set_aside_share_neither_documents_nor_sentences_with_the_others():
+    names = [f"doc{number}" for number in range(200)]
+    aside = [name for name in names if is_set_aside(name, 0.25)]
+    assert 30 < len(aside) < 70 and set(aside) <= {name for name in names if is_set_aside(name, 0.5)}
+    rest = sorted(set(names) - set(aside))
+    rows = [(name, f"sentence of {name}") for name in names] + [(aside[0], "shared"), (rest[0], "shared")]
+    matches = [("k", make_matches(rows))]
+    ((_, unused),) = split_matches(matches, 0.25, aside=True)
+    ((_, others),) = split_matches(matches, 0.25, aside=False)
+    assert set(unused["doc_id"]) == set(aside) and set(others["doc_id"]) == set(rest)
+    assert "shared" not in unused["clean"] and "shared" in others["clean"]
+    assert len(unused) + len(others) == len(rows) - 1

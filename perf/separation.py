@@ -1,14 +1,20 @@
 """Measure how many tokens a statistic needs to tell two models apart, and what 5 % broken pairs do to it.
 
-Reads the scores, pairs and likelihoods of a finished run (`make demo`). For every two models the paired
-bootstrap over keywords (over documents for held-out text) gives the standard error of their difference. It
-falls with the square root of the number of keywords, so the tokens for a two-sided test at 95 % with a power
-of 80 % follow: those of the whole benchmark, times (2.80 standard errors / difference) squared. The power is
-then checked by drawing benchmarks of that size. Prints tables, and writes the numbers by pair of models.
+Reads the scores, pairs and likelihoods of a finished run (`make demo`). Draws clozes, single random words,
+from the held-out text that perplexity is measured on, and scores the run's models on them; `--clozes` keeps
+both. For every two models the paired bootstrap over keywords (over documents for held-out text and clozes)
+gives the standard error of their difference. It falls with the square root of the number of keywords, so the
+tokens for a two-sided test at 95 % with a power of 80 % follow: those of the whole benchmark, times (2.80
+standard errors / difference) squared. The power is then checked by drawing benchmarks of that size. Prints
+tables, and writes the numbers by pair of models.
 """
 
 import argparse
+import json
 import statistics
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from pathlib import Path
@@ -28,8 +34,10 @@ from fathom.scoring.scored_sequences import plan_sequences
 from fathom.scoring.statistics import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Resamples
 from fathom.scoring.summaries import draw_resamples
 
-RUN = Path(__file__).resolve().parents[1] / "results" / "demo"
-DOMAIN = "machine-learning"
+ROOT = Path(__file__).resolve().parents[1]
+RUN = ROOT / "results" / "demo"
+DOMAIN, TOKENIZER = "machine-learning", "gpt2-small"
+CLOZES = 1000  # at most: one for each sentence
 NORMAL = 1.959964 + 0.841621
 BROKEN, DRAWS, FEWEST = 0.05, 20, 10
 COLUMNS = ("benchmark", "statistic", "better", "worse", "difference", "error", "tokens", "clusters", "power")
@@ -58,15 +66,46 @@ def sum_up(statistic: Any, logarithm: bool) -> Callable[[Array, Counts], Array]:
     return measure
 
 
-def read_benchmark(run: Path, variant: str) -> tuple[dict[str, pl.DataFrame], int]:
+def score_clozes(run: Path, folder: Path) -> None:
+    """Draw clozes from the held-out text, and score all models of the run, unless the folder has them."""
+    pairs, scripts = folder / "pairs.parquet", ROOT / "scripts"
+    if not pairs.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = {"pairs": {"tokenizer": TOKENIZER, "max_tokens": 256}}
+        call(
+            scripts / "benchmark" / "draw_clozes.py",
+            *("--texts", run / "corpus" / "texts" / f"{DOMAIN}.parquet", "--fold", "adapt-test"),
+            *("--index", run / "corpus" / "index.parquet", "--wordlists", ROOT / "config" / "wordlists"),
+            *("--tokenizer", run / "models" / TOKENIZER / "tokenizer", "--count", CLOZES),
+            *("--settings", json.dumps(settings), "--output", pairs),
+            *("--json-lines", folder / "pairs.jsonl", "--report", folder / "pairs.json"),
+        )
+    for path in sorted((run / DOMAIN / "scores" / "tf").glob("*.parquet")):
+        scores = folder / "scores" / path.name
+        if not scores.is_file():
+            scores.parent.mkdir(exist_ok=True)
+            call(
+                scripts / "scoring" / "score_model.py",
+                *("--model", run / "models" / path.stem / "model.json", "--pairs", DOMAIN, pairs, scores),
+                *(
+                    "--wordlists",
+                    ROOT / "config" / "wordlists",
+                    "--finished",
+                    folder / "finished" / path.stem,
+                ),
+            )
+
+
+def call(*parts: object) -> None:
+    """Run a program of the project."""
+    subprocess.run([sys.executable, *map(str, parts)], check=True)
+
+
+def read_benchmark(scored: Path, pairs_file: Path, run: Path) -> tuple[dict[str, pl.DataFrame], int]:
     """Return the scores of all models, by pair id, and the tokens that a model reads for them."""
-    folder = run / DOMAIN
-    scores = {
-        path.stem: pl.read_parquet(path).sort("pair_id")
-        for path in sorted((folder / "scores" / variant).glob("*.parquet"))
-    }
-    pairs = read_pairs(folder / "benchmark" / variant / "pairs.parquet")
-    tokenizer = load_tokenizer(run / "models" / "gpt2-small" / "tokenizer")
+    scores = {path.stem: pl.read_parquet(path).sort("pair_id") for path in sorted(scored.glob("*.parquet"))}
+    pairs = read_pairs(pairs_file)
+    tokenizer = load_tokenizer(run / "models" / TOKENIZER / "tokenizer")
     encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list())
     return scores, sum(len(sequence.ids) for sequence in plan_sequences(encoded).sequences)
 
@@ -188,8 +227,17 @@ def main(arguments: argparse.Namespace) -> None:
     """Measure; print the tables, and write the numbers by pair of models."""
     rows: list[tuple[Any, ...]] = []
     broken: list[str] = []
-    for variant in ("tf", "tfidf"):
-        scores, tokens = read_benchmark(arguments.run, variant)
+    folder = arguments.run / DOMAIN
+    places = {name: (folder / "scores" / name, folder / "benchmark" / name) for name in ("tf", "tfidf")}
+    with tempfile.TemporaryDirectory() as temporary:
+        clozes = arguments.clozes or Path(temporary)
+        score_clozes(arguments.run, clozes)
+        places["clozes"] = clozes / "scores", clozes
+        read = {
+            name: read_benchmark(scored, pairs / "pairs.parquet", arguments.run)
+            for name, (scored, pairs) in places.items()
+        }
+    for variant, (scores, tokens) in read.items():
         ranks = {model: frame["rank"].to_numpy() for model, frame in scores.items()}
         entries = round(
             float((next(iter(scores.values())).select(pl.col("rank") / pl.col("rank_share"))).item(0, 0))
@@ -213,7 +261,8 @@ def print_tokens(rows: list[tuple[Any, ...]], fewest: float) -> None:
     Only pairs of models count for which the trimmed mean needs at least `fewest` keywords.
     """
     needed: dict[tuple[str, str], dict[frozenset[str], float]] = {}
-    close = {frozenset(row[2:4]) for row in rows if row[1] == "trimmed mean rank" and float(row[7]) >= fewest}
+    ours = [row for row in rows if row[:2] in (("tf", "trimmed mean rank"), ("tfidf", "trimmed mean rank"))]
+    close = {frozenset(row[2:4]) for row in ours if float(row[7]) >= fewest}
     print(f"\n{len(close)} pairs of models")
     for row in rows:
         if frozenset(row[2:4]) not in close:
@@ -222,7 +271,7 @@ def print_tokens(rows: list[tuple[Any, ...]], fewest: float) -> None:
     print("\n| benchmark | statistic | tokens: median (quartiles) | trimmed mean / this | power |")
     print("|---|---|--:|--:|--:|")
     for (benchmark, name), found in needed.items():
-        base = needed["tf" if benchmark == "text" else benchmark, "trimmed mean rank"]
+        base = needed["tfidf" if benchmark == "tfidf" else "tf", "trimmed mean rank"]
         low, middle, high = np.quantile(list(found.values()), [0.25, 0.5, 0.75])
         ratios = sorted(base[pair] / found[pair] for pair in found)
         powers = [float(row[8]) for row in rows if row[:2] == (benchmark, name) and row[8] != "nan"]
@@ -237,6 +286,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, default=RUN, help="results of the demo")
     parser.add_argument("--table", type=Path, default=Path("docs/results/separation.csv"))
+    parser.add_argument("--clozes", type=Path, help="folder of clozes and their scores; made where missing")
     parser.add_argument(
         "--scale", choices=("ratio", "difference"), default="ratio", help="how two ranks are compared"
     )

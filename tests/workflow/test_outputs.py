@@ -92,9 +92,14 @@ def test_references_for_claims_are_scored_but_no_benchmarks():
     assert found.benchmarks == plain.benchmarks == plain.scored_benchmarks
     assert found.scored_benchmarks == [*plain.benchmarks, *references]
     assert found.scored == plain.scored and found.followed == plain.followed
-    assert set(found.claimed) - set(found.followed) == {
+    claimed = found.studies.name_claimed(found.scored_benchmarks, found.followed_models)
+    assert set(claimed) - set(found.followed) == {
         (*place, model) for place in references for model in found.followed_models
     }
+    assert (
+        claimed["near", "clozes", "tiny+far@seed2"]
+        == "results/demo/near/scores/clozes/tiny+far@seed2.parquet"
+    )
     made = ["results/demo/following/claims.csv", "results/demo/figures/near.claims.png"]
     assert found.studies.list_claims() == made and set(made) <= set(found.list_following())
     assert plain.studies.list_claims() == []

@@ -253,10 +253,15 @@ rule compare_controls:
         " --contrasts {output.contrasts} --log {log}"
 
 
+CLAIMED = OUTPUTS.studies.name_claimed(
+    OUTPUTS.scored_benchmarks, OUTPUTS.followed_models
+)
+
+
 rule judge_claims:
     input:
         code=sources("judge_claims"),
-        scores=OUTPUTS.name_claimed(),
+        scores=list(CLAIMED.values()),
         overlap=[
             OUTPUTS.studies.name_overlap(*benchmark)
             for benchmark in OUTPUTS.scored_benchmarks
@@ -284,7 +289,7 @@ rule judge_claims:
         runtime=grow(60),
     params:
         settings=settings.of_claims(),
-        scores=options("scores", OUTPUTS.claimed, "scores"),
+        scores=options("scores", CLAIMED, "scores"),
         overlap=options("overlap", OUTPUTS.scored_benchmarks, "overlap"),
         perplexity=options("perplexity", OUTPUTS.followed_texts, "perplexity"),
         attribute_rates=options(

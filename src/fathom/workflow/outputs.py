@@ -90,11 +90,6 @@ class Outputs:
         return [(*benchmark, model) for benchmark in self.benchmarks for model in self.followed_models]
 
     @property
-    def claimed(self) -> list[tuple[str, str, str]]:
-        """Domain, variant and model of every table of scores that claims are checked on."""
-        return [(*benchmark, model) for benchmark in self.scored_benchmarks for model in self.followed_models]
-
-    @property
     def followed_measures(self) -> list[tuple[str, str]]:
         """Domain and model of every attribute rate of followed models."""
         return list(product(self._config.benchmark_domains, self.followed_models))
@@ -233,10 +228,6 @@ class Outputs:
             "attribute_rates": self._name_tables(rates),
             "pointers": [self.find_pointer(model) for model in self.followed_elsewhere],
         }
-
-    def name_claimed(self) -> list[str]:
-        """Return every table of scores that claims are checked on, in the order of `claimed`."""
-        return self._name_tables(self.claimed)
 
     def _name_tables(self, places: Iterable[tuple[str, str, str]]) -> list[str]:
         """Return tables of scores by domain, variant and model."""

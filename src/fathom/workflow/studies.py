@@ -1,5 +1,6 @@
 """What a run makes of adapted models beside their scores: comparisons with their bases, controls, paths."""
 
+from collections.abc import Iterable, Sequence
 from itertools import product
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
@@ -57,6 +58,15 @@ class Studies:
     def name_overlap(self, domain: str, variant: str) -> str:
         """Return the overlap of pairs with training text."""
         return self._path(domain, "benchmark", variant, "overlap.parquet")
+
+    def name_claimed(
+        self, benchmarks: Iterable[tuple[str, str]], models: Sequence[str]
+    ) -> dict[tuple[str, str, str], str]:
+        """Return the tables of scores that claims are checked on, by domain, variant and model."""
+        return {
+            (domain, variant, model): self._path(domain, "scores", variant, f"{model}.parquet")
+            for (domain, variant), model in product(benchmarks, models)
+        }
 
     def list_claims(self) -> list[str]:
         """Return the table of the papers' claims, and a figure for each domain."""

@@ -20,7 +20,7 @@ _LEVELS = {
     "errors": 0, "io": 1, "config": 2, "running": 3, "numerics": 3,
     "corpus": 4, "benchmark": 5, "models": 6, "scoring": 7, "coverage": 7,
     "layers": 8, "tuning": 8, "ranking": 8,
-    "figures": 9, "workflow": 10, "commands": 11, "__init__": 12,
+    "figures": 9, "explorer": 10, "workflow": 11, "commands": 12, "__init__": 13,
 }  # fmt: skip
 _HEAVY = {
     "torch",

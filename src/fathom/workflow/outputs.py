@@ -365,6 +365,11 @@ class Outputs:
 
     def list_finished(self) -> list[str]:
         """Return what a whole run makes, but for the table of its time and memory."""
+        results = self.list_results()
+        return [*results, *([self._path("index.html")] if results else [])]
+
+    def list_results(self) -> list[str]:
+        """Return the tables and figures of a whole run, which its page is made from."""
         return [
             *self._name_summaries(),
             *self.list_benchmarks(),

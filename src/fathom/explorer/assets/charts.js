@@ -1,0 +1,122 @@
+// Charts, by Observable Plot. Each has a text alternative; filled and hollow marks differ in grey too.
+"use strict";
+
+Fathom.charts = (() => {
+  const { element } = Fathom;
+  const style = { background: "transparent", color: "inherit", fontFamily: "inherit", fontSize: "13px" };
+  const accent = "var(--accent)";
+  const faint = "var(--faint)";
+
+  const describe = (svg, text) => {
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", text);
+    svg.removeAttribute("aria-describedby");
+    // Plot names its groups of marks for those who read marks; the picture is read as a whole
+    svg.querySelectorAll("[aria-label]").forEach((mark) => mark.removeAttribute("aria-label"));
+    return svg;
+  };
+
+  // Ticks at 1, 2 and 5 times powers of ten, or at the powers alone where many would stand.
+  const ticks = (low, high, few) => {
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
+      for (const times of few && high / low > 60 ? [1] : [1, 2, 5]) found.push(times * 10 ** power);
+    }
+    return found.filter((value) => value >= low && value <= high);
+  };
+
+  const widest = (names) => Math.max(...names.map((name) => name.length)) * 7.4 + 16;
+
+  // Models by rank with intervals, best on top; a bar joins models that cannot be told apart.
+  const ranking = (rows, { label, width, leaders, text }) => {
+    const names = rows.map(([model]) => model);
+    const data = rows.map(([model, value, low, high, letters]) => ({
+      model, value, low: low ?? value, high: high ?? value, letters, leads: leaders.has(model),
+    }));
+    const groups = [...new Set(rows.flatMap(([, , , , letters]) => letters.match(/\(\d+\)|./g) || []))];
+    const barWidth = groups.length ? groups.length * 15 + 14 : 0;
+    const left = widest(names);
+    const narrow = width - barWidth - left < 260;
+    const height = data.length * (narrow ? 46 : 32) + 34;
+    const shared = { height, marginTop: 4, marginBottom: 30 };
+    const y = { domain: names, type: "point", padding: 0.6, axis: null };
+    const drop = narrow ? 9 : 0;
+    const low = Math.max(1, Math.min(...data.map((each) => each.low)));
+    const high = Math.max(...data.map((each) => each.high));
+    const spread = Math.max(high / low, 1.2) ** (narrow ? 0.1 : 0.06);
+    const at = ticks(low / spread, high * spread, narrow);
+    const marks = [
+      Plot.gridX(at, { strokeOpacity: 0.15 }),
+      Plot.axisX(at, { text: (value) => Fathom.whole(value), label: null }),
+      Plot.ruleY(data, {
+        y: "model", x1: "low", x2: "high", strokeWidth: 2.5, dy: drop,
+        stroke: (each) => (each.leads ? accent : "currentColor"), strokeOpacity: 0.75,
+      }),
+      Plot.dot(data, {
+        x: "value", y: "model", r: 5.5, dy: drop, strokeWidth: 2,
+        fill: (each) => (each.leads ? accent : "var(--page)"),
+        stroke: (each) => (each.leads ? accent : "currentColor"),
+      }),
+      ...[true, false].map((leads) =>
+        Plot.text(data.filter((each) => each.leads === leads), {
+          y: "model", text: "model", frameAnchor: "left", textAnchor: narrow ? "start" : "end",
+          dx: narrow ? 0 : -12, dy: narrow ? -12 : 0, fontWeight: leads ? 700 : 400, fill: "currentColor",
+        }),
+      ),
+      Plot.text(data, {
+        x: "high", y: "model", text: (each) => Fathom.rank(each.value), textAnchor: "start", dx: 10, dy: drop, fill: "currentColor",
+      }),
+    ];
+    const main = Plot.plot({
+      ...shared, width: width - barWidth, marginLeft: narrow ? 6 : left, marginRight: 44, style, y, marks,
+      x: { type: "log", domain: [low / spread, high * spread], label: null },
+    });
+    const parts = [describe(main, text)];
+    if (groups.length) {
+      const points = data.flatMap((each) =>
+        groups.filter((group) => each.letters.includes(group)).map((group) => ({ model: each.model, group })),
+      );
+      const bars = Plot.plot({
+        ...shared, width: barWidth, marginLeft: 8, marginRight: 6, style, y,
+        x: { domain: groups, type: "point", padding: 0.5, axis: null },
+        marks: [
+          Plot.line(points, { x: "group", y: "model", z: "group", strokeWidth: 3, dy: drop, stroke: "currentColor", strokeOpacity: 0.55 }),
+          Plot.dot(points, { x: "group", y: "model", r: 4, dy: drop, fill: "currentColor" }),
+          Plot.text(groups, { x: (each) => each, text: (each) => each, frameAnchor: "bottom", dy: 16 }),
+        ],
+      });
+      bars.setAttribute("aria-hidden", "true");
+      parts.push(bars);
+    }
+    return element("div", { class: "chart" }, parts, element("p", { class: "axis" }, label));
+  };
+
+  // One dot for each keyword: ranks of two models, both on logarithmic axes.
+  const scatter = (points, { first, second, width, text }) => {
+    const size = Math.min(width, 520);
+    const values = points.flatMap((each) => [each.x, each.y]);
+    const domain = [Math.max(1, Math.min(...values) / 1.15), Math.max(...values) * 1.15];
+    const at = ticks(...domain, size < 420);
+    const axis = { text: (value) => Fathom.whole(value) }; // a format would be asked for some of the ticks only
+    const svg = Plot.plot({
+      width: size, height: size, marginLeft: 56, marginBottom: 46, marginRight: 12, style,
+      x: { type: "log", domain, label: `rank of ${first} →` },
+      y: { type: "log", domain, label: `↑ rank of ${second}` },
+      marks: [
+        Plot.axisX(at, { ...axis, label: `rank of ${first} →` }),
+        Plot.axisY(at, { ...axis, label: `↑ rank of ${second}` }),
+        Plot.link([0], { x1: domain[0], y1: domain[0], x2: domain[1], y2: domain[1], stroke: "currentColor", strokeDasharray: "4 4", strokeOpacity: 0.6 }),
+        Plot.dot(points, {
+          x: "x", y: "y", r: (each) => Math.sqrt(each.pairs) + 1.5, stroke: "currentColor", strokeOpacity: 0.7,
+          fill: (each) => (each.x <= each.y ? accent : "transparent"), fillOpacity: 0.55,
+          title: (each) => `${each.keyword}\n${Fathom.rank(each.x)} and ${Fathom.rank(each.y)}, ${Fathom.plural(each.pairs, "pair")}`,
+          tip: { fill: "var(--page)", stroke: faint },
+        }),
+      ],
+      r: { type: "identity" },
+    });
+    return describe(svg, text);
+  };
+
+  return { ranking, scatter };
+})();

@@ -1,0 +1,184 @@
+// What all parts of the page share: elements, numbers, packed data, the state in the address.
+"use strict";
+
+const Fathom = {};
+
+// Elements are made from text alone: nothing of a table is ever read as HTML.
+Fathom.element = (name, attributes = {}, ...children) => {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === false || value === null || value === undefined) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (key === "class") made.className = value;
+    else made.setAttribute(key, value === true ? "" : String(value));
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
+  return made;
+};
+
+Fathom.find = (id) => document.getElementById(id);
+
+Fathom.fill = (place, ...children) => {
+  place.replaceChildren(...children.flat().filter(Boolean));
+  return place;
+};
+
+// A name that may break after + / - _ . so that it fits into a column.
+Fathom.breakable = (name) => {
+  const pieces = name.split(/(?<=[+/_.-])/);
+  return pieces.flatMap((piece, place) => (place ? [document.createElement("wbr"), piece] : [piece]));
+};
+
+Fathom.sentence = (pieces) =>
+  pieces.map(([text, isName]) => (isName ? Fathom.element("strong", {}, Fathom.breakable(text)) : text));
+
+// Numbers as in the tables of the command line: no decimals from 100 on.
+Fathom.rank = (value) => {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "–";
+  const digits = value < 100 ? 1 : 0;
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+};
+
+Fathom.plain = (value) =>
+  value === null || value === undefined || !Number.isFinite(value)
+    ? "–"
+    : value.toLocaleString("en", { maximumSignificantDigits: 4 });
+
+Fathom.whole = (value) => value.toLocaleString("en");
+
+Fathom.plural = (count, what) => `${Fathom.whole(count)} ${what}${count === 1 ? "" : "s"}`;
+
+// Packed data
+
+Fathom.overview = JSON.parse(Fathom.find("overview").textContent);
+
+const unpacked = new Map();
+
+const unpack = async (id) => {
+  const text = Fathom.find(id).textContent;
+  const bytes = Uint8Array.fromBase64
+    ? Uint8Array.fromBase64(text)
+    : Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new DecompressionStream("gzip");
+  const writer = stream.writable.getWriter();
+  writer.write(bytes);
+  writer.close();
+  return new Response(stream.readable).arrayBuffer();
+};
+
+Fathom.read = (id) => {
+  if (!unpacked.has(id)) {
+    unpacked.set(id, unpack(id).then((buffer) => JSON.parse(new TextDecoder().decode(buffer))));
+  }
+  return unpacked.get(id);
+};
+
+Fathom.readNumbers = (id) => {
+  if (!unpacked.has(id)) unpacked.set(id, unpack(id).then((buffer) => new Float32Array(buffer)));
+  return unpacked.get(id);
+};
+
+// State: what is looked at stands in the address, so that a view can be sent.
+
+const listeners = [];
+
+const parse = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+
+Fathom.state = parse();
+
+Fathom.address = (changes) => {
+  const next = { ...Fathom.state, ...changes };
+  const kept = Object.entries(next).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  return `#${new URLSearchParams(kept)}`;
+};
+
+Fathom.set = (changes, push = false) => {
+  const before = Fathom.state;
+  const address = Fathom.address(changes);
+  history[push ? "pushState" : "replaceState"](null, "", address);
+  Fathom.state = parse();
+  tell(before);
+};
+
+const tell = (before) => {
+  const keys = new Set([...Object.keys(before), ...Object.keys(Fathom.state)]);
+  const changed = new Set([...keys].filter((key) => before[key] !== Fathom.state[key]));
+  if (changed.size) listeners.forEach((listener) => listener(changed));
+};
+
+Fathom.listen = (listener) => listeners.push(listener);
+
+for (const name of ["hashchange", "popstate"]) {
+  addEventListener(name, () => {
+    const before = Fathom.state;
+    Fathom.state = parse();
+    tell(before);
+  });
+}
+
+// What is chosen; whatever is wrong in an address falls back to the first.
+
+Fathom.benchmark = () => {
+  const { benchmarks } = Fathom.overview;
+  return benchmarks.find((each) => each.id === Fathom.state.b) || benchmarks[0];
+};
+
+Fathom.statistic = () => {
+  const found = Fathom.benchmark()?.statistics || {};
+  return Fathom.state.s in found ? Fathom.state.s : Fathom.overview.statistics.find(({ name }) => name in found)?.name;
+};
+
+Fathom.ranking = () => Fathom.benchmark()?.statistics[Fathom.statistic()]?.ranking || [];
+
+// Models in the order of the ranking; those without one follow.
+Fathom.order = () => {
+  const ranked = Fathom.ranking().map(([model]) => model);
+  const others = (Fathom.benchmark()?.models || []).filter((model) => !ranked.includes(model));
+  return [...ranked.filter((model) => Fathom.benchmark().models.includes(model)), ...others];
+};
+
+Fathom.two = () => {
+  const order = Fathom.order();
+  const first = order.includes(Fathom.state.a) ? Fathom.state.a : order[0];
+  const rest = order.filter((model) => model !== first);
+  return [first, rest.includes(Fathom.state.c) ? Fathom.state.c : rest[0]];
+};
+
+// Pairs of the chosen benchmark with ranks by model; null where the page holds none.
+Fathom.pairs = async () => {
+  const benchmark = Fathom.benchmark();
+  if (!benchmark?.texts) return null;
+  const [texts, ranks] = await Promise.all([Fathom.read(benchmark.texts), Fathom.readNumbers(benchmark.ranks)]);
+  const count = benchmark.pairs;
+  const of = (model) => {
+    const place = benchmark.models.indexOf(model);
+    return ranks.subarray(place * count, (place + 1) * count);
+  };
+  return { texts, count, of, leftOut: new Set(texts.leftOut) };
+};
+
+// Tables as files
+
+const quote = (value) => {
+  const text = value === null || value === undefined ? "" : String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+Fathom.toCsv = (columns, rows) =>
+  `${[columns, ...rows].map((row) => row.map(quote).join(",")).join("\n")}\n`;
+
+Fathom.download = (name, columns, rows) => {
+  const address = URL.createObjectURL(new Blob([Fathom.toCsv(columns, rows)], { type: "text/csv" }));
+  Fathom.element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+};
+
+Fathom.downloadButton = (name, collect) =>
+  Fathom.element(
+    "button",
+    {
+      type: "button", class: "quiet", "aria-label": `Download CSV: ${name}`,
+      onclick: async () => Fathom.download(name, ...(await collect())),
+    },
+    "Download CSV",
+  );

@@ -1,0 +1,194 @@
+// Start: navigation, colours, figures and tables of the run, and what is drawn again when the state changes.
+"use strict";
+
+(() => {
+  const { element, fill, find, overview } = Fathom;
+  const body = (id) => find(id).querySelector(":scope > div");
+  const TITLES = {
+    answer: "Answer", next: "Next", domains: "Metrics", subfields: "Sub-fields", two: "Two models",
+    keywords: "Keywords", pairs: "Pairs", figures: "Figures", made: "How made",
+  };
+
+  // Colours: those of the system unless the switch says otherwise.
+
+  const THEMES = { "": ["dark", "Dark"], dark: ["light", "Light"], light: ["", "System colours"] };
+
+  const showTheme = () => {
+    const theme = Fathom.state.t in THEMES ? Fathom.state.t : "";
+    document.documentElement.dataset.theme = theme;
+    find("theme").textContent = `${THEMES[theme][1]}`;
+    find("theme").setAttribute("aria-label", `Colours: switch to ${THEMES[theme][1].toLowerCase()}`);
+  };
+
+  find("theme").addEventListener("click", () => Fathom.set({ t: THEMES[Fathom.state.t in THEMES ? Fathom.state.t : ""][0] }));
+
+  const goTo = () => {
+    const target = Fathom.state.v in TITLES ? find(Fathom.state.v) : null;
+    if (target && !target.hidden) {
+      target.scrollIntoView();
+      target.focus({ preventScroll: true });
+    }
+  };
+
+  // Links of this page keep the rest of the state; each is a view that can be sent.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href^='#']");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (link.hash === "#answer") {
+      find("answer").focus();
+      return;
+    }
+    const changes = Object.fromEntries(new URLSearchParams(link.hash.slice(1)));
+    const same = changes.v && changes.v === Fathom.state.v;
+    Fathom.set(changes, true);
+    for (const key of ["k", "q", "f"]) if (key in Fathom.state && !(key in changes) && changes.k) Fathom.set({ [key]: "" });
+    if (same) goTo();
+  });
+
+  const showNavigation = () => {
+    fill(find("nav"), Object.entries(TITLES).filter(([id]) => !find(id).hidden).map(([id, title]) =>
+      element("li", {}, element("a", { href: `#v=${id}` }, title)),
+    ));
+  };
+
+  // Figures and tables of the run
+
+  const figures = (place) =>
+    fill(
+      place,
+      element("p", {}, "As in the folder figures/ of the run, where each is a PDF too, with its numbers as CSV."),
+      overview.figures.map(showFigure),
+    );
+
+  const showFigure = ({ name, caption, image }) => {
+    const made = element("details", { class: "figure" }, element("summary", {}, caption));
+    made.addEventListener("toggle", () => {
+      if (made.childElementCount > 1) return;
+      made.append(image
+        ? element("img", { src: `data:image/png;base64,${find(image).textContent}`, alt: `${caption}; its numbers are in ${name.replace(/png$/, "csv")}` })
+        : element("p", {}, "Too large for this page: ", element("a", { href: `figures/${encodeURIComponent(name)}` }, `figures/${name}`)));
+    });
+    return made;
+  };
+
+  const made = async (place) => {
+    const [tables, models] = await Promise.all([Fathom.read("tables"), Fathom.read("models")]);
+    const parts = [element("p", {}, `Run ${overview.run}, page by Fathom ${overview.version}.`)];
+    for (const benchmark of overview.benchmarks) parts.push(describe(benchmark));
+    parts.push(element("h3", {}, "Models"), modelTable(models), element("h3", {}, "Tables"));
+    for (const table of tables) parts.push(showTable(table));
+    if (!tables.length) parts.push(element("p", {}, "This run has no tables yet."));
+    fill(place, parts);
+  };
+
+  const describe = (benchmark) => {
+    const { files = {}, inputs = [], packages = {}, parameters = {} } = benchmark.manifest;
+    const rows = [
+      ...inputs.map((input) => ["input", input.file, input.sha256]),
+      ...Object.entries(files).map(([file, hash]) => ["file of the benchmark", file, hash]),
+      ...Object.entries(packages).map(([file, version]) => ["package", file, version]),
+      ...flatten(parameters).map(([key, value]) => ["parameter", key, value]),
+    ];
+    const columns = ["kind", "name", "value"];
+    const title = `${benchmark.title}: ${benchmark.label}`;
+    if (!rows.length) return element("p", {}, `${title}: there is no manifest yet.`);
+    return element(
+      "details", {}, element("summary", {}, `${title}: inputs, hashes, versions, parameters`),
+      Fathom.downloadButton(`${benchmark.id.replace("/", ".")}.manifest.csv`, () => [columns, rows]),
+      Fathom.tables.plain(`How ${title} was made`, columns.map((column, place) => ({ title: column, head: place === 1 })),
+        rows.map(([kind, name, value]) => [kind, name, element("code", {}, String(value ?? ""))])),
+    );
+  };
+
+  const flatten = (value, prefix = "") =>
+    value !== null && typeof value === "object" && !Array.isArray(value)
+      ? Object.entries(value).flatMap(([key, inner]) => flatten(inner, prefix ? `${prefix}.${key}` : key))
+      : [[prefix, Array.isArray(value) ? JSON.stringify(value) : value]];
+
+  const modelTable = (models) => {
+    const columns = ["model", "kind", "base", "dtype", "quantization", "revision", "fingerprint"]
+      .filter((column) => models.some((model) => model[column]));
+    return Fathom.tables.plain("Models and their weights", columns.map((column, place) => ({ title: column, head: place === 0 })),
+      models.map((model) => columns.map((column) => (column === "fingerprint" ? element("code", {}, model[column]) : model[column]))));
+  };
+
+  const showTable = ({ name, about, columns = [], count, rows }) => {
+    const made = element("details", {}, element("summary", {}, element("code", {}, name), ` ${about}, ${Fathom.plural(count, "row")}`));
+    made.addEventListener("toggle", () => {
+      if (made.childElementCount > 1) return;
+      if (!rows.length) {
+        made.append(element("p", {}, count ? "Too long for this page: " : "It is empty: ", element("a", { href: name }, name)));
+        return;
+      }
+      const numbers = columns.map((_, place) => rows.every((row) => row[place] === "" || Number.isFinite(Number(row[place]))));
+      made.append(
+        Fathom.downloadButton(name.replaceAll("/", "."), () => [columns, rows]),
+        Fathom.tables.plain(name, columns.map((column, place) => ({ title: column, number: numbers[place] })),
+          rows.map((row) => row.map((value, place) => (numbers[place] && value !== "" ? { node: value, value: Number(value) } : value))),
+          { sortable: true, hideCaption: true }),
+      );
+    });
+    return made;
+  };
+
+  // What depends on what. Keys: b benchmark, s statistic, a and c models, q k f filters, o d order, p pair, t colours, v part.
+
+  const PARTS = [
+    [Fathom.sections.next, "next", ["b", "s"]],
+    [Fathom.sections.domains, "domains", ["b", "s"]],
+    [Fathom.sections.subfields, "subfields", ["b", "s"]],
+    [Fathom.sections.two, "two", ["b", "s", "a", "c"]],
+    [Fathom.sections.keywords, "keywords", ["b", "s"]],
+    [Fathom.pairsPart.draw, "pairs", ["b", "s", "a", "c"]],
+  ];
+
+  const drawParts = async (changed) => {
+    if (!overview.benchmarks.length) return;
+    for (const [draw, id, keys] of PARTS) {
+      if (!changed || keys.some((key) => changed.has(key))) await draw(body(id));
+    }
+  };
+
+  Fathom.listen((changed) => {
+    if (changed.has("t")) showTheme();
+    if (changed.has("b") || changed.has("s")) Fathom.sections.answer();
+    const drawn = drawParts(changed);
+    if (["q", "k", "f"].some((key) => changed.has(key))) drawn.then(Fathom.pairsPart.filter);
+    if (changed.has("p")) Fathom.pairsPart.open();
+    if (changed.has("v") && Fathom.state.v) goTo();
+  });
+
+  let width = innerWidth;
+  let waiting = 0;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      if (innerWidth === width) return; // a phone's bars change the height alone
+      width = innerWidth;
+      Fathom.sections.answer();
+      drawParts(new Set(["b"]));
+    }, 200);
+  });
+
+  const start = async () => {
+    find("run").textContent = overview.run;
+    showTheme();
+    if (!overview.benchmarks.length) {
+      for (const id of ["next", "domains", "subfields", "two", "keywords", "pairs"]) find(id).hidden = true;
+    }
+    find("figures").hidden = !overview.figures.length;
+    showNavigation();
+    Fathom.sections.answer();
+    document.documentElement.dataset.ready = "answer";
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    await drawParts(null);
+    figures(body("figures"));
+    await made(body("made"));
+    goTo();
+    await Fathom.pairsPart.open();
+    document.documentElement.dataset.ready = "all";
+  };
+
+  start();
+})();

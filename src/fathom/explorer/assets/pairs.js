@@ -1,0 +1,216 @@
+// Every pair with the rank that each model gives its target: search, filters, and one pair as a whole.
+"use strict";
+
+Fathom.pairsPart = (() => {
+  const { element } = Fathom;
+  const KNOWN = 10;
+  const SHOWN = [
+    ["", "all pairs"],
+    ["nobody", "pairs that no model knows"],
+    ["everybody", "pairs that all models know"],
+    ["split", "pairs on which models differ most"],
+    ["first", "the first of the two models is ahead"],
+    ["second", "the second of the two models is ahead"],
+  ];
+  let table = null;
+  let rows = [];
+  let current = null;
+
+  // Prompts are long; what matters stands at their end.
+  const shorten = (prompt, length) => (prompt.length > length ? `…${prompt.slice(-length)}` : prompt);
+
+  const completion = (prompt, target, length) =>
+    element("span", { class: "completed" }, element("span", {}, shorten(prompt, length)), element("mark", {}, target));
+
+  const makeRows = ({ texts, count, of }, models, two) => {
+    const ranks = models.map(of);
+    const [first, second] = two.map((model) => (model ? of(model) : null));
+    return Array.from({ length: count }, (_, place) => {
+      const row = {
+        index: place,
+        keyword: texts.keywords[texts.keyword[place]],
+        prompt: texts.prompts[place],
+        target: texts.targets[place],
+        document: texts.documents[texts.document[place]],
+      };
+      let best = Infinity;
+      let worst = 0;
+      ranks.forEach((values, model) => {
+        row[`m${model}`] = values[place];
+        best = Math.min(best, values[place]);
+        worst = Math.max(worst, values[place]);
+      });
+      row.best = best;
+      row.worst = worst;
+      row.ahead = first && second ? Math.log2(second[place] / first[place]) : 0;
+      return row;
+    });
+  };
+
+  const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+  const makeFilter = (state, unknown) => {
+    const wanted = words(state.q || "");
+    return (row) => {
+      if (state.k && row.keyword !== state.k) return false;
+      if (wanted.length) {
+        const text = `${row.prompt}${row.target} ${row.keyword} ${row.document}`.toLowerCase();
+        if (!wanted.every((word) => text.includes(word))) return false;
+      }
+      if (state.f === "nobody") return row.best > unknown;
+      if (state.f === "everybody") return row.worst <= KNOWN;
+      if (state.f === "split") return row.worst / row.best >= 100;
+      if (state.f === "first") return row.ahead >= 1;
+      if (state.f === "second") return row.ahead <= -1;
+      return true;
+    };
+  };
+
+  const draw = async (place) => {
+    const benchmark = Fathom.benchmark();
+    const data = await Fathom.pairs();
+    if (!data) {
+      table = null;
+      Fathom.fill(place, element("p", {}, "This page holds no pairs of this benchmark."));
+      return;
+    }
+    const models = Fathom.order();
+    const two = Fathom.two();
+    current = { data, models, benchmark };
+    rows = makeRows(data, models, two);
+    const status = element("p", { class: "status", role: "status" });
+    const holder = element("div", { class: "grid" });
+    Fathom.fill(
+      place,
+      element("p", {}, "Rank of the author’s word in each model’s list of next tokens; 1 is best. A row opens the whole pair."),
+      controls(data, two),
+      status,
+      holder,
+    );
+    const width = Fathom.tables.share(holder, 480, models.length);
+    const columns = [
+      { field: "keyword", title: "keyword", width: 140, narrow: 110 },
+      {
+        field: "target", title: "prompt and target", width: 340, narrow: 250,
+        show: (_, row) =>
+          element(
+            "button", { type: "button", class: "pair" },
+            completion(row.prompt, row.target, 90),
+          ),
+      },
+      ...models.map((model, number) => ({ field: `m${number}`, title: model, number: true, width, show: Fathom.rank })),
+      { field: "ahead", title: "doublings between the two models", number: true, width: 130, show: (value) => value.toFixed(1) },
+    ];
+    const field = columns.some((column) => column.field === Fathom.state.o) ? Fathom.state.o : "";
+    table = Fathom.tables.grid(holder, {
+      label: `Pairs of ${benchmark.title}, ${benchmark.label}`,
+      columns,
+      rows,
+      height: Math.min(640, Math.max(300, innerHeight * 0.7)),
+      sort: field ? { column: field, dir: Fathom.state.d === "desc" ? "desc" : "asc" } : null,
+      onSort: (sorter) => sorter && Fathom.set({ o: sorter.field, d: sorter.dir === "desc" ? "desc" : "" }),
+      onOpen: (row) => Fathom.set({ p: data.texts.ids[row.index] }, true),
+    });
+    const built = table;
+    table.on("dataFiltered", (_, found) => {
+      status.textContent = `${Fathom.whole(found.length)} of ${Fathom.plural(data.count, "pair")}`;
+    });
+    await new Promise((done) => table.on("tableBuilt", done));
+    if (built === table) filter();
+  };
+
+  const controls = (data, two) => {
+    const search = element("input", { type: "search", id: "pairs-search", value: Fathom.state.q || "" });
+    let waiting = 0;
+    search.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => Fathom.set({ q: search.value }), 150);
+    });
+    const keyword = element(
+      "select", { id: "pairs-keyword", onchange: (event) => Fathom.set({ k: event.target.value }) },
+      element("option", { value: "" }, "all keywords"),
+      data.texts.keywords.map((name) => element("option", { value: name }, name)),
+    );
+    keyword.value = data.texts.keywords.includes(Fathom.state.k) ? Fathom.state.k : "";
+    const shown = element(
+      "select", { id: "pairs-shown", onchange: (event) => Fathom.set({ f: event.target.value }) },
+      SHOWN.filter(([name]) => two[1] || !["first", "second"].includes(name)).map(([name, label]) =>
+        element("option", { value: name }, label),
+      ),
+    );
+    shown.value = SHOWN.some(([name]) => name === Fathom.state.f) ? Fathom.state.f : "";
+    const name = `${Fathom.benchmark().id.replace("/", ".")}.pairs.csv`;
+    return element(
+      "div", { class: "controls" },
+      element("label", {}, "Search ", search),
+      element("label", {}, "Keyword ", keyword),
+      element("label", {}, "Show ", shown),
+      Fathom.downloadButton(name, collect),
+    );
+  };
+
+  // All pairs that fit the filters, with their ranks.
+  const collect = () => {
+    const { data, models } = current;
+    const fits = makeFilter(Fathom.state, Fathom.overview.unknownRank);
+    const columns = ["pair_id", "keyword", "prompt", "target", "document", "date", "left_out", ...models];
+    const found = rows.filter(fits).map((row) => [
+      data.texts.ids[row.index], row.keyword, row.prompt, row.target, row.document, data.texts.dates[row.index],
+      data.leftOut.has(row.index) ? "yes" : "no", ...models.map((_, number) => row[`m${number}`]),
+    ]);
+    return [columns, found];
+  };
+
+  const filter = () => {
+    if (!table) return;
+    table.setFilter(makeFilter(Fathom.state, Fathom.overview.unknownRank));
+    for (const [id, key] of [["pairs-search", "q"], ["pairs-keyword", "k"], ["pairs-shown", "f"]]) {
+      const control = Fathom.find(id);
+      if (control && control !== document.activeElement) control.value = Fathom.state[key] || "";
+    }
+  };
+
+  // One pair: its prompt with the target, every model's rank, where it comes from.
+  const open = async () => {
+    const dialog = Fathom.find("pair");
+    const data = Fathom.state.p ? await Fathom.pairs() : null;
+    const place = data ? data.texts.ids.indexOf(Fathom.state.p) : -1;
+    if (place < 0) {
+      if (dialog.open) dialog.close();
+      return;
+    }
+    const { texts, of, leftOut } = data;
+    const models = Fathom.order();
+    const found = models.map((model) => ({ model, rank: of(model)[place] })).sort((a, b) => a.rank - b.rank);
+    const name = texts.documents[texts.document[place]];
+    const link = texts.links[texts.document[place]];
+    Fathom.fill(
+      dialog,
+      element("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => dialog.close() }, "×"),
+      element("h2", { id: "pair-title" }, texts.keywords[texts.keyword[place]]),
+      element("p", { class: "completion" }, texts.prompts[place], element("mark", {}, texts.targets[place])),
+      Fathom.tables.plain(
+        "Rank of the target by model",
+        [{ title: "model", head: true }, { title: "rank", number: true }, { title: "" }],
+        found.map(({ model, rank }) => {
+          const bar = element("span", { class: "meter", "aria-hidden": "true" });
+          bar.style.width = `${4 + (92 * Math.log(rank)) / Math.log(Math.max(2, found.at(-1).rank))}%`;
+          return [element("span", {}, Fathom.breakable(model)), Fathom.rank(rank), bar];
+        }),
+        { hideCaption: true },
+      ),
+      element(
+        "p", { class: "facts" },
+        "From ", link ? element("a", { href: link, rel: "noreferrer noopener", target: "_blank" }, name) : name,
+        texts.dates[place] ? `, ${texts.dates[place]}` : "",
+        leftOut.has(place) ? ". Left out of the ranking, for it stands in text that models were trained on." : "",
+      ),
+    );
+    if (!dialog.open) dialog.showModal();
+    dialog.querySelector(".scroll").scrollTop = 0;
+  };
+
+  Fathom.find("pair").addEventListener("close", () => Fathom.state.p && Fathom.set({ p: "" }));
+
+  return { draw, filter, open, completion };
+})();

@@ -1,0 +1,346 @@
+// The parts of the page, each drawn from the chosen benchmark and statistic.
+"use strict";
+
+Fathom.sections = (() => {
+  const { element, fill, overview, rank, plain, plural, whole } = Fathom;
+  const name = (model) => element("span", {}, Fathom.breakable(model));
+  const percent = Math.round(overview.confidence * 100);
+  const statisticLabel = () => overview.statistics.find((each) => each.name === Fathom.statistic())?.label || "";
+  const interval = (low, high) => (low === null || low === undefined ? "" : `[${rank(low)}, ${rank(high)}]`);
+
+  const select = (label, options, value, onChoose) => {
+    const control = element(
+      "select", { onchange: (event) => onChoose(event.target.value) },
+      options.map(([id, text]) => element("option", { value: id }, text)),
+    );
+    control.value = value;
+    return element("label", {}, `${label} `, control);
+  };
+
+  // First screen
+
+  const answer = () => {
+    const benchmark = Fathom.benchmark();
+    const choices = [];
+    if (overview.benchmarks.length > 1) {
+      const options = overview.benchmarks.map((each) => [each.id, `${each.title}: ${each.label}`]);
+      choices.push(select("Benchmark", options, benchmark.id, (id) => Fathom.set({ b: id, p: "", k: "" })));
+    }
+    if (Object.keys(benchmark?.statistics || {}).length > 1) {
+      const options = overview.statistics.map((each) => [each.name, each.label]);
+      choices.push(select("Ranks by", options, Fathom.statistic(), (id) => Fathom.set({ s: id })));
+    }
+    fill(Fathom.find("choices"), choices);
+    drawMissing();
+    if (!benchmark) {
+      fill(Fathom.find("answer-title"), "This run has no benchmark.");
+      return;
+    }
+    const found = benchmark.statistics[Fathom.statistic()];
+    fill(Fathom.find("answer-title"), ...Fathom.sentence(found?.answer || benchmark.answer));
+    fill(Fathom.find("details"), (found?.details || []).map((each) => element("p", {}, Fathom.sentence(each))));
+    drawFacts(benchmark);
+    drawRanking(found);
+  };
+
+  const drawFacts = (benchmark) => {
+    const out = benchmark.pairs - benchmark.kept;
+    const facts = [
+      `${benchmark.label} benchmark of ${plural(benchmark.kept, "pair")}, ${plural(benchmark.keywords, "keyword")}, ${plural(benchmark.documents, "document")}`,
+      benchmark.dates.length ? `texts from ${benchmark.dates[0]} to ${benchmark.dates[1]}` : "texts without a date",
+      plural(benchmark.models.length, "model"),
+    ];
+    if (out) facts.push(`${plural(out, "further pair")} left out, for training text holds ${out === 1 ? "it" : "them"}`);
+    fill(Fathom.find("facts"), `${facts.join(" · ")}.`);
+  };
+
+  const drawMissing = () => {
+    if (!overview.missing.length) return;
+    fill(
+      Fathom.find("missing"),
+      element(
+        "aside", { class: "note", "aria-label": "What is missing" },
+        element("h2", {}, "This run is not complete"),
+        element("ul", {}, overview.missing.map((each) => element("li", {}, each))),
+      ),
+    );
+  };
+
+  const drawRanking = (found) => {
+    const place = Fathom.find("ranking");
+    if (!found) return fill(place);
+    const rows = found.ranking;
+    const best = rows[0][0];
+    const apart = new Set(
+      found.comparisons.filter(([better, , , , , , is]) => is && better === best).map(([, worse]) => worse),
+    );
+    const leaders = new Set(rows.map(([model]) => model).filter((model) => !apart.has(model)));
+    const label = `${statisticLabel()} rank of the author’s word, with ${percent} % intervals; further left is better`;
+    const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${rank(value)}`).join("; ")}. The table below has the same numbers.`;
+    const chart = Fathom.charts.ranking(rows, { label, width: Math.max(280, place.clientWidth), leaders, text });
+    const several = rows.some(([, , , , letters]) => letters);
+    const table = Fathom.tables.plain(
+      `Models by ${statisticLabel()} rank`,
+      [
+        { title: "place", number: true }, { title: "model", head: true }, { title: "rank", number: true },
+        { title: `${percent} % interval`, number: true }, { title: "groups" },
+      ],
+      rows.map(([model, value, low, high, letters], number) => [
+        number + 1, name(model), rank(value), interval(low, high), letters,
+      ]),
+    );
+    fill(
+      place, chart,
+      several && element("figcaption", {}, "Models joined by a bar, that is with a letter in common, cannot be told apart."),
+      element("details", {}, element("summary", {}, "The numbers of this chart"), table),
+    );
+  };
+
+  // What to do next
+
+  const next = (place) => {
+    const benchmark = Fathom.benchmark();
+    const { unsettled, unknown, disagreements } = benchmark.advice;
+    const parts = [element("h3", {}, "Which models are not told apart?")];
+    if (!Fathom.ranking().length) parts.push(element("p", {}, "No models have been compared yet."));
+    else if (!unsettled.length) parts.push(element("p", {}, "All models are apart by geometric mean rank."));
+    else {
+      parts.push(
+        element("p", {}, `By geometric mean rank. The number of pairs would find a difference as large as the one seen in 80 % of such benchmarks; this one has ${plural(benchmark.kept, "pair")} of ${plural(benchmark.keywords, "keyword")}. Models that would need over a million are better taken as equal.`),
+        Fathom.tables.plain(
+          "Models that are not told apart, and how many pairs would settle it",
+          [{ title: "ahead", head: true }, { title: "behind" }, { title: "rank is higher by", number: true }, { title: "pairs needed", number: true }, { title: "keywords needed", number: true }],
+          unsettled.map(([better, worse, factor, pairs, keywords]) => [
+            name(better), name(worse), `${((factor - 1) * 100).toFixed(1)} %`,
+            pairs ? whole(pairs) : "over a million", keywords ? whole(keywords) : "–",
+          ]),
+          { hideCaption: true },
+        ),
+      );
+    }
+    parts.push(element("h3", {}, "What does no model know?"));
+    if (!unknown.length) parts.push(element("p", {}, `On every keyword some model has a geometric mean rank of ${overview.unknownRank} or better.`));
+    else {
+      const listed = unknown.slice(0, 12);
+      parts.push(
+        element("p", {}, `${plural(unknown.length, "keyword")} on which even the best model has a geometric mean rank above ${overview.unknownRank}, of those with ${overview.fewestPairs} pairs or more${unknown.length > listed.length ? `; the first ${listed.length}` : ""}:`),
+        element("ul", { class: "chips" }, listed.map(([keyword, pairs, , value]) =>
+          element("li", {}, element("a", { href: Fathom.address({ v: "pairs", k: keyword, q: "", f: "" }) }, keyword), ` ${rank(value)} (${plural(pairs, "pair")})`),
+        )),
+      );
+    }
+    parts.push(element("h3", {}, "Where do rank and perplexity disagree?"));
+    const measured = overview.metrics.some(([domain, , , metric]) => domain === benchmark.domain && metric === "bits_per_byte");
+    if (!measured) parts.push(element("p", {}, "Perplexity was not measured."));
+    else if (!disagreements.length) parts.push(element("p", {}, "Nowhere: models that are apart by rank have the same order by bits per byte."));
+    else parts.push(element("ul", {}, disagreements.map(([byRank, byText, bits, certain]) =>
+      element("li", {}, element("strong", {}, name(byRank)), " is ahead by rank, ", element("strong", {}, name(byText)),
+        ` by bits per byte (${bits.map(plain).join(" and ")}${certain ? "" : ", intervals overlap"}).`),
+    )));
+    fill(place, parts);
+  };
+
+  // Every domain and metric
+
+  const METRICS = {
+    perplexity: ["perplexity", -1], bits_per_byte: ["bits per byte", -1], attribute_rate: ["attribute rate", 1],
+  };
+
+  const domains = (place) => {
+    const columns = new Map();
+    for (const [domain, variant, model, metric, aggregate, value, low, high] of overview.metrics) {
+      if (metric === "rank" && aggregate !== Fathom.statistic()) continue;
+      const benchmark = overview.benchmarks.find((each) => each.domain === domain && each.variant === variant);
+      const [label, sign] = metric === "rank" ? [`${benchmark?.label || variant} rank`, -1] : METRICS[metric];
+      const title = overview.benchmarks.find((each) => each.domain === domain)?.title || domain;
+      const key = `${domain} ${metric === "rank" ? `0${overview.benchmarks.indexOf(benchmark)}` : label}`;
+      if (!columns.has(key)) columns.set(key, { title, label, sign, cells: new Map() });
+      columns.get(key).cells.set(model, [value, low, high]);
+    }
+    const kinds = [...columns.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, column]) => column);
+    if (!kinds.length) return fill(place, element("p", {}, "Nothing has been summed up yet."));
+    const several = new Set(kinds.map((kind) => kind.title)).size > 1;
+    const order = [...Fathom.order(), ...overview.models.filter((model) => !Fathom.order().includes(model))];
+    const rows = order.map((model) => [
+      { node: name(model), value: model },
+      ...kinds.map(({ cells, sign }) => {
+        const found = cells.get(model);
+        if (!found || found[0] === null) return { node: "–", value: null };
+        const ordered = [...cells.values()].map(([value]) => value).filter((value) => value !== null).sort((a, b) => sign * (b - a));
+        const best = ordered[0] === found[0];
+        const share = ordered.length > 1 ? 1 - ordered.indexOf(found[0]) / (ordered.length - 1) : 0;
+        const digits = Math.abs(found[0]) < 10 ? plain(found[0]) : rank(found[0]);
+        return {
+          node: best ? element("strong", {}, digits, element("span", { class: "hidden" }, " best")) : digits,
+          value: found[0], tint: Fathom.tables.tint(share), title: found[1] === null ? null : `${percent} % interval ${plain(found[1])} to ${plain(found[2])}`,
+        };
+      }),
+    ]);
+    fill(
+      place,
+      element("p", {}, `Ranks by ${statisticLabel()}; low is best but for the attribute rate. The darker a cell, the better its place in its column; the best is bold.`),
+      Fathom.tables.plain(
+        "Models by domain and metric",
+        [{ title: "model", head: true }, ...kinds.map(({ title, label }) => ({ title: several ? `${title}: ${label}` : label, number: true }))],
+        rows, { sortable: true, hideCaption: true },
+      ),
+      agreement(),
+    );
+  };
+
+  const agreement = () => {
+    const rows = overview.correlations.filter(([domain, x, y]) => domain === Fathom.benchmark().domain && `${x} ${y}`.includes(`${Fathom.benchmark().variant} rank`));
+    const wanted = rows.find(([, x, y]) => `${x} ${y}`.includes(statisticLabel())) || rows[0];
+    return wanted && element("p", {}, `Ranks and bits per byte agree on the order of models with Kendall’s tau = ${Number(wanted[3]).toFixed(2)} (${wanted[6]} models).`);
+  };
+
+  // Sub-fields
+
+  const subfields = async (place) => {
+    const benchmark = Fathom.benchmark();
+    const found = await Fathom.read(benchmark.keywordsBlock);
+    if (!found.subfields.length) {
+      return fill(place, element("p", {}, "This benchmark has no sub-fields: its keywords have no vectors in this run, or no model has been scored."));
+    }
+    const order = Fathom.order();
+    const places = order.map((model) => benchmark.models.indexOf(model));
+    const rows = found.subfields.map(([label, ranks, factors, lows, highs], number) => {
+      const members = found.keywords.filter((_, index) => found.codes[index] === number);
+      const count = found.pairs.reduce((sum, pairs, index) => sum + (found.codes[index] === number ? pairs : 0), 0);
+      return [
+        { node: element("span", { title: members.join(", ") }, label), value: label },
+        { node: `${members.length} / ${whole(count)}`, value: count },
+        ...places.map((index) => {
+          const factor = factors[index];
+          const sure = lows[index] !== null && (lows[index] > 1 || highs[index] < 1);
+          const sign = !sure ? "" : factor > 1 ? "▲ " : "▼ ";
+          const shown = `${sign}${factor.toFixed(2)}×`;
+          const size = Math.min(1, Math.abs(Math.log2(factor)));
+          return {
+            node: sure ? element("strong", {}, shown) : shown, value: factor,
+            tint: Fathom.tables.tint(size, factor > 1 ? "--accent" : "--warm"),
+            title: `rank ${rank(ranks[index])}; ${percent} % interval of the factor ${plain(lows[index])} to ${plain(highs[index])}`,
+          };
+        }),
+      ];
+    });
+    fill(
+      place,
+      element("p", {}, "Keywords are grouped by meaning; each group has the name of its two most central keywords. ",
+        "A cell says how many times better a model ranks the targets there than its rank on the whole benchmark and the difficulty of the group let expect. ",
+        `▲ and ▼: the ${percent} % interval over keywords is above or below 1.`),
+      Fathom.tables.plain(
+        "Strength of models by sub-field",
+        [{ title: "sub-field", head: true }, { title: "keywords / pairs", number: true }, ...order.map((model) => ({ title: model, number: true }))],
+        rows, { sortable: true, hideCaption: true },
+      ),
+    );
+  };
+
+  // Two models
+
+  const two = async (place) => {
+    const benchmark = Fathom.benchmark();
+    const order = Fathom.order();
+    if (order.length < 2) return fill(place, element("p", {}, "Two models are needed to compare."));
+    const [first, second] = Fathom.two();
+    const found = await Fathom.read(benchmark.keywordsBlock);
+    const [a, b] = [first, second].map((model) => benchmark.models.indexOf(model));
+    const points = found.keywords.map((keyword, number) => ({
+      keyword, pairs: found.pairs[number], x: found.ranks[number][a], y: found.ranks[number][b],
+    }));
+    const ahead = points.filter((point) => point.x < point.y).length;
+    const options = order.map((model) => [model, model]);
+    const width = Math.max(280, place.clientWidth);
+    const text = `One mark for each of ${plural(points.length, "keyword")}: ${first} has the lower rank on ${ahead}, ${second} on ${points.filter((point) => point.x > point.y).length}.`;
+    const lists = element("div");
+    fill(
+      place,
+      element(
+        "div", { class: "controls" },
+        select("First", options, first, (model) => Fathom.set({ a: model, c: model === second ? first : second })),
+        select("Second", options, second, (model) => Fathom.set({ a: model === first ? second : first, c: model })),
+      ),
+      describeTwo(first, second, ahead, points.length),
+      element("div", { class: "columns" },
+        element("figure", {}, Fathom.charts.scatter(points, { first, second, width, text }),
+          element("figcaption", {}, `A mark is a keyword, the larger the more pairs it has; above the dashed line, and filled, ${first} is ahead.`)),
+        lists),
+    );
+    const data = await Fathom.pairs();
+    if (data) fill(lists, [[first, second], [second, first]].map((models) => mostDifferent(data, models)));
+  };
+
+  const describeTwo = (first, second, ahead, count) => {
+    const rows = Fathom.benchmark().statistics[Fathom.statistic()]?.comparisons || [];
+    const row = rows.find(([better, worse]) => [first, second].includes(better) && [first, second].includes(worse));
+    const keywords = `${first} has the lower rank on ${ahead} of ${plural(count, "keyword")}.`;
+    if (!row) return element("p", {}, keywords);
+    const [better, worse, difference, low, high, p, apart] = row;
+    const sure = low === null ? "" : ` (${percent} % interval ${rank(low)} to ${rank(high)}, p = ${p < 0.001 ? "< 0.001" : p.toFixed(3)})`;
+    return element(
+      "p", {}, element("strong", {}, name(better)), ` is ahead of `, element("strong", {}, name(worse)),
+      ` by ${rank(difference)} ${statisticLabel()} ranks${sure.replace("p = <", "p <")}: `,
+      apart ? "they are apart. " : "they cannot be told apart. ", keywords,
+    );
+  };
+
+  const mostDifferent = ({ texts, count, of, leftOut }, [ahead, behind]) => {
+    const [low, high] = [of(ahead), of(behind)];
+    const places = Array.from({ length: count }, (_, place) => place)
+      .filter((place) => !leftOut.has(place) && low[place] < high[place])
+      .sort((a, b) => high[b] / low[b] - high[a] / low[a] || a - b);
+    // one sentence may belong to several keywords
+    const seen = new Set();
+    const distinct = places.filter((place) => {
+      const text = texts.prompts[place] + texts.targets[place];
+      return !seen.has(text) && seen.add(text);
+    });
+    const rows = distinct.slice(0, 6).map((place) => [
+      element("a", { href: Fathom.address({ p: texts.ids[place] }) },
+        Fathom.pairsPart.completion(texts.prompts[place], texts.targets[place], 70)),
+      rank(low[place]), rank(high[place]),
+    ]);
+    const caption = `${ahead} is furthest ahead here`;
+    if (!rows.length) return element("p", {}, `${ahead} is nowhere ahead.`);
+    return Fathom.tables.plain(caption, [{ title: "pair", head: true }, { title: ahead, number: true }, { title: behind, number: true }], rows);
+  };
+
+  // Keywords
+
+  const keywords = async (place) => {
+    const benchmark = Fathom.benchmark();
+    const found = await Fathom.read(benchmark.keywordsBlock);
+    if (!found.keywords.length) return fill(place, element("p", {}, "No model has been scored on these keywords yet."));
+    const order = Fathom.order();
+    const places = order.map((model) => benchmark.models.indexOf(model));
+    const rows = found.keywords.map((keyword, number) => {
+      const row = { index: number, keyword, pairs: found.pairs[number], subfield: found.subfields[found.codes[number]]?.[0] || "" };
+      places.forEach((index, column) => (row[`m${column}`] = found.ranks[number][index]));
+      return row;
+    });
+    const holder = element("div", { class: "grid" });
+    const header = ["keyword", "pairs", "sub-field", ...order];
+    const collect = () => [header, rows.map((row) => [row.keyword, row.pairs, row.subfield, ...order.map((_, column) => row[`m${column}`])])];
+    fill(
+      place,
+      element("p", {}, "Geometric mean rank of each model on the pairs of each keyword. A keyword opens its pairs."),
+      element("div", { class: "controls" }, Fathom.downloadButton(`${benchmark.id.replace("/", ".")}.keywords.csv`, collect)),
+      holder,
+    );
+    const width = Fathom.tables.share(holder, 278, order.length);
+    Fathom.tables.grid(holder, {
+      label: `Keywords of ${benchmark.title}, ${benchmark.label}`,
+      rows,
+      height: Math.min(480, rows.length * 36 + 90),
+      columns: [
+        { field: "keyword", title: "keyword", width: 200, narrow: 150, show: (value) => element("a", { href: Fathom.address({ v: "pairs", k: value, q: "", f: "" }) }, value) },
+        { field: "pairs", title: "pairs", number: true, width: 78, show: whole },
+        ...order.map((model, column) => ({ field: `m${column}`, title: model, number: true, width, show: rank })),
+        { field: "subfield", title: "sub-field", width: 260 },
+      ],
+    });
+  };
+
+  return { answer, next, domains, subfields, two, keywords };
+})();

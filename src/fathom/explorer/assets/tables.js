@@ -1,0 +1,111 @@
+// Small tables are plain HTML tables; large ones are grids by Tabulator, which draws only the rows in view.
+"use strict";
+
+Fathom.tables = (() => {
+  const { element } = Fathom;
+
+  // A table with caption and scopes. Columns: {title, number?, head?}; cells: text, node, or {node, value, class, style}.
+  const plain = (caption, columns, rows, { sortable = false, hideCaption = false } = {}) => {
+    const body = element("tbody");
+    const draw = (ordered) => body.replaceChildren(...ordered.map((row) => drawRow(columns, row)));
+    const heads = columns.map((column, place) => {
+      const cell = element("th", { scope: "col", class: column.number ? "number" : "" });
+      const title = typeof column.title === "string" ? Fathom.breakable(column.title) : [column.title];
+      if (!sortable) return Fathom.fill(cell, title);
+      const button = element("button", { type: "button", class: "sort" }, title);
+      button.addEventListener("click", () => {
+        const down = cell.getAttribute("aria-sort") === "ascending";
+        heads.forEach((head) => head.removeAttribute("aria-sort"));
+        cell.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const value = (row) => (row[place]?.value !== undefined ? row[place].value : row[place]);
+        const sign = down ? -1 : 1;
+        draw([...rows].sort((a, b) => sign * compare(value(a), value(b))));
+      });
+      return Fathom.fill(cell, button);
+    });
+    draw(rows);
+    const table = element(
+      "table", {},
+      element("caption", { class: hideCaption ? "hidden" : "" }, caption),
+      element("thead", {}, element("tr", {}, heads)),
+      body,
+    );
+    return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table);
+  };
+
+  const drawRow = (columns, row) =>
+    element("tr", {}, row.map((cell, place) => {
+      const column = columns[place];
+      const given = cell !== null && typeof cell === "object" && !(cell instanceof Node) ? cell : { node: cell };
+      const classes = [column.number ? "number" : "", given.class || ""].join(" ").trim();
+      const made = element(column.head ? "th" : "td", { class: classes, scope: column.head ? "row" : null, title: given.title });
+      if (given.tint) made.style.backgroundColor = given.tint;
+      made.append(given.node ?? "");
+      return made;
+    }));
+
+  const compare = (a, b) => {
+    const missing = (value) => value === null || value === undefined || value === "";
+    if (missing(a) || missing(b)) return Number(missing(a)) - Number(missing(b));
+    return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en");
+  };
+
+  // Colours: the stronger, the darker; the text stays readable.
+  const tint = (share, color = "--accent") =>
+    `color-mix(in srgb, var(${color}) ${Math.round(Math.min(1, Math.max(0, share)) * 38)}%, transparent)`;
+
+  const text = (cell) => document.createTextNode(cell.getValue() ?? "");
+
+  const node = (show) => (cell) => {
+    const shown = show(cell.getValue(), cell.getRow().getData());
+    return shown instanceof Node ? shown : document.createTextNode(shown ?? "");
+  };
+
+  // The width of a column of one model: all of them fit beside the others if they can.
+  const share = (place, others, count) => Math.min(132, Math.max(106, Math.floor((place.clientWidth - others - 20) / count)));
+
+  // A grid. Columns: {field, title, number?, show?, width?}. Titles and values are set as text.
+  const grid = (place, { label, columns, rows, height, sort, onSort, onOpen, frozen = true }) => {
+    const narrow = place.clientWidth < 640;
+    const made = new Tabulator(place, {
+      data: rows,
+      height,
+      index: "index",
+      layout: "fitData",
+      renderHorizontal: columns.length > 14 ? "virtual" : "basic",
+      placeholder: element("p", { class: "empty" }, "Nothing fits these filters."),
+      headerSortClickElement: "header",
+      initialSort: sort?.column ? [sort] : [],
+      columns: columns.map((column, number) => ({
+        field: column.field,
+        title: column.title,
+        titleFormatter: () => element("span", {}, Fathom.breakable(column.title)),
+        formatter: column.show ? node(column.show) : text,
+        sorter: column.number ? "number" : "string",
+        sorterParams: column.number ? { alignEmptyValues: "bottom" } : {},
+        headerSortStartingDir: "asc",
+        hozAlign: column.number ? "right" : "left",
+        width: narrow ? column.narrow || column.width : column.width,
+        frozen: frozen && number === 0 && !narrow,
+        resizable: "header",
+        headerHozAlign: column.number ? "right" : "left",
+      })),
+    });
+    made.on("tableBuilt", () => label_(place, label));
+    if (onSort) made.on("dataSorted", (sorters) => onSort(sorters[0]));
+    if (onOpen) made.on("rowClick", (event, row) => onOpen(row.getData()));
+    return made;
+  };
+
+  // Tabulator marks its parts as a grid for screen readers; what it leaves open is named here.
+  const label_ = (place, label) => {
+    place.setAttribute("aria-label", label);
+    const holder = place.querySelector(".tabulator-tableholder");
+    holder.setAttribute("role", "rowgroup");
+    holder.setAttribute("aria-label", `${label}: rows`);
+    place.querySelector(".tabulator-table")?.setAttribute("role", "presentation");
+    place.querySelectorAll(".tabulator-col-resize-handle, .tabulator-arrow").forEach((part) => part.setAttribute("aria-hidden", "true"));
+  };
+
+  return { plain, grid, share, tint };
+})();

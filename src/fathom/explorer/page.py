@@ -1,0 +1,101 @@
+"""One file that opens anywhere: template, style, libraries, programs and data of a run's page."""
+
+import base64
+import hashlib
+import html
+from pathlib import Path
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.explorer.data import PageData, collect_data
+from fathom.explorer.encoding import dump_script
+from fathom.explorer.tables import read_run
+from fathom.io.files import hash_file, read_json, write_text
+
+_HERE = Path(__file__).parent
+ASSETS, VENDOR = _HERE / "assets", _HERE / "vendor"
+PROGRAMS = ("core.js", "charts.js", "tables.js", "pairs.js", "sections.js", "page.js")
+"""Programs of the page, in the order in which they run."""
+
+
+def write_page(run: Path, output: Path, settings: Summary) -> int:
+    """Write the page of a run.
+
+    Parameters
+    ----------
+    run : Path
+        The run's results.
+    output : Path
+        The file, index.html.
+    settings : Summary
+
+    Returns
+    -------
+    int
+        Its bytes.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a run, or a table in it is damaged.
+    """
+    text = render_page(collect_data(read_run(run, settings), settings))
+    write_text(output, text)
+    return len(text.encode("utf-8"))
+
+
+def render_page(data: PageData) -> str:
+    """Return the page as HTML; equal data give an equal page."""
+    scripts = [*read_libraries(".js"), *((ASSETS / name).read_text(encoding="utf-8") for name in PROGRAMS)]
+    style = "\n".join([*read_libraries(".css"), (ASSETS / "page.css").read_text(encoding="utf-8")])
+    policy = [
+        "default-src 'none'",
+        f"script-src {' '.join(map(_hash_script, scripts))}",
+        "style-src 'unsafe-inline'",  # libraries set styles of elements; nothing can be fetched by one
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    blocks = [f'<script type="application/json" id="overview">{dump_script(data.overview)}</script>']
+    blocks += [
+        f'<script type="text/plain" id="{name}">{block}</script>' for name, block in data.blocks.items()
+    ]
+    parts = {
+        "policy": html.escape("; ".join(policy)),
+        "title": html.escape(f"Fathom: {data.overview['run']}"),
+        "answer": html.escape(data.answer),
+        "style": style,
+        "licences": html.escape((VENDOR / "licences.txt").read_text(encoding="utf-8")),
+        "data": "\n".join(blocks),
+        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
+    }
+    # split once, so that nothing in the data is taken for a place of the template
+    pieces = (ASSETS / "page.html").read_text(encoding="utf-8").split("%%")
+    return "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
+
+
+def read_libraries(ending: str) -> list[str]:
+    """Return the libraries with one ending, in the order in which they load.
+
+    Raises
+    ------
+    InputError
+        If a file is not the one that vendor.json names.
+    """
+    found = []
+    for entry in read_json(VENDOR / "vendor.json"):
+        path = VENDOR / entry["file"]
+        if path.suffix != ending:
+            continue
+        if hash_file(path) != entry["sha256"]:
+            raise InputError("this library has been changed", str(path), "install fathom again")
+        lines = path.read_text(encoding="utf-8").split("\n")
+        # a browser's tools would fetch the map
+        found.append("\n".join(line for line in lines if not line.startswith("//# sourceMappingURL=")))
+    return found
+
+
+def _hash_script(script: str) -> str:
+    """Return the source expression that allows one script."""
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -1,0 +1,265 @@
+"""The data of a page: what is read of a run, what is missing, advice, sub-fields, and how it is packed."""
+
+import base64
+import gzip
+import json
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_run
+from tests.programs import STATISTICS, run_command, run_program
+
+from fathom.errors import InputError
+from fathom.explorer.advice import advise, find_disagreements, find_unknown_keywords, find_unsettled
+from fathom.explorer.data import collect_data, link_document
+from fathom.explorer.encoding import dump_script, pack_numbers
+from fathom.explorer.page import ASSETS, VENDOR, render_page
+from fathom.explorer.subfields import Keywords, group_keywords, measure_strengths, sum_keywords
+from fathom.explorer.tables import read_run
+from fathom.io.files import hash_file, read_json
+from fathom.scoring.sizing import count_keywords, estimate_variances
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_run(tmp_path_factory.mktemp("runs") / "small")
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    return read_run(folder, SETTINGS)
+
+
+@pytest.fixture
+def copied(folder, tmp_path):
+    return shutil.copytree(folder, tmp_path / "run")
+
+
+def unpack(text):
+    return gzip.decompress(base64.b64decode(text))
+
+
+def test_a_finished_run_misses_nothing(run):
+    assert run.missing == [] and not run.computed
+    assert [benchmark.variant for benchmark in run.benchmarks] == ["tf", "tfidf"]
+    tf = run.benchmarks[0]
+    assert list(tf.ranks) == sorted(MODELS) and tf.title == "Physics"
+    assert tf.left_out.sum() == 1 and tf.left_out[0] and len(tf.kept) == 119
+
+
+def test_what_is_packed_is_what_the_tables_say(run):
+    data = collect_data(run, SETTINGS)
+    described = data.overview["benchmarks"][0]
+    assert described["statistics"]["trimmed_mean"]["ranking"][0][0] == "alpha"
+    assert described["dates"] == ["2024-01-01", "2024-10-01"]
+    assert (described["pairs"], described["kept"], described["keywords"]) == (120, 119, 12)
+    ranks = np.frombuffer(unpack(data.blocks["ranks-0"]), dtype="<f4").reshape(3, 120)
+    tf = run.benchmarks[0]
+    np.testing.assert_allclose(ranks[1], tf.ranks["beta"], rtol=1e-6)
+    texts = json.loads(unpack(data.blocks["texts-0"]))
+    assert texts["prompts"] == tf.pairs["prompt"].to_list() and texts["leftOut"] == [0]
+    assert texts["links"][0] == "https://arxiv.org/abs/1000.00000"
+    keywords = json.loads(unpack(data.blocks["keywords-0"]))
+    kept = tf.pairs.with_columns(rank=pl.Series(tf.ranks["beta"])).filter(~pl.Series(tf.left_out))
+    first = kept.filter(pl.col("keyword") == keywords["keywords"][0])["rank"].log().mean()
+    assert keywords["ranks"][0][1] == pytest.approx(np.exp(first), rel=1e-4)
+    assert keywords["pairs"][0] == 9
+
+
+def test_the_same_tables_give_the_same_bytes(run, folder):
+    first, second = (render_page(collect_data(read_run(folder, SETTINGS), SETTINGS)) for _ in range(2))
+    assert first == second
+    assert str(folder) not in first and "Fathom: small" in first
+
+
+def test_a_script_in_a_text_cannot_end_the_data(tmp_path):
+    run = read_run(write_run(tmp_path / "planted", planted=SCRIPT), SETTINGS)
+    page = render_page(collect_data(run, SETTINGS))
+    assert "window.planted" in page and "<script>window.planted" not in page and "<img src=x" not in page
+    value = {"text": f"{SCRIPT}\u2028&<!--"}
+    assert json.loads(dump_script(value)) == value
+    assert not set("<>&\u2028") & set(dump_script(value))
+
+
+def test_an_unfinished_run_is_ranked_by_the_scores_that_are_there(copied, run):
+    for name in ("summary", "comparisons", "groups", "correlations"):
+        (copied / f"{name}.csv").unlink()
+    (copied / "physics/scores/tfidf/beta.parquet").unlink()
+    found = read_run(copied, SETTINGS)
+    assert found.computed and len(found.missing) == 2
+    assert "physics, tfidf: no scores of beta yet." in found.missing
+    assert found.rank(found.benchmarks[0], "trimmed_mean") == run.rank(run.benchmarks[0], "trimmed_mean")
+    assert found.compare(found.benchmarks[0], "geometric_mean") == run.compare(
+        run.benchmarks[0], "geometric_mean"
+    )
+    assert [row["model"] for row in found.rank(found.benchmarks[1], "trimmed_mean")] == [
+        "alpha",
+        "gamma+fine-tuned",
+    ]
+
+
+def test_a_run_without_scores_says_so(copied):
+    shutil.rmtree(copied / "physics/scores")
+    for path in copied.glob("*.csv"):
+        path.unlink()
+    found = read_run(copied, SETTINGS)
+    assert "No model has been scored yet." in found.missing
+    page = render_page(collect_data(found, SETTINGS))
+    assert "No model has been ranked on Physics yet." in page
+
+
+def test_scores_of_other_pairs_are_left_out_and_named(copied):
+    path = copied / "physics/scores/tf/beta.parquet"
+    pl.read_parquet(path).head(5).write_parquet(path)
+    found = read_run(copied, SETTINGS)
+    assert list(found.benchmarks[0].ranks) == ["alpha", "gamma+fine-tuned"]
+    assert any("scores of beta belong to other pairs" in each for each in found.missing)
+
+
+def test_what_is_no_run_gets_one_clear_message(tmp_path):
+    with pytest.raises(InputError, match="no benchmark and no table"):
+        read_run(tmp_path, SETTINGS)
+    done = run_command("page", tmp_path / "nothing", imports=STATISTICS)
+    assert done.returncode == 1 and "there is no such folder" in done.stderr
+
+
+def test_program_and_command_write_the_same_page(folder, tmp_path):
+    done = run_command("page", folder, "--output", tmp_path / "a.html", imports=STATISTICS)
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path / "a.html") in done.stdout
+    done = run_program("write_explorer", "--run", folder, "--output", tmp_path / "b.html", imports=STATISTICS)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_pairs_beyond_the_limit_are_left_out_and_named(run, monkeypatch):
+    whole = collect_data(run, SETTINGS)
+    limit = sum(len(whole.blocks[f"{kind}-0"]) for kind in ("texts", "ranks", "keywords"))
+    monkeypatch.setattr("fathom.explorer.data.LIMIT", limit)
+    data = collect_data(run, SETTINGS)
+    assert "texts-0" in data.blocks and "texts-1" not in data.blocks
+    assert any("physics, tfidf: its pairs are left out" in each for each in data.overview["missing"])
+
+
+# what to do next
+
+
+def test_unsettled_models_come_with_the_pairs_that_would_settle_them(run):
+    tf = run.benchmarks[0]
+    (found,) = find_unsettled(run, tf)
+    assert {found.better, found.worse} == {"alpha", "beta"} and found.pairs_now == 119
+    kept = ~tf.left_out
+    logs = np.log(tf.ranks[found.worse][kept]) - np.log(tf.ranks[found.better][kept])
+    pilot = estimate_variances(logs, tf.pairs["keyword"].to_numpy()[kept].tolist())
+    assert found.factor == pytest.approx(np.exp(logs.mean()))
+    if found.keywords is not None:
+        assert found.keywords == count_keywords(pilot, 10, pilot.difference, 0.8)
+        assert found.pairs == 10 * found.keywords > found.pairs_now
+
+
+def test_disagreements_are_models_apart_that_bits_per_byte_turn_round(run):
+    found = find_disagreements(run, run.benchmarks[0])
+    assert [(each.by_rank, each.by_text, each.certain) for each in found] == [
+        ("alpha", "gamma+fine-tuned", True),
+        ("beta", "gamma+fine-tuned", True),
+    ]
+
+
+def test_keywords_that_no_model_knows_need_several_pairs(run):
+    tf = run.benchmarks[0]
+    keywords = Keywords(
+        ["easy", "hard", "rare"],
+        np.array([5, 5, 2]),
+        np.log([[5.0] * 3, [500.0, 200.0, 900.0], [999.0] * 3]) * np.array([[5], [5], [2]]),
+    )
+    (found,) = find_unknown_keywords(tf, keywords)
+    assert (found.keyword, found.model) == ("hard", "beta") and found.rank == pytest.approx(200)
+
+
+def test_advice_has_a_short_form(run):
+    lines = advise(run)
+    assert any(line.startswith("physics, tf: 1 comparison not settled") for line in lines)
+    assert "physics, tf: alpha is ahead by rank, gamma+fine-tuned by bits per byte." in lines
+
+
+# sub-fields
+
+
+def test_keywords_are_grouped_by_meaning():
+    random = np.random.default_rng(1)
+    centres = np.eye(4)
+    vectors = np.repeat(centres, 4, axis=0) + random.normal(0, 0.02, (16, 4))
+    names = [f"{'abcd'[number // 4]}{number % 4}" for number in range(16)]
+    labels, codes = group_keywords(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), names)
+    assert len(labels) == 4
+    assert [set(codes[start : start + 4].tolist()) for start in range(0, 16, 4)] == [{0}, {1}, {2}, {3}]
+    assert all(
+        {name[0] for name in label.split(", ")} == {"abcd"[place]} for place, label in enumerate(labels)
+    )
+
+
+def test_a_planted_strength_is_found_and_others_are_not():
+    random = np.random.default_rng(2)
+    keywords, each = 60, 20
+    codes = [number % 3 for number in range(keywords)]
+    means = (
+        random.normal(3, 0.5, (keywords, 1))
+        + np.array([[0.0, 1.0, 2.0]])
+        + random.normal(0, 0.2, (keywords, 3))
+    )
+    means[np.array(codes) == 1, 0] -= np.log(2)  # the first model is twice as good there
+    summed = Keywords([str(number) for number in range(keywords)], np.full(keywords, each), means * each)
+    found = measure_strengths(summed, codes, SETTINGS)
+    # the residual of a two-way table: two thirds of it stay with the model, two thirds of that with the group
+    assert found.factor[1, 0] == pytest.approx(2 ** (4 / 9), rel=0.1)
+    assert found.low[1, 0] > 1 and found.factor[0, 0] < 1
+    assert ((found.low < found.factor) & (found.factor < found.high)).all()
+
+
+def test_a_sum_over_keywords_leaves_out_what_does_not_count(run):
+    summed = sum_keywords(run.benchmarks[0])
+    assert summed.pairs.sum() == 119 and summed.logs.shape == (12, 3)
+
+
+# what is inside
+
+
+def test_libraries_are_those_of_the_manifest_and_make_no_code():
+    entries = read_json(VENDOR / "vendor.json")
+    assert {path.name for path in VENDOR.iterdir()} == {entry["file"] for entry in entries} | {
+        "vendor.json",
+        "licences.txt",
+    }
+    licences = (VENDOR / "licences.txt").read_text()
+    for entry in entries:
+        path = VENDOR / entry["file"]
+        assert hash_file(path) == entry["sha256"]
+        assert f"{entry['name']} {entry['version']}" in licences
+        text = path.read_text()
+        assert "new Function" not in text and "</script" not in text
+    for path in ASSETS.glob("*.js"):
+        text = path.read_text()
+        assert "innerHTML" not in text and "eval(" not in text
+        assert len(text.splitlines()) <= 400
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "source", "link"),
+    [
+        ("0704.0001", "arxiv", "https://arxiv.org/abs/0704.0001"),
+        ("hep-th/9901001", "arxiv", "https://arxiv.org/abs/hep-th/9901001"),
+        ("0704.0001", "jsonl", ""),
+        ("javascript:alert(1)", "jsonl", ""),
+        ("https://example.org/a?b=1", "jsonl", "https://example.org/a?b=1"),
+        ("sklearn.svm.SVC", "docstrings", ""),
+    ],
+)
+def test_documents_are_linked_where_the_record_says_where(doc_id, source, link):
+    assert link_document(doc_id, source) == link
+
+
+def test_numbers_are_packed_row_by_row():
+    values = np.array([[1.0, 2.5], [3.0, 1e6]])
+    assert np.frombuffer(unpack(pack_numbers(values)), "<f4").tolist() == [1.0, 2.5, 3.0, 1e6]

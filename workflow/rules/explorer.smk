@@ -1,0 +1,37 @@
+"""The page of a run: the answer and every pair behind it, in one file that needs no network.
+
+In:  all finished tables and figures of the run
+Out: <results>/index.html
+"""
+
+PAGE_FILES = [
+    outside(shorten_path(path))
+    for folder in ("assets", "vendor")
+    for path in sorted((ROOT / "src/fathom/explorer" / folder).iterdir())
+]
+
+
+rule write_explorer:
+    input:
+        code=sources("write_explorer"),
+        assets=PAGE_FILES,
+        scores=OUTPUTS.name_scores(),
+        results=OUTPUTS.list_results(),
+    output:
+        page="<results>/index.html",
+    log:
+        "<logs>/write_explorer.log",
+    benchmark:
+        "<timings>/write_explorer.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(30),
+    params:
+        settings=settings.of("summary"),
+        run=folder_of("page"),
+    shell:
+        "python {input.code[0]:q} --run {params.run:q} --settings {params.settings:q}"
+        " --output {output.page:q} --log {log:q}"

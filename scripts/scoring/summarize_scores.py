@@ -19,9 +19,9 @@ def main(arguments: argparse.Namespace) -> None:
     """Summarize all scores and baselines, write the table."""
     settings = read_settings(arguments.settings, Summary)
     scores = read_scores(arguments.scores)
-    check_benchmarks(scores, arguments.pairs)
+    check_benchmarks(scores, arguments.pairs, arguments.settled)
     scores = leave_out_overlap(scores, arguments.overlap, settings)
-    rows = summarize_scores(scores, settings)
+    rows = summarize_scores(scores, settings, arguments.settled)
     rows += summarize_perplexity(read_baselines(arguments.perplexity, PERPLEXITY), settings)
     rows += summarize_attribute_rates(read_baselines(arguments.attribute_rates, ATTRIBUTE_RATES), settings)
     write_delimited(arguments.output, SUMMARY_COLUMNS, sorted(rows, key=lambda row: row[:5]), delimiter=",")
@@ -35,6 +35,7 @@ if __name__ == "__main__":
     add_tables(parser, "--overlap", names[:2], "pairs of one benchmark that stand in training text")
     for option, what in (("--perplexity", "likelihood of held-out text"), ("--attribute-rates", "rates")):
         add_tables(parser, option, ("DOMAIN", "MODEL"), f"{what} of one model on one domain")
+    parser.add_argument("--settled", action="store_true", help="models may lack the last pairs")
     parser.add_argument("--output", type=Path, required=True, help="summary (CSV)")
     add_settings(parser, Summary)
     run_program(parser, main)

@@ -18,7 +18,7 @@ from fathom.explorer.encoding import dump_script, pack_numbers
 from fathom.explorer.page import ASSETS, VENDOR, render_page
 from fathom.explorer.subfields import Keywords, group_keywords, measure_strengths, sum_keywords
 from fathom.explorer.tables import read_run
-from fathom.io.files import hash_file, read_json
+from fathom.io.files import hash_file, read_json, write_json
 from fathom.scoring.sizing import count_keywords, estimate_variances
 
 
@@ -116,6 +116,9 @@ def test_scores_of_other_pairs_are_left_out_and_named(copied):
     found = read_run(copied, SETTINGS)
     assert list(found.benchmarks[0].ranks) == ["alpha", "gamma+fine-tuned"]
     assert any("scores of beta belong to other pairs" in each for each in found.missing)
+    write_json(path.with_suffix(".json"), {"until": "settled"})
+    found = read_run(copied, SETTINGS)
+    assert any("beta was scored on" in each and "until settled" in each for each in found.missing)
 
 
 def test_what_is_no_run_gets_one_clear_message(tmp_path):

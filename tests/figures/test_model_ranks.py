@@ -345,7 +345,7 @@ def _describe(folder):
 def test_groups_are_shown_only_where_there_are_some(tmp_path):
     _with_geometric(_summary(tmp_path / "summary.csv", ["one", "two"]))
     plain = _describe(tmp_path)
-    groups = [("ml", variant, mean, name, 1, 2, name[0].upper() + variant[-1] + mean[0])
+    groups = [("ml", variant, mean, name, 1, 2, name[0].upper() + variant[-1] + mean[0], 9)
               for variant in ("tf", "tfidf") for mean in ("trimmed_mean", "geometric_mean")
               for name in ("one", "two")]  # fmt: skip
     write_delimited(tmp_path / "groups.csv", GROUP_COLUMNS, groups, delimiter=",")

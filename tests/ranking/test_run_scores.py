@@ -35,12 +35,12 @@ def run(tmp_path):
     ]
     summary += [("law", "text", model, "bits_per_byte", "mean", 1.5, "", "", 9) for model in ranks]
     comparisons = [
-        ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "gpt2", 20, 15, 25, 0.002, "yes"),
-        ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "own", 10, 5, 15, 0.002, "yes"),
-        ("law", "tf", "rank", "trimmed_mean", "own", "gpt2", 10, -1, 15, 0.2, "no"),
-        ("law", "tfidf", "rank", "trimmed_mean", "gpt2", "own", 10, "", "", "", "no"),
-        ("law", "tf", "rank", "geometric_mean", "gpt2", "gpt2+law", 20, 15, 25, 0.002, "yes"),
-        ("law", "tf", "probability", "trimmed_mean", "gpt2", "own", 10, 1, 2, 0.1, "yes"),
+        ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "gpt2", 20, 15, 25, 0.002, "yes", 9),
+        ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "own", 10, 5, 15, 0.002, "yes", 9),
+        ("law", "tf", "rank", "trimmed_mean", "own", "gpt2", 10, -1, 15, 0.2, "no", 9),
+        ("law", "tfidf", "rank", "trimmed_mean", "gpt2", "own", 10, "", "", "", "no", 9),
+        ("law", "tf", "rank", "geometric_mean", "gpt2", "gpt2+law", 20, 15, 25, 0.002, "yes", 9),
+        ("law", "tf", "probability", "trimmed_mean", "gpt2", "own", 10, 1, 2, 0.1, "yes", 9),
     ]
     return (
         write(tmp_path / "summary.csv", SUMMARY_COLUMNS, summary),

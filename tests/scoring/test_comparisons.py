@@ -116,7 +116,7 @@ def test_one_keyword_says_nothing() -> None:
         (found,) = compare_models(each, SETTINGS)
         assert np.isnan([found.low, found.high, found.p]).all() and not found.apart
     comparisons, _ = tabulate_comparisons(resample({"m": 0.0, "n": 9.0}, keywords=1), SETTINGS)
-    assert comparisons[0][7:] == ("", "", "", "no")
+    assert comparisons[0][7:] == ("", "", "", "no", 10)
 
 
 def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
@@ -137,7 +137,7 @@ def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
 
 
 def _difference(better: str, worse: str, apart: bool) -> Difference:
-    return Difference(better, worse, 1.0, 0.5 if apart else -0.5, 2.0, 0.01 if apart else 0.5)
+    return Difference(better, worse, 1.0, 0.5 if apart else -0.5, 2.0, 0.01 if apart else 0.5, 9)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
     random = np.random.default_rng(0)
     drawn = {name: random.normal(100 + place, 1, 1000) for place, name in enumerate(names)}
     values = {name: 100.0 + place for place, name in enumerate(names)}
-    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", 300, values, drawn)
+    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", 300, values, drawn, dict.fromkeys(values, 300))
     comparisons, groups = tabulate_comparisons([each], Summary())
     assert len(comparisons) == 190 and [row[3] for row in groups] == names
     assert [row[4] for row in groups] == list(range(1, 21))

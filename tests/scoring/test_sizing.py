@@ -4,11 +4,14 @@ import math
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.programs import STATISTICS, run_command
 from tests.scoring.test_comparisons import make_scores
 
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.io.contracts.benchmark import OVERLAP
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import write_table
 from fathom.scoring.sizing import Variances, count_keywords, estimate_variances, measure_pilot
@@ -62,12 +65,22 @@ def test_the_command_plans_from_a_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "law, tf: 20 keywords, 200 pairs"
-    neighbours = measure_pilot(run)["law", "tf"]
+    neighbours = measure_pilot(run, Summary())["law", "tf"]
     assert len(neighbours) == 2
     needed = sorted(count_keywords(found, 4, math.log(1.05), 0.8) for found in neighbours)
     row = lines[4].split()
     assert row[:4] == ["1.05", "times", "4", str(needed[1])]
     assert row[5] == str(4 * needed[1])  # the higher of two is the middle, and at most
+
+
+def test_pairs_that_summaries_leave_out_do_not_count(tmp_path: Path) -> None:
+    run = write_pilot(tmp_path, one=0.0, two=5.0)
+    pairs = make_scores(0.0, 0).select("pair_id", sentence=False, ending=pl.int_range(pl.len()) < 30)
+    (run / "law" / "benchmark" / "tf").mkdir(parents=True)
+    write_table(run / "law" / "benchmark" / "tf" / "overlap.parquet", pairs, OVERLAP)
+    (found,) = measure_pilot(run, Summary())["law", "tf"]
+    (whole,) = measure_pilot(run, Summary(overlap="keep"))["law", "tf"]
+    assert (found.pairs, whole.pairs) == (170, 200) and found.within != whole.within
 
 
 def test_sizes_without_meaning_are_refused(tmp_path: Path) -> None:
@@ -84,6 +97,6 @@ def test_a_pilot_that_shows_nothing_is_refused(values: list[float], keywords: li
 
 def test_a_run_without_two_models_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no scores"):
-        measure_pilot(tmp_path)
+        measure_pilot(tmp_path, Summary())
     with pytest.raises(InputError, match="only one model"):
-        measure_pilot(write_pilot(tmp_path, one=0.0))
+        measure_pilot(write_pilot(tmp_path, one=0.0), Summary())

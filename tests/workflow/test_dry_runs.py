@@ -121,6 +121,20 @@ def test_folds_by_content_need_groups_and_pairs_are_held_against_training_text()
     assert "--folds results" not in by_id.stdout and by_id.stdout.count("--folds-by id") == 2
 
 
+def test_until_settled_one_job_scores_all_models():
+    done = plan("--forceall", "-p", "--config", "run=plan", "scoring={until: settled}")
+    jobs = JOB.findall(done.stdout)
+    assert [jobs.count(name) for name in ("score_settled", "score_model", "compare_targets")] == [1, 7, 0]
+    lines = {name: [line.split() for line in done.stdout.splitlines() if f"{name}.py --" in line]
+             for name in ("score_settled", "score_model", "summarize_scores", "compare_models")}  # fmt: skip
+    (words,) = lines["score_settled"]
+    assert [words.count(f"--{name}") for name in ("model", "pairs", "overlap", "scores")] == [7, 2, 2, 14]
+    assert not any("--pairs" in words for words in lines["score_model"])
+    assert "--settled" in lines["summarize_scores"][0]
+    words = lines["compare_models"][0]
+    assert words[words.index("--settled") + 1] == "results/plan/settled.csv"
+
+
 def test_a_run_ranks_its_own_models():
     jobs = JOB.findall(plan(*EVERYTHING[:-1], "rankings").stdout)
     assert {"collect_run_scores", "compare_rankings", "compare_models"} <= set(jobs)

@@ -281,11 +281,12 @@ def finished(kind):
     return lambda wildcards: f"{RESULTS}/models/{wildcards.model}/finished/{kind}"
 
 
-def of_benchmarks(path):
-    """Return a path for each benchmark; DOMAIN and VARIANT stand for its own."""
+def of_benchmarks(path, wanted=True):
+    """Return a path for each benchmark, if it is wanted; DOMAIN and VARIANT stand for its own."""
     return [
         path.replace("DOMAIN", domain).replace("VARIANT", variant)
         for domain, variant in OUTPUTS.scored_benchmarks
+        if wanted
     ]
 
 

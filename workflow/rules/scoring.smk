@@ -15,6 +15,10 @@ TOGETHER = [
 ]
 HELD_OUT = CONFIG.benchmark_domains if OUTPUTS.held_out else []
 
+# with `scoring.until: settled` all models are scored together, and the jobs of each measure the rest
+SETTLED = CONFIG.scoring.until == "settled"
+SCORED_ALONE = not SETTLED
+
 
 # one load of the weights for all that is measured of a model
 rule score_model:
@@ -22,13 +26,19 @@ rule score_model:
         code=sources("score_model"),
         model=pointer,
         weights=own_weights,
-        pairs=of_benchmarks("<results>/DOMAIN/benchmark/VARIANT/pairs.parquet"),
+        pairs=of_benchmarks(
+            "<results>/DOMAIN/benchmark/VARIANT/pairs.parquet", SCORED_ALONE
+        ),
         texts=of_domains("<results>/corpus/texts/DOMAIN.parquet", HELD_OUT),
         sentences=of_domains("<results>/DOMAIN/sentences.parquet"),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        scores=of_benchmarks("<results>/DOMAIN/scores/VARIANT/{model}.parquet"),
-        score_reports=of_benchmarks("<results>/DOMAIN/scores/VARIANT/{model}.json"),
+        scores=of_benchmarks(
+            "<results>/DOMAIN/scores/VARIANT/{model}.parquet", SCORED_ALONE
+        ),
+        score_reports=of_benchmarks(
+            "<results>/DOMAIN/scores/VARIANT/{model}.json", SCORED_ALONE
+        ),
         perplexity=of_domains(
             "<results>/DOMAIN/scores/perplexity/{model}.parquet", HELD_OUT
         ),
@@ -63,7 +73,7 @@ rule score_model:
         settings=settings.of("scoring", "perplexity", "attribute_rate"),
         wordlists=folder_of("wordlists"),
         finished=finished("scores"),
-        pairs=measured("pairs", TOGETHER, "pairs", "scores"),
+        pairs=measured("pairs", TOGETHER if SCORED_ALONE else [], "pairs", "scores"),
         texts=measured("texts", HELD_OUT, "texts", "perplexity"),
         sentences=measured("sentences", CONFIG.benchmark_domains, "sentences", "rates"),
     shell:
@@ -88,10 +98,58 @@ use rule score_model as score_chat with:
     benchmark:
         "<timings>/score_chat/{model}.tsv"
     wildcard_constraints:
-        model=one_of(OUTPUTS.chat_models),
+        model=one_of(OUTPUTS.chat_models if SCORED_ALONE else []),
     params:
         texts="",
         sentences="",
+
+
+# which model goes on depends on the scores of all: one job, one model in memory at a time
+rule score_settled:
+    input:
+        code=sources("score_settled"),
+        models=[OUTPUTS.name_pointer(model) for model in CONFIG.models.scored],
+        pairs=OUTPUTS.name_pairs(),
+        overlap=OUTPUTS.name_overlaps(),
+    output:
+        scores=OUTPUTS.name_scores() if SETTLED else [],
+        looks=report(
+            "<results>/settled.csv",
+            caption="../report/settled.rst",
+            category="Models",
+            labels={"table": "looks at scores"},
+        ),
+    log:
+        "<logs>/score_settled.log",
+    benchmark:
+        "<timings>/score_settled.tsv"
+    priority: 1
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=needs.of_all("score_model", CONFIG.models.scored, "host_mb"),
+        runtime=needs.of_all("score_model", CONFIG.models.scored, "minutes"),
+        gpu=needs.of_all("score_model", CONFIG.models.scored, "gpus"),
+        gpu_mem_mb=needs.of_all("score_model", CONFIG.models.scored, "gpu_mb"),
+        gpu_model=needs.of_all("score_model", CONFIG.models.scored, "model"),
+    params:
+        settings=settings.of("scoring", "settled", "summary"),
+        models=options("model", [[model] for model in CONFIG.models.scored], "models"),
+        pairs=options(
+            "pairs",
+            [(name, *place) for name, place in zip(TOGETHER, OUTPUTS.benchmarks)],
+            "pairs",
+        ),
+        scores=lambda wildcards, output: list_options(
+            "scores", OUTPUTS.scored, output.scores
+        ),
+        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
+        work=lambda wildcards: f"{RESULTS}/models/.settled",
+    shell:
+        "python {input.code[0]:q} {params.models} {params.pairs} {params.overlap} {params.scores}"
+        " --looks {output.looks:q} --work {params.work:q} --settings {params.settings:q} --threads {threads}"
+        " --gpus {resources.gpu} --log {log:q}"
 
 
 rule summarize_scores:
@@ -126,9 +184,11 @@ rule summarize_scores:
         overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
         perplexity=options("perplexity", OUTPUTS.held_out, "perplexity"),
         attribute_rates=options("attribute-rates", OUTPUTS.measured, "attribute_rates"),
+        settled="--settled" if SETTLED else "",
     shell:
         "python {input.code[0]:q} {params.scores} {params.pairs} {params.overlap} {params.perplexity}"
-        " {params.attribute_rates} --settings {params.settings:q} --output {output.summary} --log {log}"
+        " {params.attribute_rates} {params.settled} --settings {params.settings:q}"
+        " --output {output.summary} --log {log}"
 
 
 rule compare_models:
@@ -137,6 +197,7 @@ rule compare_models:
         scores=OUTPUTS.name_scores(),
         overlap=OUTPUTS.name_overlaps(),
         summary="<results>/summary.csv",
+        settled=["<results>/settled.csv"] if SETTLED else [],
     output:
         comparisons=report(
             "<results>/comparisons.csv",
@@ -170,8 +231,10 @@ rule compare_models:
         settings=settings.of("summary"),
         scores=options("scores", OUTPUTS.scored, "scores"),
         overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
+        settled=options("settled", [[]] if SETTLED else [], "settled"),
     shell:
-        "python {input.code[0]:q} {params.scores} {params.overlap} --summary {input.summary} --settings {params.settings:q}"
+        "python {input.code[0]:q} {params.scores} {params.overlap} {params.settled}"
+        " --summary {input.summary} --settings {params.settings:q}"
         " --output {output.comparisons} --groups {output.groups}"
         " --correlations {output.correlations} --log {log}"
 

@@ -61,6 +61,12 @@ def add_verb(into: "Verbs") -> None:
         metavar="PAIRS",
         help="with --separate: pairs of each keyword; 1 5 20",
     )
+    parser.add_argument(
+        "--overlap",
+        choices=("sentence", "ending", "keep"),
+        default="ending",
+        help="with --separate: pairs that are left out, as summary.overlap of the run; ending",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -145,14 +151,16 @@ def separate(arguments: argparse.Namespace) -> None:
     """
     import math
 
+    from fathom.config.scoring import Summary
     from fathom.errors import InputError
     from fathom.scoring.sizing import POWERS, count_keywords, measure_pilot
 
     if min(arguments.each) < 1 or min(arguments.factors) <= 1:
         raise InputError("factors are above 1, pairs of a keyword 1 or more", "--factors, --each")
+    settings = Summary(overlap=arguments.overlap)
     titles = [f"{what}, power {power:.0%}" for power in POWERS for what in ("keywords", "pairs")]
     form = "{:>12} {:>18}" + " {:>20}" * len(titles)
-    for (domain, variant), neighbours in measure_pilot(arguments.separate).items():
+    for (domain, variant), neighbours in measure_pilot(arguments.separate, settings).items():
         pilot = neighbours[0]
         print(f"{domain}, {variant}: {pilot.keywords:,} keywords, {pilot.pairs:,} pairs")
         for name in ("between", "within"):

@@ -17,7 +17,7 @@ from fathom.config.coverage import Coverage
 from fathom.config.layers import Layers, TunedLens
 from fathom.config.models import Models
 from fathom.config.ranking import Ranking
-from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary, Targets
+from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Settled, Summary, Targets
 from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
 from fathom.config.tuning import TrainBeforeTest
 from fathom.errors import InputError
@@ -53,6 +53,7 @@ class Config(Section):
     )
     models: Models = Models()
     scoring: Scoring = Scoring()
+    settled: Settled = Settled()
     perplexity: Perplexity = Perplexity()
     attribute_rate: AttributeRate = AttributeRate()
     summary: Summary = Summary()
@@ -173,6 +174,23 @@ class Config(Section):
             _require(name, scored, "train_before_test.models", "scored model")
         return self
 
+    @model_validator(mode="after")
+    def _score_together(self) -> Self:
+        if self.scoring.until != "settled":
+            return self
+        key = "scoring.until = 'settled'"
+        if self.benchmark_domains and len(self.models.scored) < 2:
+            raise ValueError(f"{key}: one model has nothing to be compared with; score two or more")
+        if self.models.tracks:
+            raise ValueError(
+                f"{key}: models that are followed need all pairs; leave out checkpoints and follow"
+            )
+        if self.targets.against:
+            raise ValueError(f"{key}: targets are compared on all pairs; leave out targets.against")
+        if self.models.on_disk:
+            raise ValueError(f"{key}: all models are on the disk together; leave out models.on_disk")
+        return self
+
     @property
     def benchmark_domains(self) -> list[str]:
         """Names of the domains with a benchmark, in the order of the file."""
@@ -187,7 +205,12 @@ class Config(Section):
 
     @property
     def compared_models(self) -> dict[str, str]:
-        """Models whose targets are compared, each with another: ends of paths, and `targets.against`."""
+        """Models whose targets are compared, each with another: ends of paths, and `targets.against`.
+
+        None where scoring may stop early: two models then have different pairs.
+        """
+        if self.scoring.until == "settled":
+            return {}
         measured = {*self.models.scored, *self.models.followed}
         against = self.targets.against.items()
         return self.models.path_ends | {name: other for name, other in against if {name, other} <= measured}

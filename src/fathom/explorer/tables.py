@@ -214,9 +214,10 @@ def _read_benchmark(
         scores = read_table(path, SCORES, ["pair_id", "rank"])
         matched = pairs.select("pair_id").join(scores, on="pair_id", how="left", maintain_order="left")
         if len(scores) != len(pairs) or matched["rank"].null_count():
-            missing.append(
-                f"{domain.name}, {variant}: the scores of {path.stem} belong to other pairs and are left out."
-            )
+            what = f"the scores of {path.stem} belong to other pairs and are left out."
+            if _is_settled(path.with_suffix(".json")):
+                what = f"{path.stem} was scored on {len(scores):,} pairs, until settled: see the tables."
+            missing.append(f"{domain.name}, {variant}: {what}")
             continue
         ranks[path.stem] = matched["rank"].to_numpy()
     if not ranks:
@@ -226,6 +227,11 @@ def _read_benchmark(
     if expected is not None and expected != len(pairs) - int(left_out.sum()):
         missing.append(f"{domain.name}, {variant}: summary.csv was made from other pairs ({expected:,}).")
     return Benchmark(domain.name, variant, pairs, left_out, ranks, manifest)
+
+
+def _is_settled(report: Path) -> bool:
+    """Return whether scoring stopped where comparisons were settled (`scoring.until`)."""
+    return report.is_file() and read_json(report).get("until") == "settled"
 
 
 def _find_left_out(

@@ -238,7 +238,8 @@ def estimate(
     sizes : Sizes
         Of the input.
     parameters : mapping of str to float
-        Parameters of the models that have a known size, by name; an adapted model has its base's.
+        Parameters of the models that have a known size, by name; an adapted model has its base's. Those of
+        all scored models under "", for a job that reads them all.
     """
     found: dict[str, Estimate] = {}
     unknown: dict[str, int] = {}

@@ -5,15 +5,19 @@ for all of them. A difficult resample is difficult for all models, so difference
 the values themselves.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fathom.config.scoring import Summary
+from fathom.io.contracts.scoring import SETTLED_COLUMNS
+from fathom.io.files import read_delimited
 from fathom.running.program import log
 from fathom.scoring.statistics import COMPARED, STATISTICS, find_interval
 from fathom.scoring.summaries import METRICS, Key, check_same_pairs, format_number, resample_values
@@ -38,7 +42,10 @@ class ResampledMetric:
     values : dict of str to float
         Statistic by model.
     drawn : dict of str to ndarray of shape (n_resamples,), float64
-        Statistic by model in every resample; resample i has the same keywords for all models.
+        Statistic by model in every resample; resample i has the same keywords for all models with the same
+        pairs.
+    pairs : dict of str to int
+        Number of pairs that each model was scored on.
     """
 
     domain: str
@@ -48,6 +55,7 @@ class ResampledMetric:
     keywords: int
     values: dict[str, float]
     drawn: dict[str, "NDArray[np.float64]"]
+    pairs: dict[str, int]
 
     @property
     def order(self) -> list[str]:
@@ -58,7 +66,7 @@ class ResampledMetric:
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference between a better and a worse model, with the interval of the paired bootstrap."""
+    """Difference between a better and a worse model on their common pairs, with its interval."""
 
     better: str
     worse: str
@@ -66,6 +74,7 @@ class Difference:
     low: float
     high: float
     p: float
+    pairs: int
 
     @property
     def apart(self) -> bool:
@@ -73,7 +82,13 @@ class Difference:
         return self.low > 0
 
 
-def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[ResampledMetric]:
+Settled = Mapping[tuple[str, str, str, str], Mapping[frozenset[str], Difference]]
+"""Differences with a model that stopped early, by domain, variant, metric and statistic, then by models."""
+
+
+def resample_scores(
+    scores: Mapping[Key, pl.DataFrame], settings: Summary, settled: bool = False
+) -> list[ResampledMetric]:
     """Resample every metric of every model on every benchmark.
 
     Parameters
@@ -81,6 +96,8 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
     scores : mapping of (domain, variant, model) to DataFrame
         Frames with the columns pair_id, keyword, rank, probability of contract SCORES.
     settings : Summary
+    settled : bool, default=False
+        Whether models may have stopped before the last pair.
 
     Returns
     -------
@@ -97,7 +114,8 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
         frames = {
             key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
         }
-        check_same_pairs(frames, f"{domain}, {variant}")
+        check_same_pairs(frames, f"{domain}, {variant}", settled)
+        pairs = {model: len(frame) for model, frame in frames.items()}
         keywords = next(iter(frames.values()))["keyword"].n_unique()
         for metric in METRICS:
             sums = {
@@ -107,11 +125,13 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
             for name in names:
                 values = {model: whole[name] for model, (whole, _) in sums.items()}
                 drawn = {model: rounds[name] for model, (_, rounds) in sums.items()}
-                found.append(ResampledMetric(domain, variant, metric, name, keywords, values, drawn))
+                found.append(ResampledMetric(domain, variant, metric, name, keywords, values, drawn, pairs))
     return found
 
 
-def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Difference]:
+def compare_models(
+    resampled: ResampledMetric, settings: Summary, settled: Mapping[frozenset[str], Difference] | None = None
+) -> list[Difference]:
     """Return the difference of every two models, better model first, in ranking order.
 
     The two-sided p-value is twice the share of resamples in which the difference is 0 or has the opposite
@@ -122,6 +142,8 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     resampled : ResampledMetric
     settings : Summary
         Uses `confidence`.
+    settled : mapping of frozenset of str to Difference, optional
+        What stands for the difference of two models of which one stopped early.
 
     Returns
     -------
@@ -131,6 +153,9 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     sign = 1 if resampled.metric == "rank" else -1
     found = []
     for better, worse in combinations(resampled.order, 2):
+        if settled and frozenset((better, worse)) in settled:
+            found.append(settled[frozenset((better, worse))])
+            continue
         value = sign * (resampled.values[worse] - resampled.values[better])
         drawn = sign * (resampled.drawn[worse] - resampled.drawn[better])
         if resampled.keywords == 1:
@@ -139,8 +164,17 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
             low, high = (float(end) for end in find_interval(drawn, settings.confidence))
             fewer = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
             p = min(1.0, 2 * (fewer + 1) / (len(drawn) + 1))
-        found.append(Difference(better, worse, value, low, high, p))
+        found.append(Difference(better, worse, value, low, high, p, resampled.pairs[better]))
     return found
+
+
+def order_models(models: Sequence[str], differences: Iterable[Difference]) -> list[str]:
+    """Return models by how many others they are better than, then in the order in which they are given.
+
+    Where all models have all pairs it is the order of their values; values of different pairs have none.
+    """
+    wins = Counter(difference.better for difference in differences)
+    return sorted(models, key=lambda model: -wins[model])
 
 
 def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dict[str, str]:
@@ -185,8 +219,40 @@ def _absorb(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
     return [group for group in unique if not any(group < other for other in unique)]
 
 
+def read_settled(
+    path: Path | str | None, scores: Mapping[Key, pl.DataFrame]
+) -> dict[tuple[str, str, str, str], dict[frozenset[str], Difference]]:
+    """Read the last verdicts of settled.csv on models of which one stopped before the last pair.
+
+    Two models with all pairs are compared as ever: by all of them.
+
+    Parameters
+    ----------
+    path : Path, str or None
+        None: nothing stopped early.
+    scores : mapping of (domain, variant, model) to DataFrame
+
+    Raises
+    ------
+    InputError
+        If the table lacks a column or holds no numbers.
+    """
+    found: dict[tuple[str, str, str, str], dict[frozenset[str], Difference]] = {}
+    for row in read_delimited(path, ",", SETTLED_COLUMNS) if path else []:
+        name, models = (row["domain"], row["variant"]), (row["better"], row["worse"])
+        counts = [len(scores[*name, model]) for model in models if (*name, model) in scores]
+        if len(counts) < 2 or min(counts) == int(row["pairs_in_all"]):
+            continue
+        value, low, high, p = (float(row[key] or "nan") for key in ("difference", "ci_low", "ci_high", "p"))
+        of_metric = found.setdefault((*name, row["metric"], row["aggregate"]), {})
+        # a verdict stays, whatever a later look at more pairs of both finds
+        if row["verdict"] != "open" or frozenset(models) not in of_metric:
+            of_metric[frozenset(models)] = Difference(*models, value, low, high, p, int(row["pairs"]))
+    return found
+
+
 def tabulate_comparisons(
-    resampled: Iterable[ResampledMetric], settings: Summary
+    resampled: Iterable[ResampledMetric], settings: Summary, settled: Settled | None = None
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the rows of comparisons.csv and of groups.csv.
 
@@ -194,6 +260,8 @@ def tabulate_comparisons(
     ----------
     resampled : iterable of ResampledMetric
     settings : Summary
+    settled : mapping, optional
+        See :func:`read_settled`.
 
     Returns
     -------
@@ -204,19 +272,21 @@ def tabulate_comparisons(
     comparisons: list[tuple[Any, ...]] = []
     groups: list[tuple[Any, ...]] = []
     for each in resampled:
-        differences = compare_models(each, settings)
+        early = (settled or {}).get((each.domain, each.variant, each.metric, each.aggregate))
+        differences = compare_models(each, settings, early)
         where = (each.domain, each.variant)
         for found in differences:
             numbers = [format_number(number) for number in (found.value, found.low, found.high, found.p)]
             apart = "yes" if found.apart else "no"
             comparisons.append(
-                (*where, each.metric, each.aggregate, found.better, found.worse, *numbers, apart)
+                (*where, each.metric, each.aggregate, found.better, found.worse, *numbers, apart, found.pairs)
             )
         if each.metric != "rank":
             continue
-        for place, (model, letters) in enumerate(group_models(each.order, differences).items(), start=1):
+        order = order_models(each.order, differences)
+        for place, (model, letters) in enumerate(group_models(order, differences).items(), start=1):
             value = format_number(each.values[model])
-            groups.append((*where, each.aggregate, model, place, value, letters))
+            groups.append((*where, each.aggregate, model, place, value, letters, each.pairs[model]))
         log.info(
             "%s, %s: %s of %s pairs of models differ significantly by %s rank",
             *where,

@@ -32,8 +32,32 @@ def leave_out_overlap(
         If no pair of a benchmark remains.
     """
     kept = dict(scores)
+    for benchmark, flagged in read_flagged(files, settings).items():
+        for key in (key for key in scores if key[:2] == benchmark):
+            kept[key] = scores[key].filter(~pl.col("pair_id").is_in(flagged.implode()))
+    return kept
+
+
+def read_flagged(
+    files: Iterable[tuple[str, str, str]], settings: Summary
+) -> dict[tuple[str, str], pl.Series]:
+    """Return the ids of pairs that summaries leave out, by domain and variant, where there are some.
+
+    Parameters
+    ----------
+    files : iterable of (domain, variant, path)
+        Tables under contract OVERLAP.
+    settings : Summary
+        `overlap` says which pairs are left out.
+
+    Raises
+    ------
+    InputError
+        If no pair of a benchmark remains.
+    """
+    found: dict[tuple[str, str], pl.Series] = {}
     if settings.overlap == "keep":
-        return kept
+        return found
     for domain, variant, path in files:
         overlap = read_table(path, OVERLAP)
         flagged = overlap.filter(pl.col(settings.overlap))["pair_id"]
@@ -49,6 +73,5 @@ def leave_out_overlap(
                 f"{domain}, {variant}",
                 "set corpus.folds_by: content, train on other documents, or set summary.overlap: keep",
             )
-        for key in (key for key in scores if key[:2] == (domain, variant)):
-            kept[key] = scores[key].filter(~pl.col("pair_id").is_in(flagged.implode()))
-    return kept
+        found[domain, variant] = flagged
+    return found

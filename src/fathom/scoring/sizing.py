@@ -6,7 +6,7 @@ keywords with m pairs each is (between + within / m) / K [Kish, Ch. 5; ErrorBars
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.scoring.overlap import leave_out_overlap
 from fathom.scoring.summaries import Key, check_same_pairs, read_scores
 
 if TYPE_CHECKING:
@@ -63,7 +65,21 @@ def find_scores(run: Path) -> list[tuple[str, str, str, str]]:
     return [(path.parents[2].name, path.parent.name, path.stem, str(path)) for path in paths]
 
 
-def measure_pilot(run: Path) -> dict[tuple[str, str], list[Variances]]:
+def find_overlaps(run: Path, files: Iterable[tuple[str, str, str, str]]) -> list[tuple[str, str, str]]:
+    """Return domain, variant and path of what stands in training text, for scored benchmarks that have it.
+
+    Parameters
+    ----------
+    run : Path
+    files : iterable of (domain, variant, model, path)
+        From :func:`find_scores`.
+    """
+    names = dict.fromkeys(file[:2] for file in files)
+    paths = {name: run.joinpath(name[0], "benchmark", name[1], "overlap.parquet") for name in names}
+    return [(*name, str(path)) for name, path in paths.items() if path.is_file()]
+
+
+def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], list[Variances]]:
     """Return how the differences of neighbouring models vary on each benchmark of a run.
 
     Neighbours are models that follow each other by geometric mean rank: a benchmark is planned for models
@@ -73,6 +89,8 @@ def measure_pilot(run: Path) -> dict[tuple[str, str], list[Variances]]:
     ----------
     run : Path
         Results of a finished run.
+    settings : Summary
+        `overlap` says which pairs are left out, as from summaries.
 
     Returns
     -------
@@ -84,7 +102,8 @@ def measure_pilot(run: Path) -> dict[tuple[str, str], list[Variances]]:
     InputError
         If there are no scores, fewer than two models, models with different pairs, or too few pairs.
     """
-    scores = read_scores(find_scores(run))
+    files = find_scores(run)
+    scores = leave_out_overlap(read_scores(files), find_overlaps(run, files), settings)
     found = {}
     for domain, variant in sorted({key[:2] for key in scores}):
         found[domain, variant] = _measure_neighbours(scores, domain, variant)

@@ -132,11 +132,11 @@ rate; `pairs` then counts documents or keywords.
 
 COMPARISON_COLUMNS = (
     "domain", "variant", "metric", "aggregate", "better", "worse", "difference", "ci_low", "ci_high", "p",
-    "apart",
+    "apart", "pairs",
 )  # fmt: skip
 """Header of comparisons.csv: one line for every two models on a benchmark, by metric and aggregate."""
 
-GROUP_COLUMNS = ("domain", "variant", "aggregate", "model", "place", "value", "groups")
+GROUP_COLUMNS = ("domain", "variant", "aggregate", "model", "place", "value", "groups", "pairs")
 """Header of groups.csv: one line for each model on a benchmark and aggregate, best rank first."""
 
 CORRELATION_COLUMNS = ("domain", "x", "y", "statistic", "value", "ci_low", "ci_high", "p", "models")
@@ -200,3 +200,9 @@ CLAIM_MODEL_COLUMNS = (
     "ci_high", "gain", "gain_low", "gain_high", "items",
 )  # fmt: skip
 """Header of claim-models.csv: a metric of models that were adapted alike, in the mean over seeds."""
+
+SETTLED_COLUMNS = (
+    "domain", "variant", "look", "pairs", "pairs_in_all", "metric", "aggregate", "better", "worse",
+    "difference", "ci_low", "ci_high", "p", "verdict",
+)  # fmt: skip
+"""Header of settled.csv: one line for every two models compared at a look, by metric and aggregate."""

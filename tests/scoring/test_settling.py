@@ -1,0 +1,198 @@
+"""When scoring stops: intervals that hold at every look, an order in step with keywords, and who goes on."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fathom.config.scoring import Settled, Summary
+from fathom.errors import InputError
+from fathom.scoring.anytime import Order, estimate_models, find_reach, measure_growth, measure_influence
+from fathom.scoring.settling import RANK, Settling, order_pairs, place_pairs, plan_looks
+from fathom.scoring.statistics import (
+    COMPARED,
+    GEOMETRIC_MEAN,
+    LEADING,
+    TRIMMED_MEAN,
+    Statistic,
+    measure_values,
+)
+
+
+def make_pairs(sizes: dict[str, int], end: str = "") -> pl.DataFrame:
+    rows = [
+        {
+            "pair_id": f"{keyword}{number}{end}",
+            "keyword": keyword,
+            "prompt": f"{keyword} text {number} goes on{end}",
+        }
+        for keyword, size in sizes.items()
+        for number in range(size)
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_any_first_part_holds_that_part_of_every_keyword() -> None:
+    sizes = {"a": 40, "b": 7, "c": 100, "d": 1}
+    pairs = make_pairs(sizes)
+    (places,) = place_pairs([pairs])
+    assert places.min() >= 0 and places.max() < 1 and len(set(places)) == len(places)
+    for share in (0.1, 0.5, 0.9):
+        for keyword, size in sizes.items():
+            own = places[(pairs["keyword"] == keyword).to_numpy()]
+            assert abs((own < share).sum() - share * size) < 1
+
+
+def test_the_order_depends_on_texts_alone() -> None:
+    pairs = make_pairs({"a": 20, "b": 9})
+    turned = pairs.sample(fraction=1, shuffle=True, seed=1)
+    places = dict(zip(pairs["pair_id"], place_pairs([pairs])[0], strict=True))
+    assert dict(zip(turned["pair_id"], place_pairs([turned])[0], strict=True)) == places
+    assert [*places.values()] != sorted(places.values())
+
+
+def test_what_benchmarks_share_is_drawn_together() -> None:
+    first, second = place_pairs([make_pairs({"a": 20}), make_pairs({"a": 20}, " elsewhere")])
+    assert first.tolist() == second.tolist()
+
+
+def test_the_order_is_that_of_places_and_keeps_pairs_together() -> None:
+    pairs = make_pairs({"a": 20, "b": 9})
+    (places,) = place_pairs([pairs])
+    ordered, order = order_pairs(pairs, places)
+    assert sorted(ordered["pair_id"]) == sorted(pairs["pair_id"])
+    assert order.places.tolist() == sorted(places)
+    assert ["ab"[code] for code in order.keywords] == ordered["keyword"].to_list()
+    assert order.find_end(0.5) == (places < 0.5).sum() and order.find_end(1) == 29
+
+
+def test_looks_grow_until_all_pairs_are_scored() -> None:
+    assert plan_looks(1000, 200) == pytest.approx([0.2, 0.3, 0.45, 0.675, 1.0])
+    assert plan_looks(1000, 900) == pytest.approx([0.9, 1.0])
+    with pytest.raises(InputError, match="200 pairs is not smaller than the benchmark, which has 150"):
+        plan_looks(150, 200)
+
+
+@pytest.mark.parametrize("statistic", COMPARED, ids=lambda each: each.name)
+def test_influence_says_how_a_statistic_varies(statistic: Statistic) -> None:
+    random = np.random.default_rng(0)
+    values = random.lognormal(4, 1, 400)
+    influence = measure_influence(values, statistic, 0.2)
+    assert influence.mean() == pytest.approx(0, abs=1e-9)
+    drawn = [measure_values(values[random.integers(400, size=400)], statistic, 0.2) for _ in range(2000)]
+    assert np.std(drawn) == pytest.approx(influence.std() / 20, rel=0.06)
+
+
+def test_no_interval_without_logarithms_or_keywords() -> None:
+    values, places = np.array([[0.0, 1, 2, 3], [1, 2, 3, 5]]), np.arange(8) / 8
+    two = Order(np.arange(8) % 2, places)
+    assert np.isnan(estimate_models(values, two, 0.5, GEOMETRIC_MEAN, 0.2).ahead[0, 1])
+    assert not np.isnan(estimate_models(values, two, 0.5, TRIMMED_MEAN, 0.2).ahead).any()
+    for keywords in (np.zeros(8, dtype=int), np.arange(8)):
+        assert np.isnan(estimate_models(values, Order(keywords, places), 0.5, TRIMMED_MEAN, 0.2).whole).all()
+
+
+def test_variances_are_those_of_the_order() -> None:
+    """Keywords of few sentences, pairs of a sentence alike: both add to what the first pairs differ by."""
+    random = np.random.default_rng(3)
+    sizes = random.integers(1, 8, 40)
+    sentences = np.arange(sizes.sum()).repeat(random.integers(1, 4, sizes.sum()))
+    keywords = np.arange(40).repeat(sizes)[sentences]
+    shared = random.normal(0, 1, 40)[keywords] + random.normal(0, 1, sizes.sum())[sentences]
+    ranks = np.exp([shared + random.normal(0, 0.3, len(keywords)), 0.5 * shared + 0.2])
+    apart, ahead, whole = [], [], []
+    for _ in range(300):
+        turns = [random.permutation(size) + random.random() for size in sizes]
+        places = np.concatenate([turn / len(turn) for turn in turns])[sentences]
+        rows = np.argsort(places, kind="stable")
+        order = Order(keywords[rows], places[rows])
+        first, all_pairs = (
+            estimate_models(ranks[:, rows][:, : order.find_end(share)], order, share, GEOMETRIC_MEAN, 0.2)
+            for share in (0.6, 1.0)
+        )
+        apart.append(first.values[0] - first.values[1] - all_pairs.values[0] + all_pairs.values[1])
+        ahead.append(first.ahead[0, 1])
+        whole.append(first.whole[0, 1] / all_pairs.whole[0, 1])
+    assert all_pairs.ahead[0, 1] == 0
+    assert np.mean(np.square(apart)) == pytest.approx(np.mean(ahead), rel=0.2)
+    assert np.mean(whole) == pytest.approx(1, rel=0.1)
+
+
+def test_the_sequence_holds_at_every_look() -> None:
+    """2,000 times: the mean of all pairs is outside at any of seven looks in at most 5 % of cases."""
+    random, total, missed = np.random.default_rng(0), 1200, 0
+    looks = [round(share * total) for share in plan_looks(total, 100)[:-1]]
+    for _ in range(2000):
+        values = random.lognormal(0, 1, total)
+        inside = True
+        for end in looks:
+            ahead = np.array(values[:end].var(ddof=1) * (1 / end - 1 / total))
+            reach = find_reach(ahead, measure_growth(end, looks[0], total), 0.05)
+            inside &= abs(values[:end].mean() - values.mean()) <= reach
+        missed += not inside
+    assert 0 < missed / 2000 <= 0.05
+
+
+def draw_ranks(shifts: list[float], keywords: int = 60, each: int = 20) -> tuple[np.ndarray, Order]:
+    """Return ranks of shape (n_models, n_pairs) in an order, and the order; `shifts` are of logarithms."""
+    random = np.random.default_rng(5)
+    places = ((np.arange(each) + random.random((keywords, 1))) / each).ravel()
+    rows = np.argsort(places)
+    codes = np.arange(keywords).repeat(each)[rows]
+    shared = random.normal(4, 1, keywords)[codes] + random.normal(0, 0.5, len(codes))
+    own = (
+        random.normal(0, 0.3, (len(shifts), len(codes)))
+        + random.normal(0, 0.1, (len(shifts), keywords))[:, codes]
+    )
+    return np.exp(shared + own + np.array(shifts)[:, None]), Order(codes, places[rows])
+
+
+def run(shifts: list[float], compare: object = "all") -> tuple[Settling, list[list[str]]]:
+    """Return the looks at models a, b, ..., and who goes on after each."""
+    ranks, order = draw_ranks(shifts)
+    models = [chr(ord("a") + number) for number in range(len(shifts))]
+    settled = Settled(compare=compare)  # type: ignore[arg-type]
+    settling, going = Settling(models, order, settled, Summary()), [models]
+    for share in plan_looks(len(order.places), 120)[:-1]:
+        values = {model: ranks[models.index(model), : order.find_end(share)] for model in going[-1]}
+        settling.look({RANK: values}, share)
+        going.append(settling.open)
+    return settling, going[1:]
+
+
+def test_models_far_apart_stop_and_close_ones_go_on() -> None:
+    settling, going = run([0.0, 2.0, 2.04])
+    assert going[0] == ["b", "c"]
+    assert settling.order[0] == "a"
+    assert settling.settled[0].tolist() == [False, True, True]
+    assert settling.pairs[0, 1] == 120 < settling.pairs[1, 2]
+    found = settling.found[RANK, LEADING.name]
+    assert found.apart[0, 1] and found.differences[0, 1] < 0
+
+
+def test_equal_models_are_settled_as_alike() -> None:
+    ranks, order = draw_ranks([0.0])
+    settling = Settling(["a", "b"], order, Settled(), Summary())
+    ends = [order.find_end(share) for share in (0.25, 0.75)]
+    settling.look({RANK: {"a": ranks[0, : ends[0]], "b": ranks[0, : ends[0]]}}, 0.25)
+    assert not settling.settled.any()  # no difference at all has no interval
+    other = ranks[0] * np.exp(np.random.default_rng(1).normal(0, 0.4, 60))[order.keywords]
+    settling.look({RANK: {"a": ranks[0, : ends[1]], "b": other[: ends[1]]}}, 0.75)
+    assert settling.settled[0, 1] and settling.found[RANK, LEADING.name].alike[0, 1]
+
+
+def test_only_comparisons_that_matter_keep_a_model_going() -> None:
+    shifts = [0.0, 2.0, 2.04]
+    assert run(shifts, 1)[1][0] == []
+    assert run(shifts, "neighbours")[1][0] == ["b", "c"]
+    assert run(shifts, 2)[1][0] == ["b", "c"]
+
+
+def test_what_a_stopped_model_was_found_to_be_stays() -> None:
+    settling, going = run([0.0, 2.0, 2.04])
+    assert len(going) > 2
+    assert settling.pairs[0].tolist() == [120, 120, 120]
+
+
+def test_one_model_has_nothing_to_be_compared_with() -> None:
+    with pytest.raises(InputError, match="nothing to compare it with"):
+        Settling(["a"], draw_ranks([0.0])[1], Settled(), Summary())

@@ -18,7 +18,8 @@ ROW = {
 
 def write(path: Path, *changes: dict[str, str]) -> Path:
     rows = [{**ROW, **change} for change in changes]
-    lines = ["\t".join(COLUMNS), *("\t".join(row[column] for column in COLUMNS) for row in rows)]
+    columns = list(dict.fromkeys([*COLUMNS, *(column for row in rows for column in row)]))
+    lines = ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
     path.write_text("\n".join(lines) + "\n")
     return path
 
@@ -30,6 +31,7 @@ def test_the_shipped_table_is_right() -> None:
     assert entries["gpt2-xl"].add_bos is None
     assert entries["gpt2"].parameters == 124_000_000
     assert entries["Qwen1.5-14B-Chat"].base_of == "Qwen1.5-14B" and entries["gemma-2-9b-it"].add_bos is True
+    assert entries["gpt2"].cutoff == "2017-12-31" and entries["Qwen2-7B"].cutoff == ""
     assert all((entry.kind == "chat") == bool(entry.base_of) for entry in entries.values())
 
 
@@ -45,6 +47,7 @@ def test_values_have_types(tmp_path: Path) -> None:
         ({"dtype": "int8"}, r"line 3: dtype = 'int8'"),
         ({"parameters": "7B"}, r"line 3: parameters = '7B' is not a whole number"),
         ({"source": ""}, "line 3: empty source"),
+        ({"cutoff": "2023-12"}, "line 3: cutoff = '2023-12' is no day"),
         ({"name": "a"}, "line 3: duplicate model 'a'"),
         ({"base_of": "c"}, "base_of of 'b' names an unknown model, 'c'"),
     ],

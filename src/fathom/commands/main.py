@@ -1,4 +1,4 @@
-"""The command `fathom`: score a model, plan a run, show its results, request a benchmark, check a GPU.
+"""The command `fathom`: score a model, plan a run, show its results, request a benchmark, and more.
 
 Modules of verbs import the library inside functions, so that `--help` answers at once.
 """
@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Sequence
 
 from fathom import __version__
-from fathom.commands import check_gpu, page, plan, request, score, summary
+from fathom.commands import check_gpu, contamination, page, plan, request, score, summary
 from fathom.running.program import run_logged
 
 
@@ -24,7 +24,7 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--version", action="version", version=f"fathom {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (score, plan, summary, page, request, check_gpu):
+    for module in (score, plan, summary, page, request, contamination, check_gpu):
         module.add_verb(verbs)
     arguments = parser.parse_args(words)
     run_logged(arguments.run, arguments, arguments.name)

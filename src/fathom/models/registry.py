@@ -3,6 +3,7 @@
 import argparse
 import difflib
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Literal, cast, get_args
 
@@ -13,7 +14,7 @@ from fathom.models.quantization import QUANTIZATIONS
 Kind = Literal["base", "chat"]
 DTYPES = ("float32", "bfloat16", "float16")
 COLUMNS = ("name", "family", "source", "revision", "kind", "base_of", "parameters", "tokens", "dtype")
-# and, where a table has them: adapter_of, quantization, stand_in
+# and, where a table has them: adapter_of, quantization, stand_in, cutoff
 
 CHAT = "@chat"
 """Suffix of the name of a chat model that is scored inside its chat template."""
@@ -52,6 +53,8 @@ class Entry:
         How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
     stand_in : str
         The model that takes this one's place if its weights are corrupt, or empty.
+    cutoff : str
+        Last day of the text that it was pretrained on (`YYYY-MM-DD`), or empty.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Entry:
     adapter_of: str = ""
     quantization: str = ""
     stand_in: str = ""
+    cutoff: str = ""
 
     @property
     def add_bos(self) -> bool | None:
@@ -194,6 +198,7 @@ def _read_row(row: dict[str, str], where: str) -> Entry:
         adapter_of=row.get("adapter_of", ""),
         quantization=quantization,
         stand_in=row.get("stand_in", ""),
+        cutoff=_read_day(row.get("cutoff", ""), where),
     )
 
 
@@ -204,3 +209,11 @@ def _read_count(text: str, column: str, where: str) -> int | None:
     if not text.isdecimal():
         raise InputError(f"{column} = {text!r} is not a whole number", where, "write it out: 7000000000")
     return int(text)
+
+
+def _read_day(text: str, where: str) -> str:
+    """Return a day as it is written, or nothing."""
+    try:
+        return date.fromisoformat(text).isoformat() if text else ""
+    except ValueError as error:
+        raise InputError(f"cutoff = {text!r} is no day", where, "such as 2023-12-31") from error

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import orjson
 import polars as pl
 
 from fathom.errors import InputError
@@ -62,6 +63,29 @@ def read_pairs(path: Path | str) -> pl.DataFrame:
     if pairs.is_empty():
         raise InputError("no pairs in this file", str(path), "each line needs a prompt and a target")
     return pairs
+
+
+def has_pairs(path: Path | str) -> bool:
+    """Say whether a file holds prompts and targets, by its columns or its first line; it may be damaged.
+
+    Raises
+    ------
+    InputError
+        If it is no parquet file in spite of its name.
+    """
+    path = Path(path)
+    if path.suffix == ".parquet":
+        with explain_damage(path), open_table(path, ()) as file:
+            return set(REQUIRED) <= set(file.schema_arrow.names)
+    if path.suffix != ".jsonl":
+        return False
+    with path.open("rb") as lines:
+        first = next((line for line in lines if line.strip()), b"")
+    try:
+        row = orjson.loads(first)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(row, dict) and set(REQUIRED) <= set(row)
 
 
 def _read_parquet(path: Path) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 """What a comparison shows beside ranks: chat models against their bases, models by size."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import product
 
 from fathom.config.whole import Config
 from fathom.models.registry import CHAT, Entry
@@ -50,6 +51,21 @@ class Comparing:
         described = (self._describe(name) for name in self._config.models.scored)
         return [each for each in described if each and each[3]]
 
+    @property
+    def cutoffs(self) -> dict[str, str]:
+        """Last day of the training text of each scored model for which the table of models gives it."""
+        rows = {name: self._entries.get(name.removesuffix(CHAT)) for name in self._config.models.scored}
+        return {name: row.cutoff for name, row in rows.items() if row and row.cutoff}
+
+    def list_dated(self, benchmarks: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
+        """Return domain, variant and model of every table of scores that is split by date."""
+        return [(*benchmark, model) for benchmark, model in product(benchmarks, self.cutoffs)]
+
+    def name_dated_scores(self, benchmarks: Iterable[tuple[str, str]]) -> list[str]:
+        """Return the tables of scores that are split by date, in the order of :meth:`list_dated`."""
+        places = self.list_dated(benchmarks)
+        return [f"{self._results}/{domain}/scores/{name}/{model}.parquet" for domain, name, model in places]
+
     def _describe(self, name: str) -> tuple[str, str, str, int, int] | None:
         """Return what is known of a model: from its row, or from how it is trained here."""
         models, root, tokens = self._config.models, name, 0
@@ -72,4 +88,6 @@ class Comparing:
         names = ["chat-models"] if self.chat_pairs else []
         if len({parameters for *_, parameters, _ in self.sizes}) >= FEWEST:
             names += [f"{domain}.sizes" for domain in self._config.benchmark_domains]
+        if self.cutoffs:
+            names += [f"{domain}.dates" for domain in self._config.benchmark_domains]
         return [f"{self._results}/figures/{name}.png" for name in names]

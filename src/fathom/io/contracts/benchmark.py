@@ -10,6 +10,7 @@ from fathom.io.contracts.column import (
     FROM_ONE,
     KEYWORD,
     NOT_NEGATIVE,
+    SHARE,
     UNIQUE,
     Column,
     Contract,
@@ -18,6 +19,7 @@ from fathom.io.contracts.column import (
 _STRING = pa.string()
 _BOOL = pa.bool_()
 _INT32 = pa.int32()
+_INT64 = pa.int64()
 _DOUBLE = pa.float64()
 
 MATCHES: Contract = (
@@ -46,6 +48,20 @@ OVERLAP: Contract = (
     Column("ending", _BOOL, "the last six words of prompt and target stand there"),
 )
 """Which pairs of a benchmark stand in training text, in the order of the pairs."""
+
+CONTAMINATION: Contract = (
+    Column("pair_id", _STRING, "pair that was looked for", UNIQUE),
+    Column("words", _INT64, "its words, prompt and target together", NOT_NEGATIVE),
+    Column("exact", _INT64, "its sequences of 13 words that stand in the corpus; 0: none", NOT_NEGATIVE),
+    Column(
+        "near",
+        _DOUBLE,
+        "largest share of its sequences of three words in one passage; 0: below the threshold",
+        SHARE,
+    ),
+    Column("source", _STRING, "text with the best passage, or else the first exact match; empty: none"),
+)
+"""Which pairs of a benchmark stand in a corpus, exactly or nearly, in the order of the pairs."""
 
 PAIRS: Contract = (
     Column("pair_id", _STRING, "hash of keyword, variant, prompt and target", UNIQUE),

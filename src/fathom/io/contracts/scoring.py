@@ -136,6 +136,16 @@ COMPARISON_COLUMNS = (
 )  # fmt: skip
 """Header of comparisons.csv: one line for every two models on a benchmark, by metric and aggregate."""
 
+SPLIT_COLUMNS = ("model", "aggregate", "part", "rank", "ci_low", "ci_high", "pairs")
+"""Header of what sums up ranks on parts of a benchmark: all, found and other pairs, or before and after."""
+
+BEFORE, AFTER = "before", "after"
+"""Parts of a benchmark by the date of a pair's document."""
+
+DATE_COLUMNS = ("domain", "variant", "model", "cutoff", *SPLIT_COLUMNS[1:])
+"""Header of dates.csv: ranks on documents up to the last day of a model's training text, and on later ones.
+"""
+
 GROUP_COLUMNS = ("domain", "variant", "aggregate", "model", "place", "value", "groups", "pairs")
 """Header of groups.csv: one line for each model on a benchmark and aggregate, best rank first."""
 

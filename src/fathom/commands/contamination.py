@@ -1,0 +1,117 @@
+"""Find the pairs of a benchmark that stand in a corpus, such as training data or another benchmark.
+
+Exactly: 13 words in a row stand there. Nearly: one passage holds half of the pair's sequences of three words,
+as a copy with some words changed does. Writes a row for each pair and the counts; with --scores also each
+model's ranks on all pairs, on those that were found, and on the others.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fathom.commands.verbs import Verbs
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom contamination`."""
+    parser = verbs.add_verb(into, "contamination", __doc__, run)
+    parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
+    parser.add_argument(
+        "texts",
+        nargs="+",
+        help=".parquet, .jsonl, .csv or .txt, plain or .gz; or pairs of another benchmark",
+    )
+    parser.add_argument("--column", default="text", help="column that holds the text; text if absent")
+    parser.add_argument(
+        "--near", type=float, default=0.5, help="share of a pair's sequences of three words; 0.5"
+    )
+    parser.add_argument("--scores", type=Path, nargs="+", default=[], help="scores of models on these pairs")
+    parser.add_argument(
+        "--output", type=Path, help="table to write; PAIRS.contamination.parquet beside the pairs if absent"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read pairs and texts; write the table, its counts, and models' ranks by what was found."""
+    from fathom.benchmark.contamination import find_contamination, flag_contamination, report_contamination
+    from fathom.errors import InputError
+    from fathom.io.contracts.benchmark import CONTAMINATION
+    from fathom.io.files import require_file, write_json
+    from fathom.io.tables import write_table
+    from fathom.running.program import show_progress
+    from fathom.scoring.inputs import read_pairs
+
+    if not 0 < arguments.near <= 1:
+        raise InputError("no share above 0 and up to 1", f"--near {arguments.near}", "0.5 is the default")
+    for path in (*arguments.texts, *arguments.scores):  # before anything is read
+        require_file(path)
+    pairs = read_pairs(arguments.pairs)
+    output = arguments.output or arguments.pairs.with_name(f"{arguments.pairs.stem}.contamination.parquet")
+    counter = _Counter(arguments.texts, arguments.column)
+    table = find_contamination(pairs, show_progress(iter(counter), "texts"), arguments.near)
+    if not counter.texts:
+        raise InputError(
+            "the corpus holds no text", " ".join(arguments.texts), "nothing can be said of an empty corpus"
+        )
+    report = {**report_contamination(table, counter.texts), "empty_texts": counter.empty}
+    write_table(output, table, CONTAMINATION)
+    write_json(output.with_suffix(".json"), report)
+    print(
+        f"{report['either']:,} of {report['pairs']:,} pairs stand in {report['texts']:,} texts:"
+        f" {report['exact']:,} exactly, {report['near']:,} nearly; {report['too_short']:,} are too short to"
+        f" be looked for; table in {output}"
+    )
+    if arguments.scores:
+        _compare(arguments.scores, flag_contamination(table), output.with_suffix(".csv"))
+
+
+def _compare(scores: Sequence[Path], flagged: "pl.DataFrame", output: Path) -> None:
+    """Write and print the ranks of each model with and without the pairs that were found."""
+    from fathom.config.scoring import Summary
+    from fathom.io.contracts.scoring import SCORES, SPLIT_COLUMNS
+    from fathom.io.files import write_delimited
+    from fathom.io.tables import read_table
+    from fathom.scoring.splits import split_ranks
+
+    tables = {path.stem: read_table(path, SCORES, ["pair_id", "keyword", "rank"]) for path in scores}
+    rows = split_ranks(tables, flagged, Summary())
+    write_delimited(output, SPLIT_COLUMNS, rows, ",")
+    for model, statistic, part, value, low, high, pairs in rows:
+        print(f"{model}  {statistic}  {part:8}  {value} [{low}, {high}]  {pairs:,} pairs")
+
+
+class _Counter:
+    """Texts of files with what they are called; counts them."""
+
+    def __init__(self, files: Sequence[str], column: str) -> None:
+        self._files, self._column = files, column
+        self.texts = self.empty = 0
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Yield each text that is not empty, and its file and number."""
+        for file in self._files:
+            for number, text in enumerate(_read_texts(file, self._column), start=1):
+                if text is None or not text.strip():
+                    self.empty += 1
+                    continue
+                self.texts += 1
+                yield text, f"{file}, row {number}"
+
+
+def _read_texts(file: str, column: str) -> Iterator[str | None]:
+    """Yield the texts of a file; of pairs, prompt and target together."""
+    from fathom.config.corpus import TextSource
+    from fathom.corpus.text_sources import read_source
+    from fathom.scoring.inputs import has_pairs, read_pairs
+
+    if has_pairs(Path(file)):
+        for prompt, target in read_pairs(Path(file)).select("prompt", "target").iter_rows():
+            yield prompt + target
+    else:
+        yield from read_source(TextSource(files=[file], column=column), file)

@@ -1,0 +1,125 @@
+"""Ranks on documents from before and after the last day of each model's training text."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from fathom.config.benchmark import VARIANTS
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.metric_rows import Row, draw_rows
+from fathom.figures.model_ranks import label_ranks, scale_axis
+from fathom.figures.ranking import draw_note
+from fathom.figures.style import (
+    RANKING_COLORS,
+    Series,
+    clean_name,
+    make_figure,
+    save_figure,
+    use_style,
+    wrap_name,
+)
+from fathom.io.contracts.scoring import AFTER, BEFORE, DATE_COLUMNS
+from fathom.io.files import read_delimited, write_delimited
+from fathom.scoring.statistics import LEADING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOOKS = {
+    BEFORE: Series("documents up to that day", RANKING_COLORS[0], "o", True, "-"),
+    AFTER: Series("later documents", RANKING_COLORS[4], "s", False, "--"),
+}
+_LINE, _NAME = 0.42, 34
+
+
+class DatedRank(NamedTuple):
+    """Rank of a model on one part of a benchmark, with the last day of its training text."""
+
+    model: str
+    cutoff: str
+    part: str
+    value: float
+    low: float
+    high: float
+    pairs: int
+
+
+def read_dated_ranks(table: Path | str, domain: str) -> list[DatedRank]:
+    """Read the leading statistic of a domain's TF ranks from `dates.csv`; none if nothing is dated.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or a value is no number.
+    """
+    found = []
+    for number, row in enumerate(read_delimited(table, ",", DATE_COLUMNS), start=2):
+        if (row["domain"], row["variant"], row["aggregate"]) != (domain, VARIANTS[0], LEADING.name):
+            continue
+        try:
+            numbers = [float(row[key] or "nan") for key in ("rank", "ci_low", "ci_high")]
+            told = (row["model"], row["cutoff"], row["part"])
+            found.append(DatedRank(*told, numbers[0], numbers[1], numbers[2], int(row["pairs"])))
+        except ValueError as error:
+            raise InputError(
+                f"not a number: {error}", f"{table}, line {number}", "create it again"
+            ) from error
+    return found
+
+
+def plot_dates(
+    ranks: Sequence[DatedRank], title: str, files: tuple[Path, Path, Path], settings: Summary
+) -> None:
+    """Draw and save the figure of one domain, and write its numbers."""
+    pdf, png, table = files
+    with use_style():
+        save_figure(draw_dates(ranks, title, settings), pdf, png)
+    write_delimited(
+        table,
+        DatedRank._fields,
+        [(*each[:3], *(f"{n:.6g}" for n in each[3:6]), each.pairs) for each in ranks],
+        ",",
+    )
+
+
+def draw_dates(ranks: Sequence[DatedRank], title: str, settings: Summary) -> "Figure":
+    """Draw a line for each model, the earliest cut-off first; call it inside `use_style`.
+
+    Parameters
+    ----------
+    ranks : sequence of DatedRank
+        See :func:`read_dated_ranks`.
+    title : str
+        Name of the domain.
+    settings : Summary
+    """
+    if not ranks:
+        return draw_note(f"{clean_name(title)}: no pair comes from a document with a date.")
+    models = sorted({(each.cutoff, each.model) for each in ranks})
+    names = [_name(model, day, ranks) for day, model in models]
+    figure = make_figure(
+        7.4, 1.6 + _LINE * sum(name.count("\n") + 1 for name in names) / 2 + 0.1 * len(models)
+    )
+    axes = figure.subplots()
+    rows = [
+        Row(models.index((each.cutoff, each.model)), LOOKS[each.part], each.value, each.low, each.high)
+        for part in LOOKS
+        for each in ranks
+        if each.part == part
+    ]
+    handles = draw_rows(axes, names, rows)
+    scale_axis(axes, "x", [n for row in rows for n in row[2:] if n == n])  # noqa: PLR0124 -- no NaN
+    axes.set_title(clean_name(title))
+    axes.set_xlabel(f"TF: {label_ranks(settings)}")
+    figure.legend(
+        handles=list(handles.values()), labels=list(handles), loc="outside upper center", ncols=len(handles)
+    )
+    return figure
+
+
+def _name(model: str, day: str, ranks: Sequence[DatedRank]) -> str:
+    """Return a model's name with the last day of its text, and the pairs from before and after it."""
+    pairs = {each.part: each.pairs for each in ranks if each.model == model}
+    before, after = (f"{pairs.get(part, 0):,}" for part in LOOKS)
+    return f"{wrap_name(model, _NAME)}\n{day}: {before} and {after} pairs"

@@ -1,0 +1,59 @@
+"""The figure of ranks by date: what stands where, and that nothing is cut."""
+
+import pytest
+from tests.figures.frames import list_cut
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.dates import draw_dates, plot_dates, read_dated_ranks
+from fathom.figures.style import use_style
+from fathom.io.contracts.scoring import DATE_COLUMNS
+from fathom.io.files import write_delimited
+
+ROWS = [
+    ("law", "tf", "Llama-3.1-8B-Instruct", "2023-12-31", "trimmed_mean", "before", 80, 70, 95, 400),
+    ("law", "tf", "Llama-3.1-8B-Instruct", "2023-12-31", "trimmed_mean", "after", 120, 90, 150, 1200),
+    ("law", "tf", "gpt2-xl", "2017-12-31", "trimmed_mean", "after", 400, 350, 460, 1600),
+    ("law", "tf", "gpt2-xl", "2017-12-31", "geometric_mean", "after", 1, 1, 1, 1600),
+    ("law", "tfidf", "gpt2-xl", "2017-12-31", "trimmed_mean", "after", 1, 1, 1, 1600),
+    ("med", "tf", "gpt2-xl", "2017-12-31", "trimmed_mean", "after", 1, 1, 1, 1600),
+]
+
+
+@pytest.fixture
+def table(tmp_path):
+    write_delimited(tmp_path / "dates.csv", DATE_COLUMNS, ROWS, ",")
+    return tmp_path / "dates.csv"
+
+
+def test_models_stand_by_their_last_day_and_nothing_is_cut(table, tmp_path):
+    ranks = read_dated_ranks(table, "law")
+    assert len(ranks) == 3
+    with use_style():
+        figure = draw_dates(ranks, "Law", Summary())
+        figure.draw_without_rendering()
+    (axes,) = figure.axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == [
+        "gpt2-xl\n2017-12-31: 0 and 1,600 pairs",
+        "Llama-3.1-8B-Instruct\n2023-12-31: 400 and 1,200 pairs",
+    ]
+    marks = [tuple(line.get_xdata()) for line in axes.lines if line.get_marker() in ("o", "s")]
+    assert marks == [(80,), (120, 400)]
+    assert list_cut(figure) == []
+    files = [tuple(tmp_path / f"{name}.{kind}" for kind in ("pdf", "png", "csv")) for name in "ab"]
+    for some in files:
+        plot_dates(ranks, "Law", some, Summary())
+    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
+
+
+def test_without_dates_there_is_a_note(table):
+    with use_style():
+        figure = draw_dates(read_dated_ranks(table, "none"), "Law", Summary())
+    assert figure.texts[0].get_text() == "Law: no pair comes from a document with a date."
+
+
+def test_a_broken_number_is_named(table):
+    table.write_text(table.read_text().replace("80,70", "80,x"))
+    with pytest.raises(InputError, match=r"dates\.csv, line 2: not a number"):
+        read_dated_ranks(table, "law")

@@ -74,6 +74,15 @@ def test_the_same_tables_give_the_same_bytes(run, folder):
     assert str(folder) not in first and "Fathom: small" in first
 
 
+def test_tables_of_an_older_run_are_read(copied, run):
+    for name in ("comparisons", "groups"):
+        table = pl.read_csv(copied / f"{name}.csv", infer_schema=False)
+        table.drop("pairs").write_csv(copied / f"{name}.csv")
+    older = read_run(copied, SETTINGS)
+    assert len(older.comparisons) == len(run.comparisons) and len(older.groups) == len(run.groups)
+    assert not older.missing
+
+
 def test_a_script_in_a_text_cannot_end_the_data(tmp_path):
     run = read_run(write_run(tmp_path / "planted", planted=SCRIPT), SETTINGS)
     page = render_page(collect_data(run, SETTINGS))

@@ -19,6 +19,8 @@ from fathom.io.contracts.scoring import (
     COMPARISON_COLUMNS,
     CORRELATION_COLUMNS,
     GROUP_COLUMNS,
+    OLDER_COMPARISON_COLUMNS,
+    OLDER_GROUP_COLUMNS,
     SCORES,
     SUMMARY_COLUMNS,
 )
@@ -143,8 +145,8 @@ def read_run(folder: Path, settings: Summary) -> Run:
         name: _read_rows(folder / f"{name}.csv", columns)
         for name, columns in (
             ("summary", SUMMARY_COLUMNS),
-            ("comparisons", COMPARISON_COLUMNS),
-            ("groups", GROUP_COLUMNS),
+            ("comparisons", OLDER_COMPARISON_COLUMNS),
+            ("groups", OLDER_GROUP_COLUMNS),
             ("correlations", CORRELATION_COLUMNS),
         )
     }

@@ -8,7 +8,7 @@ from fathom.errors import InputError
 from fathom.figures.model_ranks import describe_agreement, measure_agreements
 from fathom.figures.rank_values import ModelRanks, find_variants, read_model_ranks
 from fathom.figures.style import VARIANT_SERIES, clean_name
-from fathom.io.contracts.scoring import GROUP_COLUMNS
+from fathom.io.contracts.scoring import OLDER_GROUP_COLUMNS
 from fathom.io.files import read_delimited, read_json
 from fathom.scoring.describe import format_rank
 from fathom.scoring.statistics import COMPARED, LEADING, Statistic
@@ -70,7 +70,7 @@ def _read_groups(path: Path) -> Groups:
     """Read the letters of `groups.csv`; nothing without the file."""
     if not path.is_file():
         return {}
-    rows = read_delimited(path, ",", GROUP_COLUMNS)
+    rows = read_delimited(path, ",", OLDER_GROUP_COLUMNS)
     return {(row["domain"], row["aggregate"], row["variant"], row["model"]): row["groups"] for row in rows}
 
 

@@ -149,6 +149,9 @@ DATE_COLUMNS = ("domain", "variant", "model", "cutoff", *SPLIT_COLUMNS[1:])
 GROUP_COLUMNS = ("domain", "variant", "aggregate", "model", "place", "value", "groups", "pairs")
 """Header of groups.csv: one line for each model on a benchmark and aggregate, best rank first."""
 
+OLDER_COMPARISON_COLUMNS, OLDER_GROUP_COLUMNS = COMPARISON_COLUMNS[:-1], GROUP_COLUMNS[:-1]
+"""What these tables have in every run, older ones too, that someone may look at."""
+
 CORRELATION_COLUMNS = ("domain", "x", "y", "statistic", "value", "ci_low", "ci_high", "p", "models")
 """Header of correlations.csv: one line for every two variants or metrics of a domain, by statistic."""
 

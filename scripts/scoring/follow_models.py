@@ -19,6 +19,7 @@ from fathom.io.tables import write_table_in_batches
 from fathom.models.loading import read_pointer
 from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
 from fathom.scoring.following import add_scores, follow_tracks, measure_models, take_stand_ins
+from fathom.scoring.statistics import STATISTICS
 
 
 class Settings(Section):
@@ -31,7 +32,7 @@ class Settings(Section):
 def main(arguments: argparse.Namespace) -> None:
     """Measure all models once, write the rows of all tracks."""
     settings = read_settings(arguments.settings, Settings)
-    measured = measure_models(arguments, settings.summary)
+    measured = measure_models(arguments, settings.summary, tuple(STATISTICS))
     pointers = {model: read_pointer(path) for model, path in arguments.pointers}
     rows = follow_tracks(take_stand_ins(settings.tracks, pointers), measured, settings.summary)
     with write_table_in_batches(arguments.output, FOLLOWING) as writer:

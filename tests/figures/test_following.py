@@ -20,6 +20,8 @@ METRICS = {
     ("tfidf", "rank", "trimmed_mean"): 900.0,
     ("tf", "rank", "geometric_mean"): 150.0,
     ("tfidf", "rank", "geometric_mean"): 300.0,
+    ("tf", "rank", "mean"): 700.0,
+    ("tf", "rank", "median"): 350.0,
     ("tf", "log_probability", "mean"): -6.0,
     ("tfidf", "log_probability", "mean"): -7.5,
     ("text", "perplexity", "mean"): 210.0,
@@ -80,8 +82,8 @@ def test_a_path_has_one_axis_of_steps_with_a_line_where_a_stage_ends():
     figure = draw(make_path())
     axes = [each for each in figure.axes if each.get_visible()]
     assert [each.get_ylabel() for each in axes] == [
-        "20 % trimmed mean rank", "Geometric mean rank", "Mean log-probability (nats)",
-        "Perplexity", "Bits per byte", "Attribute rate",
+        "20 % trimmed mean rank", "Geometric mean rank", "Mean rank", "Median rank",
+        "Mean log-probability (nats)", "Perplexity", "Bits per byte", "Attribute rate",
     ]  # fmt: skip
     assert {each.get_xlabel() for each in axes} == {"", "Steps"}
     stage_ends = [line for line in axes[0].lines if list(line.get_xdata()) == [100, 100]]

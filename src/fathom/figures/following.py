@@ -25,7 +25,7 @@ from fathom.figures.style import (
 from fathom.io.contracts.scoring import ALL_SEEDS, FOLLOWING
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
-from fathom.scoring.statistics import COMPARED, TRIMMED_MEAN
+from fathom.scoring.statistics import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +39,12 @@ PANELS = (
     ("attribute_rate", "mean", "Attribute rate"),
 )
 """Metric, aggregate and label of each panel, in the order of the page."""
+_OVER_TIME = (
+    *PANELS[: len(COMPARED)],
+    *(("rank", each.name, f"{each.label} rank") for each in (MEAN, MEDIAN)),
+    *PANELS[len(COMPARED) :],
+)
+"""Panels over time; the papers draw plain means and medians, too [BeyondBenchmarks, Figs. 5, 6, 15]."""
 
 _PLAIN = Series("", "#000000", "D", True, "-")
 _COLUMNS, _PANEL_WIDTH, _PANEL_HEIGHT = 3, 3.1, 2.4
@@ -106,7 +112,7 @@ def plot_track(
 def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
     """Draw one track on one domain; call it inside `use_style`."""
     time = _choose_time(rows)
-    shown = [panel for panel in PANELS if not rows.filter(metric=panel[0], aggregate=panel[1]).is_empty()]
+    shown = [panel for panel in _OVER_TIME if not rows.filter(metric=panel[0], aggregate=panel[1]).is_empty()]
     columns = min(_COLUMNS, len(shown))
     height = math.ceil(len(shown) / columns)
     figure = make_figure(max(6.0, _PANEL_WIDTH * columns), 1.2 + _PANEL_HEIGHT * height)
@@ -130,7 +136,7 @@ def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
 
 
 def label_panel(panel: tuple[str, str, str], settings: Summary) -> str:
-    """Return the label of one of PANELS, with the share that a trimmed mean cuts."""
+    """Return the label of a panel, with the share that a trimmed mean cuts."""
     _, aggregate, label = panel
     trimmed = aggregate == TRIMMED_MEAN.name
     return f"{100 * settings.trim:.4g} % {label}" if trimmed else label[0].upper() + label[1:]

@@ -99,7 +99,7 @@ FOLLOWING: Contract = (
     Column("domain", _STRING, "domain that the model is measured on"),
     Column("variant", _STRING, "that of the benchmark; text or keywords for the baselines"),
     Column("metric", _STRING, "rank, log_probability, perplexity, bits_per_byte or attribute_rate"),
-    Column("aggregate", _STRING, "how pairs are summed up: trimmed_mean, geometric_mean or mean"),
+    Column("aggregate", _STRING, "how pairs are summed up: trimmed_mean, geometric_mean, mean, median"),
     Column("value", _DOUBLE, "the metric"),
     Column("ci_low", _DOUBLE, "lower end of its interval, over keywords or documents, and over seeds"),
     Column("ci_high", _DOUBLE, "upper end"),

@@ -135,7 +135,8 @@ def test_rules_with_a_gpu_are_those_whose_needs_follow_from_the_model():
     loading = {found for body in RULES.values() for found in LOADING.findall(body)}
     with_gpu = {name for name, body in RULES.items() if "gpu=" in body}
     # embeddings and densities are computed on a GPU only where the configuration says so
-    assert loading | {"embed_sentences", "average_abstracts", "expand_corpus", "measure_coverage"} == with_gpu
+    densities = {"expand_corpus", "measure_coverage", "ask_questions"}
+    assert loading | {"embed_sentences", "average_abstracts"} | densities == with_gpu
     assert loading | {"score_chat", "tune_preparation"} == set(MINUTES)
 
 

@@ -3,8 +3,6 @@
 Source: [RawCorpora, Sec. 3.2].
 """
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +15,7 @@ from fathom.benchmark.pairs import is_in_keyword, is_in_prompt
 from fathom.config.benchmark import REFERENCE
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.csv_records import scan_csv
 from fathom.io.files import hash_text, require_file
 from fathom.io.tables import make_empty_table
 
@@ -109,18 +108,11 @@ def _read_json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]
 
 def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
     """Yield the number of each record's first line with its fields, or with a description of the fault."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     header: list[str] | None = None
-    while True:
-        first = reader.line_num + 1
-        try:
-            values = next(reader, None)
-        except csv.Error as error:
-            yield first, f"not CSV: {error}"
-            return
-        if values is None:
-            return
-        if header is None:
+    for first, values in scan_csv(text):
+        if isinstance(values, str):
+            yield first, values
+        elif header is None:
             header = [name.strip().lower() for name in values]
             if not {"prompt", "target"} <= set(header) or not set(CATEGORY_NAMES) & set(header):
                 yield first, f"the header is {', '.join(header)}; {_HINT}"

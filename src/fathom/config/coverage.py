@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fathom.config.benchmark import Embedding
+from fathom.config.questions import Asking, QuestionSet
 from fathom.config.section import Name, Positive, Section, Share, Text
 
 
@@ -46,10 +47,21 @@ class Coverage(Section):
     device: Text = Field(
         "cpu", description="cpu, cuda, cuda:N or auto; other devices change the last digits of densities"
     )
+    questions: dict[Name, QuestionSet] = Field(
+        {}, description="sets of questions about tables, see [coverage.questions](#coveragequestionsname)"
+    )
 
 
 class CoverageSettings(Section):
     """Settings of the programs that measure coverage."""
 
     coverage: Coverage = Coverage()
+    embedding: Embedding = Embedding()
+
+
+class QuestionSettings(Section):
+    """Settings of the programs that ask questions."""
+
+    coverage: Coverage = Coverage()
+    questions: Asking = Asking()
     embedding: Embedding = Embedding()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fathom.config.section import find_slip
-from fathom.config.whole import read_values
+from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
 
 CHOOSABLE = ("models", "domains")

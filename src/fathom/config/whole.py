@@ -20,8 +20,8 @@ from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Settled, Summary, Targets
 from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
 from fathom.config.tuning import TrainBeforeTest
+from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
-from fathom.io.files import require_file
 
 
 class Config(Section):
@@ -39,6 +39,7 @@ class Config(Section):
     )
     ranking: Ranking = Ranking()
     train_before_test: TrainBeforeTest = TrainBeforeTest()
+    coverage: Coverage = Coverage()
     corpus: Corpus = Corpus()
     domains: dict[Name, Domain] = Field(
         {}, validate_default=True, description="see [domains](#domainsname); needed unless `scores` is given"
@@ -61,7 +62,6 @@ class Config(Section):
     claims: Claims = Claims()
     layers: Layers = Layers()
     lens: TunedLens = TunedLens()
-    coverage: Coverage = Coverage()
     reference: dict[Name, Text] = Field(
         {}, description="reference benchmarks by domain: a file (.jsonl or .csv) of category, prompt, target"
     )
@@ -69,7 +69,7 @@ class Config(Section):
     @field_validator("domains")
     @classmethod
     def _need_domains(cls, value: dict[str, Domain], info: ValidationInfo) -> dict[str, Domain]:
-        if not value and info.data.get("scores") is None and not _has_tasks(info):
+        if not value and info.data.get("scores") is None and not _needs_no_domain(info):
             if _names_tables(info):
                 message = (
                     "none are given, and ranking.conditions names tables of scores: --config scores=FOLDER"
@@ -82,7 +82,7 @@ class Config(Section):
     @classmethod
     def _need_pairs(cls, value: Pairs | None, info: ValidationInfo) -> Pairs | None:
         # only a table of scores that lies there already can be ranked without making benchmarks
-        alone = info.data.get("scores") is not None or _names_tables(info) or _has_tasks(info)
+        alone = info.data.get("scores") is not None or _names_tables(info) or _needs_no_domain(info)
         if value is None and (info.data.get("domains") or not alone):
             raise PydanticCustomError("missing", "its tokenizer is needed")
         return value
@@ -109,6 +109,12 @@ class Config(Section):
         for place, name in enumerate(self.coverage.expand):
             known = dict.fromkeys(self.benchmark_domains)
             _require(name, known, f"coverage.expand.{place}", "domain with a benchmark")
+        for name, chosen in self.coverage.questions.items():
+            for benchmark in chosen.pairs:
+                domain = benchmark.split("/")[0]
+                key = f"coverage.questions.{name}.pairs"
+                _require(domain, dict.fromkeys(self.benchmark_domains), key, "domain with a benchmark")
+        check_case(self.coverage.questions, "coverage.questions")
         check_case(texts, "domains")
         for key, section in self.domains.items():
             check_dates(section.since, self.corpus.until, (f"domains.{key}.since", "corpus.until"))
@@ -245,9 +251,10 @@ class Config(Section):
         return found or ([self.layers.against[name]] if name in self.layers.against else [])
 
 
-def _has_tasks(info: ValidationInfo) -> bool:
-    """Return True if a configuration tunes models for tasks."""
-    return bool("train_before_test" in info.data and info.data["train_before_test"].tasks)
+def _needs_no_domain(info: ValidationInfo) -> bool:
+    """Return True if a configuration tunes models for tasks, or asks questions about tables."""
+    tasks = "train_before_test" in info.data and info.data["train_before_test"].tasks
+    return bool(tasks or ("coverage" in info.data and info.data["coverage"].questions))
 
 
 def _names_tables(info: ValidationInfo) -> bool:
@@ -285,24 +292,6 @@ def read_config(values: dict[str, Any], source: str) -> Config:
 def read_config_file(path: Path | str) -> Config:
     """Read and check one YAML file; raise `InputError` as :func:`read_config` does."""
     return read_config(read_values(path), str(path))
-
-
-def read_values(path: Path | str) -> dict[str, Any]:
-    """Read one YAML file unchecked; raise `InputError` if it is missing or not a YAML mapping."""
-    values = parse_yaml(require_file(path).read_text(encoding="utf-8"), str(path)) or {}
-    if not isinstance(values, dict):
-        raise InputError("not a mapping of keys to values", str(path), "write `key: value` lines")
-    return values
-
-
-def parse_yaml(text: str, where: str) -> Any:
-    """Return what some YAML says; raise `InputError` if it is not valid."""
-    import yaml
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"not valid YAML: {error}", where) from error
 
 
 def _hint(error: ValidationError) -> str:

@@ -143,7 +143,7 @@ class _RecordParser:
         """Return a record's domains and day, or why it has no domain; the day is read only if it matters."""
         if not self._selector.takes(categories):
             return [], "", NO_DOMAIN
-        day = _first_day(record.get("versions")) or update_date
+        day = read_first_day(record.get("versions")) or update_date
         domains, reason = self._selector.select(categories, day)
         return domains, day, reason
 
@@ -200,7 +200,7 @@ def read_categories(value: Any) -> list[str]:
     return list(dict.fromkeys(value.split()))
 
 
-def _first_day(versions: Any) -> str:
+def read_first_day(versions: Any) -> str:
     """Return the day of the first version, empty if it cannot be read."""
     try:
         created = versions[0]["created"]

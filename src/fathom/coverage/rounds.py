@@ -34,18 +34,7 @@ class RoundFolder:
 
     def __init__(self, folder: Path, key: str) -> None:
         self._folder = folder
-        if self._read_key() != key:
-            if folder.exists():
-                log.info("starting afresh: inputs, settings or code have changed")
-                shutil.rmtree(folder)
-            write_json(folder / _KEY, {"key": key})
-
-    def _read_key(self) -> object:
-        """Return the key that the folder was made under; None if there is none to read."""
-        try:
-            return read_json(self._folder / _KEY).get("key")
-        except (InputError, AttributeError):
-            return None
+        open_folder(folder, key)
 
     def provide_densities(self, shape: tuple[int, int], fill: Fill) -> Sums:
         """Return the densities, mapped from a file that is written once."""
@@ -81,6 +70,23 @@ class RoundFolder:
     def _name(self, expansion: Expansion, ending: str) -> Path:
         """Return the file of the round that follows."""
         return self._folder / f"round-{len(expansion.rounds) + 1:03}.{ending}"
+
+
+def open_folder(folder: Path, key: str) -> None:
+    """Make a folder for the state of rounds; delete what another key left there."""
+    if _read_key(folder) != key:
+        if folder.exists():
+            log.info("starting afresh: inputs, settings or code have changed")
+            shutil.rmtree(folder)
+        write_json(folder / _KEY, {"key": key})
+
+
+def _read_key(folder: Path) -> object:
+    """Return the key that a folder was made under; None if there is none to read."""
+    try:
+        return read_json(folder / _KEY).get("key")
+    except (InputError, AttributeError):
+        return None
 
 
 def _tell(done: Round) -> None:

@@ -347,6 +347,14 @@ class Outputs:
         names += [f"{domain}.expansion" for domain in self._config.coverage.expand]
         return [self._path("figures", f"{name}.png") for name in names]
 
+    def list_questions(self) -> list[str]:
+        """Return questions, and what their queries prove."""
+        return [
+            self._path("questions", name, file)
+            for name in self._config.coverage.questions
+            for file in ("questions.parquet", "proof.json")
+        ]
+
     def list_layers(self) -> list[str]:
         """Return the summaries by layer and their figures, for each domain and family of models."""
         domains = self._config.benchmark_domains
@@ -375,6 +383,7 @@ class Outputs:
             *self.list_benchmarks(),
             *(self.name_ranking_tables() if self.has_rankings() else []),
             *self.list_figures(),
+            *self.list_questions(),
         ]
 
     def list_reported(self) -> list[str]:

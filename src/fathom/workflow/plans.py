@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fathom.config.merging import choose, merge, merge_files
-from fathom.config.whole import Config, parse_yaml, read_config
+from fathom.config.whole import Config, read_config
+from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
 from fathom.running.resources import (
     Estimate,

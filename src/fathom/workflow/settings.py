@@ -146,8 +146,30 @@ class Settings:
 
     def of_coverage(self) -> str:
         """Return what the programs that measure coverage need; which domains they look at does not matter."""
-        coverage = self._config.coverage.model_dump(mode="json", exclude={"benchmarks", "expand"})
+        others = {"benchmarks", "expand", "questions"}
+        coverage = self._config.coverage.model_dump(mode="json", exclude=others)
         return dump_json({"coverage": coverage, "embedding": self._dump("embedding")})
+
+    def of_ontology(self, name: str) -> str:
+        """Return what the ontology of a set of questions depends on."""
+        return dump_json({"questions": self._dump_questions(name, {"categories"})})
+
+    def of_records(self, name: str) -> str:
+        """Return what the embedding of records needs."""
+        questions = self._dump_questions(name, {"chunks"})
+        return dump_json({"questions": questions, "embedding": self._dump("embedding")})
+
+    def of_questions(self, name: str) -> str:
+        """Return what a set of questions depends on."""
+        included = {"bandwidth", "length", "gap_percentile", "device"}
+        coverage = self._config.coverage.model_dump(mode="json", include=included)
+        questions = self._dump_questions(name, {"first", "per_gap", "rounds"})
+        values = {"questions": questions, "embedding": self._dump("embedding")}
+        return dump_json(values | {"coverage": coverage})
+
+    def _dump_questions(self, name: str, included: set[str]) -> Any:
+        """Return some keys of a set of questions; files are inputs of their own."""
+        return self._config.coverage.questions[name].model_dump(mode="json", include=included)
 
     def of_task(self, name: str) -> str:
         """Return what the examples of a task depend on."""

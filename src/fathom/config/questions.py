@@ -1,0 +1,163 @@
+"""Settings of questions: tables that they are made from, templates, and rounds [CompComp, Secs. 3.3, 4.2]."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fathom.config.section import Name, Positive, Section, Text, check_values
+from fathom.config.yaml_files import read_values
+
+Term = str
+"""Name of a class or property: a letter, then letters, digits, underscores."""
+
+_TERM = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+OPTIONS = {"binary": 2, "multiple-choice": 4, "multiple-answer": 8}
+"""Options of a question by its form [CompComp, App. B.1]."""
+
+Form = Literal["binary", "multiple-choice", "multiple-answer"]
+Level = Literal["memorise", "understand", "apply"]
+OPEN, CREATE = "open", "create"
+"""Form and level of questions that texts answer, not queries [CompComp, App. B.3]."""
+
+
+class Asking(Section):
+    """How many questions are asked, and about which records [CompComp, Sec. 3.3]."""
+
+    categories: list[Text] = Field(
+        ["*"], min_length=1, description="categories of the papers that are asked about: `cs.AI`, `cs.*`, `*`"
+    )
+    first: Positive = Field(500, description="questions of the first round, from all records")
+    per_gap: Positive = Field(1, description="most questions for each gap in a round")
+    rounds: int = Field(10, ge=0, description="most rounds after the first")
+    chunks: Positive = Field(
+        5_000, description="most records whose texts are embedded, drawn by a hash; questions are about them"
+    )
+
+
+class QuestionSet(Asking):
+    """A set of questions about one's own tables or about arXiv's metadata [CompComp, Sec. 3.3]."""
+
+    tables: Text | None = Field(
+        None, description="YAML file that says which CSV tables there are, and what their columns mean"
+    )
+    metadata: Text | None = Field(
+        None, description="in place of `tables`: arXiv's metadata, JSON lines, plain or compressed"
+    )
+    templates: Text = Field(description="YAML file of templates, or a folder of them")
+    user_questions: list[Text] = Field(
+        [],
+        description="questions that people asked, .csv or .jsonl with question and answer: they join, and "
+        "count as gaps",
+    )
+    pairs: list[Annotated[str, Field(pattern=r"^[^/]+/(tf|tfidf|reference)$")]] = Field(
+        [], description="benchmarks of this run, DOMAIN/VARIANT, whose pairs may join as open questions"
+    )
+
+    @model_validator(mode="after")
+    def _need_one_source(self) -> Self:
+        if (self.tables is None) == (self.metadata is None):
+            raise ValueError("give either tables or metadata")
+        return self
+
+
+class Link(Section):
+    """A column whose values name entities."""
+
+    to: Term = Field(description="class of the entities")
+    separator: Text | None = Field(None, description="what stands between several values, such as `;`")
+    tree: bool = Field(False, description="a hierarchy: no entity may come to stand above itself")
+
+
+class Table(Section):
+    """What the columns of a CSV table mean; its rows become the entities of one class."""
+
+    kind: Term = Field(alias="class", description="class of the rows")
+    key: Text = Field(description="column whose values are unique")
+    label: Text = Field(description="column with the name that questions use")
+    links: dict[Term, Link] = Field(
+        {}, description="columns that name other entities: by the key of a class with a table, else new ones"
+    )
+    values: list[Term] = Field([], description="columns of plain values, which queries may compare")
+    text: list[Text] = Field([], description="columns whose text belongs to the text of a row")
+    same_label: Literal["refuse", "leave-out"] = Field(
+        "refuse", description="what happens to rows of one name: an error, or no question is about them"
+    )
+
+
+class Tables(Section):
+    """A file of tables."""
+
+    tables: dict[Text, Table] = Field(min_length=1, description="by file, next to the file of tables")
+
+    @model_validator(mode="after")
+    def _need_names(self) -> Self:
+        kinds = [table.kind for table in self.tables.values()]
+        twice = sorted({kind for kind in kinds if kinds.count(kind) > 1})
+        if twice:
+            raise ValueError(f"tables: several are of the class {', '.join(twice)}; join them")
+        for file, table in self.tables.items():
+            for name in (
+                table.kind,
+                *table.links,
+                *table.values,
+                *(each.to for each in table.links.values()),
+            ):
+                if not _TERM.fullmatch(name):
+                    raise ValueError(f"tables.{file}: {name!r} is no name: use letters, digits, underscores")
+            for name, link in table.links.items():
+                if link.tree and link.to != table.kind:
+                    raise ValueError(f"tables.{file}.links.{name}.tree: it leads to another class, {link.to}")
+        return self
+
+
+class Template(Section):
+    """A question with gaps, and the queries that fill them and prove the answers."""
+
+    level: Level = Field(description="memorise, understand or apply")
+    form: Form = Field(description="binary, multiple-choice (4 options) or multiple-answer (8 options)")
+    text: Text = Field(description="the question; {variable} stands for the name of an entity")
+    answer: Name = Field(description="variable of the answers; a binary question has it in its text")
+    kind: Term = Field(alias="class", description="class of the answers, from which wrong ones come too")
+    select: Text = Field(description="SPARQL SELECT: all true combinations, one a row")
+    ask: Text = Field(description="SPARQL ASK: whether a combination is true")
+
+    @property
+    def placeholders(self) -> list[str]:
+        """Variables in the text, each once, in order."""
+        return list(dict.fromkeys(_PLACEHOLDER.findall(self.text)))
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if (self.answer in self.placeholders) != (self.form == "binary"):
+            needs = "belongs into" if self.form == "binary" else "must not stand in"
+            raise ValueError(
+                f"text: {{{self.answer}}}, the answer, {needs} a question of the form {self.form}"
+            )
+        if set(self.placeholders) <= {self.answer}:
+            raise ValueError("text: it names no entity that it asks about")
+        if (self.form == "binary") != (self.level == "memorise"):
+            raise ValueError(f"level = {self.level}: binary questions, and no others, are of level memorise")
+        if self.form == "multiple-choice" and self.level != "understand":
+            raise ValueError(f"level = {self.level}: multiple choice is of level understand")
+        return self
+
+
+class Templates(Section):
+    """A file of templates."""
+
+    templates: dict[Name, Template] = Field(min_length=1)
+
+
+def read_tables_file(path: Path | str) -> dict[str, Table]:
+    """Return what a file of tables says, by table; raise `InputError` if it is wrong."""
+    return check_values(read_values(path), Tables, str(path)).tables
+
+
+def list_templates(path: Path | str) -> list[Path]:
+    """Return the files of templates: one file, or those of a folder, sorted."""
+    path = Path(path)
+    return sorted(path.glob("*.yaml")) if path.is_dir() else [path]

@@ -1,0 +1,25 @@
+"""Reading of YAML, with one clear message where it is wrong."""
+
+from pathlib import Path
+from typing import Any
+
+from fathom.errors import InputError
+from fathom.io.files import require_file
+
+
+def read_values(path: Path | str) -> dict[str, Any]:
+    """Read one YAML file unchecked; raise `InputError` if it is missing or not a YAML mapping."""
+    values = parse_yaml(require_file(path).read_text(encoding="utf-8"), str(path)) or {}
+    if not isinstance(values, dict):
+        raise InputError("not a mapping of keys to values", str(path), "write `key: value` lines")
+    return values
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """Return what some YAML says; raise `InputError` if it is not valid."""
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"not valid YAML: {error}", where) from error

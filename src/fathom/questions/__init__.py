@@ -1,0 +1,1 @@
+"""Questions about structured records, proved by queries, and rounds that fill gaps."""

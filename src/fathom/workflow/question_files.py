@@ -1,0 +1,79 @@
+"""Files that sets of questions are made from, looked up before any job."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from fathom.config.questions import QuestionSet, list_templates, read_tables_file
+from fathom.config.whole import Config
+from fathom.errors import InputError
+from fathom.workflow.inputs import find_own
+
+
+class QuestionFiles(NamedTuple):
+    """Files of one set of questions.
+
+    Attributes
+    ----------
+    source : Path
+        The file that explains tables, or the metadata.
+    tables : list of Path
+        CSV tables; none for metadata.
+    templates, users : list of Path
+        Templates, and questions that people asked.
+    pairs : list of (str, str)
+        Domain and variant of benchmarks of this run.
+    """
+
+    source: Path
+    tables: list[Path]
+    templates: list[Path]
+    users: list[Path]
+    pairs: list[tuple[str, str]]
+
+
+def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
+    """Return the files of each set of questions, of the working folder or of the workflow itself.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    root : Path
+        Folder of the workflow.
+
+    Raises
+    ------
+    InputError
+        If one is missing.
+    """
+    return {
+        name: _find_files(chosen, root, f"coverage.questions.{name}")
+        for name, chosen in config.coverage.questions.items()
+    }
+
+
+def _find_files(chosen: QuestionSet, root: Path, key: str) -> QuestionFiles:
+    """Return the files of a set of questions; raise `InputError` that names the key of a missing one."""
+    source = _require(
+        chosen.tables or chosen.metadata or "", root, f"{key}.{'tables' if chosen.tables else 'metadata'}"
+    )
+    tables = [source.parent / name for name in read_tables_file(source)] if chosen.tables else []
+    for table in tables:
+        if not table.is_file():
+            raise InputError("there is no such table", str(table), f"{source} names it")
+    templates = list_templates(_require(chosen.templates, root, f"{key}.templates"))
+    if not templates:
+        raise InputError(
+            "this folder has no .yaml files", f"{key}.templates = {chosen.templates}", "check the path"
+        )
+    users = [_require(path, root, f"{key}.user_questions") for path in chosen.user_questions]
+    pairs = [(domain, variant) for domain, variant in (each.split("/") for each in chosen.pairs)]
+    return QuestionFiles(source, tables, templates, users, pairs)
+
+
+def _require(path: str, root: Path, key: str) -> Path:
+    """Return a file or folder; raise `InputError` if there is none."""
+    found = Path(find_own(path, root))
+    if not found.exists():
+        raise InputError("there is no such file", f"{key} = {path}", "check the path")
+    return found

@@ -1,0 +1,166 @@
+"""Candidates, questions and their proofs: every right option is true, and no wrong one."""
+
+import polars as pl
+import pytest
+
+from fathom.errors import InputError
+from fathom.questions.candidates import Candidate, Entities, find_candidates
+from fathom.questions.graph import Query
+from fathom.questions.ontology import name_entity
+from fathom.questions.posing import pose_question
+from fathom.questions.proofs import prove_questions
+
+
+def pose(catalogue, *names):
+    askers = {name: catalogue.askers[name] for name in names or catalogue.askers}
+    candidates, _ = find_candidates(askers.values(), catalogue.graph, catalogue.lookup)
+    rows = [pose_question(each, askers[each.template], catalogue.lookup) for each in candidates]
+    return pl.DataFrame([row for row in rows if row], infer_schema_length=None)
+
+
+@pytest.fixture(scope="module")
+def questions(catalogue):
+    return pose(catalogue)
+
+
+def test_candidates_are_grouped_by_what_is_asked_about(catalogue):
+    candidates, counts = find_candidates(
+        [catalogue.askers["requirements"]], catalogue.graph, catalogue.lookup
+    )
+    course = name_entity("Course", "CS301")
+    (found,) = [each for each in candidates if dict(each.asked_about)["course"] == course]
+    earlier = [name_entity("Course", key) for key in ("CS202", "MATH102", "MATH201")]
+    assert found.answers == tuple(earlier) and found.records == tuple(sorted([*earlier, course]))
+    assert counts["requirements"] == {"possible": 15, "about_chunks": 15, "left_out": {}}
+    assert [each.key for each in candidates] == sorted(each.key for each in candidates)
+
+
+def test_forms_have_their_options_and_wrong_ones_are_never_answers(catalogue, questions):
+    right = {}
+    for asker in catalogue.askers.values():
+        for each in find_candidates([asker], catalogue.graph, catalogue.lookup)[0]:
+            right[asker.name, each.asked_about[0][1]] = each.answers
+    assert questions["form"].unique().sort().to_list() == ["binary", "multiple-answer", "multiple-choice"]
+    for row in questions.filter(pl.col("form") != "binary").iter_rows(named=True):
+        about = row["bindings"][0].split("=", 1)[1]
+        for iri, is_right in zip(row["option_iris"], row["right"], strict=True):
+            assert (iri in right[row["template"], about]) == is_right
+    binary = questions.filter(form="binary")
+    assert set(binary["answer"]) == {"yes", "no"} and set(map(tuple, binary["options"])) == {("yes", "no")}
+
+
+def test_questions_name_entities_and_rows(questions):
+    row = questions.filter(pl.col("question").str.contains("Cell Biology"), template="department").row(
+        0, named=True
+    )
+    assert row["question"] == 'Which department offers the course "Cell Biology"?'
+    assert row["answer"] == "Department of Biology" and len(row["options"]) == 4
+    assert row["sources"] == ["courses.csv, line 15", "departments.csv, line 5"]
+    assert "ASK { ?course :department ?department }" in row["query"] and row["asked"] == "department"
+
+
+def test_every_question_is_proved_by_its_query(catalogue, questions):
+    found = prove_questions(questions, catalogue.graph)
+    assert found["open"] == 0
+    assert sum(count["questions"] for count in found["proved"].values()) == len(questions) == 75
+    assert found["proved"]["multiple-choice"] == {"questions": 22, "right": 22, "wrong": 66}
+
+
+def swap(lists):
+    return [[*each[1:], each[0]] for each in lists]
+
+
+@pytest.mark.parametrize("form", ["binary", "multiple-choice", "multiple-answer"])
+def test_one_wrong_answer_among_all_is_found(catalogue, questions, form):
+    place = questions["form"].to_list().index(form)
+    rows = questions.to_dicts()
+    rows[place]["right"] = [not each for each in rows[place]["right"]]
+    if form == "multiple-choice":
+        rows[place]["right"] = swap([questions["right"][place].to_list()])[0]
+    with pytest.raises(InputError, match="1 of 75 questions are not proved") as error:
+        prove_questions(pl.DataFrame(rows), catalogue.graph)
+    assert (
+        rows[place]["question_id"] in error.value.what
+        and error.value.where == f"template {rows[place]['template']}"
+    )
+
+
+def test_two_equal_options_or_one_too_few_are_found(catalogue, questions):
+    rows = questions.filter(form="multiple-choice").head(1).to_dicts()
+    for options in ([*rows[0]["options"][:3], rows[0]["options"][0]], rows[0]["options"][:3]):
+        with pytest.raises(InputError, match="options"):
+            prove_questions(pl.DataFrame([rows[0] | {"options": options}]), catalogue.graph)
+
+
+def test_a_select_that_finds_too_few_answers_is_found_by_the_ask(catalogue):
+    asker = catalogue.askers["staff"]
+    tartu = "<urn:fathom:University/University%20of%20Tartu>"
+    text = f"SELECT ?department ?person {{ ?person :department ?department ; :studied_at {tartu} }}"
+    narrow = asker._replace(select=Query(text, "SELECT", "here"))
+    candidates, _ = find_candidates([narrow], catalogue.graph, catalogue.lookup)
+    rows = [pose_question(each, narrow, catalogue.lookup) for each in candidates]
+    with pytest.raises(InputError, match="is true"):
+        prove_questions(pl.DataFrame(rows), catalogue.graph)
+
+
+def test_what_cannot_be_asked_is_counted(catalogue):
+    entities = catalogue.entities.with_columns(usable=pl.col("iri") != name_entity("Person", "p03"))
+    _, counts = find_candidates([catalogue.askers["staff"]], catalogue.graph, Entities(entities))
+    assert counts["staff"] == {"possible": 5, "about_chunks": 5, "left_out": {"ambiguous names": 1}}
+    few = catalogue.entities.filter(
+        (pl.col("class") != "Person") | (pl.col("iri") < name_entity("Person", "p10"))
+    )
+    asker = catalogue.askers["teaches"]
+    with pytest.raises(
+        InputError, match=r"\?person is 'urn:fathom:Person/p1.', which is not an entity|is not of the class"
+    ):
+        find_candidates([asker], catalogue.graph, Entities(few))
+    few = entities.with_columns(
+        usable=(pl.col("class") != "Person") | (pl.col("iri") < name_entity("Person", "p02"))
+    )
+    with pytest.raises(InputError, match=r"no template gives a question .*class too small for wrong answers"):
+        find_candidates([asker], catalogue.graph, Entities(few))
+
+
+def test_more_than_eight_answers_are_left_out_and_counted(catalogue):
+    asker = catalogue.askers["long-courses"]
+    text = "SELECT ?department ?course { ?department a :Department . ?course a :Course }"
+    every = asker._replace(select=Query(text, "SELECT", "here"))
+    with pytest.raises(InputError, match="more than eight answers"):
+        find_candidates([every], catalogue.graph, catalogue.lookup)
+
+
+def test_a_query_without_rows_is_counted_and_an_error_where_nothing_is_left(catalogue):
+    asker = catalogue.askers["staff"]
+    none = asker._replace(
+        name="none", select=Query("SELECT ?department ?person { ?department :no ?person }", "SELECT", "")
+    )
+    _, counts = find_candidates([asker, none], catalogue.graph, catalogue.lookup)
+    assert counts["none"] == {"possible": 0, "about_chunks": 0, "left_out": {}}
+    with pytest.raises(InputError, match="none: no rows"):
+        find_candidates([none], catalogue.graph, catalogue.lookup)
+
+
+def test_plain_values_cannot_be_asked_for(catalogue):
+    asker = catalogue.askers["staff"]
+    text = "SELECT (?c AS ?department) ?person { ?person :credits ?c }"
+    wrong = asker._replace(select=Query(text, "SELECT", "here"), where="t.yaml, templates.staff")
+    with pytest.raises(InputError, match=r"\?department is '[46]', which is not an entity") as error:
+        find_candidates([wrong], catalogue.graph, catalogue.lookup)
+    assert error.value.where == "t.yaml, templates.staff.select"
+
+
+def test_wrong_answers_are_unlike_right_ones_and_each_other(catalogue):
+    alike = catalogue.entities.with_columns(
+        likeness=pl.when(pl.col("class") == "Person").then(pl.col("iri").str.slice(-1)).otherwise("likeness")
+    )
+    entities, asker = Entities(alike), catalogue.askers["staff"]
+    right = (name_entity("Person", "p01"), name_entity("Person", "p11"))
+    about = (("department", name_entity("Department", "MATH")),)
+    row = pose_question(Candidate("staff", about, right, right), asker, entities)
+    assert row is not None
+    wrong = [iri for iri, is_right in zip(row["option_iris"], row["right"], strict=True) if not is_right]
+    ends = [iri[-1] for iri in wrong]
+    assert len(ends) == 6 == len(set(ends)) and "1" not in ends
+    one = Entities(alike.with_columns(likeness=pl.lit("same")))
+    assert pose_question(Candidate("staff", about, right, right), asker, one) is None

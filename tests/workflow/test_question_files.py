@@ -1,0 +1,69 @@
+"""Files of questions are looked up before any job."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fathom.config.whole import read_config, read_config_file
+from fathom.errors import InputError
+from fathom.workflow.inputs import find_inputs
+from fathom.workflow.outputs import Outputs
+from fathom.workflow.question_files import find_question_files
+from fathom.workflow.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "config" / "courses.yaml"
+
+
+def change(**changes):
+    values = yaml.safe_load(EXAMPLE.read_text())
+    values["coverage"]["questions"]["courses"] |= changes
+    return read_config(values, "test")
+
+
+def test_tables_lie_beside_the_file_that_explains_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # so that all are the workflow's own
+    found = find_question_files(read_config_file(EXAMPLE), ROOT)["courses"]
+    folder = ROOT / "config" / "questions" / "courses"
+    assert found.source == folder / "tables.yaml" and found.pairs == []
+    assert found.tables == [folder / f"{name}.csv" for name in ("departments", "people", "courses")]
+    assert found.templates == [folder / "templates.yaml"] and found.users == [folder / "faq.csv"]
+    (tmp_path / "empty").mkdir()
+    for changes, what in (
+        ({"templates": "no.yaml"}, "coverage.questions.courses.templates = no.yaml"),
+        ({"templates": "empty"}, "coverage.questions.courses.templates = empty"),
+        ({"user_questions": ["no.csv"]}, "coverage.questions.courses.user_questions = no.csv"),
+        ({"tables": "no.yaml"}, "coverage.questions.courses.tables = no.yaml"),
+    ):
+        with pytest.raises(InputError) as error:
+            find_question_files(change(**changes), ROOT)
+        assert error.value.where == what
+    (tmp_path / "tables.yaml").write_text((folder / "tables.yaml").read_text())
+    with pytest.raises(InputError, match="there is no such table"):
+        find_question_files(change(tables="tables.yaml"), ROOT)
+
+
+def test_a_set_has_one_source_and_pairs_of_known_domains():
+    with pytest.raises(InputError, match="give either tables or metadata"):
+        change(metadata="m.json")
+    with pytest.raises(InputError, match="there is no domain with a benchmark 'near'"):
+        change(pairs=["near/tf"])
+    with pytest.raises(InputError, match=r"pairs\.0"):
+        change(pairs=["near"])
+
+
+def test_questions_need_no_domain_and_are_part_of_a_run():
+    config = read_config_file(EXAMPLE)
+    outputs = Outputs(config, find_inputs(config, "results/courses"), "results/courses")
+    files = [f"results/courses/questions/courses/{name}" for name in ("questions.parquet", "proof.json")]
+    assert outputs.list_questions() == files == outputs.list_finished()
+
+
+def test_each_program_gets_what_it_depends_on():
+    one, other = Settings(change()), Settings(change(first=13, templates="elsewhere.yaml"))
+    assert one.of_questions("courses") != other.of_questions("courses")
+    assert one.of_records("courses") == other.of_records("courses")
+    assert one.of_ontology("courses") == other.of_ontology("courses")
+    assert one.of_coverage() == other.of_coverage()
+    assert "config" not in one.of_questions("courses") + one.of_records("courses")

@@ -9,7 +9,7 @@ from fathom.config.whole import read_config, read_config_file
 from fathom.errors import InputError
 from fathom.workflow.inputs import find_inputs
 from fathom.workflow.outputs import Outputs
-from fathom.workflow.question_files import find_question_files
+from fathom.workflow.question_files import find_question_files, list_questions
 from fathom.workflow.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +57,7 @@ def test_questions_need_no_domain_and_are_part_of_a_run():
     config = read_config_file(EXAMPLE)
     outputs = Outputs(config, find_inputs(config, "results/courses"), "results/courses")
     files = [f"results/courses/questions/courses/{name}" for name in ("questions.parquet", "proof.json")]
-    assert outputs.list_questions() == files == outputs.list_finished()
+    assert list_questions(config, "results/courses") == files == outputs.list_finished()
 
 
 def test_each_program_gets_what_it_depends_on():

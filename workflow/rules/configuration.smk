@@ -35,6 +35,7 @@ from fathom.workflow.needs import Needs
 from fathom.workflow.obstacles import find_obstacles
 from fathom.workflow.options import grow, list_options, one_of, repeat_option
 from fathom.workflow.outputs import RANKING_TABLES, Outputs
+from fathom.workflow.question_files import find_question_files, list_questions
 from fathom.workflow.settings import Settings, dump_json
 
 os.environ.update(

@@ -6,8 +6,6 @@ Out: <results>/questions/{set}/{ontology.nt,entities.parquet,ontology.json,chunk
      questions.parquet,questions.json,proof.json}, and rounds/
 """
 
-from fathom.workflow.question_files import find_question_files
-
 
 def look_up_questions():
     """Return the files of all sets of questions; stop before any job with one clear message if one is missing."""

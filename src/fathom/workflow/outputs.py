@@ -9,6 +9,7 @@ from fathom.config.tuning import WHOLE
 from fathom.config.whole import Config
 from fathom.models.registry import CHAT
 from fathom.workflow.inputs import Inputs
+from fathom.workflow.question_files import list_questions
 from fathom.workflow.studies import Studies
 from fathom.workflow.trainings import Orders, Texts
 
@@ -347,14 +348,6 @@ class Outputs:
         names += [f"{domain}.expansion" for domain in self._config.coverage.expand]
         return [self._path("figures", f"{name}.png") for name in names]
 
-    def list_questions(self) -> list[str]:
-        """Return questions, and what their queries prove."""
-        return [
-            self._path("questions", name, file)
-            for name in self._config.coverage.questions
-            for file in ("questions.parquet", "proof.json")
-        ]
-
     def list_layers(self) -> list[str]:
         """Return the summaries by layer and their figures, for each domain and family of models."""
         domains = self._config.benchmark_domains
@@ -373,8 +366,8 @@ class Outputs:
 
     def list_finished(self) -> list[str]:
         """Return what a whole run makes, but for the table of its time and memory."""
-        results = self.list_results()
-        return [*results, *([self._path("index.html")] if results else [])]
+        page = [self._path("index.html")] if (results := self.list_results()) else []
+        return [*results, *page, *list_questions(self._config, self._results)]
 
     def list_results(self) -> list[str]:
         """Return the tables and figures of a whole run, which its page is made from."""
@@ -383,7 +376,6 @@ class Outputs:
             *self.list_benchmarks(),
             *(self.name_ranking_tables() if self.has_rankings() else []),
             *self.list_figures(),
-            *self.list_questions(),
         ]
 
     def list_reported(self) -> list[str]:

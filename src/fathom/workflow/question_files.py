@@ -52,6 +52,20 @@ def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
     }
 
 
+def list_questions(config: Config, results: str) -> list[str]:
+    """Return the questions of all sets, and what their queries prove.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    results : str
+        Folder of the run's results.
+    """
+    files = ("questions.parquet", "proof.json")
+    return [f"{results}/questions/{name}/{file}" for name in config.coverage.questions for file in files]
+
+
 def _find_files(chosen: QuestionSet, root: Path, key: str) -> QuestionFiles:
     """Return the files of a set of questions; raise `InputError` that names the key of a missing one."""
     source = _require(

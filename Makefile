@@ -52,6 +52,7 @@ perf: .venv/installed ## measure speed against peers and limits
 	$(BIN)/python perf/training.py
 	$(BIN)/python perf/callback.py
 	$(BIN)/python perf/planning.py
+	$(BIN)/python perf/explorer.py
 	$(BIN)/python perf/memory.py
 
 # from this checkout, with the PyTorch of $(PYTHON), such as a cluster's module: not that of .venv

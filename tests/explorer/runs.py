@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from fathom.config.scoring import Summary
+from fathom.explorer.tables import Benchmark, Run, benchmark_scores
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import (
     COMPARISON_COLUMNS,
@@ -130,3 +131,28 @@ def write_summary(
         ("correlations", CORRELATION_COLUMNS, []),
     ):
         write_delimited(folder / f"{name}.csv", columns, rows, ",")
+
+
+def make_large(folder: Path, models: int = 20, keywords: int = 300, each: int = 100) -> Run:
+    """Return a ranked run of 30,000 pairs and 20 models, made in memory."""
+    random = np.random.default_rng(0)
+    pairs = make_pairs([f"keyword number {number}" for number in range(keywords)], each, "tf", "")
+    words = np.array([f"{'abcdefghij'[number % 10]}{number:x}word" for number in range(5000)])
+    prompts = [" ".join(words[random.integers(5000, size=24)]) for _ in range(len(pairs))]
+    pairs = pairs.with_columns(prompt=pl.Series(prompts))
+    hard = random.lognormal(3, 2, len(pairs))
+    ranks = {
+        f"model-{number:02d}": 1 + 1.01**number * hard * random.lognormal(0, 1, len(pairs))
+        for number in range(models)
+    }
+    left_out = np.zeros(len(pairs), dtype=bool)
+    benchmark = Benchmark("physics", "tf", pairs, left_out, ranks, make_manifest("Physics"))
+    scores = {
+        ("physics", "tf", model): benchmark_scores(benchmark, model).with_columns(probability=pl.lit(0.5))
+        for model in ranks
+    }
+    settings = Summary(rounds=8)
+    comparisons, groups = tabulate_comparisons(resample_scores(scores, settings), settings)
+    named = [dict(zip(COMPARISON_COLUMNS, map(str, row), strict=True)) for row in comparisons]
+    ranked = [dict(zip(GROUP_COLUMNS, map(str, row), strict=True)) for row in groups]
+    return Run(folder, [benchmark], [], named, ranked)

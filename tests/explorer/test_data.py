@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import polars as pl
 import pytest
-from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_run
+from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, make_large, write_run
 from tests.programs import STATISTICS, run_command, run_program
 
 from fathom.errors import InputError
@@ -153,6 +153,12 @@ def test_pairs_beyond_the_limit_are_left_out_and_named(run, monkeypatch):
     data = collect_data(run, SETTINGS)
     assert "texts-0" in data.blocks and "texts-1" not in data.blocks
     assert any("physics, tfidf: its pairs are left out" in each for each in data.overview["missing"])
+
+
+def test_thirty_thousand_pairs_and_twenty_models_take_less_than_15_mb(tmp_path):
+    data = collect_data(make_large(tmp_path), SETTINGS)
+    assert data.overview["missing"] == []
+    assert 3e6 < len(render_page(data).encode()) < 15e6
 
 
 # what to do next

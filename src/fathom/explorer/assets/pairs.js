@@ -87,6 +87,7 @@ Fathom.pairsPart = (() => {
       status,
       holder,
     );
+    const show = (row) => Fathom.set({ p: data.texts.ids[row.index] }, true);
     const width = Fathom.tables.share(holder, 480, models.length);
     const columns = [
       { field: "keyword", title: "keyword", width: 140, narrow: 110 },
@@ -94,7 +95,7 @@ Fathom.pairsPart = (() => {
         field: "target", title: "prompt and target", width: 340, narrow: 250,
         show: (_, row) =>
           element(
-            "button", { type: "button", class: "pair" },
+            "button", { type: "button", class: "pair", onclick: () => show(row) },
             completion(row.prompt, row.target, 90),
           ),
       },
@@ -109,7 +110,7 @@ Fathom.pairsPart = (() => {
       height: Math.min(640, Math.max(300, innerHeight * 0.7)),
       sort: field ? { column: field, dir: Fathom.state.d === "desc" ? "desc" : "asc" } : null,
       onSort: (sorter) => sorter && Fathom.set({ o: sorter.field, d: sorter.dir === "desc" ? "desc" : "" }),
-      onOpen: (row) => Fathom.set({ p: data.texts.ids[row.index] }, true),
+      onOpen: show,
     });
     const built = table;
     table.on("dataFiltered", (_, found) => {
@@ -212,5 +213,5 @@ Fathom.pairsPart = (() => {
 
   Fathom.find("pair").addEventListener("close", () => Fathom.state.p && Fathom.set({ p: "" }));
 
-  return { draw, filter, open, completion };
+  return { draw, filter, open, collect, completion };
 })();

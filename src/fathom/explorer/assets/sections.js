@@ -287,9 +287,11 @@ Fathom.sections = (() => {
 
   const mostDifferent = ({ texts, count, of, leftOut }, [ahead, behind]) => {
     const [low, high] = [of(ahead), of(behind)];
-    const places = Array.from({ length: count }, (_, place) => place)
-      .filter((place) => !leftOut.has(place) && low[place] < high[place])
-      .sort((a, b) => high[b] / low[b] - high[a] / low[a] || a - b);
+    const factors = Float64Array.from({ length: count }, (_, place) => (leftOut.has(place) ? 0 : high[place] / low[place]));
+    const least = Math.max(1, factors.toSorted()[Math.max(0, count - 200)]); // those that could be shown
+    const places = Array.from(factors.keys())
+      .filter((place) => factors[place] > 1 && factors[place] >= least)
+      .sort((a, b) => factors[b] - factors[a] || a - b);
     // one sentence may belong to several keywords
     const seen = new Set();
     const distinct = places.filter((place) => {

@@ -72,6 +72,7 @@ Fathom.tables = (() => {
       height,
       index: "index",
       layout: "fitData",
+      autoResize: false, // the page draws anew when its width changes; else the focus is lost at first sight
       renderHorizontal: columns.length > 14 ? "virtual" : "basic",
       placeholder: element("p", { class: "empty" }, "Nothing fits these filters."),
       headerSortClickElement: "header",

@@ -1,0 +1,59 @@
+"""Time until a page of 30,000 pairs and 20 models has opened in Chromium, and its size.
+
+The limits are two seconds to the answer and 15 MB. Needs Chromium and its driver, which
+tests/explorer/install.sh installs.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from turns import ROOT, print_table
+
+from fathom.config.scoring import Summary
+from fathom.explorer.data import collect_data
+from fathom.explorer.page import render_page
+from fathom.running.program import run_program
+
+MOMENTS = {"fathom-answer": "answer on the screen", "fathom-all": "every part drawn"}
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Write the page of a run made in code, open it again and again, print medians and the slowest."""
+    sys.path.insert(0, str(ROOT))
+    from tests.explorer.browser import start_browser
+    from tests.explorer.runs import make_large
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "index.html")
+        run = make_large(Path(folder))
+        path.write_text(render_page(collect_data(run, Summary())), encoding="utf-8")
+        times: dict[str, list[float]] = {name: [] for name in MOMENTS}
+        busy = []
+        with start_browser() as page:
+            page.driver.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+            for _ in range(arguments.rounds):
+                page.open(path.as_uri())
+                for name, found in times.items():
+                    found.append(
+                        page.run(f"return performance.getEntriesByName('{name}')[0].startTime / 1000")
+                    )
+                metrics = page.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+                busy.append(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
+        rows = [
+            [MOMENTS[name], f"{statistics.median(found):.2f}", f"{max(found):.2f}"]
+            for name, found in times.items()
+        ]
+        size = path.stat().st_size / 1e6
+    # on a busy machine the wall says little
+    rows.append(["processor time of all that", f"{statistics.median(busy):.2f}", f"{max(busy):.2f}"])
+    print_table(["seconds until", "median", "slowest"], rows)
+    print(f"{size:.1f} MB")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="how often the page is opened")
+    run_program(parser, main)

@@ -1,0 +1,154 @@
+"""The page of a run in a real Chromium: it opens, sorts, filters, keeps its state, makes no request."""
+
+from urllib.parse import quote
+
+import pytest
+from tests.explorer.browser import find_chromium, start_browser
+from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_run
+
+from fathom.explorer.page import write_page
+
+pytestmark = pytest.mark.skipif(
+    find_chromium() is None, reason="needs Chromium and its driver: tests/explorer/install.sh installs them"
+)
+SIZES = ((1400, 900), (390, 844))
+FIRST = ".tabulator-row"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with start_browser() as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    run = write_run(tmp_path_factory.mktemp("page") / "planted", planted=SCRIPT)
+    figures = run / "figures"
+    figures.mkdir()
+    # one grey pixel
+    pixel = "89504e470d0a1a0a0000000d4948445200000001000000010800000000" + "3a7e9b55"
+    rest = "0000000a49444154789c63680000008200" + "81dd436af40000000049454e44ae426082"
+    (figures / "physics.layers.alpha.png").write_bytes(bytes.fromhex(pixel + rest))
+    write_page(run, run / "index.html", SETTINGS)
+    return (run / "index.html").as_uri()
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_it_opens_without_an_error_a_request_or_a_sideways_scroll(browser, address, width, height):
+    browser.list_errors(), browser.list_requests()
+    browser.open(address, width, height)
+    assert browser.list_errors() == []
+    assert {each for each in browser.list_requests() if each != "about:blank"} == {address}
+    assert browser.run("return document.documentElement.scrollWidth") == width
+    answer = browser.run("return document.querySelector('h1').textContent")
+    assert (
+        answer.startswith("Of three models, alpha and beta know Physics") and "cannot be told apart" in answer
+    )
+    assert browser.run("return document.querySelectorAll('#ranking svg').length") == 2
+    assert browser.run("return document.querySelectorAll('#subfields tbody tr').length") == 3
+    assert browser.run("return document.querySelectorAll('#pairs .tabulator-row').length") > 3
+
+
+def test_a_script_in_title_keyword_prompt_and_target_stays_text(browser, address):
+    browser.open(f"{address}#p=tf0000000")
+    assert browser.run("return window.planted === undefined")
+    for place in ("h1", "#pairs-keyword", "#keywords .tabulator", "#pair", "#pair mark"):
+        text = browser.run(f"return document.querySelector('{place}').textContent")
+        assert "<img src=x onerror=window.planted=1>" in text, place
+    assert browser.run("return document.querySelectorAll('img[src=x]').length") == 0
+    assert browser.run("return document.querySelector('#pair').textContent").endswith("were trained on.")
+
+
+def test_a_column_sorts_and_the_address_keeps_it(browser, address):
+    browser.open(address)
+    browser.run("document.querySelector('#pairs [tabulator-field=m0] .tabulator-col-content').click()")
+    browser.wait("location.hash.includes('o=m0')")
+    cells = "document.querySelectorAll('#pairs .tabulator-row [tabulator-field=m0]')"
+    shown = f"return [...{cells}].map((cell) => Number(cell.textContent))"
+    ranks = browser.run(shown)
+    assert len(ranks) > 3 and ranks == sorted(ranks)
+    browser.open(browser.run("return location.href"))
+    assert browser.run(shown) == ranks
+
+
+def test_search_and_filters_leave_what_fits_and_the_address_keeps_them(browser, address):
+    browser.open(address)
+    browser.run("document.querySelector('#pairs-search').focus()")
+    browser.press("1003.0 says")
+    status = "document.querySelector('#pairs .status').textContent"
+    browser.wait(f"{status} === '12 of 120 pairs'")
+    keyword = "const k = document.querySelector('#pairs-keyword'); k.value = 'keyword 004';"
+    browser.run(f"{keyword} k.dispatchEvent(new Event('change'))")
+    browser.wait(f"{status} === '1 of 120 pairs'")
+    browser.open(browser.run("return location.href"), 390, 844)
+    assert browser.run(f"return {status}") == "1 of 120 pairs"
+    assert browser.run("return document.querySelector('#pairs-search').value") == "1003.0 says"
+    columns, rows = browser.run("return Fathom.pairsPart.collect()")
+    assert columns[:3] == ["pair_id", "keyword", "prompt"] and columns[-3:] == sorted(MODELS)
+    assert [row[0] for row in rows] == ["tf0040003"]
+
+
+def test_a_pair_opens_by_keyboard_closes_by_escape_and_can_be_sent(browser, address):
+    browser.open(address)
+    browser.run("document.querySelector('#pairs .pair').focus()")
+    browser.press("\ue007")
+    browser.wait("document.querySelector('#pair').open")
+    rows = (
+        "return [...document.querySelectorAll('#pair tbody tr')].map(e => Number(e.children[1].textContent))"
+    )
+    assert len(browser.run(rows)) == 3 and browser.run(rows) == sorted(browser.run(rows))
+    link = browser.run("return document.querySelector('#pair a').href")
+    assert link.startswith("https://arxiv.org/abs/")
+    sent = browser.run("return location.href")
+    browser.press("\ue00c")
+    browser.wait("!document.querySelector('#pair').open && !location.hash.includes('p=')")
+    browser.open(sent, 390, 844)
+    assert browser.run("return document.querySelector('#pair').open")
+
+
+def test_benchmark_statistic_and_models_are_chosen_and_kept(browser, address):
+    browser.open(f"{address}#b=physics/tfidf&s=geometric_mean&a=beta&c=alpha")
+    assert browser.run("return Fathom.benchmark().variant") == "tfidf"
+    assert "geometric mean" in browser.run("return document.querySelector('#ranking').textContent")
+    assert browser.run("return Fathom.two()") == ["beta", "alpha"]
+    captions = browser.run("return [...document.querySelectorAll('#two caption')].map(e => e.textContent)")
+    assert captions == ["beta is furthest ahead here", "alpha is furthest ahead here"]
+    browser.open(f"{address}#b=nothing&s=none&a=nobody&o=wrong&p=absent&v=nowhere&k={quote(SCRIPT)}")
+    assert browser.list_errors() == []
+    assert browser.run("return Fathom.benchmark().variant") == "tf"
+
+
+def test_colours_follow_the_system_and_the_switch(browser, address):
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    browser.open(address, dark=True)
+    dark = browser.run(colour)
+    browser.open(address)
+    light = browser.run(colour)
+    assert light != dark
+    browser.run("document.querySelector('#theme').click()")
+    assert browser.run(colour) == dark and "t=dark" in browser.run("return location.hash")
+
+
+@pytest.mark.parametrize(("width", "height", "dark"), [(1400, 900, False), (390, 844, True)])
+def test_nothing_serious_stands_in_the_way_of_anybody(browser, address, width, height, dark):
+    browser.open(address, width, height, dark)
+    browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    browser.wait("document.querySelector('#figures img')")
+    assert browser.check_accessibility() == []
+    browser.open(f"{address}#p=tf0010000", width, height, dark)
+    assert browser.check_accessibility() == []
+
+
+def test_a_run_that_is_not_finished_says_so(browser, tmp_path):
+    run = write_run(tmp_path / "begun", variants=["tf"])
+    for path in run.glob("*.csv"):
+        path.unlink()
+    (run / "physics/benchmark/tf/manifest.json").unlink()
+    write_page(run, run / "index.html", SETTINGS)
+    browser.list_errors()
+    browser.open((run / "index.html").as_uri(), 390, 844)
+    assert browser.list_errors() == []
+    note = browser.run("return document.querySelector('#missing').textContent")
+    assert "This run is not complete" in note and "no manifest yet" in note and "no summary.csv yet" in note
+    assert "know physics best" in browser.run("return document.querySelector('h1').textContent")

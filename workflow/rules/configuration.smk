@@ -173,7 +173,7 @@ def find_needs():
 
 
 needs = find_needs()
-COMPARING = Comparing(CONFIG, ENTRIES, needs, RESULTS)
+COMPARING = Comparing(CONFIG, ENTRIES, needs, OUTPUTS)
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
@@ -321,6 +321,13 @@ def source_of_abstracts(wildcards):
 def fetched_once(files):
     """Return inputs of fetching; where weights are deleted, a newer date does not fetch them all again."""
     return ancient(files) if OUTPUTS.fetched_weights else files
+
+
+def finished_before(wildcards):
+    """Return what the page waits for: all of a run, or what a comparison needs where only that is asked for."""
+    if workflow.is_main_process and "compare" not in workflow.dag_settings.targets:
+        return [*OUTPUTS.list_results(), *COMPARING.list_figures()]
+    return COMPARING.list_compared()
 
 
 wildcard_constraints:

@@ -16,7 +16,7 @@ rule write_explorer:
         code=sources("write_explorer"),
         assets=PAGE_FILES,
         scores=OUTPUTS.name_scores(),
-        results=OUTPUTS.list_results(),
+        results=finished_before,
     output:
         page="<results>/index.html",
     log:

@@ -6,6 +6,7 @@ from itertools import product
 from fathom.config.whole import Config
 from fathom.models.registry import CHAT, Entry
 from fathom.workflow.needs import Needs
+from fathom.workflow.outputs import Outputs
 
 FEWEST = 2
 """Models of known and different size in a figure of sizes."""
@@ -22,12 +23,12 @@ class Comparing:
         Rows of the table of models; empty where none of them is used.
     needs : Needs
         Knows the shapes of models that are trained here.
-    results : str
-        Folder of the run's results.
+    outputs : Outputs
+        Names of the files of the run.
     """
 
-    def __init__(self, config: Config, entries: Mapping[str, Entry], needs: Needs, results: str) -> None:
-        self._config, self._entries, self._needs, self._results = config, entries, needs, results
+    def __init__(self, config: Config, entries: Mapping[str, Entry], needs: Needs, outputs: Outputs) -> None:
+        self._config, self._entries, self._needs, self._outputs = config, entries, needs, outputs
 
     @property
     def chat_pairs(self) -> list[tuple[str, str, str]]:
@@ -64,7 +65,10 @@ class Comparing:
     def name_dated_scores(self, benchmarks: Iterable[tuple[str, str]]) -> list[str]:
         """Return the tables of scores that are split by date, in the order of :meth:`list_dated`."""
         places = self.list_dated(benchmarks)
-        return [f"{self._results}/{domain}/scores/{name}/{model}.parquet" for domain, name, model in places]
+        return [
+            f"{self._outputs.results}/{domain}/scores/{name}/{model}.parquet"
+            for domain, name, model in places
+        ]
 
     def _describe(self, name: str) -> tuple[str, str, str, int, int] | None:
         """Return what is known of a model: from its row, or from how it is trained here."""
@@ -90,4 +94,15 @@ class Comparing:
             names += [f"{domain}.sizes" for domain in self._config.benchmark_domains]
         if self.cutoffs:
             names += [f"{domain}.dates" for domain in self._config.benchmark_domains]
-        return [f"{self._results}/figures/{name}.png" for name in names]
+        return [f"{self._outputs.results}/figures/{name}.png" for name in names]
+
+    def list_compared(self) -> list[str]:
+        """Return what says which models know a domain best: tables, benchmarks, figures, rankings."""
+        outputs = self._outputs
+        return [
+            *outputs.name_summaries(),
+            *outputs.list_benchmarks(),
+            *outputs.name_rank_figures(),
+            *(outputs.name_ranking_figures() if outputs.has_rankings() else []),
+            *self.list_figures(),
+        ]

@@ -30,7 +30,7 @@ class Outputs:
     """
 
     def __init__(self, config: Config, inputs: Inputs, results: str) -> None:
-        self._config, self._inputs, self._results = config, inputs, results
+        self._config, self._inputs, self.results = config, inputs, results
         self.orders, self.texts = Orders(config, results), Texts(config, results)
         self.studies = Studies(config, results)
 
@@ -359,20 +359,18 @@ class Outputs:
             ),
         ]
 
-    def list_compared(self) -> list[str]:
-        """Return what says which models know a domain best: summaries, benchmarks, ranks, rankings."""
-        rankings = self.name_ranking_figures() if self.has_rankings() else []
-        return [*self._name_summaries(), *self.list_benchmarks(), *self.name_rank_figures(), *rankings]
-
     def list_finished(self) -> list[str]:
         """Return what a whole run makes, but for the table of its time and memory."""
-        page = [self._path("index.html")] if (results := self.list_results()) else []
-        return [*results, *page, *list_questions(self._config, self._results)]
+        return [*self.list_results(), *self.name_page(), *list_questions(self._config, self.results)]
+
+    def name_page(self) -> list[str]:
+        """Return the page of a run; none where there is nothing to show."""
+        return [self._path("index.html")] if self.list_results() else []
 
     def list_results(self) -> list[str]:
         """Return the tables and figures of a whole run, which its page is made from."""
         return [
-            *self._name_summaries(),
+            *self.name_summaries(),
             *self.list_benchmarks(),
             *(self.name_ranking_tables() if self.has_rankings() else []),
             *self.list_figures(),
@@ -380,13 +378,13 @@ class Outputs:
 
     def list_reported(self) -> list[str]:
         """Return files that together say that a whole run is finished, and can be reported."""
-        return [*self._name_summaries(), *self.name_cards(), *self.list_figures(), self.name_resources()]
+        return [*self.name_summaries(), *self.name_cards(), *self.list_figures(), self.name_resources()]
 
     def name_resources(self) -> str:
         """Return the table of the run's time and memory."""
         return self._path("resources.csv")
 
-    def _name_summaries(self) -> list[str]:
+    def name_summaries(self) -> list[str]:
         """Return what a run says of its models beside figures; nothing without domains."""
         names = ("corpus/join_report.json", "summary.csv", "comparisons.csv") if self._config.domains else ()
         return [self._path(name) for name in names]
@@ -397,4 +395,4 @@ class Outputs:
 
     def _path(self, *parts: str) -> str:
         """Return the path of a file of the run."""
-        return "/".join([self._results, *parts])
+        return "/".join([self.results, *parts])

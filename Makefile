@@ -13,7 +13,7 @@ help: ## list these targets
 demo: .venv/installed ## build, train, adapt and score small models; table and report in results/demo
 	$(BIN)/snakemake -c$(CORES) --quiet rules host reason
 	@$(BIN)/fathom summary results/demo
-	@echo "Open results/demo/index.html in a browser: the answer, and every pair behind it."
+	@echo; echo "Open results/demo/index.html in a browser: the answer, and every pair behind it."
 
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest -n $(CORES) --dist loadscope --no-loadscope-reorder

@@ -151,7 +151,7 @@ def make_large(folder: Path, models: int = 20, keywords: int = 300, each: int = 
         ("physics", "tf", model): benchmark_scores(benchmark, model).with_columns(probability=pl.lit(0.5))
         for model in ranks
     }
-    settings = Summary(rounds=8)
+    settings = Summary(rounds=2)
     comparisons, groups = tabulate_comparisons(resample_scores(scores, settings), settings)
     named = [dict(zip(COMPARISON_COLUMNS, map(str, row), strict=True)) for row in comparisons]
     ranked = [dict(zip(GROUP_COLUMNS, map(str, row), strict=True)) for row in groups]

@@ -150,5 +150,7 @@ def test_a_run_that_is_not_finished_says_so(browser, tmp_path):
     browser.open((run / "index.html").as_uri(), 390, 844)
     assert browser.list_errors() == []
     note = browser.run("return document.querySelector('#missing').textContent")
-    assert "This run is not complete" in note and "no manifest yet" in note and "no summary.csv yet" in note
+    assert (
+        "This run is not complete" in note and "no manifest yet" in note and "Without a summary.csv" in note
+    )
     assert "know physics best" in browser.run("return document.querySelector('h1').textContent")

@@ -130,6 +130,16 @@ def test_scores_of_other_pairs_are_left_out_and_named(copied):
     assert any("beta was scored on" in each and "until settled" in each for each in found.missing)
 
 
+def test_a_table_of_another_version_is_left_out_and_named(copied):
+    path = copied / "groups.csv"
+    path.write_text(path.read_text().replace("aggregate", "statistic", 1))
+    found = read_run(copied, SETTINGS)
+    assert "groups.csv was written by another version of Fathom and is left out." in found.missing
+    rows = found.rank(found.benchmarks[0], "trimmed_mean")
+    assert [row["model"] for row in rows][2] == "gamma+fine-tuned"
+    assert [float(row["value"]) for row in rows] == sorted(float(row["value"]) for row in rows)
+
+
 def test_what_is_no_run_gets_one_clear_message(tmp_path):
     with pytest.raises(InputError, match="no benchmark and no table"):
         read_run(tmp_path, SETTINGS)

@@ -2,6 +2,7 @@
 
 import argparse
 import shutil
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,23 @@ def add_verb(into: "Verbs") -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print every domain's table, what it means, where the report lies, and what to try next."""
+    """Print every domain's table, what it means, what is not settled, and where page and report lie."""
+    from fathom.config.scoring import Summary
+    from fathom.explorer.advice import advise
+    from fathom.explorer.tables import read_run
     from fathom.figures.rank_table import describe_run
 
-    folder = arguments.folder
-    blocks = describe_run(folder, min(100, shutil.get_terminal_size().columns))
-    report = f"Report:  {folder / 'report.html'}\n" if (folder / "report.html").is_file() else ""
-    blocks.append(f"{report}Numbers: {folder / 'summary.csv'}")
+    folder, width = arguments.folder, min(100, shutil.get_terminal_size().columns)
+    blocks = describe_run(folder, width)
+    advice = advise(read_run(folder, Summary()))
+    if advice:
+        lines = [
+            textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+            for line in advice
+        ]
+        blocks.append("\n".join(["What to do next", *lines]))
+    places = {"Page:   ": "index.html", "Report: ": "report.html", "Numbers:": "summary.csv"}
+    there = {label: folder / name for label, name in places.items() if (folder / name).is_file()}
+    blocks.append("\n".join(f"{label} {path}" for label, path in there.items()))
     blocks.append(f"Next, on an arXiv dump:\n  {NEXT}")
     print("\n" + "\n\n".join(blocks))

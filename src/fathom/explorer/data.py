@@ -290,7 +290,6 @@ def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
         "document": places.tolist(),
         "dates": pairs["date"].to_list(),
         "leftOut": np.flatnonzero(benchmark.left_out).tolist(),
-        "inPrompt": np.flatnonzero(pairs["target_in_prompt"].to_numpy()).tolist(),
     }
     ranks = np.array(list(benchmark.ranks.values())).reshape(len(benchmark.ranks), len(pairs))
     return pack_json(texts), pack_numbers(ranks)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, str]
 
+PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date")
+"""What a page shows of a pair."""
+
 
 @dataclass(frozen=True)
 class Benchmark:
@@ -45,7 +48,7 @@ class Benchmark:
     ----------
     domain, variant : str
     pairs : DataFrame
-        Under contract PAIRS, shape (n_pairs, n_columns).
+        Columns PAIR_COLUMNS, shape (n_pairs, n_columns).
     left_out : ndarray of shape (n_pairs,), bool
         Pairs that the summary leaves out, for they stand in training text.
     ranks : mapping of str to ndarray of shape (n_pairs,), float64
@@ -142,7 +145,7 @@ def read_run(folder: Path, settings: Summary) -> Run:
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
     missing: list[str] = []
     tables = {
-        name: _read_rows(folder / f"{name}.csv", columns)
+        name: _read_rows(folder / f"{name}.csv", columns, missing)
         for name, columns in (
             ("summary", SUMMARY_COLUMNS),
             ("comparisons", OLDER_COMPARISON_COLUMNS),
@@ -163,7 +166,7 @@ def read_run(folder: Path, settings: Summary) -> Run:
     computed = not tables["summary"] and any(benchmark.ranks for benchmark in benchmarks)
     if computed:
         missing.append(
-            "There is no summary.csv yet: the ranking was computed for this page, from the scores that"
+            "Without a summary.csv the ranking was computed for this page, from the scores that"
             " are there. Perplexity and attribute rates are left out."
         )
         tables.update(_compute_tables(benchmarks, settings))
@@ -177,9 +180,15 @@ def read_run(folder: Path, settings: Summary) -> Run:
     return Run(folder, benchmarks, **rows, computed=computed, missing=missing)
 
 
-def _read_rows(path: Path, columns: Sequence[str]) -> list[Row] | None:
-    """Read a table; None if it is not there."""
-    return read_delimited(path, ",", columns) if path.is_file() else None
+def _read_rows(path: Path, columns: Sequence[str], missing: list[str]) -> list[Row] | None:
+    """Read a table; None if it is not there, or was written by a version with other columns."""
+    if not path.is_file():
+        return None
+    rows = read_delimited(path, ",")
+    if rows and not set(columns) <= set(rows[0]):
+        missing.append(f"{path.name} was written by another version of Fathom and is left out.")
+        return None
+    return rows
 
 
 def _order_benchmark(path: Path) -> tuple[str, int, str]:
@@ -207,7 +216,7 @@ def _read_benchmark(
 ) -> Benchmark:
     """Read one benchmark with the scores that belong to it."""
     folder = domain / "benchmark" / variant
-    pairs = read_table(folder / "pairs.parquet", PAIRS)
+    pairs = read_table(folder / "pairs.parquet", PAIRS, PAIR_COLUMNS)
     manifest = read_json(folder / "manifest.json") if (folder / "manifest.json").is_file() else {}
     if not manifest:
         missing.append(f"{domain.name}, {variant}: the benchmark has no manifest yet.")

@@ -25,7 +25,7 @@ Fathom.charts = (() => {
     return found.filter((value) => value >= low && value <= high);
   };
 
-  const widest = (names) => Math.max(...names.map((name) => name.length)) * 7.4 + 16;
+  const widest = (names) => Math.max(...names.map((name) => name.length)) * 7.8 + 18;
 
   // Models by rank with intervals, best on top; a bar joins models that cannot be told apart.
   const ranking = (rows, { label, width, leaders, text }) => {

@@ -11,16 +11,16 @@
 
   // Colours: those of the system unless the switch says otherwise.
 
-  const THEMES = { "": ["dark", "Dark"], dark: ["light", "Light"], light: ["", "System colours"] };
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (["dark", "light"].includes(Fathom.state.t) ? Fathom.state.t === "dark" : system.matches);
 
   const showTheme = () => {
-    const theme = Fathom.state.t in THEMES ? Fathom.state.t : "";
-    document.documentElement.dataset.theme = theme;
-    find("theme").textContent = `${THEMES[theme][1]}`;
-    find("theme").setAttribute("aria-label", `Colours: switch to ${THEMES[theme][1].toLowerCase()}`);
+    document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+    find("theme").textContent = isDark() ? "Light colours" : "Dark colours";
   };
 
-  find("theme").addEventListener("click", () => Fathom.set({ t: THEMES[Fathom.state.t in THEMES ? Fathom.state.t : ""][0] }));
+  find("theme").addEventListener("click", () => Fathom.set({ t: isDark() ? "light" : "dark" }));
+  system.addEventListener("change", showTheme);
 
   const goTo = () => {
     const target = Fathom.state.v in TITLES ? find(Fathom.state.v) : null;

@@ -74,7 +74,8 @@ Fathom.sections = (() => {
     const apart = new Set(
       found.comparisons.filter(([better, , , , , , is]) => is && better === best).map(([, worse]) => worse),
     );
-    const leaders = new Set(rows.map(([model]) => model).filter((model) => !apart.has(model)));
+    const compared = found.comparisons.length > 0;
+    const leaders = new Set(rows.map(([model]) => model).filter((model) => model === best || (compared && !apart.has(model))));
     const label = `${statisticLabel()} rank of the author’s word, with ${percent} % intervals; further left is better`;
     const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${rank(value)}`).join("; ")}. The table below has the same numbers.`;
     const chart = Fathom.charts.ranking(rows, { label, width: Math.max(280, place.clientWidth), leaders, text });
@@ -102,7 +103,8 @@ Fathom.sections = (() => {
     const benchmark = Fathom.benchmark();
     const { unsettled, unknown, disagreements } = benchmark.advice;
     const parts = [element("h3", {}, "Which models are not told apart?")];
-    if (!Fathom.ranking().length) parts.push(element("p", {}, "No models have been compared yet."));
+    const compared = Object.values(benchmark.statistics).some((each) => each.comparisons.length);
+    if (!compared) parts.push(element("p", {}, "No models have been compared yet."));
     else if (!unsettled.length) parts.push(element("p", {}, "All models are apart by geometric mean rank."));
     else {
       parts.push(
@@ -132,6 +134,7 @@ Fathom.sections = (() => {
     parts.push(element("h3", {}, "Where do rank and perplexity disagree?"));
     const measured = overview.metrics.some(([domain, , , metric]) => domain === benchmark.domain && metric === "bits_per_byte");
     if (!measured) parts.push(element("p", {}, "Perplexity was not measured."));
+    else if (!compared) parts.push(element("p", {}, "No models have been compared yet."));
     else if (!disagreements.length) parts.push(element("p", {}, "Nowhere: models that are apart by rank have the same order by bits per byte."));
     else parts.push(element("ul", {}, disagreements.map(([byRank, byText, bits, certain]) =>
       element("li", {}, element("strong", {}, name(byRank)), " is ahead by rank, ", element("strong", {}, name(byText)),

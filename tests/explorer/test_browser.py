@@ -62,7 +62,8 @@ def test_a_script_in_title_keyword_prompt_and_target_stays_text(browser, address
 
 def test_a_column_sorts_and_the_address_keeps_it(browser, address):
     browser.open(address)
-    browser.run("document.querySelector('#pairs [tabulator-field=m0] .tabulator-col-content').click()")
+    browser.run("document.querySelector('#pairs [tabulator-field=m0] .head').focus()")
+    browser.press("\ue007")
     browser.wait("location.hash.includes('o=m0')")
     cells = "document.querySelectorAll('#pairs .tabulator-row [tabulator-field=m0]')"
     shown = f"return [...{cells}].map((cell) => Number(cell.textContent))"
@@ -151,6 +152,24 @@ def test_a_run_that_is_not_finished_says_so(browser, tmp_path):
     assert browser.list_errors() == []
     note = browser.run("return document.querySelector('#missing').textContent")
     assert (
-        "This run is not complete" in note and "no manifest yet" in note and "Without a summary.csv" in note
+        "This run is not complete" in note
+        and "No manifest yet: physics tf." in note
+        and "Without a summary.csv" in note
     )
     assert "know physics best" in browser.run("return document.querySelector('h1').textContent")
+
+
+def test_a_run_of_rankings_alone_shows_its_tables(browser, tmp_path):
+    run = tmp_path / "rankings"
+    (run / "ranking").mkdir(parents=True)
+    (run / "ranking/agreement.csv").write_text("first,second,tau\na,b,0.5\n")
+    write_page(run, run / "index.html", SETTINGS)
+    browser.list_errors()
+    browser.open((run / "index.html").as_uri())
+    assert browser.list_errors() == []
+    assert browser.run("return document.querySelector('h1').textContent") == "This run has no benchmark."
+    browser.run("document.querySelectorAll('#made details').forEach((each) => (each.open = true))")
+    browser.wait("document.querySelector('#made td')")
+    assert browser.run("return [...document.querySelectorAll('#made td')].map((e) => e.textContent)")[
+        -3:
+    ] == ["a", "b", "0.5"]

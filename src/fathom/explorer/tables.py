@@ -162,6 +162,9 @@ def read_run(folder: Path, settings: Summary) -> Run:
         raise InputError(
             "no benchmark and no table in this folder", str(folder), "give the folder of a run: results/RUN"
         )
+    bare = [f"{each.domain} {each.variant}" for each in benchmarks if not each.manifest]
+    if bare:
+        missing.append(f"No manifest yet: {', '.join(bare)}.")
     _name_missing_models(benchmarks, missing)
     computed = not tables["summary"] and any(benchmark.ranks for benchmark in benchmarks)
     if computed:
@@ -218,8 +221,6 @@ def _read_benchmark(
     folder = domain / "benchmark" / variant
     pairs = read_table(folder / "pairs.parquet", PAIRS, PAIR_COLUMNS)
     manifest = read_json(folder / "manifest.json") if (folder / "manifest.json").is_file() else {}
-    if not manifest:
-        missing.append(f"{domain.name}, {variant}: the benchmark has no manifest yet.")
     ranks = {}
     for path in sorted((domain / "scores" / variant).glob("*.parquet")):
         scores = read_table(path, SCORES, ["pair_id", "rank"])

@@ -39,8 +39,24 @@ Fathom.sections = (() => {
     const found = benchmark.statistics[Fathom.statistic()];
     fill(Fathom.find("answer-title"), ...Fathom.sentence(found?.answer || benchmark.answer));
     fill(Fathom.find("details"), (found?.details || []).map((each) => element("p", {}, Fathom.sentence(each))));
+    drawOthers(benchmark);
     drawFacts(benchmark);
     drawRanking(found);
+  };
+
+  // The answers of other domains, each a link to its own.
+  const drawOthers = (benchmark) => {
+    const first = new Map();
+    for (const each of overview.benchmarks) if (!first.has(each.domain)) first.set(each.domain, each);
+    first.delete(benchmark.domain);
+    if (!first.size) return;
+    const items = [...first.values()].map((each) => {
+      const pieces = (each.statistics[Fathom.statistic()] || Object.values(each.statistics)[0])?.answer || each.answer;
+      return element("li", {}, Fathom.sentence(pieces), " ", element("a", { href: Fathom.address({ b: each.id, p: "", k: "" }) }, `Show ${each.title}`));
+    });
+    Fathom.find("details").append(
+      element("details", { open: first.size < 4 }, element("summary", {}, "In other domains"), element("ul", {}, items)),
+    );
   };
 
   const drawFacts = (benchmark) => {
@@ -157,38 +173,42 @@ Fathom.sections = (() => {
       const [label, sign] = metric === "rank" ? [`${benchmark?.label || variant} rank`, -1] : METRICS[metric];
       const title = overview.benchmarks.find((each) => each.domain === domain)?.title || domain;
       const key = `${domain} ${metric === "rank" ? `0${overview.benchmarks.indexOf(benchmark)}` : label}`;
-      if (!columns.has(key)) columns.set(key, { title, label, sign, cells: new Map() });
+      if (!columns.has(key)) columns.set(key, { title, label, sign, isRank: metric === "rank", cells: new Map() });
       columns.get(key).cells.set(model, [value, low, high]);
     }
     const kinds = [...columns.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, column]) => column);
     if (!kinds.length) return fill(place, element("p", {}, "Nothing has been summed up yet."));
     const several = new Set(kinds.map((kind) => kind.title)).size > 1;
-    const order = [...Fathom.order(), ...overview.models.filter((model) => !Fathom.order().includes(model))];
-    const rows = order.map((model) => [
-      { node: name(model), value: model },
-      ...kinds.map(({ cells, sign }) => {
-        const found = cells.get(model);
-        if (!found || found[0] === null) return { node: "–", value: null };
-        const ordered = [...cells.values()].map(([value]) => value).filter((value) => value !== null).sort((a, b) => sign * (b - a));
-        const best = ordered[0] === found[0];
-        const share = ordered.length > 1 ? 1 - ordered.indexOf(found[0]) / (ordered.length - 1) : 0;
-        const digits = Math.abs(found[0]) < 10 ? plain(found[0]) : rank(found[0]);
-        return {
-          node: best ? element("strong", {}, digits, element("span", { class: "hidden" }, " best")) : digits,
-          value: found[0], tint: Fathom.tables.tint(share), title: found[1] === null ? null : `${percent} % interval ${plain(found[1])} to ${plain(found[2])}`,
-        };
-      }),
-    ]);
+    const ranks = kinds.filter(({ isRank }) => isRank);
+    const others = kinds.filter(({ isRank }) => !isRank);
+    // with several domains one table of all would be too wide to be seen at once
+    const split = several && ranks.length && others.length;
     fill(
       place,
       element("p", {}, `Ranks by ${statisticLabel()}; low is best but for the attribute rate. The darker a cell, the better its place in its column; the best is bold.`),
-      Fathom.tables.plain(
-        "Models by domain and metric",
-        [{ title: "model", head: true }, ...kinds.map(({ title, label }) => ({ title: several ? `${title}: ${label}` : label, number: true }))],
-        rows, { sortable: true, hideCaption: true },
-      ),
+      heatMap("Models by domain and metric", split ? ranks : kinds, several),
+      split && element("details", {}, element("summary", {}, "Perplexity, bits per byte and attribute rate"), heatMap("Models by domain and baseline", others, several)),
       agreement(),
     );
+  };
+
+  const heatMap = (caption, kinds, several) => {
+    const order = [...Fathom.order(), ...overview.models.filter((model) => !Fathom.order().includes(model))];
+    const rows = order.map((model) => [{ node: name(model), value: model }, ...kinds.map((kind) => heatCell(kind, model))]);
+    const columns = kinds.map(({ title, label }) => ({ title: several ? `${title}: ${label}` : label, number: true }));
+    return Fathom.tables.plain(caption, [{ title: "model", head: true }, ...columns], rows, { sortable: true, hideCaption: true });
+  };
+
+  const heatCell = ({ cells, sign }, model) => {
+    const [value, low, high] = cells.get(model) || [null];
+    if (value === null) return { node: "–", value };
+    const ordered = [...cells.values()].map(([each]) => each).filter((each) => each !== null).sort((a, b) => sign * (b - a));
+    const share = ordered.length > 1 ? 1 - ordered.indexOf(value) / (ordered.length - 1) : 0;
+    const shown = Math.abs(value) < 10 ? plain(value) : rank(value);
+    return {
+      node: ordered[0] === value ? element("strong", {}, shown, element("span", { class: "hidden" }, " best")) : shown,
+      value, tint: Fathom.tables.tint(share), title: low === null ? null : `${percent} % interval ${plain(low)} to ${plain(high)}`,
+    };
   };
 
   const agreement = () => {

@@ -62,7 +62,7 @@ Fathom.tables = (() => {
   };
 
   // The width of a column of one model: all of them fit beside the others if they can.
-  const share = (place, others, count) => Math.min(132, Math.max(106, Math.floor((place.clientWidth - others - 20) / count)));
+  const share = (place, others, count) => Math.min(132, Math.max(112, Math.floor((place.clientWidth - others - 20) / count)));
 
   // A grid. Columns: {field, title, number?, show?, width?}. Titles and values are set as text.
   const grid = (place, { label, columns, rows, height, sort, onSort, onOpen, frozen = true }) => {
@@ -80,7 +80,8 @@ Fathom.tables = (() => {
       columns: columns.map((column, number) => ({
         field: column.field,
         title: column.title,
-        titleFormatter: () => element("span", {}, Fathom.breakable(column.title)),
+        // a button, so that the keyboard sorts too: its click reaches the header
+        titleFormatter: () => element("button", { type: "button", class: "head" }, Fathom.breakable(column.title)),
         formatter: column.show ? node(column.show) : text,
         sorter: column.number ? "number" : "string",
         sorterParams: column.number ? { alignEmptyValues: "bottom" } : {},

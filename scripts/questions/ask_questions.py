@@ -9,13 +9,15 @@ from pathlib import Path
 from fathom.config.coverage import QuestionSettings
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.questions import CHUNKS, ENTITIES, QUESTIONS
-from fathom.io.files import write_json
+from fathom.io.files import write_atomically, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read records, templates and open questions; write questions and a report."""
+    """Read records, templates and open questions; write questions, their embeddings and a report."""
+    import numpy as np
+
     from fathom.benchmark.embedding import SentenceEncoder
     from fathom.benchmark.matches import load_embeddings
     from fathom.questions.asking import Material, RoundFolder, ask_questions
@@ -46,6 +48,8 @@ def main(arguments: argparse.Namespace) -> None:
     rounds = RoundFolder(arguments.rounds, key)
     found = ask_questions(material, encoder.encode, settings, rounds, arguments.threads)
     write_table(arguments.output, found.table, QUESTIONS)
+    with write_atomically(arguments.vectors) as temporary, temporary.open("wb") as stream:
+        np.save(stream, found.vectors, allow_pickle=False)
     write_json(arguments.report, found.report | {"embedding": settings.embedding.model})
     log.info("%s questions; %s", f"{len(found.table):,}", found.report["end"])
 
@@ -63,5 +67,6 @@ if __name__ == "__main__":
     add_settings(parser, QuestionSettings)
     parser.add_argument("--threads", type=int, default=1, help="changes no result")
     parser.add_argument("--output", type=Path, required=True, help="table of questions")
+    parser.add_argument("--vectors", type=Path, required=True, help="embeddings of questions, .npy, to write")
     parser.add_argument("--report", type=Path, required=True, help="numbers as JSON")
     run_program(parser, main)

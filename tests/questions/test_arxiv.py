@@ -67,6 +67,7 @@ def test_only_categories_that_exclude_each_other_are_asked_about(read):
     ontology = read(record("0704.0001", categories="cond-mat cond-mat.soft hep-th 60G15, I.2.7; q-bio.PE"))
     kinds = {iri for iri, entity in ontology.entities.items() if entity.kind == "Category"}
     assert kinds == {name_entity("Category", name) for name in ("cond-mat.soft", "hep-th", "q-bio.PE")}
+    assert not [link for link in ontology.links if link[1] == "primary"]  # it was cond-mat
 
 
 @pytest.mark.parametrize(

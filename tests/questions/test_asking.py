@@ -46,7 +46,8 @@ def material(catalogue):
 
 def test_rounds_ask_about_the_records_that_were_drawn(material, tmp_path):
     found = ask_questions(material, encode, SETTINGS, RoundFolder(tmp_path / "rounds", "key"))
-    table, report = found
+    table, vectors, report = found
+    assert vectors == pytest.approx(encode(table["question"].to_list()), abs=1e-6)
     check_table(table.to_arrow(), QUESTIONS)
     assert report["records"] == 30 and report["questions"] == len(table) == report["rounds"][-1]["size"]
     assert all(set(chunks) <= set(material.names) and len(chunks) for chunks in table["chunks"])
@@ -119,11 +120,11 @@ def test_the_programs_write_what_the_library_returns(catalogue, tmp_path, monkey
         "ask_questions", *common, "--statements", statements, "--rounds", tmp_path / "rounds",
         "--templates", COURSES / "templates.yaml", "--users", COURSES / "faq.csv",
         "--settings", json.dumps({"questions": {"first": 12}}),
-        "--output", questions, "--report", tmp_path / "q.json",
+        "--output", questions, "--vectors", tmp_path / "q.npy", "--report", tmp_path / "q.json",
     )  # fmt: skip
     report = json.loads((tmp_path / "q.json").read_text())
     assert "round 1:" in said and report["end"] in said
-    assert len(read_table(questions, QUESTIONS)) == report["questions"]
+    assert len(read_table(questions, QUESTIONS)) == report["questions"] == len(np.load(tmp_path / "q.npy"))
     said = run("prove_questions", "--questions", questions, "--statements", statements,
                "--output", tmp_path / "p.json")  # fmt: skip
     assert (

@@ -56,7 +56,9 @@ def test_a_set_has_one_source_and_pairs_of_known_domains():
 def test_questions_need_no_domain_and_are_part_of_a_run():
     config = read_config_file(EXAMPLE)
     outputs = Outputs(config, find_inputs(config, "results/courses"), "results/courses")
-    files = [f"results/courses/questions/courses/{name}" for name in ("questions.parquet", "proof.json")]
+    files = [
+        f"results/courses/questions/courses/{name}" for name in ("questions.parquet", "proof.json", "lm-eval")
+    ]
     assert list_questions(config, "results/courses") == files == outputs.list_finished()
 
 

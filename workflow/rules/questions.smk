@@ -3,7 +3,7 @@
 In:  tables or metadata, templates and open questions that `coverage.questions` names,
      <results>/{domain}/benchmark/{variant}/pairs.parquet
 Out: <results>/questions/{set}/{ontology.nt,entities.parquet,ontology.json,chunks.parquet,chunks.npy,
-     questions.parquet,questions.json,proof.json}, and rounds/
+     questions.parquet,questions.npy,questions.json,proof.json,lm-eval/}, and rounds/
 """
 
 
@@ -106,6 +106,7 @@ rule ask_questions:
         ],
     output:
         questions="<results>/questions/{set}/questions.parquet",
+        vectors="<results>/questions/{set}/questions.npy",
         report="<results>/questions/{set}/questions.json",
     log:
         "<logs>/ask_questions/{set}.log",
@@ -132,7 +133,7 @@ rule ask_questions:
         " --chunks {input.chunks:q} --embeddings {input.embeddings:q} --templates {input.templates:q}"
         " --users {input.users:q} {params.pairs} --rounds {params.rounds:q}"
         " --settings {params.settings:q} --threads {threads} --output {output.questions:q}"
-        " --report {output.report:q} --log {log:q}"
+        " --vectors {output.vectors:q} --report {output.report:q} --log {log:q}"
 
 
 rule prove_questions:
@@ -155,3 +156,29 @@ rule prove_questions:
     shell:
         "python {input.code[0]:q} --questions {input.questions:q} --statements {input.statements:q}"
         " --output {output.proof:q} --log {log:q}"
+
+
+rule export_questions:
+    input:
+        code=sources("export_questions"),
+        questions="<results>/questions/{set}/questions.parquet",
+        # none that are not proved
+        proof="<results>/questions/{set}/proof.json",
+        vectors="<results>/questions/{set}/questions.npy",
+        chunks="<results>/questions/{set}/chunks.parquet",
+        embeddings="<results>/questions/{set}/chunks.npy",
+    output:
+        tasks=directory("<results>/questions/{set}/lm-eval"),
+    log:
+        "<logs>/export_questions/{set}.log",
+    benchmark:
+        "<timings>/export_questions/{set}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    shell:
+        "python {input.code[0]:q} --questions {input.questions:q} --vectors {input.vectors:q}"
+        " --chunks {input.chunks:q} --embeddings {input.embeddings:q} --name {wildcards.set:q} --output {output.tasks:q} --log {log:q}"

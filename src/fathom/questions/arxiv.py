@@ -35,6 +35,7 @@ class Paper(NamedTuple):
     abstract: str
     authors: Sequence[str]
     categories: Sequence[str]
+    primary: str
     year: str
     journal: str
 
@@ -93,12 +94,14 @@ def read_papers(path: Path, patterns: Sequence[str], max_malformed: float = 0.01
 def _read_paper(line: bytes) -> Paper:
     """Return what a record says; raise `MalformedLineError` if it is malformed."""
     record = parse_object(line)
+    categories = read_categories(record.get("categories"))
     return Paper(
         read_arxiv_id(record.get("id"), Counter()),
         clean_line(read_text(record, "title")),
         clean_line(read_text(record, "abstract")),
         read_authors(record),
-        [name for name in read_categories(record.get("categories")) if _CATEGORY.fullmatch(name)],
+        [name for name in categories if _CATEGORY.fullmatch(name)],
+        categories[0] if categories else "",
         read_first_day(record.get("versions"))[:4],
         read_journal(read_text(record, "journal-ref")),
     )
@@ -165,8 +168,8 @@ def _add_paper(ontology: Ontology, paper: Paper, journals: dict[str, str]) -> No
             other = name_entity(kind, key)
             ontology.entities.setdefault(other, Entity(kind, label, f"arXiv:{paper.key}", likeness))
             ontology.links.append((iri, name, other))
-    for category in paper.categories[:1]:
-        ontology.links.append((iri, "primary", name_entity("Category", category)))
+    if paper.primary in paper.categories:
+        ontology.links.append((iri, "primary", name_entity("Category", paper.primary)))
     told = [(name, [label for _, label, _ in others[:_MOST_AUTHORS]]) for name, _, others in facts]
     text = put_in_words(paper.title, told, [paper.abstract])
     source = f"arXiv:{paper.key}"

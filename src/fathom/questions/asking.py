@@ -60,9 +60,10 @@ class Material(NamedTuple):
 
 
 class Questions(NamedTuple):
-    """What rounds gave: a table under QUESTIONS, and a report."""
+    """What rounds gave: a table under QUESTIONS, unit vectors of its rows, and a report."""
 
     table: pl.DataFrame
+    vectors: Vectors
     report: dict[str, Any]
 
 
@@ -153,7 +154,7 @@ def ask_questions(
         "share_of_possible": sum(row["query"] != "" for row in rows) / possible,
         "redundancy_of_records": replace_nan(measure_redundancy(vectors, NEAR, coverage.device, threads)),
     }
-    return Questions(tabulate_questions(rows, material.names), report)
+    return Questions(tabulate_questions(rows, material.names), rounds.vectors / length, report)
 
 
 def list_items(material: Material) -> tuple[list[Item], dict[str, dict[str, Any]]]:
@@ -173,7 +174,9 @@ def _find_nearest(vectors: Vectors, encode: Encode, rows: list[Row]) -> list[tup
     """Return questions, each with the record whose embedding is next to its own; of equal ones the first."""
     if not rows:
         return []
-    found = np.argmax(encode([row["question"] for row in rows]) @ vectors.T, axis=1)
+    # in double precision, so that the number of cores decides no tie
+    asked = encode([row["question"] for row in rows]).astype(np.float64)
+    found = np.argmax(asked @ vectors.T.astype(np.float64), axis=1)
     return list(zip(rows, found.tolist(), strict=True))
 
 

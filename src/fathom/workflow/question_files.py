@@ -53,7 +53,7 @@ def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
 
 
 def list_questions(config: Config, results: str) -> list[str]:
-    """Return the questions of all sets, and what their queries prove.
+    """Return the questions of all sets, what their queries prove, and their tasks for the harness.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def list_questions(config: Config, results: str) -> list[str]:
     results : str
         Folder of the run's results.
     """
-    files = ("questions.parquet", "proof.json")
+    files = ("questions.parquet", "proof.json", "lm-eval")
     return [f"{results}/questions/{name}/{file}" for name in config.coverage.questions for file in files]
 
 

@@ -1,0 +1,63 @@
+"""Write a run's results for other places: Every Eval Ever, model cards, and a table that `rankings` reads.
+
+The folder then holds data/, a record for each model and domain in the schema of Every Eval Ever and a line
+for each pair; model-index/, the YAML entry of each model for its card on the Hugging Face hub; scores/, a
+table of models by benchmarks.
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+
+if TYPE_CHECKING:
+    from fathom.commands.verbs import Verbs
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom export`."""
+    parser = verbs.add_verb(into, "export", __doc__, run)
+    parser.add_argument("folder", type=Path, help="folder of a run: results/RUN")
+    parser.add_argument("--output", type=Path, required=True, help="folder to write, new or empty")
+    parser.add_argument(
+        "--retrieved",
+        type=int,
+        help="time of the record in seconds since 1970; that of summary.csv if absent",
+    )
+    parser.add_argument("--registry", type=Path, help="table of models; config/models.tsv if absent")
+    parser.add_argument("--without-pairs", action="store_true", help="leave out the lines of single pairs")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read the run, write records, model-index entries and the table of scores."""
+    import fathom
+    from fathom.commands.places import find_checkout
+    from fathom.errors import InputError
+    from fathom.io.files import require_file, write_json, write_json_lines
+    from fathom.models.registry import read_registry
+    from fathom.scoring.model_index import write_model_indexes, write_score_table
+    from fathom.scoring.records import Source, make_records
+    from fathom.workflow.inputs import find_own
+
+    folder: Path = arguments.output
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError("this is not an empty folder", f"--output {folder}", "name a new one")
+    summary = require_file(arguments.folder / "summary.csv", "give the folder of a finished run: results/RUN")
+    retrieved = arguments.retrieved if arguments.retrieved is not None else int(summary.stat().st_mtime)
+    source = Source(arguments.folder, arguments.folder.resolve().name, retrieved, fathom.__version__)
+    registry = read_registry(
+        arguments.registry or find_own("config/models.tsv", find_checkout() or Path.cwd())
+    )
+    records = pairs = 0
+    for record in make_records(source, registry, not arguments.without_pairs):
+        write_json(folder / record.path, record.content)
+        if record.samples:
+            write_json_lines(folder / record.samples_path, record.samples)
+        records, pairs = records + 1, pairs + len(record.samples)
+    models = write_model_indexes(source, folder / "model-index")
+    benchmarks = write_score_table(source, folder / "scores")
+    print(
+        f"{folder}: {records:,} records with {pairs:,} lines of pairs, model-index entries of {models:,}"
+        f" models, a table of {benchmarks:,} benchmarks"
+    )

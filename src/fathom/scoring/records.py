@@ -1,0 +1,237 @@
+"""A run's results as records of Every Eval Ever, the shared schema of evaluation results [EveryEvalEver].
+
+One record for each model and domain, and a line for each pair beside it. A pair's score is its rank; it is
+correct if every token of the target is the model's first guess.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.errors import InputError
+from fathom.io.contracts.benchmark import OVERLAP, PAIRS
+from fathom.io.contracts.scoring import SCORES, SUMMARY_COLUMNS
+from fathom.io.files import read_delimited, read_json
+from fathom.io.tables import read_table
+from fathom.models.registry import CHAT, Entry
+
+SCHEMA_VERSION = "0.3.0"
+_LOWER = ("rank", "perplexity", "bits_per_byte")
+_UNITS = {
+    "rank": "rank",
+    "probability": "proportion",
+    "attribute_rate": "proportion",
+    "bits_per_byte": "bits",
+}
+_LIBRARY = "fathom"
+
+Row = Mapping[str, str]
+
+
+class Record(NamedTuple):
+    """A record and its place.
+
+    Attributes
+    ----------
+    path : str
+        `data/{benchmark}/{developer}/{model}/{uuid}.json`, as the shared store has it.
+    content : mapping
+        The aggregate record.
+    samples : sequence of mapping
+        A line for each pair.
+    """
+
+    path: str
+    content: Mapping[str, Any]
+    samples: Sequence[Mapping[str, Any]]
+
+    @property
+    def samples_path(self) -> str:
+        """Path of the lines."""
+        return self.path.removesuffix(".json") + "_samples.jsonl"
+
+
+class Source(NamedTuple):
+    """Where records come from: a run's folder, its name, when it was read, Fathom's version."""
+
+    folder: Path
+    run: str
+    retrieved: int
+    version: str
+
+
+def make_records(source: Source, registry: Mapping[str, Entry], with_pairs: bool = True) -> Iterator[Record]:
+    """Yield a record for each domain and model of a run's summary, in the order of the summary.
+
+    Parameters
+    ----------
+    source : Source
+    registry : mapping of str to Entry
+        Tells a published model by its id on the hub.
+    with_pairs : bool
+        Whether to add a line for each pair.
+
+    Raises
+    ------
+    InputError
+        If the run has no summary, or a table is missing or damaged.
+    """
+    rows = read_delimited(source.folder / "summary.csv", ",", SUMMARY_COLUMNS)
+    if not rows:
+        raise InputError("no model has been scored", str(source.folder / "summary.csv"))
+    places: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        places.setdefault((row["domain"], row["model"]), []).append(row)
+    for (domain, model), some in places.items():
+        yield _make_record(source, domain, model, some, registry.get(model.removesuffix(CHAT)), with_pairs)
+
+
+def _make_record(
+    source: Source, domain: str, model: str, rows: Sequence[Row], entry: Entry | None, with_pairs: bool
+) -> Record:
+    """Return the record of one model on one domain."""
+    model_id = _name_model(source, model, entry)
+    benchmark = f"fathom_{source.run}_{domain}"
+    identity = f"{benchmark}/{model_id}/{source.retrieved}"
+    samples = list(_list_samples(source, domain, model, identity, model_id)) if with_pairs else []
+    developer, name = model_id.split("/", 1)
+    # a random number by the letter of the schema; made of the content, so that the same run gives the same
+    number = uuid.UUID(bytes=hashlib.sha256(identity.encode()).digest()[:16], version=4)
+    record = Record(f"data/{benchmark}/{developer}/{name}/{number}.json", {}, samples)
+    content: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": identity,
+        "retrieved_timestamp": str(source.retrieved),
+        "source_metadata": {
+            "source_name": f"Fathom run {source.run}",
+            "source_type": "evaluation_run",
+            "source_organization_name": "unknown",
+            "evaluator_relationship": "third_party" if entry else "first_party",
+        },
+        "eval_library": {"name": _LIBRARY, "version": source.version},
+        "model_info": _describe_model(model, model_id, entry),
+        "evaluation_results": [_make_result(source, domain, identity, row) for row in rows],
+    }
+    if samples:
+        content["detailed_evaluation_results"] = {
+            "format": "jsonl",
+            "file_path": record.samples_path,
+            "hash_algorithm": "sha256",
+            "total_rows": len(samples),
+        }
+    return record._replace(content=content)
+
+
+def _name_model(source: Source, model: str, entry: Entry | None) -> str:
+    """Return a model's id on the hub; for one that is not there, the run's name and its own."""
+    published = entry and entry.source.count("/") == 1 and not entry.source.startswith((".", "/"))
+    return entry.source if entry and published else f"{source.run}/{model}"
+
+
+def _describe_model(model: str, model_id: str, entry: Entry | None) -> dict[str, Any]:
+    """Return what the record says of a model."""
+    details = {
+        "deployment_type": "self_deployed",
+        "model_availability": "open_weights" if entry else "unknown",
+    }
+    if entry and entry.revision:
+        details["revision"] = entry.revision
+    if model.endswith(CHAT):
+        details["chat_template"] = "true"
+    return {
+        "name": model,
+        "id": model_id,
+        "developer": model_id.split("/", 1)[0],
+        "inference_engine": {"name": "transformers"},
+        "additional_details": details,
+    }
+
+
+def _make_result(source: Source, domain: str, identity: str, row: Row) -> dict[str, Any]:
+    """Return one line of the summary as a result."""
+    metric, aggregate = row["metric"], row["aggregate"]
+    name = f"{domain}.{row['variant']}"
+    details: dict[str, Any] = {"score": float(row["value"])}
+    if row["ci_low"] and row["ci_high"]:
+        details["uncertainty"] = {
+            "confidence_interval": {
+                "lower": float(row["ci_low"]),
+                "upper": float(row["ci_high"]),
+                "method": "bootstrap over keywords or documents",
+            },
+            "num_samples": int(row["pairs"]),
+        }
+    return {
+        "evaluation_result_id": f"{identity}#{name}/{metric}/{aggregate}",
+        "evaluation_name": name,
+        "source_data": {
+            "dataset_name": f"{source.run}: {domain}, {row['variant']}",
+            "source_type": "other",
+            "additional_details": _find_hashes(source, domain, row["variant"]),
+        },
+        "metric_config": {
+            "metric_id": f"fathom.{metric}.{aggregate}",
+            "metric_name": f"{aggregate.replace('_', ' ')} of {metric.replace('_', ' ')}",
+            "metric_kind": metric,
+            "metric_unit": _UNITS.get(metric, "points"),
+            "lower_is_better": metric in _LOWER,
+            "score_type": "continuous",
+            "min_score": 1.0 if metric in ("rank", "perplexity") else 0.0,
+            "max_score": "Infinity" if metric in _LOWER else 1.0,
+        },
+        "score_details": details,
+    }
+
+
+def _find_hashes(source: Source, domain: str, variant: str) -> dict[str, str]:
+    """Return the sha256 of a benchmark's pairs, if it has any."""
+    manifest = source.folder / domain / "benchmark" / variant / "manifest.json"
+    return {"pairs_sha256": read_json(manifest)["files"]["pairs.parquet"]} if manifest.is_file() else {}
+
+
+def _list_samples(
+    source: Source, domain: str, model: str, identity: str, model_id: str
+) -> Iterator[dict[str, Any]]:
+    """Yield a line for each pair of each benchmark that a model was scored on."""
+    for variant in (*VARIANTS, REFERENCE):
+        scores = source.folder / domain / "scores" / variant / f"{model}.parquet"
+        if not scores.is_file():
+            continue
+        pairs = read_table(source.folder / domain / "benchmark" / variant / "pairs.parquet", PAIRS)
+        overlap = source.folder / domain / "benchmark" / variant / "overlap.parquet"
+        known = set(read_table(overlap, OVERLAP).filter("ending")["pair_id"]) if overlap.is_file() else ()
+        joined = pairs.join(read_table(scores, SCORES).drop("keyword"), on="pair_id", how="inner")
+        for row in joined.iter_rows(named=True):
+            sample = _make_sample(row, f"{domain}.{variant}", identity, model_id)
+            sample["metadata"]["in_training_text"] = str(row["pair_id"] in known).lower()
+            yield sample
+
+
+def _make_sample(row: Mapping[str, Any], name: str, identity: str, model_id: str) -> dict[str, Any]:
+    """Return one pair as a line."""
+    prompt, target = row["prompt"], row["target"]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "evaluation_id": identity,
+        "evaluation_result_id": f"{identity}#{name}/rank/trimmed_mean",
+        "model_id": model_id,
+        "evaluation_name": name,
+        "sample_id": row["pair_id"],
+        "sample_hash": hashlib.sha256((prompt + target).encode()).hexdigest(),
+        "interaction_type": "single_turn",
+        "input": {"raw": prompt, "reference": [target]},
+        # nothing is generated: the target's tokens are scored after the prompt
+        "output": {"raw": []},
+        "messages": None,
+        "answer_attribution": [],
+        "evaluation": {"score": row["rank"], "is_correct": row["rank"] == 1},
+        "metadata": {
+            "keyword": row["keyword"],
+            "document": row["doc_id"],
+            "probability": f"{row['probability']:.6g}",
+            "log_probability": f"{row['log_probability']:.6g}",
+        },
+    }

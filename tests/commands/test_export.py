@@ -1,0 +1,110 @@
+"""`fathom export`: records of Every Eval Ever, entries of model cards, and a table that `rankings` reads."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+import yaml
+from tests.explorer.runs import MODELS, write_run
+from tests.programs import run_command
+
+from fathom.config.ranking import Ranking
+from fathom.io.contracts.scoring import SUMMARY_COLUMNS
+from fathom.io.files import hash_folder, read_delimited, read_json, read_json_lines
+from fathom.models.registry import Entry
+from fathom.ranking.folder import read_folder
+from fathom.scoring.records import Source, make_records
+
+TIME = 1_700_000_000
+PUBLISHED = Entry("alpha", "a", "org/alpha", "f" * 40, "base", "", 7, None, "float32")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return write_run(tmp_path_factory.mktemp("runs") / "small")
+
+
+@pytest.fixture(scope="module")
+def exported(run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exported") / "out"
+    done = run_command("export", run, "--output", folder, "--retrieved", TIME)
+    assert done.returncode == 0, done.stderr
+    counts = "3 records with 720 lines of pairs, model-index entries of 3 models, a table of 2 benchmarks"
+    assert done.stdout == f"{folder}: {counts}\n"
+    return folder
+
+
+def test_records_say_what_the_summary_says(exported, run):
+    records = [read_json(path) for path in sorted(exported.glob("data/*/*/*/*.json"))]
+    assert {record["model_info"]["id"] for record in records} == {f"small/{name}" for name in MODELS}
+    summary = read_delimited(run / "summary.csv", ",", SUMMARY_COLUMNS)
+    for record in records:
+        rows = [row for row in summary if row["model"] == record["model_info"]["name"]]
+        found = {result["evaluation_result_id"]: result for result in record["evaluation_results"]}
+        assert len(found) == len(rows)
+        for row in rows:
+            name = f"{row['domain']}.{row['variant']}/{row['metric']}/{row['aggregate']}"
+            result = found[f"{record['evaluation_id']}#{name}"]
+            assert result["score_details"]["score"] == float(row["value"])
+            assert result["metric_config"]["lower_is_better"] == (
+                row["metric"] in ("rank", "bits_per_byte", "perplexity")
+            )
+
+
+def test_each_pair_is_a_line_and_says_whether_it_counts(exported):
+    for path in exported.glob("data/*/*/*/*_samples.jsonl"):
+        aggregate = read_json(path.with_name(path.name.replace("_samples.jsonl", ".json")))
+        details, lines = aggregate["detailed_evaluation_results"], read_json_lines(path)
+        assert details["total_rows"] == len(lines) == 240
+        assert details["file_path"] == path.relative_to(exported).as_posix()
+        assert re.search(
+            r"/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}_samples", str(path)
+        )
+        assert sum(line["metadata"]["in_training_text"] == "true" for line in lines) == 2
+        assert all(line["evaluation"]["is_correct"] == (line["evaluation"]["score"] == 1) for line in lines)
+        assert {line["evaluation_id"] for line in lines} == {aggregate["evaluation_id"]}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="every-eval-ever needs Python 3.12")
+def test_every_eval_ever_accepts_them(exported, monkeypatch):
+    validator = pytest.importorskip("every_eval_ever.validate", reason="every-eval-ever is not installed")
+    monkeypatch.setattr(sys, "argv", ["validate", *map(str, exported.glob("data/*/*/*/*.json*"))])
+    with pytest.raises(SystemExit) as ended:
+        raise SystemExit(validator.main())
+    assert not ended.value.code
+
+
+def test_model_cards_and_rankings_read_the_rest(exported):
+    entry = yaml.safe_load((exported / "model-index" / "alpha.yaml").read_text())["model-index"][0]
+    assert entry["name"] == "alpha" and len(entry["results"]) == 2
+    metrics = {metric["type"]: metric["value"] for metric in entry["results"][0]["metrics"]}
+    table = read_folder(exported / "scores", Ranking(), {})
+    assert [each.name for each in table.benchmarks] == ["physics.tf", "physics.tfidf"]
+    assert all(each.lower_is_better for each in table.benchmarks)
+    place = [model.name for model in table.models].index("alpha")
+    assert np.asarray(table.scores)[0, place, 0] == metrics["trimmed_mean_rank"]
+
+
+def test_the_same_run_gives_the_same_bytes(exported, run, tmp_path):
+    done = run_command("export", run, "--output", tmp_path / "again", "--retrieved", TIME)
+    assert done.returncode == 0 and hash_folder(tmp_path / "again") == hash_folder(exported)
+
+
+def test_a_published_model_has_its_id_on_the_hub(run):
+    source = Source(run, "small", TIME, "1.0")
+    made = make_records(source, {"alpha": PUBLISHED}, with_pairs=False)
+    records = {record.content["model_info"]["name"]: record for record in made}
+    info = records["alpha"].content["model_info"]
+    assert info["id"] == "org/alpha" and info["additional_details"]["revision"] == "f" * 40
+    assert records["alpha"].path.startswith("data/fathom_small_physics/org/alpha/")
+    assert records["beta"].content["model_info"]["id"] == "small/beta"
+    assert not records["alpha"].samples and "detailed_evaluation_results" not in records["alpha"].content
+
+
+def test_what_cannot_be_exported_is_named(run, exported, tmp_path):
+    done = run_command("export", run, "--output", exported)
+    assert done.returncode == 1 and "this is not an empty folder" in done.stderr
+    done = run_command("export", tmp_path, "--output", tmp_path / "out")
+    assert done.returncode == 1 and "summary.csv: there is no such file" in done.stderr
+    assert not (tmp_path / "out").exists()

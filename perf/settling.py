@@ -7,7 +7,10 @@ Then simulated studies, which draw the keywords of a benchmark with replacement,
 sentences, which come in random order; looks and decisions are those of the library. A decision is wrong if
 the bootstrap over all pairs of the study says otherwise. In other studies all models are made equal: their
 scores are exchanged at random, keyword by keyword, so that two models that are told apart are told apart
-wrongly, by looks or by all pairs. Prints tables.
+wrongly, by looks or by all pairs.
+
+Last, the same pairs in other orders: how far the first ones are from all, against the variance that is
+estimated at each look, and how often a sequence at the error of `settled` misses at any look. Prints tables.
 """
 
 import argparse
@@ -25,14 +28,14 @@ from fathom.config.scoring import Settled, Summary
 from fathom.io.contracts.scoring import SETTLED_COLUMNS
 from fathom.io.files import write_delimited
 from fathom.running.program import run_program
-from fathom.scoring.anytime import Order
+from fathom.scoring.anytime import Order, estimate_models, find_reach, measure_growth
 from fathom.scoring.comparisons import read_settled, resample_scores, tabulate_comparisons
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.overlap import leave_out_overlap
 from fathom.scoring.settled_scoring import SettledBenchmark, tabulate_look
 from fathom.scoring.settling import RANK, Settling, order_pairs, place_pairs, plan_looks
 from fathom.scoring.sizing import find_overlaps, find_scores
-from fathom.scoring.statistics import COMPARED, find_interval
+from fathom.scoring.statistics import COMPARED, find_interval, measure_values
 from fathom.scoring.summaries import METRICS, read_scores, resample_values
 
 SUMMARY = Summary()
@@ -152,8 +155,10 @@ def compare_tables(benchmark: Benchmark, settings: Settled) -> list[str]:
     ]
 
 
-def draw_study(benchmark: Benchmark, random: np.random.Generator, equal: bool, times: int) -> Benchmark:
-    """Return a benchmark of keywords drawn with replacement; `equal`: models are exchanged by keyword.
+def draw_study(
+    benchmark: Benchmark, sources: NDArray[np.int64], random: np.random.Generator, equal: bool, times: int
+) -> Benchmark:
+    """Return a benchmark of some keywords in a new order; `equal`: models are exchanged by keyword.
 
     With `times` above 1 each keyword has so many times its sentences, drawn with replacement.
     """
@@ -161,12 +166,11 @@ def draw_study(benchmark: Benchmark, random: np.random.Generator, equal: bool, t
     _, sentences = np.unique(order.keywords + order.places, return_inverse=True)
     rows = np.argsort(sentences, kind="stable")
     pairs = np.split(rows, np.flatnonzero(np.diff(sentences[rows])) + 1)
-    count = int(order.keywords.max()) + 1
-    members: list[list[NDArray[np.int64]]] = [[] for _ in range(count)]
+    members: list[list[NDArray[np.int64]]] = [[] for _ in range(int(order.keywords.max()) + 1)]
     for each in pairs:
         members[order.keywords[each[0]]].append(each)
     chosen, keywords, places = [], [], []
-    for keyword, source in enumerate(random.integers(count, size=count)):
+    for keyword, source in enumerate(sources):
         own = members[source]
         size = times * len(own)
         drawn = random.permutation(size) if times == 1 else random.integers(len(own), size=size)
@@ -178,7 +182,7 @@ def draw_study(benchmark: Benchmark, random: np.random.Generator, equal: bool, t
     ranks = benchmark.values[RANK][:, np.concatenate(chosen)]
     codes, where = np.concatenate(keywords), np.concatenate(places)
     if equal:
-        turns = np.argsort(random.random((count, len(ranks))), axis=1)
+        turns = np.argsort(random.random((len(sources), len(ranks))), axis=1)
         ranks = np.take_along_axis(ranks, turns[codes].T, axis=0)
     rows = np.argsort(where, kind="stable")
     return benchmark._replace(values={RANK: ranks[:, rows]}, order=Order(codes[rows], where[rows]))
@@ -226,8 +230,9 @@ def simulate(
     """Return cells of a row for each kind of settings, from the same studies."""
     random = np.random.default_rng(int(equal))
     outcomes: list[list[Outcome]] = [[] for _ in kinds]
+    count = int(benchmark.order.keywords.max()) + 1
     for _ in range(rounds):
-        study = draw_study(benchmark, random, equal, times)
+        study = draw_study(benchmark, random.integers(count, size=count), random, equal, times)
         whole = decide_by_all(study)
         for settings, found in zip(kinds, outcomes, strict=True):
             found.append(run_study(study, whole, settings))
@@ -244,6 +249,37 @@ def simulate(
             sums.full / comparisons / len(NAMES),
         ]
         rows.append([f"{number:.1%}" for number in numbers])
+    return rows
+
+
+def check_orders(benchmark: Benchmark, settings: Settled, orders: int) -> list[list[str]]:
+    """Return cells of a row for each statistic: squared distances over variances, and sequences that miss."""
+    random, looks = np.random.default_rng(2), plan_looks(len(benchmark.pairs), settings.block)[:-1]
+    first, second = np.triu_indices(len(benchmark.models), 1)
+    keywords, rows = np.arange(int(benchmark.order.keywords.max()) + 1), []
+    studies = [draw_study(benchmark, keywords, random, False, 1) for _ in range(orders)]
+    for statistic in COMPARED:
+        ranks = benchmark.values[RANK]
+        whole = np.array([measure_values(row, statistic, SUMMARY.trim) for row in ranks])
+        distances, variances = np.zeros((2, len(looks), len(first)))
+        missed = np.zeros(len(first))
+        for study in studies:
+            misses = np.zeros(len(first), dtype=bool)
+            ends = [study.order.find_end(share) for share in looks]
+            for look, (share, end) in enumerate(zip(looks, ends, strict=True)):
+                some = study.values[RANK][:, :end]
+                found = estimate_models(some, study.order, share, statistic, SUMMARY.trim)
+                off = (found.values - whole)[first] - (found.values - whole)[second]
+                ahead = found.ahead[first, second]
+                growth = measure_growth(end, ends[0], len(benchmark.pairs))
+                misses |= np.abs(off) > find_reach(ahead, growth, settings.error)
+                distances[look] += off**2
+                variances[look] += ahead
+            missed += misses
+        ratios = np.median(distances / variances, axis=1)
+        share = missed / orders
+        cells = [f"{ratios.min():.2f} to {ratios.max():.2f}", f"{share.mean():.1%}", f"{share.max():.1%}"]
+        rows.append([statistic.name, *cells])
     return rows
 
 
@@ -268,6 +304,11 @@ def main(arguments: argparse.Namespace) -> None:
             found = simulate(each, kinds, arguments.rounds, kind == "equal", arguments.times)
             for settings, row in zip(kinds, found, strict=True):
                 print(f"| {each.name} | {kind} | {settings.compare} | {' | '.join(row)} |", flush=True)
+    print("\n| benchmark | statistic | squared distance / variance, by look | missed, mean | worst |")
+    print("|---|---|--:|--:|--:|")
+    for each in benchmarks:
+        for cells in check_orders(each, kinds[0], arguments.orders) if arguments.orders else []:
+            print(f"| {each.name} | {' | '.join(cells)} |", flush=True)
 
 
 def _read_compare(text: str) -> str | int:
@@ -283,6 +324,7 @@ if __name__ == "__main__":
     parser.add_argument("--studies", nargs="*", default=["machine-learning tf"], help="DOMAIN VARIANT")
     parser.add_argument("--models", nargs="+", choices=("real", "equal"), default=["real", "equal"])
     parser.add_argument("--rounds", type=int, default=1000, help="simulated studies of each kind")
+    parser.add_argument("--orders", type=int, default=0, help="orders of the same pairs, of each benchmark")
     parser.add_argument(
         "--times", type=int, default=1, help="sentences of a keyword, as a multiple of what it has"
     )

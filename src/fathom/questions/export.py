@@ -49,6 +49,7 @@ doc_to_target: answer
 generation_kwargs:
   until: ["\\n"]
   do_sample: false
+  max_gen_toks: 128
 """
 _METRIC = "  - metric: {}\n    aggregation: {}\n    higher_is_better: true\n"
 _METRICS = {

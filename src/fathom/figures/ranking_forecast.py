@@ -43,5 +43,6 @@ def draw_forecast(tables: RankingTables) -> tuple["Figure", Table]:
     for axes in (changes, shares):
         axes.set_xlabel("Models")
         axes.set_xlim(left=0)
+        axes.xaxis.get_major_locator().set_params(integer=True)
     shares.legend(loc="lower right")
     return figure, (FORECAST_COLUMNS, [tuple(row.values()) for row in rows])

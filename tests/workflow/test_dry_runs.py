@@ -83,6 +83,7 @@ def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures
         "compare_rankings",
         "forecast_change",
         "write_ranking_tables",
+        "write_explorer",
         "gather_timings",
     }
     assert set(jobs) <= {*rest, target, *plots}

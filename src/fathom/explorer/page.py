@@ -56,8 +56,8 @@ def render_page(data: PageData) -> str:
         "base-uri 'none'",
         "form-action 'none'",
     ]
-    blocks = [f'<script type="application/json" id="overview">{dump_script(data.overview)}</script>']
-    blocks += [
+    # large blocks stand after the programs, which show the answer before these are read
+    blocks = [
         f'<script type="text/plain" id="{name}">{block}</script>' for name, block in data.blocks.items()
     ]
     parts = {
@@ -66,6 +66,7 @@ def render_page(data: PageData) -> str:
         "answer": html.escape(data.answer),
         "style": style,
         "licences": html.escape((VENDOR / "licences.txt").read_text(encoding="utf-8")),
+        "overview": f'<script type="application/json" id="overview">{dump_script(data.overview)}</script>',
         "data": "\n".join(blocks),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }

@@ -191,6 +191,7 @@
     showNavigation();
     Fathom.sections.answer();
     say("answer");
+    if (document.readyState === "loading") await new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
     await drawParts(null);
     figures(body("figures"));
     await made(body("made"));

@@ -202,12 +202,13 @@ def _order_benchmark(path: Path) -> tuple[str, int, str]:
 
 
 def _count_pairs(summary: Sequence[Row]) -> dict[tuple[str, str], int]:
-    """Return how many pairs the summary counts on each benchmark."""
-    return {
-        (row["domain"], row["variant"]): int(float(row["pairs"] or 0))
-        for row in summary
-        if row["metric"] == "rank"
-    }
+    """Return how many pairs the summary counts on each benchmark: the most, for some models stop early."""
+    counted: dict[tuple[str, str], int] = {}
+    for row in summary:
+        if row["metric"] == "rank":
+            place = row["domain"], row["variant"]
+            counted[place] = max(counted.get(place, 0), int(float(row["pairs"] or 0)))
+    return counted
 
 
 def _read_benchmark(

@@ -27,7 +27,7 @@ from fathom.scoring.files import name_files, plan_ranks
 from fathom.scoring.inputs import COLUMNS, read_pairs
 from fathom.scoring.overlap import read_flagged
 from fathom.scoring.ranks import check_pairs
-from fathom.scoring.settling import Settling, order_pairs, place_pairs, plan_looks
+from fathom.scoring.settling import SLACK, Settling, order_pairs, place_pairs, plan_looks
 from fathom.scoring.summaries import METRICS, format_number
 
 Open = Callable[[], OpenModel]
@@ -234,7 +234,7 @@ def tabulate_look(
             place = places[a], places[b]
             difference = float(found.differences[place])
             better, worse = (a, b) if sign * difference <= 0 else (b, a)
-            value, half = abs(difference), float(found.half[place])
+            value, half = abs(difference), float(found.half[place]) * (1 + SLACK)
             reach = float(found.reach[place]) + half
             error = half / width
             sure = max(0.0, value - float(found.reach[place]))

@@ -1,4 +1,4 @@
-"""Reading of YAML, with one clear message where it is wrong."""
+"""Reading of YAML, with one clear message where it is wrong, and writing of it."""
 
 from pathlib import Path
 from typing import Any
@@ -23,3 +23,11 @@ def parse_yaml(text: str, where: str) -> Any:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InputError(f"not valid YAML: {error}", where) from error
+
+
+def dump_yaml(value: Any) -> str:
+    """Return plain values as YAML, in their own order."""
+    import yaml
+
+    text: str = yaml.safe_dump(value, sort_keys=False)
+    return text

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.yaml_files import dump_yaml
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited, write_json, write_text
 from fathom.scoring.records import Source
@@ -16,8 +17,6 @@ _TWO_SIDES = 2 * 1.959964
 
 def write_model_indexes(source: Source, folder: Path) -> int:
     """Write `{model}.yaml` for each model: the entry `model-index` of its card; return their number."""
-    import yaml
-
     rows = _read_ranks(source)
     models = list(dict.fromkeys(row["model"] for row in rows))
     for model in models:
@@ -36,8 +35,8 @@ def write_model_indexes(source: Source, folder: Path) -> int:
             }
             for domain, variant in _list_benchmarks(row for row in rows if row["model"] == model)
         ]
-        text = yaml.safe_dump({"model-index": [{"name": model, "results": results}]}, sort_keys=False)
-        write_text(folder / f"{model}.yaml", text)
+        entry = {"model-index": [{"name": model, "results": results}]}
+        write_text(folder / f"{model}.yaml", dump_yaml(entry))
     return len(models)
 
 

@@ -68,7 +68,12 @@ def test_models_that_are_made_here_need_no_table():
         check_models(make_config(models=models), Path("missing.tsv"), "my.yaml")
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "config").rglob("*.yaml")), ids=lambda file: file.name)
+CONFIGURATIONS = [
+    path for folder in ("config", "config/papers") for path in sorted((ROOT / folder).glob("*.yaml"))
+]
+
+
+@pytest.mark.parametrize("file", CONFIGURATIONS, ids=lambda file: file.name)
 def test_every_configuration_of_ours_names_known_models(file):
     values = yaml.safe_load(file.read_text())
     if values.get("corpus", {}).get("source") == "arxiv":

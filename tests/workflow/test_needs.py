@@ -168,8 +168,10 @@ def special(tmp_path_factory):
     base = next(line for line in table if line.startswith("Llama-2-7b\t"))
     rest = base.partition("\t")[2]
     rows = [f"{name}\t{rest}\t\t{name}" for name in ("bitsandbytes-4bit", "bitsandbytes-8bit", "gptq")]
+    columns = [*table[0].split("\t"), "adapter_of", "quantization"]
+    adapter = {"family": "llama-2", "kind": "base", "dtype": "float32", "adapter_of": "Llama-2-7b"}
     rows += [
-        f"{source}\tllama-2\t{source}\t\tbase\t\t\t\tfloat32\t\tLlama-2-7b\t"
+        "\t".join({**adapter, "name": source, "source": source}.get(column, "") for column in columns)
         for source in ("org/lora", "here")
     ]
     text = "\n".join([f"{table[0]}\tadapter_of\tquantization", f"{base}\t\t", *rows])
@@ -308,7 +310,9 @@ HINT = r"lora in its entry of models.adapt: \{dtype: bfloat16\} trains an adapte
 def test_training_that_fits_no_gpu_is_refused_with_what_an_adapter_takes(tmp_path, base, lora, message):
     registry = tmp_path / "models.tsv"
     lines = (ROOT / "config" / "models.tsv").read_text().splitlines()
-    row = "huge\tllama-2\towner/huge\t\tbase\t\t69000000000\t\tfloat32\t"
+    huge = {"name": "huge", "family": "llama-2", "source": "owner/huge", "kind": "base", "dtype": "float32"}
+    huge["parameters"] = "69000000000"
+    row = "\t".join(huge.get(column, "") for column in lines[0].split("\t"))
     registry.write_text("\n".join([*lines, row, ""]))
     needs = make_needs(tmp_path, registry=registry, models=adapt(base, lora=lora))
     if message is None:

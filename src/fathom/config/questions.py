@@ -38,6 +38,10 @@ class Asking(Section):
     )
 
 
+DUMP = "dump"
+"""In place of a file of metadata: that of the run's arXiv dump."""
+
+
 class QuestionSet(Asking):
     """A set of questions about one's own tables or about arXiv's metadata [CompComp, Sec. 3.3]."""
 
@@ -45,7 +49,9 @@ class QuestionSet(Asking):
         None, description="YAML file that says which CSV tables there are, and what their columns mean"
     )
     metadata: Text | None = Field(
-        None, description="in place of `tables`: arXiv's metadata, JSON lines, plain or compressed"
+        None,
+        description="in place of `tables`: arXiv's metadata, JSON lines, plain or compressed; dump: those of"
+        " the run's arXiv dump",
     )
     templates: Text = Field(description="YAML file of templates, or a folder of them")
     user_questions: list[Text] = Field(

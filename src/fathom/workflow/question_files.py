@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from fathom.config.questions import QuestionSet, list_templates, read_tables_file
+from fathom.config.questions import DUMP, QuestionSet, list_templates, read_tables_file
 from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.workflow.inputs import find_own
+from fathom.workflow.inputs import find_corpus, find_own
 
 
 class QuestionFiles(NamedTuple):
@@ -47,7 +47,7 @@ def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
         If one is missing.
     """
     return {
-        name: _find_files(chosen, root, f"coverage.questions.{name}")
+        name: _find_files(_name_metadata(chosen, config), root, f"coverage.questions.{name}")
         for name, chosen in config.coverage.questions.items()
     }
 
@@ -64,6 +64,13 @@ def list_questions(config: Config, results: str) -> list[str]:
     """
     files = ("questions.parquet", "proof.json", "lm-eval")
     return [f"{results}/questions/{name}/{file}" for name in config.coverage.questions for file in files]
+
+
+def _name_metadata(chosen: QuestionSet, config: Config) -> QuestionSet:
+    """Return a set of questions with the metadata of the run's dump where it asks for that."""
+    if chosen.metadata != DUMP or config.corpus.source != "arxiv":
+        return chosen
+    return chosen.model_copy(update={"metadata": str(find_corpus(config)[1])})
 
 
 def _find_files(chosen: QuestionSet, root: Path, key: str) -> QuestionFiles:

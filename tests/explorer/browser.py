@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+_PATIENCE = 180
+"""Seconds that a busy machine may take."""
 AXE = Path(__file__).with_name("axe-core-4.14.1.min.js")
 
 
@@ -40,7 +42,7 @@ class Page:
         """Return what a script returns."""
         return self.driver.execute_script(script)
 
-    def wait(self, condition: str, seconds: float = 30) -> None:
+    def wait(self, condition: str, seconds: float = _PATIENCE) -> None:
         """Wait until an expression is true."""
         end = time.monotonic() + seconds
         while not self.run(f"return Boolean({condition})"):
@@ -99,6 +101,8 @@ def start_browser() -> Iterator[Page]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(found[1]))
+    driver.set_script_timeout(_PATIENCE)
+    driver.set_page_load_timeout(_PATIENCE)
     try:
         yield Page(driver)
     finally:

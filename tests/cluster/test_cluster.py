@@ -81,9 +81,10 @@ def test_a_job_out_of_memory_got_twice_as_much(story):
 
 
 def test_a_job_that_hung_was_ended_and_got_twice_the_time(story):
-    first, second = (job for job in story.of("collect_texts") if "near" in job["comment"])
-    assert (first["state"], first["limit"]) == ("TIMEOUT", "1:00")
-    assert (second["state"], second["limit"]) == ("COMPLETED", "2:00")
+    jobs = [job for job in story.of("collect_texts") if "near" in job["comment"]]
+    # on a busy machine the second attempt may take too long as well
+    assert [job["limit"] for job in jobs] == ["1:00", "2:00", "4:00"][: max(2, len(jobs))]
+    assert [job["state"] for job in jobs] == ["TIMEOUT"] * (len(jobs) - 1) + ["COMPLETED"]
 
 
 def test_a_cancelled_job_was_run_again(story):

@@ -1,17 +1,15 @@
 """Take the pictures of docs/explorer.md: the page of a run, wide and light, narrow and dark.
 
-python tests/explorer/take_pictures.py results/demo/index.html
+python -m tests.explorer.take_pictures results/demo/index.html
 """
 
 import sys
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(_ROOT))
+from PIL import Image
+from tests.explorer.browser import start_browser
 
-from PIL import Image  # noqa: E402
-from tests.explorer.browser import start_browser  # noqa: E402
-
+_DOCS = Path(__file__).resolve().parents[2] / "docs"
 PICTURES = (("explorer.png", 1400, 800, False), ("explorer-phone.png", 390, 1110, True))
 
 
@@ -27,4 +25,4 @@ def take_pictures(page: Path, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    take_pictures(Path(sys.argv[1]), _ROOT / "docs")
+    take_pictures(Path(sys.argv[1]), _DOCS)

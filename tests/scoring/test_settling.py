@@ -150,7 +150,7 @@ def run(shifts: list[float], compare: object = "all") -> tuple[Settling, list[li
     """Return the looks at models a, b, ..., and who goes on after each."""
     ranks, order = draw_ranks(shifts)
     models = [chr(ord("a") + number) for number in range(len(shifts))]
-    settled = Settled(compare=compare)  # type: ignore[arg-type]
+    settled = Settled(compare=compare)
     settling, going = Settling(models, order, settled, Summary()), [models]
     for share in plan_looks(len(order.places), 120)[:-1]:
         values = {model: ranks[models.index(model), : order.find_end(share)] for model in going[-1]}

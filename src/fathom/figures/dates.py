@@ -1,5 +1,6 @@
 """Ranks on documents from before and after the last day of each model's training text."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -109,7 +110,7 @@ def draw_dates(ranks: Sequence[DatedRank], title: str, settings: Summary) -> "Fi
         if each.part == part
     ]
     handles = draw_rows(axes, names, rows)
-    scale_axis(axes, "x", [n for row in rows for n in row[2:] if n == n])  # noqa: PLR0124 -- no NaN
+    scale_axis(axes, "x", [n for row in rows for n in row[2:] if math.isfinite(n)])
     axes.set_title(clean_name(title))
     axes.set_xlabel(f"TF: {label_ranks(settings)}")
     figure.legend(

@@ -1,15 +1,13 @@
 """The papers' claims about metrics of adapted models: agreement with references, and verdicts."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
+from fathom.figures.domain_rows import Table, read_domain_rows, write_rows
 from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.style import Series, clean_name, make_figure, save_figure, use_style, wrap_name
 from fathom.io.contracts.scoring import CLAIM_COLUMNS, CLAIM_CORRELATION_COLUMNS, FAILS, HOLDS, UNCLEAR
-from fathom.io.files import read_delimited, write_delimited
 from fathom.scoring.statistics import STATISTICS, TRIMMED_MEAN
 
 if TYPE_CHECKING:
@@ -31,8 +29,6 @@ _METRICS = {"rank": "rank", "log_probability": "log-probability", "perplexity": 
             "bits_per_byte": "bits per byte", "attribute_rate": "attribute rate"}  # fmt: skip
 _LINE = 0.27  # inches
 
-Table = Sequence[dict[str, str]]
-
 
 def read_claims(claims: Path | str, correlations: Path | str, domain: str) -> tuple[Table, Table]:
     """Read the rows of one domain from claims.csv and claim-correlations.csv.
@@ -42,13 +38,8 @@ def read_claims(claims: Path | str, correlations: Path | str, domain: str) -> tu
     InputError
         If a column is missing, or the domain is not among the claims.
     """
-    rows = read_delimited(claims, ",", CLAIM_COLUMNS)
-    found = [row for row in rows if row["domain"] == domain]
-    if not found:
-        known = ", ".join(sorted({row["domain"] for row in rows}))
-        raise InputError(f"unknown domain {domain!r}", str(claims), f"known: {known}")
-    others = read_delimited(correlations, ",", CLAIM_CORRELATION_COLUMNS)
-    return found, [row for row in others if row["domain"] == domain]
+    found = read_domain_rows(claims, CLAIM_COLUMNS, domain)
+    return found, read_domain_rows(correlations, CLAIM_CORRELATION_COLUMNS, domain, needed=False)
 
 
 def plot_claims(
@@ -58,8 +49,7 @@ def plot_claims(
     pdf, png, numbers = files
     with use_style():
         save_figure(draw_claims(claims, correlations, title, settings), pdf, png)
-    rows = [tuple(row[name] for name in CLAIM_COLUMNS) for row in claims]
-    write_delimited(numbers, CLAIM_COLUMNS, rows, ",")
+    write_rows(numbers, CLAIM_COLUMNS, claims)
 
 
 def draw_claims(claims: Table, correlations: Table, title: str, settings: Summary) -> "Figure":

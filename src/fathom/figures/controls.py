@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
+from fathom.figures.domain_rows import Table, read_domain_rows, write_rows
 from fathom.figures.following import PANELS, label_panel
 from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, save_figure, use_style, wrap_name
@@ -19,7 +19,6 @@ from fathom.io.contracts.scoring import (
     FACTORS,
     ONLY,
 )
-from fathom.io.files import read_delimited, write_delimited
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 _NAMES = {AS_IS: "text as it is", ONLY: "sentences with terms", EXCHANGED: "terms exchanged"}
 _COLUMNS, _PANEL_WIDTH, _ROW_HEIGHT = 3, 3.1, 0.34
 _UNITS = {"log_probability": " (nats)", "bits_per_byte": " (bits)"}
-
-Table = Sequence[dict[str, str]]
 
 
 def read_controls(table: Path | str, contrasts: Path | str, domain: str) -> tuple[Table, Table]:
@@ -39,13 +36,8 @@ def read_controls(table: Path | str, contrasts: Path | str, domain: str) -> tupl
     InputError
         If a column is missing, or the domain is in neither.
     """
-    rows = read_delimited(table, ",", CONTROL_COLUMNS)
-    found = [row for row in rows if row["domain"] == domain]
-    if not found:
-        known = ", ".join(sorted({row["domain"] for row in rows}))
-        raise InputError(f"unknown domain {domain!r}", str(table), f"known: {known}")
-    others = read_delimited(contrasts, ",", CONTRAST_COLUMNS)
-    return found, [row for row in others if row["domain"] == domain]
+    found = read_domain_rows(table, CONTROL_COLUMNS, domain)
+    return found, read_domain_rows(contrasts, CONTRAST_COLUMNS, domain, needed=False)
 
 
 def plot_controls(
@@ -55,9 +47,7 @@ def plot_controls(
     pdf, png, numbers = files
     with use_style():
         save_figure(draw_controls(rows, contrasts, title, settings), pdf, png)
-    write_delimited(
-        numbers, CONTROL_COLUMNS, [tuple(row[name] for name in CONTROL_COLUMNS) for row in rows], ","
-    )
+    write_rows(numbers, CONTROL_COLUMNS, rows)
 
 
 def draw_controls(rows: Table, contrasts: Table, title: str, settings: Summary) -> "Figure":

@@ -25,9 +25,15 @@ def main(arguments: argparse.Namespace) -> None:
         wanted = pl.col("doc_id").is_in(pl.Series(sorted(documents), dtype=pl.String).implode())
         return dict(select_rows(arguments.index, ["doc_id", "date"], wanted).iter_rows())
 
+    def read_groups() -> dict[str, str]:
+        if not arguments.folds:
+            return {}
+        grouped = select_rows(arguments.folds, ["doc_id", "group"], pl.col("fold") == "benchmark")
+        return dict(grouped.iter_rows())
+
     matches = scan_groups(arguments.sentences, "keyword", [column.name for column in MATCHES])
     if arguments.set_aside:
-        matches = split_matches(matches, arguments.set_aside, arguments.variant == UNUSED)
+        matches = split_matches(matches, arguments.set_aside, arguments.variant == UNUSED, read_groups())
     benchmark = make_pairs(
         matches,
         read_vocabulary(arguments.vocabulary),
@@ -56,6 +62,9 @@ if __name__ == "__main__":
         type=float,
         default=0.0,
         help="share of the documents that is set aside: unused takes pairs from them, others do not",
+    )
+    parser.add_argument(
+        "--folds", type=Path, help="documents that share text: those of a group are set aside together"
     )
     parser.add_argument("--output", type=Path, required=True, help="pairs.parquet to write")
     parser.add_argument("--json-lines", type=Path, required=True, help="pairs.jsonl to write")

@@ -87,8 +87,20 @@ def test_documents_set_aside_share_neither_documents_nor_sentences_with_the_othe
     rest = sorted(set(names) - set(aside))
     rows = [(name, f"sentence of {name}") for name in names] + [(aside[0], "shared"), (rest[0], "shared")]
     matches = [("k", make_matches(rows))]
-    ((_, unused),) = split_matches(matches, 0.25, aside=True)
-    ((_, others),) = split_matches(matches, 0.25, aside=False)
+    ((_, unused),) = split_matches(matches, 0.25, True, {})
+    ((_, others),) = split_matches(matches, 0.25, False, {})
     assert set(unused["doc_id"]) == set(aside) and set(others["doc_id"]) == set(rest)
     assert "shared" not in unused["clean"] and "shared" in others["clean"]
     assert len(unused) + len(others) == len(rows) - 1
+
+
+def test_documents_that_share_text_are_set_aside_together():
+    names = [f"doc{number}" for number in range(40)]
+    aside = [name for name in names if is_set_aside(name, 0.25)]
+    rest = sorted(set(names) - set(aside))
+    groups = {aside[0]: rest[0], rest[0]: rest[0], aside[1]: aside[1], rest[1]: aside[1]}
+    matches = [("k", make_matches([(name, f"sentence of {name}") for name in names]))]
+    ((_, unused),) = split_matches(matches, 0.25, True, groups)
+    ((_, others),) = split_matches(matches, 0.25, False, groups)
+    assert set(unused["doc_id"]) == {*aside[1:], rest[1]}
+    assert set(others["doc_id"]) == {aside[0], rest[0], *rest[2:]}

@@ -209,6 +209,11 @@ rule make_pairs:
         vocabulary="<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
         index="<results>/corpus/index.parquet",
         tokenizer=f"<results>/models/{CONFIG.pairs.tokenizer}/tokenizer",
+        folds=(
+            "<results>/corpus/folds.parquet"
+            if CONFIG.claims.unused and BY_CONTENT
+            else []
+        ),
     output:
         pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
         lines="<results>/{domain}/benchmark/{variant}/pairs.jsonl",
@@ -228,10 +233,11 @@ rule make_pairs:
     params:
         settings=settings.of("pairs"),
         set_aside=f"--set-aside {CONFIG.claims.unused}" if CONFIG.claims.unused else "",
+        folds=lambda wildcards, input: f"--folds {input.folds}" if input.folds else "",
     shell:
         "python {input.code[0]:q} --sentences {input.sentences:q} --vocabulary {input.vocabulary:q}"
         " --index {input.index} --tokenizer {input.tokenizer:q} --variant {wildcards.variant}"
-        " --settings {params.settings:q} {params.set_aside} --output {output.pairs:q}"
+        " --settings {params.settings:q} {params.set_aside} {params.folds} --output {output.pairs:q}"
         " --json-lines {output.lines:q} --report {output.report:q} --log {log:q}"
 
 

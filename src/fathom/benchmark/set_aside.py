@@ -1,6 +1,6 @@
 """Documents that are set aside: pairs from them are a reference for those from all others."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import polars as pl
 
@@ -11,12 +11,12 @@ _HASH_RANGE = 16**12
 
 
 def is_set_aside(doc_id: str, share: float) -> bool:
-    """Say whether a document is set aside; a hash of its id decides."""
+    """Say whether a document, or a group of them, is set aside; a hash of its id decides."""
     return int(hash_text("set aside", doc_id)[:12], 16) < share * _HASH_RANGE
 
 
 def split_matches(
-    matches: Iterable[tuple[str, pl.DataFrame]], share: float, aside: bool
+    matches: Iterable[tuple[str, pl.DataFrame]], share: float, aside: bool, groups: Mapping[str, str]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the matches of each keyword in documents that are set aside, or in all others.
 
@@ -30,10 +30,13 @@ def split_matches(
         Share of the documents that is set aside.
     aside : bool
         Whether to take those set aside.
+    groups : mapping of str to str
+        Group of each document that shares text with others; a group is set aside as a whole.
     """
     taken = repeated = 0
     for keyword, group in matches:
-        names = [name for name in group["doc_id"].unique().to_list() if is_set_aside(name, share)]
+        documents = group["doc_id"].unique().to_list()
+        names = [name for name in documents if is_set_aside(groups.get(name, name), share)]
         flag = pl.col("doc_id").is_in(pl.Series(names, dtype=pl.String).implode())
         rest = group.filter(~flag)
         if not aside:

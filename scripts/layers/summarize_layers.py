@@ -7,7 +7,9 @@ layer-onsets.csv.
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
@@ -29,6 +31,10 @@ from fathom.layers.changes import (
     summarize_layers,
 )
 from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.scoring.overlap import leave_out_overlap
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Settings(Section):
@@ -42,7 +48,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Summarize and compare all models, write three tables."""
     settings = read_settings(arguments.settings, Settings)
     rates = read_layers(arguments.rates, LAYER_RATES)
-    targets = read_layers(arguments.targets, LAYER_TARGETS)
+    targets = leave_out(read_layers(arguments.targets, LAYER_TARGETS), arguments.overlap, settings.summary)
     curves = make_curves(rates, targets)
     changes = compare_layers(curves, arguments.reference, settings.layers, settings.summary)
     rows = summarize_layers(curves, settings.summary)
@@ -52,10 +58,22 @@ def main(arguments: argparse.Namespace) -> None:
     write_delimited(arguments.onsets, LAYER_ONSET_COLUMNS, find_onsets(changes, settings.summary), ",")
 
 
+def leave_out(
+    targets: dict[str, "pl.DataFrame"], overlap: Sequence[tuple[str, str, str]], settings: Summary
+) -> dict[str, "pl.DataFrame"]:
+    """Return the target measures without the pairs that stand in training text."""
+    benchmark = overlap[0][:2] if overlap else ("", "")
+    kept = leave_out_overlap({(*benchmark, name): rows for name, rows in targets.items()}, overlap, settings)
+    return {name: kept[*benchmark, name] for name in targets}
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     add_tables(parser, "--rates", ("MODEL",), "rates of one model by layer (parquet)", required=True)
     add_tables(parser, "--targets", ("MODEL",), "target measures of one model by layer (parquet)")
+    add_tables(
+        parser, "--overlap", ("DOMAIN", "VARIANT"), "pairs of the benchmark that stand in training text"
+    )
     parser.add_argument(
         "--reference",
         nargs=2,

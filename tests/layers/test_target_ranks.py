@@ -17,7 +17,7 @@ from transformers import PreTrainedTokenizerFast
 from fathom.config.layers import Layers
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.benchmark import MATCHES, OVERLAP
 from fathom.io.contracts.layers import LAYER_TARGETS
 from fathom.io.tables import check_table, read_table, write_table
 from fathom.layers.lens import Translators
@@ -204,12 +204,25 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     assert done.returncode == 1 and "lens.steps is 0: nothing to train" in done.stderr
     tables = [part for name in ("base", "again") for kind in ("rates", "targets")
               for part in (f"--{kind}", name, out / f"base.{kind}.parquet")]  # fmt: skip
+    targets = read_table(out / "base.targets.parquet", LAYER_TARGETS)
+    names = targets["pair_id"].unique().sort()
+    flags = pl.DataFrame({"pair_id": names, "sentence": False, "ending": [True, *[False] * (len(names) - 1)]})
+    write_table(tmp_path / "overlap.parquet", flags, OVERLAP)
     done = run(
-        "summarize_layers", *tables, "--reference", "again", "base", "--output", out / "layers.csv",
+        "summarize_layers", *tables, "--overlap", "x", "tf", tmp_path / "overlap.parquet",
+        "--reference", "again", "base", "--output", out / "layers.csv",
         "--changes", out / "changes.csv", "--onsets", out / "onsets.csv", "--settings",
         json.dumps({"layers": small, "summary": {"rounds": 20}}),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert "x, tf: 1 of 12 pairs are left out" in done.stderr
+    first = targets.filter(
+        (pl.col("layer") == 0) & (pl.col("lens") == "plain") & (pl.col("pair_id") != names[0])
+    )
+    summary = pl.read_csv(out / "layers.csv", schema_overrides={"k": pl.String, "list_length": pl.String})
+    row = summary.row(by_predicate=(pl.col("model") == "base") & (pl.col("projection") == "normed")
+                      & (pl.col("metric") == "rank") & (pl.col("layer") == 0), named=True)  # fmt: skip
+    assert row["value"] == pytest.approx(first["rank"].mean(), rel=1e-4)
     changes = pl.read_csv(out / "changes.csv")
     assert set(changes["metric"]) == {"rate", "inside", "outside_any", "rank", "probability"}
     assert set(changes["change"].drop_nulls()) == {0}

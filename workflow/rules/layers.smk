@@ -77,6 +77,11 @@ rule summarize_layers:
             "<results>/{{domain}}/layers/{model}.targets.parquet",
             model=LAYER_MODELS,
         ),
+        overlap=lambda wildcards: (
+            OUTPUTS.studies.name_overlap(wildcards.domain, CONFIG.layers.variant)
+            if (wildcards.domain, CONFIG.layers.variant) in OUTPUTS.overlapping
+            else []
+        ),
     output:
         summary="<results>/{domain}/layers/layers.csv",
         changes="<results>/{domain}/layers/layer-changes.csv",
@@ -100,10 +105,15 @@ rule summarize_layers:
         settings=settings.of_layers("summary"),
         rates=options("rates", [[model] for model in LAYER_MODELS], "rates"),
         targets=options("targets", [[model] for model in LAYER_MODELS], "targets"),
+        overlap=lambda wildcards, input: (
+            f"--overlap {wildcards.domain} {CONFIG.layers.variant} {input.overlap}"
+            if input.overlap
+            else ""
+        ),
         references=" ".join(
             f"--reference {model} {other}" for model, other in CONFIG.layer_references
         ),
     shell:
-        "python {input.code[0]:q} {params.rates} {params.targets} {params.references}"
+        "python {input.code[0]:q} {params.rates} {params.targets} {params.overlap} {params.references}"
         " --settings {params.settings:q} --output {output.summary:q} --changes {output.changes:q}"
         " --onsets {output.onsets:q} --log {log:q}"

@@ -19,8 +19,8 @@ _CODE = [*_MODULES, *_SCRIPTS]
 _LEVELS = {
     "errors": 0, "io": 1, "config": 2, "running": 3, "numerics": 3,
     "corpus": 4, "benchmark": 5, "models": 6, "scoring": 7, "coverage": 7,
-    "layers": 8, "tuning": 8, "ranking": 8, "questions": 8,
-    "figures": 9, "explorer": 10, "workflow": 11, "commands": 12, "__init__": 13,
+    "layers": 8, "tuning": 8, "ranking": 8, "answering": 8, "questions": 9,
+    "figures": 10, "explorer": 11, "workflow": 12, "commands": 13, "__init__": 14,
 }  # fmt: skip
 _HEAVY = {
     "torch",

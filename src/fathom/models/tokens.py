@@ -155,7 +155,9 @@ def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     return ids
 
 
-def encode_chat_prefix(tokenizer: Any, add_bos: bool | None = None, request: str = CHAT_REQUEST) -> list[int]:
+def encode_chat_prefix(
+    tokenizer: Any, add_bos: bool | None = None, request: str = CHAT_REQUEST, system: str = ""
+) -> list[int]:
     """Encode the prefix of an answer in a chat: the user's message and the start of the answer.
 
     Parameters
@@ -164,21 +166,31 @@ def encode_chat_prefix(tokenizer: Any, add_bos: bool | None = None, request: str
         Must have a chat template.
     add_bos : bool, optional
         Whether a BOS token comes first if the template adds none; None: the tokenizer's default.
-    request : str
-        The user's message.
+    request, system : str
+        See :func:`render_chat_prompt`.
 
     Raises
     ------
     InputError
         If the tokenizer has no chat template.
     """
-    ids = list(tokenizer(render_chat_prompt(tokenizer, request), add_special_tokens=False)["input_ids"])
+    text = render_chat_prompt(tokenizer, request, system)
+    ids = list(tokenizer(text, add_special_tokens=False)["input_ids"])
     bos = tokenizer.bos_token_id
     return [bos, *ids] if uses_bos(tokenizer, add_bos) and ids[:1] != [bos] else ids
 
 
-def render_chat_prompt(tokenizer: Any, request: str) -> str:
+def render_chat_prompt(tokenizer: Any, request: str, system: str = "") -> str:
     """Render the user's message in the chat template, up to the start of the answer.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+        Must have a chat template.
+    request : str
+        The user's message.
+    system : str, default=""
+        The system message, if any. Where a template refuses it or leaves it out, it opens the user's message.
 
     Raises
     ------
@@ -191,11 +203,24 @@ def render_chat_prompt(tokenizer: Any, request: str) -> str:
             str(tokenizer.name_or_path),
             "score the model without one, or check that it is a chat model",
         )
+    from jinja2.exceptions import TemplateError
+
+    user = {"role": "user", "content": request}
+    if system:
+        try:
+            text = _render(tokenizer, [{"role": "system", "content": system}, user])
+        except TemplateError:  # a template's own way to refuse a role
+            text = ""
+        if system in text:
+            return text
+        user["content"] = f"{system}\n\n{request}"
+    return _render(tokenizer, [user])
+
+
+def _render(tokenizer: Any, messages: list[dict[str, str]]) -> str:
+    """Return messages in the chat template, up to the start of the answer."""
     text: str = tokenizer.apply_chat_template(
-        [{"role": "user", "content": request}],
-        add_generation_prompt=True,
-        tokenize=False,
-        date_string=CHAT_DATE,
+        messages, add_generation_prompt=True, tokenize=False, date_string=CHAT_DATE
     )
     return text
 
@@ -231,6 +256,29 @@ def encode_chat_pairs(
     return [
         EncodedPair([*prefixes[prompt], *ids], len(prefixes[prompt]), False)
         for prompt, ids in zip(prompts, answers, strict=True)
+    ]
+
+
+def encode_spellings(
+    tokenizer: Any, prefix: Sequence[int], answers: Sequence[str]
+) -> list[list[EncodedPair]]:
+    """Encode answers in a chat, each without and with its leading space where the tokens differ.
+
+    Models differ in which of the two they were tuned to begin an answer with.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+    prefix : sequence of int
+        See :func:`encode_chat_prefix`.
+    answers : sequence of str
+        One space and the text.
+    """
+    bare = encode_texts(tokenizer, [answer.removeprefix(" ") for answer in answers])
+    spaced = encode_texts(tokenizer, answers)
+    return [
+        [EncodedPair([*prefix, *ids], len(prefix), False) for ids in dict.fromkeys(map(tuple, both))]
+        for both in zip(bare, spaced, strict=True)
     ]
 
 

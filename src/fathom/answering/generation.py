@@ -1,0 +1,94 @@
+"""Greedy decoding of a few tokens, in batches of left-padded prompts; order and batches do not matter."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from fathom.models.measurements import OpenModel
+from fathom.models.placement import find_input_device
+from fathom.models.tokens import find_answer_end
+from fathom.running.program import show_progress
+
+
+def generate_texts(
+    opened: OpenModel, prompts: Sequence[Sequence[int]], max_tokens: int, until: str = ""
+) -> list[str]:
+    """Return what a model writes after each prompt, the most likely token at every place.
+
+    Parameters
+    ----------
+    opened : OpenModel
+        Its first copy writes.
+    prompts : sequence of sequence of int
+        Tokens.
+    max_tokens : int
+    until : str
+        What ends a text, and is left out of it; empty: only the end of an answer.
+    """
+    longest_first = sorted({tuple(ids) for ids in prompts}, key=lambda ids: (-len(ids), ids))
+    batches = list(_cut_batches(longest_first, opened.settings.batch_tokens, max_tokens))
+    written: dict[tuple[int, ...], str] = {}
+    with _plain_decoding(opened, max_tokens):
+        for batch in show_progress(batches, "batches of answers"):
+            written.update(zip(batch, _generate_batch(opened, batch, until), strict=True))
+    texts = [written[tuple(ids)] for ids in prompts]
+    return [text.partition(until)[0] if until else text for text in texts]
+
+
+def _cut_batches(
+    prompts: Sequence[tuple[int, ...]], budget: int, max_tokens: int
+) -> Iterator[Sequence[tuple[int, ...]]]:
+    """Yield batches of at most `budget` tokens, or one prompt; the first of each is its longest."""
+    start = 0
+    while start < len(prompts):
+        size = max(1, budget // (len(prompts[start]) + max_tokens))
+        yield prompts[start : start + size]
+        start += size
+
+
+@contextmanager
+def _plain_decoding(opened: OpenModel, max_tokens: int) -> Iterator[None]:
+    """Decode greedily inside the `with` block, whatever settings the model came with."""
+    from transformers import GenerationConfig
+
+    model, tokenizer = opened.model, opened.tokenizer
+    own, training = model.generation_config, model.training
+    ends = {find_answer_end(tokenizer, opened.pointer.chat_template)[-1], tokenizer.eos_token_id}
+    ends.update(_list_ends(own.eos_token_id))
+    model.generation_config = GenerationConfig(
+        do_sample=False,
+        num_beams=1,
+        max_new_tokens=max_tokens,
+        eos_token_id=sorted(token for token in ends if token is not None),
+        pad_token_id=0,  # behind the mask before a prompt, and behind the end after it
+    )
+    model.eval()
+    try:
+        yield
+    finally:
+        model.generation_config = own
+        model.train(training)
+
+
+def _list_ends(given: Any) -> list[int]:
+    """Return the tokens that a model's own settings end an answer with."""
+    return given if isinstance(given, list) else [] if given is None else [given]
+
+
+def _generate_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str) -> list[str]:
+    """Return what follows each prompt of a batch."""
+    import torch
+
+    longest = max(map(len, batch))
+    device = find_input_device(opened.model)
+    ids = torch.tensor([[0] * (longest - len(each)) + list(each) for each in batch], device=device)
+    mask = torch.tensor([[0] * (longest - len(each)) + [1] * len(each) for each in batch], device=device)
+    more = {"stop_strings": [until], "tokenizer": opened.tokenizer} if until else {}
+    with torch.inference_mode():
+        found = opened.model.generate(input_ids=ids, attention_mask=mask, **more)
+    ends = set(opened.model.generation_config.eos_token_id)
+    texts = []
+    for row in found[:, longest:].tolist():
+        stop = next((place for place, token in enumerate(row) if token in ends), len(row))
+        texts.append(opened.tokenizer.decode(row[:stop], skip_special_tokens=True))
+    return texts

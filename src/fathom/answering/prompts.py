@@ -1,0 +1,104 @@
+"""What a model reads before it answers: the question with its options, examples, and a style of asking.
+
+Questions look as those of MMLU do [MMLU, Fig. 1]: options by letter, one a line, and `Answer:` as the last
+line of plain text. In a chat the turn of the model takes that line's place.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fathom.answering.items import LETTERS, Item
+
+CUE = "\nAnswer:"
+"""What plain text ends in, and every example has before its answer."""
+
+
+class Prompt(NamedTuple):
+    """The parts of a prompt; whoever answers decides how many examples fit, and whether it is a chat.
+
+    Attributes
+    ----------
+    question : str
+        The user's message in a chat, or the end of plain text.
+    cue : str
+        What follows the question in plain text, and in a chat with examples.
+    examples : tuple of str
+        Questions with answers, each with the blank line after it.
+    head : str
+        What stands before the examples.
+    system : str
+        System message of a chat, or the beginning of plain text.
+    """
+
+    question: str
+    cue: str = CUE
+    examples: tuple[str, ...] = ()
+    head: str = ""
+    system: str = ""
+
+    def render(self, chat: bool) -> str:
+        """Return the whole text; in a chat, the user's message."""
+        cue = "" if chat and not self.examples else self.cue
+        system = "" if chat or not self.system else f"{self.system}\n\n"
+        return f"{system}{self.head}{''.join(self.examples)}{self.question}{cue}"
+
+
+class Style(NamedTuple):
+    """A way of asking [RawCorpora, Table 6].
+
+    Attributes
+    ----------
+    system, user : str
+        The messages; `{subject}` and `{question}` are filled in, the latter with the options.
+    """
+
+    system: str
+    user: str
+
+
+PLAIN = Style("", "{question}")
+"""Nothing but the question."""
+
+EXAM = "The following are multiple choice questions (with answers) about {subject}.\n\n"
+"""First line before examples, as in MMLU's own evaluation."""
+
+
+def make_prompt(item: Item, style: Style = PLAIN, head: str = "") -> Prompt:
+    """Return the prompt of a question: its examples, then the question in some style.
+
+    Parameters
+    ----------
+    item : Item
+    style : Style
+    head : str
+        What stands before the examples, or before the question alone; `{subject}` is filled in.
+    """
+    return Prompt(
+        _fill(style.user, item),
+        examples=tuple(f"{show(each)}{CUE} {tell_answer(each)}\n\n" for each in item.examples),
+        head=head.replace("{subject}", item.subject),
+        system=_fill(style.system, item),
+    )
+
+
+def show(item: Item) -> str:
+    """Return a question with what stands before it and its options, one a line."""
+    lines = [f"{LETTERS[place]}. {option}" for place, option in enumerate(item.options)]
+    return "\n".join([*([item.context] if item.context else []), item.question, *lines])
+
+
+def tell_answer(item: Item) -> str:
+    """Return the answer of an example: its letter or letters, or the words of an open question."""
+    return ", ".join(item.right_letters) if item.options else item.answer
+
+
+def spell_letters(item: Item) -> Sequence[str]:
+    """Return the letters of the options as what continues a prompt."""
+    return [f" {letter}" for letter in item.letters]
+
+
+def _fill(text: str, item: Item) -> str:
+    """Return a text with subject and question; a question that holds braces stays as it is."""
+    before, gap, after = text.partition("{question}")
+    parts = [part.replace("{subject}", item.subject) for part in (before, after)]
+    return parts[0] + (show(item) if gap else "") + parts[1]

@@ -1,0 +1,39 @@
+"""What a model reads."""
+
+from tests.answering.conftest import make_item
+
+from fathom.answering.items import Item, reorder
+from fathom.answering.prompts import EXAM, Style, make_prompt
+
+
+def test_examples_stand_before_the_question_as_in_mmlu():
+    item = Item("x", "1 + 1?", ("1", "2"), (1,), subject="sums")
+    asked = item._replace(question="2 + 2?", options=("4", "5"), right=(0,), examples=(item,))
+    assert make_prompt(asked, head=EXAM).render(chat=False) == (
+        "The following are multiple choice questions (with answers) about sums.\n\n"
+        "1 + 1?\nA. 1\nB. 2\nAnswer: B\n\n2 + 2?\nA. 4\nB. 5\nAnswer:"
+    )
+
+
+def test_a_style_fills_subject_and_question_and_leaves_braces_alone():
+    item = Item("x", "What is {subject}{}?", ("{question}", "%s"), (0,), subject="sets")
+    prompt = make_prompt(item, Style("On {subject}:", "Pick one.\n{question}\nNow, {subject}!"))
+    question = "Pick one.\nWhat is {subject}{}?\nA. {question}\nB. %s\nNow, sets!"
+    assert prompt.render(chat=True) == question
+    assert prompt.system == "On sets:"
+    assert prompt.render(chat=False) == f"On sets:\n\n{question}\nAnswer:"
+
+
+def test_context_comes_first_and_open_and_multiple_answers_are_spelt_out():
+    example = Item("y", "Which?", ("a", "b", "c"), (0, 2), context="Record.")
+    asked = Item("x", "What?", answer="that", examples=(example, Item("z", "Who?", answer="she")))
+    assert make_prompt(asked).render(chat=True) == (
+        "Record.\nWhich?\nA. a\nB. b\nC. c\nAnswer: A, C\n\nWho?\nAnswer: she\n\nWhat?\nAnswer:"
+    )
+
+
+def test_an_order_moves_the_right_option_along():
+    item = make_item("France")
+    moved = reorder(item, (3, 2, 1, 0))
+    assert moved.options == item.options[::-1]
+    assert moved.options[moved.right[0]] == "Paris"

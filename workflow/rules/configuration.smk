@@ -291,6 +291,30 @@ def of_benchmarks(path, wanted=True):
     ]
 
 
+def of_statistics(path):
+    """Return a path for each statistic that sums up ranks; STATISTIC stands for its name."""
+    return [path.replace("STATISTIC", name) for name in STATISTICS]
+
+
+in_metrics_report = partial(report, caption="../report/metrics.rst", category="Models")
+
+
+def report_statistics(path, figure):
+    """Return paths as :func:`of_statistics` does, each with its place in the report."""
+    labels = [
+        {"figure": f"{figure}, {each.label}", "domain": "{domain}"}
+        for each in STATISTICS.values()
+    ]
+    paths = of_statistics(path)
+    return [in_metrics_report(one, labels=own) for one, own in zip(paths, labels)]
+
+
+def drawn_statistics(wildcards, input, output):
+    """Return a param: `--figure STATISTIC PDF PNG CSV` for each statistic."""
+    places = zip(STATISTICS, output.pdf, output.png)
+    return list_options("figure", places, output.table)
+
+
 def measured(option, names, source, target):
     """Return a param: `--option NAME INPUT OUTPUT` for each measurement of a kind."""
     return lambda wildcards, input, output: list_options(

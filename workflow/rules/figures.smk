@@ -1,9 +1,9 @@
-"""Figures of models, rankings, layers and coverage, from finished tables only.
+"""Figures of models by rank, rankings, layers and coverage, from finished tables only.
 
-In:  <results>/{summary,comparisons}.csv, <results>/ranking/,
+In:  <results>/summary.csv, <results>/ranking/,
      <results>/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet,
      <results>/{domain}/benchmark/{variant}/coverage.parquet, <results>/{domain}/coverage/expansion-map.parquet
-Out: <results>/figures/{domain}.{model-ranks,sizes}.{pdf,png,csv}, chat-models.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
+Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
      {domain}.layers.{model}.{figure}.{pdf,png,csv}, {domain}.coverage.{variant}.{pdf,png,csv},
      {domain}.expansion.{pdf,png,csv}; <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
@@ -43,74 +43,6 @@ rule plot_model_ranks:
         " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
         " --png {output.png:q} --table {output.table:q}"
         " --log {log:q}"
-
-
-rule plot_chat_models:
-    input:
-        code=sources("plot_chat_models"),
-        style=STYLE,
-        comparisons="<results>/comparisons.csv",
-    output:
-        pdf="<results>/figures/chat-models.pdf",
-        png=report(
-            "<results>/figures/chat-models.png",
-            caption="../report/chat-models.rst",
-            category="Models",
-            labels={"figure": "chat models less their bases"},
-        ),
-        table="<results>/figures/chat-models.csv",
-    log:
-        "<logs>/plot_chat_models.log",
-    benchmark:
-        "<timings>/plot_chat_models.tsv"
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=grow(2000),
-        runtime=grow(20),
-    params:
-        settings=settings.of("summary"),
-        pairs=repeat_option("pair", COMPARING.chat_pairs),
-        titles=repeat_option("title", COMPARING.titles),
-    shell:
-        "python {input.code[0]:q} --comparisons {input.comparisons} {params.pairs} {params.titles}"
-        " --settings {params.settings:q} --output {output.pdf} --png {output.png} --table {output.table}"
-        " --log {log}"
-
-
-rule plot_sizes:
-    input:
-        code=sources("plot_sizes"),
-        style=STYLE,
-        summary="<results>/summary.csv",
-    output:
-        pdf="<results>/figures/{domain}.sizes.pdf",
-        png=report(
-            "<results>/figures/{domain}.sizes.png",
-            caption="../report/sizes.rst",
-            category="Models",
-            labels={"figure": "models by size", "domain": "{domain}"},
-        ),
-        table="<results>/figures/{domain}.sizes.csv",
-    log:
-        "<logs>/plot_sizes/{domain}.log",
-    benchmark:
-        "<timings>/plot_sizes/{domain}.tsv"
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=grow(2000),
-        runtime=grow(20),
-    params:
-        settings=settings.of("summary"),
-        title=title,
-        models=repeat_option("model", COMPARING.sizes),
-    shell:
-        "python {input.code[0]:q} --summary {input.summary} --domain {wildcards.domain:q}"
-        " --title {params.title:q} {params.models} --settings {params.settings:q}"
-        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
 
 
 rule plot_alignment:

@@ -1,10 +1,9 @@
 """Figures of adapted models and of models that are followed while they learn, from finished tables only.
 
-In:  <results>/summary.csv, <results>/following/{following.parquet,{track}.relations.csv,controls.csv,claims.csv},
+In:  <results>/following/{following.parquet,{track}.relations.csv,controls.csv,claims.csv},
      <results>/{domain}/targets/, <results>/orders/{study}.parquet
 Out: <results>/figures/{domain}.following.{track}.{pdf,png,csv}, {domain}.targets.{model}.{pdf,png,csv},
-     {domain}.controls.{pdf,png,csv}, {domain}.claims.{pdf,png,csv}, {domain}.adapted.{base}.{statistic}.{pdf,png,csv},
-     {domain}.paths.{base}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv}
+     {domain}.controls.{pdf,png,csv}, {domain}.claims.{pdf,png,csv}, {domain}.paths.{base}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv}
 """
 
 
@@ -221,47 +220,6 @@ rule plot_claims:
         "python {input.code[0]:q} --claims {input.claims} --correlations {input.correlations}"
         " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
         " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
-
-
-rule plot_adapted:
-    input:
-        code=sources("plot_adapted"),
-        style=STYLE,
-        summary="<results>/summary.csv",
-    output:
-        pdf="<results>/figures/{domain}.adapted.{base}.{statistic}.pdf",
-        png=report(
-            "<results>/figures/{domain}.adapted.{base}.{statistic}.png",
-            caption="../report/adapted.rst",
-            category="Models",
-            labels={
-                "figure": "adapted {base} by every metric, {statistic}",
-                "domain": "{domain}",
-            },
-        ),
-        table="<results>/figures/{domain}.adapted.{base}.{statistic}.csv",
-    log:
-        "<logs>/plot_adapted/{domain}.{base}.{statistic}.log",
-    benchmark:
-        "<timings>/plot_adapted/{domain}.{base}.{statistic}.tsv"
-    wildcard_constraints:
-        base=one_of(OUTPUTS.studies.families),
-        statistic=one_of(STATISTICS),
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=grow(2000),
-        runtime=grow(20),
-    params:
-        settings=settings.of("summary"),
-        title=title,
-        models=lambda wildcards: OUTPUTS.studies.families[wildcards.base],
-    shell:
-        "python {input.code[0]:q} --summary {input.summary} --domain {wildcards.domain:q}"
-        " --models {params.models:q} --statistic {wildcards.statistic} --title {params.title:q}"
-        " --settings {params.settings:q} --output {output.pdf:q} --png {output.png:q}"
-        " --table {output.table:q} --log {log:q}"
 
 
 rule plot_paths:

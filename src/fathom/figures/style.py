@@ -129,12 +129,14 @@ def place_labels(
         False if a label found no free position; it is then at the nearest position inside the axes.
     """
     import numpy as np
+    from matplotlib.layout_engine import PlaceHolderLayoutEngine
     from matplotlib.text import Text
 
     figure = axes.get_figure(root=True)
     assert figure is not None  # noqa: S101 -- for the type checker: axes on a figure
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    if not isinstance(figure.get_layout_engine(), PlaceHolderLayoutEngine):  # else laid out before
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
     scale = figure.dpi / 72
     spots = _to_points(axes, points, scale)
     on_line = _to_points(axes, line, scale)

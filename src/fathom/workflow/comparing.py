@@ -1,12 +1,14 @@
-"""What a comparison shows beside ranks: chat models against their bases, models by size."""
+"""What a comparison shows beside ranks: every metric, chat models against their bases, sizes, dates."""
 
 from collections.abc import Iterable, Mapping
 from itertools import product
 
 from fathom.config.whole import Config
 from fathom.models.registry import CHAT, Entry
+from fathom.scoring.statistics import STATISTICS
 from fathom.workflow.needs import Needs
 from fathom.workflow.outputs import Outputs
+from fathom.workflow.studies import FEWEST as FEWEST_CORRELATED
 
 FEWEST = 2
 """Models of known and different size in a figure of sizes."""
@@ -29,6 +31,26 @@ class Comparing:
 
     def __init__(self, config: Config, entries: Mapping[str, Entry], needs: Needs, outputs: Outputs) -> None:
         self._config, self._entries, self._needs, self._outputs = config, entries, needs, outputs
+
+    @property
+    def groups(self) -> dict[str, list[str]]:
+        """Models that are drawn together by every metric, in the order of the configuration.
+
+        `base` are those as their training left them, `chat` those tuned for chat, and `all` both and adapted
+        ones, where that is another group. Groups of fewer than three models have no correlation.
+        """
+        scored, adapted = self._config.models.scored, self._config.models.adapted
+        chat = [name for name in scored if self._is_chat(name)]
+        base = [name for name in scored if name not in chat and name not in adapted]
+        found = {"base": base, "chat": chat}
+        if scored not in (base, chat):
+            found["all"] = scored
+        return {name: models for name, models in found.items() if len(models) >= FEWEST_CORRELATED}
+
+    def _is_chat(self, name: str) -> bool:
+        """Say whether the table of models has a model as one that is tuned for chat."""
+        row = self._entries.get(name.removesuffix(CHAT))
+        return row is not None and row.kind == "chat"
 
     @property
     def chat_pairs(self) -> list[tuple[str, str, str]]:
@@ -87,13 +109,18 @@ class Comparing:
 
     def list_figures(self) -> list[str]:
         """Return the figures that there is data for; none without benchmarks."""
-        if not self._config.benchmark_domains:
+        domains = self._config.benchmark_domains
+        if not domains:
             return []
         names = ["chat-models"] if self.chat_pairs else []
+        names += [
+            f"{domain}.metrics.{group}.{statistic}"
+            for domain, group, statistic in product(domains, self.groups, STATISTICS)
+        ]
         if len({parameters for *_, parameters, _ in self.sizes}) >= FEWEST:
-            names += [f"{domain}.sizes" for domain in self._config.benchmark_domains]
+            names += [f"{domain}.sizes" for domain in domains]
         if self.cutoffs:
-            names += [f"{domain}.dates" for domain in self._config.benchmark_domains]
+            names += [f"{domain}.dates" for domain in domains]
         return [f"{self._outputs.results}/figures/{name}.png" for name in names]
 
     def list_compared(self) -> list[str]:

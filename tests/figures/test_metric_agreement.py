@@ -1,17 +1,20 @@
-"""Figures of adapted models: what stands where, correlations, and that nothing is cut."""
+"""Figures of models by every metric: what stands where, correlations, and that nothing is cut."""
 
 import itertools
 import math
 
 import pytest
+from tests.figures.frames import list_cut
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.adapted_models import (
-    draw_adapted,
+from fathom.figures.metric_agreement import (
+    METRICS,
+    Look,
+    draw_metrics,
+    label_references,
     measure_agreements,
-    order_models,
-    plot_adapted,
+    plot_metrics,
     read_metrics,
 )
 from fathom.figures.style import use_style
@@ -19,6 +22,7 @@ from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
 
 SETTINGS = Summary(rounds=200)
+LOOK = Look("AI", "median", METRICS, SETTINGS)
 MODELS = ["gpt2-xl", "gpt2-xl+cs.AI", "gpt2-xl+cs.CL", "gpt2-xl+physics.soc-ph", "gpt2-xl+cond-mat.mtrl-sci"]
 RANKS = [400, 100, 180, 420, 700]
 
@@ -41,15 +45,15 @@ def summary(tmp_path):
     return tmp_path / "summary.csv"
 
 
-def draw(metrics):
+def draw(metrics, look=LOOK):
     with use_style():
-        figure = draw_adapted(metrics, measure_agreements(metrics, SETTINGS), "AI", "median", SETTINGS)
+        figure = draw_metrics(metrics, measure_agreements(metrics, SETTINGS), look)
         figure.draw_without_rendering()
     return figure
 
 
 def test_five_metrics_stand_over_their_correlations_with_the_reference(summary):
-    metrics = order_models(read_metrics(summary, "cs.AI", MODELS, "median"), MODELS)
+    metrics = read_metrics([summary], "cs.AI", MODELS, "median")
     assert list(metrics) == ["reference", "tf", "tfidf", "perplexity", "attribute_rate"]
     assert list(metrics["tf"]) == MODELS and metrics["tf"][MODELS[1]].value == 100
     tf, _, perplexity, rate = measure_agreements(metrics, SETTINGS)
@@ -84,7 +88,7 @@ def test_five_metrics_stand_over_their_correlations_with_the_reference(summary):
 def test_without_a_reference_metrics_are_held_against_tf(summary, tmp_path):
     rows = [tuple(row.values()) for row in read_delimited(summary, ",") if row["variant"] != "reference"]
     write_delimited(tmp_path / "other.csv", SUMMARY_COLUMNS, rows, ",")
-    metrics = read_metrics(tmp_path / "other.csv", "cs.AI", MODELS[:2], "mean")
+    metrics = read_metrics([tmp_path / "other.csv"], "cs.AI", MODELS[:2], "mean")
     assert metrics["tf"][MODELS[0]].value == 1200
     (tfidf, *_) = measure_agreements(metrics, SETTINGS)
     assert tfidf.against == "tf" and math.isnan(tfidf.found.value)  # two models have no correlation
@@ -92,12 +96,42 @@ def test_without_a_reference_metrics_are_held_against_tf(summary, tmp_path):
 
 
 def test_files_are_the_same_again_and_models_without_ranks_are_refused(summary, tmp_path):
-    metrics = order_models(read_metrics(summary, "cs.AI", MODELS, "median"), MODELS)
+    metrics = read_metrics([summary], "cs.AI", MODELS, "median")
     files = [tuple(tmp_path / f"{number}.{end}" for end in ("pdf", "png", "csv")) for number in range(2)]
     for some in files:
-        plot_adapted(metrics, "AI", "median", some, SETTINGS)
+        plot_metrics(metrics, LOOK, some)
     assert all(first.read_bytes() == second.read_bytes() for first, second in zip(*files, strict=True))
     rows = read_delimited(files[0][2], ",", ("metric", "model", "value", "against", "r"))
     assert len(rows) == 25 and rows[5]["against"] == "reference" and rows[0]["against"] == rows[0]["r"] == ""
     with pytest.raises(InputError, match="no TF rank of other"):
-        read_metrics(summary, "cs.AI", ["other"], "median")
+        read_metrics([summary], "cs.AI", ["other"], "median")
+
+
+def test_several_references_are_held_against_the_first_one(summary, tmp_path):
+    more = [("cs.AI", "reference-claude", model, "rank", "median", 2 * rank, rank, 3 * rank, 20)
+            for model, rank in zip(MODELS, RANKS, strict=True)]  # fmt: skip
+    write_delimited(tmp_path / "references.csv", SUMMARY_COLUMNS, more, ",")
+    labels = label_references({"reference": "expert", "reference-claude": "claude"})
+    models = MODELS[::-1]
+    metrics = read_metrics([summary, tmp_path / "references.csv"], "cs.AI", models, "median", labels)
+    assert list(metrics) == ["reference", "reference-claude", "tf", "tfidf"]
+    assert all(list(some) == models for some in metrics.values())
+    found = measure_agreements(metrics, SETTINGS)
+    assert [each.against for each in found] == ["reference"] * 3
+    assert found[0].found.value == pytest.approx(1) and found[2].found.value < 1
+    figure = draw(metrics, LOOK._replace(labels=labels))
+    titles = [axes.get_title() for axes in figure.axes[:4]]
+    assert titles == ["expert rank", "claude rank", "TF rank", "TF-IDF rank"]
+    assert figure.axes[5].get_xlabel() == "claude rank" and figure.axes[5].get_ylabel() == "expert rank"
+    assert not list_cut(figure)
+
+
+def test_a_model_without_text_metrics_keeps_its_line(summary, tmp_path):
+    chat = ("cs.AI", "tf", "chat", "rank", "median", 50, 40, 60, 50)
+    rows = [tuple(row.values()) for row in read_delimited(summary, ",") if row["variant"] != "reference"]
+    write_delimited(tmp_path / "other.csv", SUMMARY_COLUMNS, [*rows, chat], ",")
+    metrics = read_metrics([tmp_path / "other.csv"], "cs.AI", [*MODELS, "chat"], "median")
+    assert "chat" in metrics["tf"] and "chat" not in metrics["perplexity"]
+    figure = draw(metrics)
+    assert len(figure.axes[0].get_yticklabels()) == 6 and not list_cut(figure)
+    assert len(figure.axes[6].texts) == 5  # perplexity against TF: models that have both

@@ -1,11 +1,12 @@
-"""Adapted models by every metric, and how far each metric agrees with the reference.
+"""Models by every metric, and how far each metric agrees with the reference.
 
-Source: [RawCorpora, Figs. 4, 8, 10], [BeyondBenchmarks, Figs. 2, 3, 13, 14]: one drawing, with trimmed means,
-plain means or medians of the ranks. Where a domain has no reference, metrics are held against its TF ranks.
+One drawing of adapted, base or chat models, with trimmed means, plain means or medians of the ranks. Where a
+domain has no reference, metrics are held against its TF ranks; several references are held against the first.
+Source: [RawCorpora, Figs. 3, 4, 7, 8, 10, 20-23], [BeyondBenchmarks, Figs. 2, 3, 7, 8, 13, 14, 16-21].
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BASELINES = {"perplexity": "Perplexity", "attribute_rate": "Attribute rate"}
+METRICS = {name: f"{VARIANT_SERIES[name].label} rank" for name in (REFERENCE, *VARIANTS)} | BASELINES
+"""Labels of what is drawn, in this order: ranks by variant, and the baselines."""
 TABLE_COLUMNS = (
     "metric", "model", "value", "ci_low", "ci_high", "against", "r", "r_low", "r_high", "p",
 )  # fmt: skip
@@ -45,6 +48,15 @@ Metrics = dict[str, dict[str, Estimate]]
 """Estimates by metric (a variant, perplexity, attribute_rate) and model."""
 
 
+class Look(NamedTuple):
+    """What a figure says beside its numbers: the domain, the aggregate of the ranks, labels of metrics."""
+
+    title: str
+    statistic: str
+    labels: Mapping[str, str]
+    settings: Summary
+
+
 class Agreement(NamedTuple):
     """Correlation of a metric with the one that it is held against."""
 
@@ -53,22 +65,37 @@ class Agreement(NamedTuple):
     found: Correlation
 
 
-def read_metrics(summary: Path | str, domain: str, models: Sequence[str], statistic: str) -> Metrics:
-    """Read what the figure shows from `summary.csv`.
+def label_references(references: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels of references by variant, and of the TF and TF-IDF ranks held against them."""
+    named = {variant: f"{clean_name(name)} rank" for variant, name in references.items()}
+    return named | {variant: METRICS[variant] for variant in VARIANTS}
+
+
+def read_metrics(
+    summaries: Sequence[Path | str],
+    domain: str,
+    models: Sequence[str],
+    statistic: str,
+    names: Collection[str] = METRICS,
+) -> Metrics:
+    """Read what a figure shows from `summary.csv`, and from `references.csv` for several references.
 
     Parameters
     ----------
-    summary : Path or str
+    summaries : sequence of Path or str
         CSV under SUMMARY_COLUMNS.
     domain : str
     models : sequence of str
+        In the order from top to bottom.
     statistic : str
         Aggregate of the ranks.
+    names : collection of str, optional
+        Metrics in the order of the panels; those that were not measured are left out.
 
     Returns
     -------
     dict
-        The reference first if there is one, then TF, TF-IDF, perplexity, attribute rate.
+        By default the reference first if there is one, then TF, TF-IDF, perplexity, attribute rate.
 
     Raises
     ------
@@ -76,22 +103,31 @@ def read_metrics(summary: Path | str, domain: str, models: Sequence[str], statis
         If a column is missing, a value is no number, or a model has no TF rank.
     """
     found: Metrics = {}
-    for number, row in enumerate(read_delimited(summary, ",", SUMMARY_COLUMNS), start=2):
-        name = row["variant"] if row["metric"] == "rank" else row["metric"]
-        wanted = row["aggregate"] == statistic if row["metric"] == "rank" else name in BASELINES
-        if row["domain"] != domain or row["model"] not in models or not wanted:
-            continue
-        try:
-            numbers = [float(row[key] or "nan") for key in ("value", "ci_low", "ci_high")]
-        except ValueError as error:
-            raise InputError(
-                f"not a number: {error}", f"{summary}, line {number}", "create it again"
-            ) from error
-        found.setdefault(name, {})[row["model"]] = Estimate(*numbers)
+    for path in summaries:
+        for number, row in enumerate(read_delimited(path, ",", SUMMARY_COLUMNS), start=2):
+            is_rank = row["metric"] == "rank"
+            name = row["variant"] if is_rank else row["metric"]
+            wanted = row["aggregate"] == statistic if is_rank else name in BASELINES
+            if row["domain"] == domain and row["model"] in models and wanted:
+                found.setdefault(name, {})[row["model"]] = _read_estimate(row, f"{path}, line {number}")
     missing = sorted(set(models) - set(found.get(VARIANTS[0], {})))
     if missing:
-        raise InputError(f"no TF rank of {', '.join(missing)} on {domain}", str(summary), "score them first")
-    return {name: found[name] for name in (REFERENCE, *VARIANTS, *BASELINES) if name in found}
+        raise InputError(
+            f"no TF rank of {', '.join(missing)} on {domain}", str(summaries[0]), "score them first"
+        )
+    return {
+        name: {model: found[name][model] for model in models if model in found[name]}
+        for name in names
+        if name in found
+    }
+
+
+def _read_estimate(row: Mapping[str, str], where: str) -> Estimate:
+    """Return the numbers of a row of the summary."""
+    try:
+        return Estimate(*(float(row[key] or "nan") for key in ("value", "ci_low", "ci_high")))
+    except ValueError as error:
+        raise InputError(f"not a number: {error}", where, "create it again") from error
 
 
 def measure_agreements(metrics: Metrics, settings: Summary) -> list[Agreement]:
@@ -107,14 +143,12 @@ def measure_agreements(metrics: Metrics, settings: Summary) -> list[Agreement]:
     return found
 
 
-def plot_adapted(
-    metrics: Metrics, title: str, statistic: str, files: tuple[Path, Path, Path], settings: Summary
-) -> list[Agreement]:
-    """Draw and save the figure of one base and domain, write its numbers; return the agreements."""
+def plot_metrics(metrics: Metrics, look: Look, files: tuple[Path, Path, Path]) -> list[Agreement]:
+    """Draw and save the figure of some models on one domain, write its numbers; return the agreements."""
     pdf, png, table = files
-    agreements = measure_agreements(metrics, settings)
+    agreements = measure_agreements(metrics, look.settings)
     with use_style():
-        save_figure(draw_adapted(metrics, agreements, title, statistic, settings), pdf, png)
+        save_figure(draw_metrics(metrics, agreements, look), pdf, png)
     correlations = {each.metric: each for each in agreements}
     rows = []
     for name, models in metrics.items():
@@ -127,22 +161,16 @@ def plot_adapted(
     return agreements
 
 
-def draw_adapted(
-    metrics: Metrics, agreements: Sequence[Agreement], title: str, statistic: str, settings: Summary
-) -> "Figure":
+def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) -> "Figure":
     """Draw models by every metric on top, each metric against the first one below; call it in `use_style`.
 
     Parameters
     ----------
     metrics : dict
-        See :func:`read_metrics`; models in the order from top to bottom.
+        See :func:`read_metrics`.
     agreements : sequence of Agreement
         See :func:`measure_agreements`.
-    title : str
-        Name of the domain.
-    statistic : str
-        Aggregate of the ranks.
-    settings : Summary
+    look : Look
     """
     first = next(iter(metrics))
     models = list(metrics[first])
@@ -150,19 +178,21 @@ def draw_adapted(
     lines = sum(name.count("\n") + 1 for name in names)
     top = 0.6 + _LINE * max(len(models), 0.6 * lines)
     figure = make_figure(1.9 + _WIDTH * len(metrics), 1.4 + top + _SCATTER)
-    figure.suptitle(_describe(title, statistic, settings))
+    figure.suptitle(_describe(look))
     grid = figure.subplots(2, len(metrics), squeeze=False, height_ratios=[top, _SCATTER])
     for place, (name, values) in enumerate(metrics.items()):
         axes = grid[0][place]
-        rows = [Row(models.index(model), VARIANT_SERIES.get(name), *each) for model, each in values.items()]
+        series = None if name in BASELINES else VARIANT_SERIES.get(name, VARIANT_SERIES[REFERENCE])
+        rows = [Row(models.index(model), series, *each) for model, each in values.items()]
         draw_rows(axes, names if not place else [""] * len(models), rows)
-        axes.set_title(_label(name))
+        axes.set_title(look.labels[name])
         scale_axis(axes, "x", [n for row in rows for n in row[2:] if math.isfinite(n)], _TICKS)
     grid[1][0].set_visible(False)
     labels = []
     for axes, agreement in zip(grid[1][1:], agreements, strict=True):
         labels.append(_draw_agreement(axes, metrics, agreement, models))
-    grid[1][1].set_ylabel(_label(first))
+        axes.set_xlabel(look.labels[agreement.metric])
+    grid[1][1].set_ylabel(look.labels[first])
     for axes, (points, texts) in zip(grid[1][1:], labels, strict=True):
         place_labels(axes, points, texts)
     return figure
@@ -178,7 +208,6 @@ def _draw_agreement(
     for which, some in zip("xy", zip(*points, strict=True), strict=True):
         scale_axis(axes, which, list(some), _TICKS)
     axes.plot(*zip(*points, strict=True), color="0.25", marker="D", markersize=4.5, linestyle="none")
-    axes.set_xlabel(_label(agreement.metric))
     axes.set_title(_tell(agreement.found), fontsize=9)
     return points, [str(models.index(model) + 1) for model in both]
 
@@ -192,18 +221,8 @@ def _tell(found: Correlation) -> str:
     return f"r = {found.value:.2f}, {p}{ends}"
 
 
-def _label(name: str) -> str:
-    """Return what a metric is called."""
-    return f"{VARIANT_SERIES[name].label} rank" if name in VARIANT_SERIES else BASELINES[name]
-
-
-def _describe(title: str, statistic: str, settings: Summary) -> str:
+def _describe(look: Look) -> str:
     """Return the title: the domain, how ranks are summed up, and what whiskers are."""
-    label = STATISTICS[statistic].label
-    label = f"{100 * settings.trim:.4g} % {label}" if statistic == "trimmed_mean" else label
-    return f"{clean_name(title)}\nRanks: {label}. Whiskers: {100 * settings.confidence:.4g} % intervals"
-
-
-def order_models(metrics: Mapping[str, Mapping[str, Estimate]], models: Sequence[str]) -> Metrics:
-    """Return the metrics with their models in a given order."""
-    return {name: {model: some[model] for model in models if model in some} for name, some in metrics.items()}
+    settings, label = look.settings, STATISTICS[look.statistic].label
+    label = f"{100 * settings.trim:.4g} % {label}" if look.statistic == "trimmed_mean" else label
+    return f"{clean_name(look.title)}\nRanks: {label}. Whiskers: {100 * settings.confidence:.4g} % intervals"

@@ -1,0 +1,129 @@
+"""Figures of compared models, from finished tables only.
+
+In:  <results>/{summary,comparisons}.csv
+Out: <results>/figures/{domain}.metrics.{group}.{statistic}.{pdf,png,csv}, {domain}.adapted.{base}.{statistic}.{pdf,png,csv},
+     chat-models.{pdf,png,csv}, {domain}.sizes.{pdf,png,csv}
+"""
+
+
+# one job draws all statistics: to start costs as much as two figures
+rule plot_metrics:
+    input:
+        code=sources("plot_metrics"),
+        style=STYLE,
+        summaries=["<results>/summary.csv"],
+    output:
+        pdf=of_statistics("<results>/figures/{domain}.metrics.{group}.STATISTIC.pdf"),
+        png=report_statistics(
+            "<results>/figures/{domain}.metrics.{group}.STATISTIC.png",
+            "{group} models by every metric",
+        ),
+        table=of_statistics("<results>/figures/{domain}.metrics.{group}.STATISTIC.csv"),
+    log:
+        "<logs>/plot_metrics/{domain}.{group}.log",
+    benchmark:
+        "<timings>/plot_metrics/{domain}.{group}.tsv"
+    wildcard_constraints:
+        group=one_of(COMPARING.groups),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+        models=lambda wildcards: COMPARING.groups[wildcards.group],
+        references="",
+        figures=drawn_statistics,
+    shell:
+        "python {input.code[0]:q} --summary {input.summaries} --domain {wildcards.domain:q}"
+        " --models {params.models:q} {params.references} --title {params.title:q}"
+        " --settings {params.settings:q} {params.figures} --log {log:q}"
+
+
+use rule plot_metrics as plot_adapted with:
+    output:
+        pdf=of_statistics("<results>/figures/{domain}.adapted.{base}.STATISTIC.pdf"),
+        png=report_statistics(
+            "<results>/figures/{domain}.adapted.{base}.STATISTIC.png",
+            "adapted {base} by every metric",
+        ),
+        table=of_statistics("<results>/figures/{domain}.adapted.{base}.STATISTIC.csv"),
+    log:
+        "<logs>/plot_adapted/{domain}.{base}.log",
+    benchmark:
+        "<timings>/plot_adapted/{domain}.{base}.tsv"
+    wildcard_constraints:
+        base=one_of(OUTPUTS.studies.families),
+    params:
+        models=lambda wildcards: OUTPUTS.studies.families[wildcards.base],
+
+
+rule plot_chat_models:
+    input:
+        code=sources("plot_chat_models"),
+        style=STYLE,
+        comparisons="<results>/comparisons.csv",
+    output:
+        pdf="<results>/figures/chat-models.pdf",
+        png=report(
+            "<results>/figures/chat-models.png",
+            caption="../report/chat-models.rst",
+            category="Models",
+            labels={"figure": "chat models less their bases"},
+        ),
+        table="<results>/figures/chat-models.csv",
+    log:
+        "<logs>/plot_chat_models.log",
+    benchmark:
+        "<timings>/plot_chat_models.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        pairs=repeat_option("pair", COMPARING.chat_pairs),
+        titles=repeat_option("title", COMPARING.titles),
+    shell:
+        "python {input.code[0]:q} --comparisons {input.comparisons} {params.pairs} {params.titles}"
+        " --settings {params.settings:q} --output {output.pdf} --png {output.png} --table {output.table}"
+        " --log {log}"
+
+
+rule plot_sizes:
+    input:
+        code=sources("plot_sizes"),
+        style=STYLE,
+        summary="<results>/summary.csv",
+    output:
+        pdf="<results>/figures/{domain}.sizes.pdf",
+        png=report(
+            "<results>/figures/{domain}.sizes.png",
+            caption="../report/sizes.rst",
+            category="Models",
+            labels={"figure": "models by size", "domain": "{domain}"},
+        ),
+        table="<results>/figures/{domain}.sizes.csv",
+    log:
+        "<logs>/plot_sizes/{domain}.log",
+    benchmark:
+        "<timings>/plot_sizes/{domain}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        title=title,
+        models=repeat_option("model", COMPARING.sizes),
+    shell:
+        "python {input.code[0]:q} --summary {input.summary} --domain {wildcards.domain:q}"
+        " --title {params.title:q} {params.models} --settings {params.settings:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from fathom.config.scoring import Summary
 from fathom.config.section import Section
 from fathom.config.tuning import Limits, Task
 from fathom.errors import InputError
@@ -17,6 +18,7 @@ from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.files import hash_text, read_json_lines, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.scoring.overlap import read_flagged
 from fathom.tuning.examples import limit_examples, make_completions, make_questions, make_texts
 from fathom.tuning.harness import describe_task, load_task, make_examples
 
@@ -26,13 +28,15 @@ class Settings(Section):
 
     task: Task
     limits: Limits = Limits()
+    summary: Summary = Summary()
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Make, limit, count and write examples."""
     settings = read_settings(arguments.settings, Settings)
     made, origin = read_examples(settings.task, arguments.source)
-    examples, left = limit_examples(made, settings.limits)
+    kept = leave_out(made, arguments.overlap, settings) if arguments.overlap else made
+    examples, left = limit_examples(kept, settings.limits)
     counts = {split: examples.filter(pl.col("split") == split).height for split in ("train", "valid", "test")}
     log.info("%s: %s", arguments.name, ", ".join(f"{count:,} to {split}" for split, count in counts.items()))
     write_table(arguments.output, examples, EXAMPLES)
@@ -43,8 +47,17 @@ def main(arguments: argparse.Namespace) -> None:
         "validation": "own part" if "valid" in set(made["split"]) else "share of the training part",
         **counts,
         **left,
+        "in_training_text": len(made) - len(kept),
     }
     write_json(arguments.report, report)
+
+
+def leave_out(made: pl.DataFrame, overlap: str, settings: Settings) -> pl.DataFrame:
+    """Return the examples without the pairs that stand in training text."""
+    benchmark = (str(settings.task.domain), settings.task.variant, overlap)
+    for flagged in read_flagged([benchmark], settings.summary).values():
+        made = made.filter(~pl.col("example_id").is_in(flagged.implode()))
+    return made
 
 
 def read_examples(task: Task, source: Path | None) -> tuple[pl.DataFrame, str]:
@@ -76,6 +89,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--name", required=True, help="name of the task")
     parser.add_argument("--source", type=Path, help="pairs or texts (parquet); none for a harness task")
+    parser.add_argument("--overlap", help="pairs that stand in training text and are left out (parquet)")
     parser.add_argument("--output", type=Path, required=True, help="examples (parquet)")
     parser.add_argument("--report", type=Path, required=True, help="counts (JSON)")
     add_settings(parser, Settings)

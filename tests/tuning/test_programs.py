@@ -12,7 +12,7 @@ from safetensors import safe_open
 from tests.programs import TUNING, find_program, find_python
 from tests.tuning.conftest import COMPLETION, LORA
 
-from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
 from fathom.io.files import hash_file, read_delimited, read_json
 from fathom.io.tables import read_table, write_table
@@ -37,6 +37,12 @@ def run(program: str, *arguments: object) -> None:
 
 def prepare(pairs: pl.DataFrame, folder: Path, name: str, task: dict) -> Path:
     write_table(folder / "pairs.parquet", pairs, PAIRS)
+    flags = {
+        "pair_id": pairs["pair_id"],
+        "sentence": False,
+        "ending": pl.Series([True] + [False] * (len(pairs) - 1)),
+    }
+    write_table(folder / "overlap.parquet", pl.DataFrame(flags), OVERLAP)
     settings = json.dumps({"task": task})
     run(
         "prepare_task",
@@ -44,6 +50,8 @@ def prepare(pairs: pl.DataFrame, folder: Path, name: str, task: dict) -> Path:
         name,
         "--source",
         folder / "pairs.parquet",
+        "--overlap",
+        folder / "overlap.parquet",
         "--settings",
         settings,
         "--output",
@@ -51,6 +59,9 @@ def prepare(pairs: pl.DataFrame, folder: Path, name: str, task: dict) -> Path:
         "--report",
         folder / f"{name}.json",
     )
+    names = set(read_table(folder / f"{name}.parquet", EXAMPLES)["example_id"])
+    assert names and pairs["pair_id"][0] not in names
+    assert read_json(folder / f"{name}.json")["in_training_text"] == 1
     return folder / f"{name}.parquet"
 
 

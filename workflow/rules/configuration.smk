@@ -214,6 +214,14 @@ def find_task_source(name):
     return outside(file) if file else OUTPUTS.find_task_source(name)
 
 
+def find_task_overlap(name):
+    """Return which of a task's pairs stand in training text; nothing for a task that is not made of pairs."""
+    task = INPUTS.tasks[name]
+    made = task.kind not in ("text", "harness") and not task.file
+    known = made and (task.domain, task.variant) in OUTPUTS.overlapping
+    return OUTPUTS.studies.name_overlap(task.domain, task.variant) if known else []
+
+
 def documents_of_slice(wildcards):
     """Return the documents of the part that a slice belongs to."""
     return f"{RESULTS}/corpus/documents/{INPUTS.slices[wildcards.slice].part}.parquet"

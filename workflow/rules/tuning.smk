@@ -10,6 +10,7 @@ rule prepare_task:
     input:
         code=sources("prepare_task"),
         source=lambda wildcards: find_task_source(wildcards.task),
+        overlap=lambda wildcards: find_task_overlap(wildcards.task),
     output:
         examples="<results>/tuning/examples/{task}.parquet",
         report="<results>/tuning/examples/{task}.json",
@@ -29,8 +30,11 @@ rule prepare_task:
         runtime=grow(60),
     params:
         settings=lambda wildcards: settings.of_task(wildcards.task),
+        overlap=lambda wildcards, input: (
+            f"--overlap {input.overlap}" if input.overlap else ""
+        ),
     shell:
-        "python {input.code[0]:q} --name {wildcards.task:q} --source {input.source:q}"
+        "python {input.code[0]:q} --name {wildcards.task:q} --source {input.source:q} {params.overlap}"
         " --settings {params.settings:q} --output {output.examples:q} --report {output.report:q}"
         " --log {log:q}"
 

@@ -174,7 +174,8 @@ class Settings:
     def of_task(self, name: str) -> str:
         """Return what the examples of a task depend on."""
         limits = self._config.train_before_test.limits.model_dump(mode="json")
-        return dump_json({"task": self._dump_task(name), "limits": limits})
+        summary = {"overlap": self._config.summary.overlap}
+        return dump_json({"task": self._dump_task(name), "limits": limits, "summary": summary})
 
     def of_tuning(self, name: str) -> str:
         """Return what the tuning for a task depends on."""

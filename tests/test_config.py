@@ -31,8 +31,8 @@ def test_the_smallest_configuration():
     assert config.corpus.folds.adapt_train == 0.3
 
 
-_QUESTIONS = _ROOT / "config" / "questions"
-_FILES = [file for file in sorted((_ROOT / "config").rglob("*.yaml")) if _QUESTIONS not in file.parents]
+_OTHERS = {_ROOT / "config" / "questions", _ROOT / "config" / "choices"}  # files that configurations name
+_FILES = [file for file in sorted((_ROOT / "config").rglob("*.yaml")) if not _OTHERS & {*file.parents}]
 
 
 @pytest.mark.parametrize("file", _FILES, ids=lambda file: file.name)

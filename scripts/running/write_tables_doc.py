@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
-from fathom.io.contracts import benchmark, corpus, coverage, layers, questions, ranking, scoring
+from fathom.io.contracts import answering, benchmark, corpus, coverage, layers, questions, ranking, scoring
 from fathom.io.contracts.column import Contract
 from fathom.io.files import write_text
 from fathom.running.program import run_program
@@ -28,7 +28,7 @@ when it is written: columns, types and values. Numbers are finite unless `or NaN
 
 def find_contracts() -> Iterator[tuple[str, Contract, str]]:
     """Yield each contract with its name and its docstring in the source."""
-    for room in (corpus, benchmark, coverage, questions, scoring, layers, ranking):
+    for room in (corpus, benchmark, coverage, questions, answering, scoring, layers, ranking):
         body = ast.parse(inspect.getsource(room)).body
         for node, following in itertools.pairwise(body):
             named = isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)

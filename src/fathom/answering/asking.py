@@ -59,7 +59,13 @@ def ask_items(
             rows.append(
                 (item.item_id, way, chosen, is_right, logs, text, len(read.prompt.examples), read.cut)
             )
-    return pl.DataFrame(rows, _SCHEMA, orient="row")
+    columns = zip(*rows, strict=True) if rows else [[] for _ in _SCHEMA]
+    return pl.DataFrame(
+        [
+            pl.Series(name, list(values), kind)
+            for (name, kind), values in zip(_SCHEMA.items(), columns, strict=True)
+        ]
+    )
 
 
 Answer = tuple[int, list[float], str]

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from pydantic_core import PydanticCustomError
 
 from fathom.config.benchmark import Embedding, Keywords, Matches, Pairs, Sentences, Vocabulary
+from fathom.config.choices import Choices
 from fathom.config.claims import Claims, list_conditions
 from fathom.config.corpus import Corpus, Domain
 from fathom.config.coverage import Coverage
@@ -40,6 +41,7 @@ class Config(Section):
     ranking: Ranking = Ranking()
     train_before_test: TrainBeforeTest = TrainBeforeTest()
     coverage: Coverage = Coverage()
+    choices: Choices = Choices()
     corpus: Corpus = Corpus()
     domains: dict[Name, Domain] = Field(
         {}, validate_default=True, description="see [domains](#domainsname); needed unless `scores` is given"
@@ -178,6 +180,10 @@ class Config(Section):
                 _require(task.domain, known, f"train_before_test.tasks.{name}.domain", what)
         for name in self.train_before_test.models:
             _require(name, scored, "train_before_test.models", "scored model")
+        for place, name in enumerate(self.choices.models):
+            _require(name, scored, f"choices.models.{place}", "scored model")
+        if self.choices.questions and not self.models.scored:
+            raise ValueError("choices.questions: there is no model to ask; name some in models.score")
         return self
 
     @model_validator(mode="after")
@@ -222,6 +228,11 @@ class Config(Section):
         return self.models.path_ends | {name: other for name, other in against if {name, other} <= measured}
 
     @property
+    def asked_models(self) -> list[str]:
+        """Models that are asked multiple-choice questions; none without questions."""
+        return (self.choices.models or self.models.scored) if self.choices.questions else []
+
+    @property
     def layer_models(self) -> list[str]:
         """Models that are measured layer by layer, and those that they are compared with."""
         chosen = self.layers.models or self.models.only or self.models.every
@@ -252,9 +263,10 @@ class Config(Section):
 
 
 def _needs_no_domain(info: ValidationInfo) -> bool:
-    """Return True if a configuration tunes models for tasks, or asks questions about tables."""
+    """Return True if a configuration tunes models for tasks, or has questions of its own."""
     tasks = "train_before_test" in info.data and info.data["train_before_test"].tasks
-    return bool(tasks or ("coverage" in info.data and info.data["coverage"].questions))
+    sections = [info.data[name] for name in ("coverage", "choices") if name in info.data]
+    return bool(tasks or any(section.questions for section in sections))
 
 
 def _names_tables(info: ValidationInfo) -> bool:

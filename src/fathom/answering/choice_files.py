@@ -1,0 +1,195 @@
+"""Files of multiple-choice questions as MMLU has them: CSV of a folder, parquet of the hub [MMLU].
+
+`NAME_dev.csv` holds the examples, `NAME_test.csv` the questions, without a header: question, four options,
+letter of the right one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fathom.answering.items import LETTERS, Item
+from fathom.benchmark.reference import read_plain_text
+from fathom.errors import InputError
+from fathom.io.csv_records import scan_csv
+from fathom.io.files import hash_text
+from fathom.running.program import log
+
+OPTIONS = 4
+"""Options of a question, as in MMLU."""
+
+SPLITS = {"dev": "examples", "test": "questions"}
+"""Parts of a set by their names in files, and what they hold."""
+
+_COLUMNS = "question, A, B, C, D, answer"
+_HUB_COLUMNS = ("question", "choices", "answer")
+_SCHEMA: dict[str, Any] = {
+    "item_id": pl.String,
+    "split": pl.String,
+    "question": pl.String,
+    "options": pl.List(pl.String),
+    "right": pl.Int32,
+}
+Row = tuple[str, list[str], int]
+
+
+def read_choice_folder(folder: Path | str, name: str) -> pl.DataFrame:
+    """Read the questions and examples of a set from its CSV files.
+
+    Parameters
+    ----------
+    folder : Path or str
+        With `{name}_dev.csv` and `{name}_test.csv`.
+    name : str
+
+    Returns
+    -------
+    DataFrame
+        Under contract CHOICE_QUESTIONS, examples first, each part in the order of its file.
+
+    Raises
+    ------
+    InputError
+        If a file is missing, a line has other columns than six, an answer is missing or is no letter of an
+        option, a text is empty, or no question is left.
+    """
+    parts = {}
+    for split in SPLITS:
+        path = Path(folder, f"{name}_{split}.csv")
+        if not path.is_file():
+            raise InputError(
+                "there is no such file",
+                str(path),
+                f"a set needs {' and '.join(f'{name}_{each}.csv' for each in SPLITS)}",
+            )
+        parts[split] = list(_scan(path))
+    return make_choice_table(parts, f"{Path(folder) / name}")
+
+
+def make_choice_table(parts: Mapping[str, Sequence[tuple[str, Row]]], where: str) -> pl.DataFrame:
+    """Return the questions of a set as a table; each comes with the place that messages name.
+
+    A question that stands twice in a part is asked once, and one whose right option stands twice is left out;
+    the log names both.
+
+    Parameters
+    ----------
+    parts : mapping of str to sequence of (str, Row)
+        By split: the place of each question, its text, options and the place of the right one.
+    where : str
+        Name of the set, for messages.
+    """
+    rows = []
+    for split, found in parts.items():
+        seen: set[str] = set()
+        for place, (question, options, right) in found:
+            name = hash_text(question, *options)[:16]
+            if name in seen or options.count(options[right]) > 1:
+                what = "the question stands twice" if name in seen else "the right option stands twice"
+                log.info("%s: left out, %s", place, what)
+                continue
+            seen.add(name)
+            rows.append((name, split, question, options, right))
+        if split == "test" and not seen:
+            raise InputError("there are no questions", f"{where}, {split}", f"columns: {_COLUMNS}")
+    return pl.DataFrame(rows, _SCHEMA, orient="row")
+
+
+def make_items(table: pl.DataFrame, subject: str, shots: int, where: str) -> list[Item]:
+    """Return the questions of a set, each with the first examples before it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Under contract CHOICE_QUESTIONS.
+    subject : str
+    shots : int
+        Number of examples.
+    where : str
+        Name of the set, for messages.
+
+    Raises
+    ------
+    InputError
+        If there are fewer examples.
+    """
+    by_split: dict[str, list[Item]] = {split: [] for split in SPLITS}
+    for name, split, question, options, right in table.iter_rows():
+        by_split[split].append(Item(name, question, tuple(options), (right,), subject=subject))
+    if len(by_split["dev"]) < shots:
+        raise InputError(
+            f"{len(by_split['dev'])} examples, and choices.shots = {shots}",
+            where,
+            "add examples, or lower choices.shots",
+        )
+    return [item._replace(examples=tuple(by_split["dev"][:shots])) for item in by_split["test"]]
+
+
+def _scan(path: Path) -> Iterator[tuple[str, Row]]:
+    """Yield the place and the content of each question of a CSV file."""
+    for number, values in scan_csv(read_plain_text(path)):
+        where = f"{path}, line {number}"
+        if isinstance(values, str):
+            raise InputError(
+                values, where, "put texts with quotes or commas in quotes, and double quotes in them"
+            )
+        if not values or (
+            number == 1 and values[-1].strip().casefold() == "answer"
+        ):  # a header, where there is one
+            continue
+        if len(values) != OPTIONS + 2:
+            count = len(values) - 2
+            what = (
+                f"{count} options"
+                if count > 0 and values[-1].strip() in LETTERS
+                else f"{len(values)} columns"
+            )
+            raise InputError(f"{what}, questions have {OPTIONS} options", where, f"columns: {_COLUMNS}")
+        answer = values[-1].strip()
+        if not answer:
+            raise InputError("the answer is missing", where, f"columns: {_COLUMNS}")
+        if answer not in LETTERS[:OPTIONS]:
+            raise InputError(
+                f"the answer is {answer!r:.40}, no letter from A to {LETTERS[OPTIONS - 1]}",
+                where,
+                f"columns: {_COLUMNS}",
+            )
+        yield where, _check(values[0], values[1:-1], LETTERS.index(answer), where)
+
+
+def read_choice_rows(rows: Iterable[dict[str, Any]], where: str) -> Iterator[tuple[str, Row]]:
+    """Yield the place and the content of each question of a data set with the columns of `cais/mmlu`.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or of another kind, or a question is not sound, see :func:`read_choice_folder`.
+    """
+    for number, row in enumerate(rows, start=1):
+        place = f"{where}, row {number}"
+        missing = [name for name in _HUB_COLUMNS if name not in row]
+        if missing:
+            raise InputError(
+                f"missing columns: {', '.join(missing)}", place, f"needed: {', '.join(_HUB_COLUMNS)}"
+            )
+        options, answer = row["choices"], row["answer"]
+        if not isinstance(options, list) or len(options) != OPTIONS:
+            raise InputError(f"choices are {options!r:.60}, questions have {OPTIONS} options", place)
+        if not isinstance(answer, int) or isinstance(answer, bool) or not 0 <= answer < OPTIONS:
+            raise InputError(f"the answer is {answer!r:.40}, no number from 0 to {OPTIONS - 1}", place)
+        yield place, _check(str(row["question"] or ""), [str(each or "") for each in options], answer, place)
+
+
+def _check(question: str, options: Sequence[str], right: int, where: str) -> Row:
+    """Return a question without blanks around its texts; raise `InputError` if one is empty."""
+    texts = [text.strip() for text in (question, *options)]
+    if not all(texts):
+        place = texts.index("")
+        raise InputError(
+            "the question is empty" if not place else f"option {LETTERS[place - 1]} is empty",
+            where,
+            "fill it in",
+        )
+    return texts[0], texts[1:], right

@@ -1,0 +1,121 @@
+"""Settings of multiple-choice questions: files, examples, how they are asked [RawCorpora, App. A.7]."""
+
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from fathom.config.section import Name, Positive, Section, Text, check_case
+
+Study = Literal["examples", "options", "styles"]
+"""What is varied: the order of options in the examples, or in the questions, or the style of the prompt."""
+
+STANDARD = "standard"
+"""The style that others are compared with."""
+
+
+class ChoiceSet(Section):
+    """A set of multiple-choice questions: files like MMLU's, of a folder or of the Hugging Face hub."""
+
+    folder: Text | None = Field(
+        None,
+        description="folder with `NAME_test.csv` and `NAME_dev.csv`: question, options, letter",
+    )
+    hub: Text | None = Field(
+        None, description="in place of `folder`: a data set of the hub with subsets like those of `cais/mmlu`"
+    )
+    revision: Text | None = Field(None, description="commit of the data set (needed with `hub`)")
+    subject: Text | None = Field(
+        None, description="what the prompts say that the questions are about; default: NAME with blanks"
+    )
+
+    @model_validator(mode="after")
+    def _need_one_source(self) -> Self:
+        if (self.folder is None) == (self.hub is None):
+            raise ValueError("give either folder or hub")
+        if (self.hub is None) != (self.revision is None):
+            raise ValueError("revision belongs to hub: a commit of the data set")
+        return self
+
+
+class Choices(Section):
+    """Multiple-choice questions, asked in several ways [RawCorpora, Sec. 3.1, App. A.7]."""
+
+    questions: dict[Name, ChoiceSet] = Field(
+        {},
+        description="sets of questions, see [choices.questions](#choicesquestionsname); NAME as in its files",
+    )
+    models: list[Text] = Field(
+        [],
+        description="scored models that are asked; default: all; `NAME@chat` inside its chat template",
+    )
+    shots: int = Field(5, ge=0, description="examples before a question outside a chat, as many as fit")
+    studies: list[Study] = Field(
+        ["examples"], description="what is varied outside a chat: examples, options, styles"
+    )
+    chat_studies: list[Study] = Field(
+        ["options", "styles"],
+        description="what is varied in a chat, where no examples are shown: options, styles",
+    )
+    shuffles: Positive = Field(3, description="times that options, of examples or of questions, are shuffled")
+    orders: bool = Field(
+        True,
+        description="ask each question with its options in all cyclic orders",
+    )
+    ways: list[Literal["letter", "text"]] = Field(
+        ["letter", "text"],
+        min_length=1,
+        description="how answers are found: letter, the most likely; text, the one that a model writes",
+    )
+    styles: Text = Field(
+        "config/choices/styles.yaml",
+        description="YAML file of styles; the others are compared with `standard`",
+    )
+    seed: int = Field(0, description="for the shuffles")
+
+    @field_validator("questions")
+    @classmethod
+    def _differ(cls, value: dict[str, ChoiceSet]) -> dict[str, ChoiceSet]:
+        check_case(value, "choices.questions")
+        return value
+
+    @field_validator("chat_studies")
+    @classmethod
+    def _show_no_examples(cls, value: list[Study]) -> list[Study]:
+        if "examples" in value:
+            raise ValueError("no examples are shown in a chat; options, styles")
+        return value
+
+    @field_validator("models", "studies", "chat_studies", "ways")
+    @classmethod
+    def _name_once(cls, value: list[str]) -> list[str]:
+        twice = sorted({each for each in value if value.count(each) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(twice)} is named twice")
+        return value
+
+
+class ChoiceStyle(Section):
+    """A style of asking: `{question}` stands for question and options, `{subject}` for its subject."""
+
+    system: str = Field("", description="system message; outside a chat, the first paragraph")
+    user: Text = Field(description="message of the user")
+
+    @field_validator("user")
+    @classmethod
+    def _ask(cls, value: str) -> str:
+        if value.count("{question}") != 1:
+            raise ValueError("{question} must stand in it once")
+        return value
+
+
+class ChoiceStyles(Section):
+    """A file of styles."""
+
+    styles: dict[Name, ChoiceStyle]
+
+    @field_validator("styles")
+    @classmethod
+    def _need_standard(cls, value: dict[str, ChoiceStyle]) -> dict[str, ChoiceStyle]:
+        if STANDARD not in value:
+            raise ValueError(f"there is no style {STANDARD!r}, which the others are compared with")
+        return value

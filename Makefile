@@ -3,7 +3,7 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 
-.PHONY: help demo test cluster lint docs perf gpu-check clean
+.PHONY: help demo test cluster lint docs site dist perf gpu-check clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 18
@@ -37,6 +37,25 @@ docs: .venv/installed ## regenerate the schema, the tables of keys and columns, 
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot
 
+# asks the network for nothing; a broken link, a wrong anchor and a page that no menu has end it
+site: build/site-venv/installed ## the documentation as a site, in build/site
+	NO_MKDOCS_2_WARNING=1 build/site-venv/bin/mkdocs build --strict --quiet
+	@echo "Open build/site/index.html in a browser."
+
+build/site-venv/installed: docs/site/requirements.lock
+	$(PYTHON) -m venv build/site-venv
+	build/site-venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+dist: .venv/installed ## wheel and sdist in build/dist; installed and tried in an environment of their own
+	rm -rf build/dist build/dist-venv
+	$(PYTHON) -m venv build/dist-venv
+	build/dist-venv/bin/python -m pip install --quiet --disable-pip-version-check build==1.6.1
+	build/dist-venv/bin/python -m build --outdir build/dist > build/dist.log
+	build/dist-venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps build/dist/*.whl
+	@PYTHONPATH="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+	  build/dist-venv/bin/python tests/check_installed.py build/dist
+
 # on the texts, pairs and models of `make demo`; a quarter of an hour or more
 perf: export OMP_NUM_THREADS = 1
 perf: .venv/installed ## measure speed against peers and limits
@@ -59,8 +78,8 @@ perf: .venv/installed ## measure speed against peers and limits
 gpu-check: ## check a GPU: ranks, memory, resuming, speed; ten minutes, nothing is downloaded
 	PYTHONPATH=src $(PYTHON) -m fathom.commands check-gpu
 
-clean: ## remove .venv and results/demo
-	rm -rf .venv results/demo
+clean: ## remove .venv, build and results/demo
+	rm -rf .venv build results/demo
 
 .venv/installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'

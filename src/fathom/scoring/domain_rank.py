@@ -241,13 +241,16 @@ class DomainRankCallback:
 
     Parameters
     ----------
-    pairs, every, count, patience, min_change, add_bos
-        See :class:`DomainRank`. With `patience`, training stops once the domain rank is flat.
+    pairs : DataFrame, list of dict or path
+        See :class:`DomainRank`.
     tokenizer : transformers tokenizer, optional
         By default the Trainer's `processing_class`.
     log : callable, optional
         Takes the numbers of a measurement; `trainer.log` also sends them where the Trainer reports to. By
         default they are added to `trainer.state.log_history`.
+    **options
+        `every`, `count`, `patience`, `min_change` and `add_bos` of :class:`DomainRank`. With `patience`,
+        training stops once the domain rank is flat.
 
     Attributes
     ----------

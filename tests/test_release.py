@@ -1,0 +1,95 @@
+"""What is released: the wheel's data, one version, a lock that pins all, and the container's recipe."""
+
+import re
+import subprocess
+import tomllib
+from itertools import chain
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+_ROOT = Path(__file__).resolve().parents[1]
+_PROJECT = tomllib.loads((_ROOT / "pyproject.toml").read_text())
+_PACKAGE = _ROOT / "src" / "fathom"
+_RECIPE = _ROOT / "container" / "fathom.def"
+_LOCKS = (_ROOT / "requirements.lock", _ROOT / "docs" / "site" / "requirements.lock")
+
+
+def _normalize(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _read_lock(lock: Path) -> dict[str, Version]:
+    pins = dict(line.split("==") for line in lock.read_text().splitlines() if not line.startswith("#"))
+    return {name: Version(version) for name, version in pins.items()}
+
+
+def test_the_wheel_holds_every_file_of_the_package():
+    patterns = _PROJECT["tool"]["setuptools"]["package-data"]["fathom"]
+    shipped = {path for pattern in patterns for path in _PACKAGE.glob(pattern)}
+    data = {path for path in _PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert data - {path for path in data if path.suffix in {".py", ".pyc"}} == shipped
+    folders = {path.parent for path in data if path.suffix == ".py"}
+    assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
+    names = {path.name for path in shipped}
+    assert {"py.typed", "fathom.mplstyle"} <= names
+    assert any("licen" in name.lower() for name in names), "licences of the page's libraries"
+
+
+def test_one_version_everywhere():
+    citation = yaml.safe_load((_ROOT / "CITATION.cff").read_text())
+    version = _PROJECT["project"]["version"]
+    assert citation["version"] == version
+    changes = re.findall(r"^## (.*)$", (_ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert changes[0] == "Unreleased"
+    assert changes[1].split()[0] == version
+    assert {"cff-version", "title", "message", "authors", "license"} <= set(citation)
+    assert citation["license"] == _PROJECT["project"]["license"]
+
+
+@pytest.mark.parametrize("lock", _LOCKS, ids=lambda path: str(path.relative_to(_ROOT)))
+def test_locks_pin_every_package_once(lock):
+    lines = lock.read_text().splitlines()
+    names = [_normalize(line.split("==")[0]) for line in lines if not line.startswith("#")]
+    assert len(names) > 20
+    assert names == sorted(set(names)) == list(_read_lock(lock))
+
+
+def test_the_lock_satisfies_what_the_package_asks_for():
+    pins = _read_lock(_LOCKS[0])
+    project = _PROJECT["project"]
+    asked = chain(project["dependencies"], *project["optional-dependencies"].values())
+    for requirement in map(Requirement, asked):
+        assert requirement.specifier.contains(pins[_normalize(requirement.name)]), requirement
+
+
+def _read_recipe() -> tuple[dict[str, str], dict[str, str]]:
+    """Return the header and the sections of the container's recipe."""
+    head, *parts = re.split(r"^%(\w+)\n", _RECIPE.read_text(), flags=re.MULTILINE)
+    header = dict(line.split(": ", 1) for line in head.splitlines() if line and not line.startswith("#"))
+    return header, dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def test_the_container_copies_what_the_workflow_needs():
+    header, sections = _read_recipe()
+    assert header["Bootstrap"] == "docker"
+    minor = re.fullmatch(r"python:(3\.\d+)-slim-\w+", header["From"])
+    assert minor
+    assert Version(minor[1]) in Requirement(f"x{_PROJECT['project']['requires-python']}").specifier
+    copied = dict(line.split() for line in sections["files"].splitlines() if line.strip())
+    assert all((_ROOT / source).exists() for source in copied)
+    assert {place.removeprefix("/opt/fathom/") for place in copied.values()} == set(copied)
+    assert {"src", "scripts", "workflow", "config", "envs", "requirements.lock"} <= set(copied)
+    shell = sections["post"] + sections["runscript"] + sections["test"]
+    for place in re.findall(r"/opt/fathom/([\w./-]+)", shell):
+        assert (_ROOT / place).exists(), place
+
+
+@pytest.mark.parametrize("section", ["post", "environment", "runscript", "test"])
+def test_the_shell_of_the_container_is_valid(section):
+    _, sections = _read_recipe()
+    done = subprocess.run(["sh", "-n"], input=sections[section], text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr

@@ -95,6 +95,7 @@ def test_every_file_is_valid(file):
         ({"ranking": {"conditions": [{"name": "a", "file": "b"}] * 2}}, ["conditions: duplicate name a"]),
         ({"ranking": {"benchmarks": {"a": {"titel": "A"}}}}, ["benchmarks.a.titel, did you mean title?"]),
         ({"reference": {"lwa": "x.csv"}}, ["reference: there is no domain with", "did you mean law?"]),
+        ({"other_references": {"law": {"a": "x.csv"}}}, ["no domain with a reference 'law'"]),
         ({"domains": {"a": {"categories": ["a"], "benchmark": False}}}, ["nothing to build"]),
         ({"coverage": {"expand": ["lwa"]}}, ["coverage.expand.0: there is no domain", "mean law?"]),
         ({"coverage": {"bandwidth": 0}}, ["coverage.bandwidth", "greater than 0", "'scott'"]),

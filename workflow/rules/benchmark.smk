@@ -302,3 +302,29 @@ rule import_reference:
     shell:
         "python {input.code[0]:q} --input {input.entries:q} --title {params.title:q}"
         " --output {params.folder:q} --log {log:q}"
+
+
+use rule import_reference as import_other_reference with:
+    input:
+        code=sources("import_reference"),
+        entries=lambda wildcards: outside(
+            OUTPUTS.studies.other_references[wildcards.domain, wildcards.variant]
+        ),
+    output:
+        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
+        lines="<results>/{domain}/benchmark/{variant}/pairs.jsonl",
+        report="<results>/{domain}/benchmark/{variant}/pairs.json",
+        card=report(
+            "<results>/{domain}/benchmark/{variant}/README.md",
+            caption="../report/reference.rst",
+            category="Benchmark",
+            subcategory="{domain}",
+            labels={"table": "card", "variant": "{variant}"},
+        ),
+    log:
+        "<logs>/import_reference/{domain}.{variant}.log",
+    benchmark:
+        "<timings>/import_reference/{domain}.{variant}.tsv"
+    wildcard_constraints:
+        domain=one_of(CONFIG.other_references),
+        variant=one_of(OTHERS),

@@ -1,8 +1,8 @@
 """Figures of compared models, from finished tables only.
 
-In:  <results>/{summary,comparisons}.csv
-Out: <results>/figures/{domain}.metrics.{group}.{statistic}.{pdf,png,csv}, {domain}.adapted.{base}.{statistic}.{pdf,png,csv},
-     chat-models.{pdf,png,csv}, {domain}.sizes.{pdf,png,csv}
+In:  <results>/{summary,references,comparisons}.csv
+Out: <results>/figures/{domain}.{metrics,references}.{group}.{statistic}.{pdf,png,csv},
+     {domain}.adapted.{base}.{statistic}.{pdf,png,csv}, chat-models.{pdf,png,csv}, {domain}.sizes.{pdf,png,csv}
 """
 
 
@@ -59,6 +59,30 @@ use rule plot_metrics as plot_adapted with:
         base=one_of(OUTPUTS.studies.families),
     params:
         models=lambda wildcards: OUTPUTS.studies.families[wildcards.base],
+
+
+use rule plot_metrics as plot_references with:
+    input:
+        code=sources("plot_metrics"),
+        style=STYLE,
+        summaries=["<results>/summary.csv", "<results>/references.csv"],
+    output:
+        pdf=of_statistics("<results>/figures/{domain}.references.{group}.STATISTIC.pdf"),
+        png=report_statistics(
+            "<results>/figures/{domain}.references.{group}.STATISTIC.png",
+            "references by {group} models",
+        ),
+        table=of_statistics(
+            "<results>/figures/{domain}.references.{group}.STATISTIC.csv"
+        ),
+    log:
+        "<logs>/plot_references/{domain}.{group}.log",
+    benchmark:
+        "<timings>/plot_references/{domain}.{group}.tsv"
+    params:
+        references=lambda wildcards: repeat_option(
+            "reference", OUTPUTS.studies.name_references(wildcards.domain)
+        ),
 
 
 rule plot_chat_models:

@@ -156,6 +156,9 @@ TOKENS = {
 }
 settings = Settings(CONFIG)
 
+# variants of references beyond the first
+OTHERS = {variant for _, variant in OUTPUTS.studies.other_references}
+
 
 def find_needs():
     """Return what jobs that load models ask for; stop if a model fits no GPUs that the profile names."""
@@ -364,6 +367,6 @@ def finished_before(wildcards):
 
 wildcard_constraints:
     domain=one_of(CONFIG.domains),
-    variant=one_of([*VARIANTS, REFERENCE, UNUSED, CLOZES]),
+    variant=one_of([*VARIANTS, REFERENCE, *OTHERS, UNUSED, CLOZES]),
     part=one_of(INPUTS.parts),
     slice=one_of(INPUTS.slices),

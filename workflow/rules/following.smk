@@ -84,19 +84,15 @@ rule compare_controls:
         " --contrasts {output.contrasts} --log {log}"
 
 
-CLAIMED = OUTPUTS.studies.name_claimed(
-    OUTPUTS.scored_benchmarks, OUTPUTS.followed_models
-)
+CLAIMED_ON = [*OUTPUTS.benchmarks, *OUTPUTS.studies.references]
+CLAIMED = OUTPUTS.studies.name_claimed(CLAIMED_ON, OUTPUTS.followed_models)
 
 
 rule judge_claims:
     input:
         code=sources("judge_claims"),
         scores=list(CLAIMED.values()),
-        overlap=[
-            OUTPUTS.studies.name_overlap(*benchmark)
-            for benchmark in OUTPUTS.scored_benchmarks
-        ],
+        overlap=[OUTPUTS.studies.name_overlap(*benchmark) for benchmark in CLAIMED_ON],
         perplexity=FOLLOWED["perplexity"],
         attribute_rates=FOLLOWED["attribute_rates"],
     output:
@@ -121,7 +117,7 @@ rule judge_claims:
     params:
         settings=settings.of_claims(),
         scores=options("scores", CLAIMED, "scores"),
-        overlap=options("overlap", OUTPUTS.scored_benchmarks, "overlap"),
+        overlap=options("overlap", CLAIMED_ON, "overlap"),
         perplexity=options("perplexity", OUTPUTS.followed_texts, "perplexity"),
         attribute_rates=options(
             "attribute-rates", OUTPUTS.followed_measures, "attribute_rates"

@@ -3,7 +3,7 @@
 In:  <results>/models/{model}/model.json, <results>/{domain}/benchmark/{variant}/pairs.parquet,
      <results>/corpus/texts/{domain}.parquet, <results>/{domain}/sentences.parquet
 Out: <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet,
-     <results>/{summary,comparisons,groups,correlations,settled}.csv
+     <results>/{summary,references,comparisons,groups,correlations,settled}.csv
 """
 
 # what is scored together: most sentences of TF and TF-IDF are the same; references share none
@@ -12,6 +12,10 @@ TOGETHER = [
     for domain, variant in OUTPUTS.scored_benchmarks
 ]
 HELD_OUT = CONFIG.benchmark_domains if OUTPUTS.held_out else []
+
+OTHERS_OVERLAPPING = (
+    [*OUTPUTS.studies.other_references] if OUTPUTS.texts.list_trained() else []
+)
 
 # with `scoring.until: settled` all models are scored together, and the jobs of each measure the rest
 SETTLED = CONFIG.scoring.until == "settled"
@@ -187,6 +191,31 @@ rule summarize_scores:
         "python {input.code[0]:q} {params.scores} {params.pairs} {params.overlap} {params.perplexity}"
         " {params.attribute_rates} {params.settled} --settings {params.settings:q}"
         " --output {output.summary} --log {log}"
+
+
+# models on references beyond the first, which no other table has
+use rule summarize_scores as summarize_references with:
+    input:
+        code=sources("summarize_scores"),
+        scores=[path for _, path in COMPARING.other_scores],
+        pairs=[
+            f"<results>/{domain}/benchmark/{variant}/pairs.parquet"
+            for domain, variant in OUTPUTS.studies.other_references
+        ],
+        overlap=[OUTPUTS.studies.name_overlap(*each) for each in OTHERS_OVERLAPPING],
+    output:
+        summary="<results>/references.csv",
+    log:
+        "<logs>/summarize_references.log",
+    benchmark:
+        "<timings>/summarize_references.tsv"
+    params:
+        scores=options("scores", [each for each, _ in COMPARING.other_scores], "scores"),
+        pairs=options("pairs", OUTPUTS.studies.other_references, "pairs"),
+        overlap=options("overlap", OTHERS_OVERLAPPING, "overlap"),
+        perplexity="",
+        attribute_rates="",
+        settled="",
 
 
 rule compare_models:

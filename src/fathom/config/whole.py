@@ -67,6 +67,11 @@ class Config(Section):
     reference: dict[Name, Text] = Field(
         {}, description="reference benchmarks by domain: a file (.jsonl or .csv) of category, prompt, target"
     )
+    other_references: dict[Name, dict[Name, Text]] = Field(
+        {},
+        description="more of them by domain and name, which are held against `reference` and drawn; no other"
+        " table has them",
+    )
 
     @field_validator("domains")
     @classmethod
@@ -106,8 +111,7 @@ class Config(Section):
             raise ValueError("dump: corpus.source is arxiv, so a dump folder is needed: --config dump=FOLDER")
         if self.previous == self.run:
             raise ValueError(f"previous = {self.previous!r} is the run itself: give each dump its own run")
-        for name in self.reference:
-            _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
+        self._check_references()
         for place, name in enumerate(self.coverage.expand):
             known = dict.fromkeys(self.benchmark_domains)
             _require(name, known, f"coverage.expand.{place}", "domain with a benchmark")
@@ -124,6 +128,13 @@ class Config(Section):
         if self.domains and not self.benchmark_domains:
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
         return self
+
+    def _check_references(self) -> None:
+        """Raise `ValueError` if references name a domain that has no benchmark, or no first reference."""
+        for name in self.reference:
+            _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
+        for name in self.other_references:
+            _require(name, self.reference, "other_references", "domain with a reference")
 
     def _check_studies(self, texts: dict[str, Any]) -> None:
         """Raise `ValueError` if continual pretraining names a domain that there is not."""
@@ -197,6 +208,8 @@ class Config(Section):
             raise ValueError(
                 f"{key}: models that are followed need all pairs; leave out checkpoints and follow"
             )
+        if self.other_references:
+            raise ValueError(f"{key}: references are compared on all pairs; leave out other_references")
         if self.targets.against:
             raise ValueError(f"{key}: targets are compared on all pairs; leave out targets.against")
         if self.models.on_disk:

@@ -53,6 +53,15 @@ class Comparing:
         return row is not None and row.kind == "chat"
 
     @property
+    def other_scores(self) -> list[tuple[tuple[str, str, str], str]]:
+        """Domain, variant and model, and the table of scores, on references beyond a domain's first one."""
+        places = product(self._outputs.studies.other_references, self._config.models.scored)
+        return [
+            ((*reference, model), f"{self._outputs.results}/{'/scores/'.join(reference)}/{model}.parquet")
+            for reference, model in places
+        ]
+
+    @property
     def chat_pairs(self) -> list[tuple[str, str, str]]:
         """Chat model, its base and their family, for each chat model whose base is scored too."""
         scored, found = self._config.models.scored, []
@@ -113,9 +122,11 @@ class Comparing:
         if not domains:
             return []
         names = ["chat-models"] if self.chat_pairs else []
+        kinds = [(domain, "metrics") for domain in domains]
+        kinds += [(domain, "references") for domain in self._config.other_references]
         names += [
-            f"{domain}.metrics.{group}.{statistic}"
-            for domain, group, statistic in product(domains, self.groups, STATISTICS)
+            f"{domain}.{kind}.{group}.{statistic}"
+            for (domain, kind), group, statistic in product(kinds, self.groups, STATISTICS)
         ]
         if len({parameters for *_, parameters, _ in self.sizes}) >= FEWEST:
             names += [f"{domain}.sizes" for domain in domains]

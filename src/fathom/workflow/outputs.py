@@ -51,8 +51,8 @@ class Outputs:
 
     @property
     def scored_benchmarks(self) -> list[tuple[str, str]]:
-        """Domain and variant of all that one job scores a model on: benchmarks, and references for claims."""
-        return [*self.benchmarks, *self.studies.references]
+        """Domain and variant of all that one job scores a model on: benchmarks, and more references."""
+        return [*self.benchmarks, *self.studies.references, *self.studies.other_references]
 
     @property
     def overlapping(self) -> list[tuple[str, str]]:

@@ -37,6 +37,20 @@ class Studies:
         return list(product(self._config.benchmark_domains, self._config.claims.references))
 
     @property
+    def other_references(self) -> dict[tuple[str, str], str]:
+        """Files of references beyond a domain's first one, by domain and variant."""
+        return {
+            (domain, f"{REFERENCE}-{name}"): file
+            for domain, files in self._config.other_references.items()
+            for name, file in files.items()
+        }
+
+    def name_references(self, domain: str) -> list[tuple[str, str]]:
+        """Return variant and name of every reference of a domain, first the one that all are held against."""
+        others = self._config.other_references.get(domain, {})
+        return [(REFERENCE, REFERENCE), *((f"{REFERENCE}-{name}", name) for name in others)]
+
+    @property
     def families(self) -> dict[str, list[str]]:
         """Models that are drawn together: a base, if it is scored, and the ends of the paths from it."""
         scored, found = self._config.models.scored, dict[str, list[str]]()

@@ -14,11 +14,18 @@ from pydantic import Field
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
-from fathom.io.contracts.scoring import FOLLOWING
+from fathom.io.contracts.scoring import CHECKPOINT_COLUMNS, FOLLOWING
+from fathom.io.files import write_delimited
 from fathom.io.tables import write_table_in_batches
 from fathom.models.loading import read_pointer
 from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
-from fathom.scoring.following import add_scores, follow_tracks, measure_models, take_stand_ins
+from fathom.scoring.following import (
+    add_scores,
+    follow_tracks,
+    list_checkpoints,
+    measure_models,
+    take_stand_ins,
+)
 from fathom.scoring.statistics import STATISTICS
 
 
@@ -37,6 +44,7 @@ def main(arguments: argparse.Namespace) -> None:
     rows = follow_tracks(take_stand_ins(settings.tracks, pointers), measured, settings.summary)
     with write_table_in_batches(arguments.output, FOLLOWING) as writer:
         writer.write(rows)
+    write_delimited(arguments.checkpoints, CHECKPOINT_COLUMNS, list_checkpoints(rows), ",")
     log.info("%s tracks, %s rows", len(settings.tracks), f"{len(rows):,}")
 
 
@@ -46,5 +54,6 @@ if __name__ == "__main__":
     help_ = "pointer of a fetched model, which names its stand-in if it is corrupt"
     add_tables(parser, "--pointers", ("MODEL",), help_)
     parser.add_argument("--output", type=Path, required=True, help="table of all tracks (parquet)")
+    parser.add_argument("--checkpoints", type=Path, required=True, help="the models of all tracks (CSV)")
     add_settings(parser, Settings)
     run_program(parser, main)

@@ -61,7 +61,8 @@ def test_chosen_domains_have_a_benchmark_and_unknown_names_are_categories(file):
     assert config.domains["far"].title == "Far"
     assert config.domains["numpy.random"].categories == ["numpy.random"]
     # what is said of other domains is forgotten
-    assert config.reference == config.other_references == {} and config.targets.phrases == {} and config.coverage.expand == []
+    assert config.reference == config.other_references == config.targets.phrases == {}
+    assert config.coverage.expand == []
     assert read(file, domains=["near"]).reference == {"near": "near.csv"}
 
 

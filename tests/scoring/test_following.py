@@ -11,7 +11,14 @@ from tests.programs import run_program
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import ATTRIBUTE_RATES, FOLLOWING, PERPLEXITY, SCORES
+from fathom.io.contracts.scoring import (
+    ATTRIBUTE_RATES,
+    CHECKPOINT_COLUMNS,
+    FOLLOWING,
+    PERPLEXITY,
+    SCORES,
+)
+from fathom.io.files import read_delimited
 from fathom.io.tables import read_table, write_table
 from fathom.models.loading import Pointer
 from fathom.scoring.following import (
@@ -143,14 +150,18 @@ def test_the_program_writes_the_table(tmp_path):
         options += ["--perplexity", "near", name, tmp_path / f"{name}.texts"]
     points = [point.model_dump() for point in make_points("0", "a", "a+x@step5", "a+x")]
     values = json.dumps({"summary": {"rounds": 50}, "tracks": {"a+x": points}})
-    done = run_program("follow_models", *options, "--settings", values, "--output", tmp_path / "f.parquet")
+    files = ("--checkpoints", tmp_path / "c.csv", "--output")
+    done = run_program("follow_models", *options, "--settings", values, *files, tmp_path / "f.parquet")
     assert done.returncode == 0, done.stderr
+    points = [list(row.values()) for row in read_delimited(tmp_path / "c.csv", ",", CHECKPOINT_COLUMNS)]
+    models = [("a", "0", "0", "0"), ("a+x@step5", "1", "10", "100"), ("a+x", "1", "20", "200")]
+    assert points == [["a+x", model, "", stage, "", *seen] for model, stage, *seen in models]
     table = read_table(tmp_path / "f.parquet", FOLLOWING)
     assert table["model"].unique().sort().to_list() == ["a", "a+x", "a+x@step5"]
     metrics = {"rank", "log_probability", "perplexity", "bits_per_byte", "attribute_rate"}
     assert set(table["metric"]) == metrics and set(table["track"]) == {"a+x"}
     write_table(tmp_path / "bad.parquet", make_scores(9)[:30], SCORES)
     wrong = [*options, "--scores", "near", "tf", "b", tmp_path / "bad.parquet"]
-    done = run_program("follow_models", *wrong, "--settings", values, "--output", tmp_path / "g.parquet")
+    done = run_program("follow_models", *wrong, "--settings", values, *files, tmp_path / "g.parquet")
     assert done.returncode == 1 and "were scored on different pairs" in done.stderr
     assert not (tmp_path / "g.parquet").exists()

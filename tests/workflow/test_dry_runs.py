@@ -39,7 +39,8 @@ def dump(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
 def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
-    done = plan("--forceall", "--configfile", configuration, "--config", f"dump={dump}", "run=plan")
+    place = ("--configfile", configuration, "--config", f"dump={dump}", "run=plan")
+    done = plan("--forceall", *place, "--", "all", "compare")
     assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     values = yaml.safe_load((ROOT / configuration).read_text())
@@ -48,7 +49,12 @@ def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     assert jobs.count("summarize_scores") == jobs.count("compare_models") == 1
     loads = count_loads(parse_plan(done.stdout))
     assert set(loads.values()) <= {1}, "a model from the hub is loaded more than once"
-    assert len(loads) >= (118 if "raw-corpora" in configuration else 0)
+    presets = {"raw-corpora": 118, "raw-corpora-comparison": 16, "beyond-benchmarks": 8 + 102}
+    assert len(loads) >= presets.get(Path(configuration).stem, 0)
+    if configuration.startswith(
+        "config/papers/raw-corpora"
+    ):  # base, chat, and with adapted models all of them
+        assert jobs.count("plot_metrics") == 3 * 4 and jobs.count("plot_chat_models") == 1
     # GPT-2 XL is followed while it adapts, Llama-2 after each stage
     trainings = {"raw-corpora": (6, 6 + 12), "beyond-benchmarks-continual": (0, 150)}
     if Path(configuration).stem in trainings:

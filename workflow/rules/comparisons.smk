@@ -1,8 +1,11 @@
-"""Figures of compared models, from finished tables only.
+"""Figures of compared models, and examples of what they are compared on, from finished tables only.
 
-In:  <results>/{summary,references,comparisons}.csv
+In:  <results>/{summary,references,comparisons}.csv, <results>/{domain}/keywords.tsv,
+     <results>/{domain}/benchmark/{variant}/{vocabulary.tsv,pairs.parquet},
+     <results>/{domain}/scores/attribute-rate/{model}.token-lists.parquet
 Out: <results>/figures/{domain}.{metrics,references}.{group}.{statistic}.{pdf,png,csv},
-     {domain}.adapted.{base}.{statistic}.{pdf,png,csv}, chat-models.{pdf,png,csv}, {domain}.sizes.{pdf,png,csv}
+     {domain}.adapted.{base}.{statistic}.{pdf,png,csv}, chat-models.{pdf,png,csv}, {domain}.sizes.{pdf,png,csv};
+     <results>/examples/{tables.md,keywords.csv,vocabularies.csv,pairs.csv}
 """
 
 
@@ -151,3 +154,60 @@ rule plot_sizes:
         "python {input.code[0]:q} --summary {input.summary} --domain {wildcards.domain:q}"
         " --title {params.title:q} {params.models} --settings {params.settings:q}"
         " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+VOCABULARIES = [
+    (domain, variant) for domain in CONFIG.benchmark_domains for variant in VARIANTS
+]
+TOKENIZED = [
+    (domain, model)
+    for domain in CONFIG.benchmark_domains
+    for model in COMPARING.tokenizers
+]
+
+
+rule write_examples:
+    input:
+        code=sources("write_examples"),
+        keywords=of_domains("<results>/DOMAIN/keywords.tsv"),
+        vocabularies=[
+            f"<results>/{domain}/benchmark/{variant}/vocabulary.tsv"
+            for domain, variant in VOCABULARIES
+        ],
+        pairs=OUTPUTS.name_pairs(),
+        tokens=[
+            f"<results>/{domain}/scores/attribute-rate/{model}.token-lists.parquet"
+            for domain, model in TOKENIZED
+        ],
+    output:
+        page=report(
+            "<results>/examples/tables.md",
+            caption="../report/examples.rst",
+            category="Benchmark",
+            labels={"table": "examples"},
+        ),
+        keywords="<results>/examples/keywords.csv",
+        terms="<results>/examples/vocabularies.csv",
+        chosen="<results>/examples/pairs.csv",
+    log:
+        "<logs>/write_examples.log",
+    benchmark:
+        "<timings>/write_examples.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        domains=lambda wildcards, input: repeat_option(
+            "domain",
+            [(*place, path) for place, path in zip(COMPARING.titles, input.keywords)],
+        ),
+        vocabularies=options("vocabulary", VOCABULARIES, "vocabularies"),
+        pairs=options("pairs", OUTPUTS.benchmarks, "pairs"),
+        tokens=options("tokens", TOKENIZED, "tokens"),
+    shell:
+        "python {input.code[0]:q} {params.domains} {params.vocabularies} {params.pairs} {params.tokens}"
+        " --output {output.page} --keywords {output.keywords} --terms {output.terms}"
+        " --chosen {output.chosen} --log {log}"

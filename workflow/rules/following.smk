@@ -2,7 +2,7 @@
 
 In:  <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet, <results>/models/{model}/model.json,
      <results>/{domain}/benchmark/{variant}/{pairs,overlap}.parquet, <results>/orders/{study}.parquet
-Out: <results>/following/{following.parquet,{track}.relations.csv,controls.csv,control-contrasts.csv},
+Out: <results>/following/{following.parquet,checkpoints.csv,{track}.relations.csv,controls.csv,control-contrasts.csv},
      <results>/following/{claims,claim-correlations,claim-models}.csv,
      <results>/{domain}/targets/{changes.parquet,target-groups.csv,best-and-worst.csv}
 """
@@ -20,6 +20,12 @@ rule follow_models:
         pointers=FOLLOWED["pointers"],
     output:
         table="<results>/following/following.parquet",
+        checkpoints=report(
+            "<results>/following/checkpoints.csv",
+            caption="../report/checkpoints.rst",
+            category="Models",
+            labels={"table": "models that are followed"},
+        ),
     log:
         "<logs>/follow_models.log",
     benchmark:
@@ -42,7 +48,7 @@ rule follow_models:
     shell:
         "python {input.code[0]:q} {params.scores} {params.overlap} {params.perplexity}"
         " {params.attribute_rates} {params.pointers} --settings {params.settings:q}"
-        " --output {output.table} --log {log}"
+        " --output {output.table} --checkpoints {output.checkpoints} --log {log}"
 
 
 rule compare_controls:

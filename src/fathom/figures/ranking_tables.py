@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from fathom.benchmark.card import escape_markdown
 from fathom.figures.ranking import RankingTables
 
 Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
@@ -56,7 +57,7 @@ def tabulate_compute(tables: RankingTables) -> Table:
 
 
 def render_markdown(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Render a table in Markdown under a heading, with vertical bars escaped."""
-    lines = [header, ["---"] * len(header), *rows]
-    cells = [" | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in line) for line in lines]
-    return "\n".join([f"## {title}", "", *(f"| {line} |" for line in cells), ""])
+    """Render a table in Markdown under a heading; cells are shown as they are."""
+    lines = [[escape_markdown(str(cell)) for cell in line] for line in (header, *rows)]
+    lines.insert(1, ["---"] * len(header))
+    return "\n".join([f"## {escape_markdown(title)}", "", *(f"| {' | '.join(line)} |" for line in lines), ""])

@@ -18,7 +18,7 @@ import polars as pl
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import ALL_SEEDS, ATTRIBUTE_RATES, PERPLEXITY, SCORES
+from fathom.io.contracts.scoring import ALL_SEEDS, ATTRIBUTE_RATES, CHECKPOINT_COLUMNS, PERPLEXITY, SCORES
 from fathom.io.tables import read_table
 from fathom.models.loading import Pointer
 from fathom.running.program import add_tables, log
@@ -214,6 +214,18 @@ def follow_tracks(
                     point = same[0].model_copy(update={"seed": ALL_SEEDS})
                     rows.append(_make_row(name, point, place, mean, settings))
     return rows
+
+
+def list_checkpoints(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    """Return the models of each track once, in their order, under CHECKPOINT_COLUMNS.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of FOLLOWING, see :func:`follow_tracks`.
+    """
+    own = (row for row in rows if row["seed"] != ALL_SEEDS)
+    return list(dict.fromkeys(tuple(row[name] for name in CHECKPOINT_COLUMNS) for row in own))
 
 
 def take_stand_ins(

@@ -53,6 +53,17 @@ class Comparing:
         return row is not None and row.kind == "chat"
 
     @property
+    def tokenizers(self) -> list[str]:
+        """The first model of each family that reads running text: models of one family share a tokenizer."""
+        families: dict[str, str] = {}
+        for name in self._outputs.plain_models:
+            if name not in self._config.models.adapted:
+                made, row = self._config.models.train.get(name), self._entries.get(name)
+                family = made.architecture if made else row.family if row else name
+                families.setdefault(family, name)
+        return list(families.values())
+
+    @property
     def other_scores(self) -> list[tuple[tuple[str, str, str], str]]:
         """Domain, variant and model, and the table of scores, on references beyond a domain's first one."""
         places = product(self._outputs.studies.other_references, self._config.models.scored)
@@ -117,7 +128,7 @@ class Comparing:
         return name, row.family, row.kind, row.parameters or 0, row.tokens + tokens if row.tokens else 0
 
     def list_figures(self) -> list[str]:
-        """Return the figures that there is data for; none without benchmarks."""
+        """Return the figures that there is data for, and examples of all; none without benchmarks."""
         domains = self._config.benchmark_domains
         if not domains:
             return []
@@ -132,7 +143,8 @@ class Comparing:
             names += [f"{domain}.sizes" for domain in domains]
         if self.cutoffs:
             names += [f"{domain}.dates" for domain in domains]
-        return [f"{self._outputs.results}/figures/{name}.png" for name in names]
+        results = self._outputs.results
+        return [*(f"{results}/figures/{name}.png" for name in names), f"{results}/examples/tables.md"]
 
     def list_compared(self) -> list[str]:
         """Return what says which models know a domain best: tables, benchmarks, figures, rankings."""

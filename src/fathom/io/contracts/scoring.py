@@ -107,6 +107,9 @@ FOLLOWING: Contract = (
 )
 """Metrics of models over their training."""
 
+CHECKPOINT_COLUMNS = ("track", "model", "stand_in", "stage", "trained_on", "step", "tokens")
+"""Header of checkpoints.csv: one line for each model of a track, as in FOLLOWING."""
+
 TARGET_CHANGES: Contract = (
     Column("variant", _STRING, "that of the benchmark"),
     Column("model", _STRING, "model that is looked at"),

@@ -1,0 +1,187 @@
+"""Examples of what benchmarks are made of: keywords, vocabularies, tokens, pairs.
+
+The tables of the papers, side by side for all domains of a run [RawCorpora, Tables 1-5, 7, 8],
+[BeyondBenchmarks, Tables 1 and 2]. Keywords, terms and tokens are the first ones; a hash draws the pairs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fathom.config.benchmark import VARIANTS
+from fathom.errors import InputError
+from fathom.figures.ranking_tables import render_markdown
+from fathom.figures.style import VARIANT_SERIES
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.scoring import TOKEN_LISTS
+from fathom.io.files import hash_text, read_delimited
+from fathom.io.tables import read_table
+
+KEYWORD_COLUMNS = ("domain", "place", "keyword", "documents")
+VOCABULARY_COLUMNS = ("domain", "keyword", "list", "place", "entry")
+PAIR_COLUMNS = ("domain", "variant", "keyword", "prompt", "target")
+
+KEYWORDS, DETAILED, TERMS, TOKENS, EACH = 10, 3, 10, 15, 3
+"""Keywords of a domain, those with terms and pairs, terms and tokens of each, pairs of each and variant."""
+
+Row = tuple[Any, ...]
+Terms = Mapping[str, Sequence[str]]
+"""Terms, or tokens, of each keyword in their order."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What is known of one domain.
+
+    Attributes
+    ----------
+    domain, title : str
+        Name of the domain, in file names and for people.
+    keywords : sequence of (str, int)
+        Keywords in their order, with their number of documents.
+    vocabularies : dict
+        Terms of each keyword, by variant.
+    tokens : dict
+        Tokens of each keyword, by the models whose tokenizers have them.
+    pairs : dict
+        Pairs that meet the contract PAIRS, by variant.
+    """
+
+    domain: str
+    title: str
+    keywords: Sequence[tuple[str, int]]
+    vocabularies: dict[str, Terms] = field(default_factory=dict)
+    tokens: dict[str, Terms] = field(default_factory=dict)
+    pairs: dict[str, pl.DataFrame] = field(default_factory=dict)
+
+    @property
+    def detailed(self) -> list[str]:
+        """The first keywords that have terms and pairs in every vocabulary."""
+        kept = [set(terms) for terms in self.vocabularies.values()]
+        kept += [set(self.pairs[name]["keyword"]) for name in VARIANTS if name in self.pairs]
+        known = [name for name, _ in self.keywords if all(name in some for some in kept)]
+        return known[:DETAILED]
+
+
+def read_examples(
+    domains: Iterable[tuple[str, str, str]],
+    vocabularies: Iterable[tuple[str, str, str]],
+    tokens: Iterable[tuple[str, str, str]],
+    pairs: Iterable[tuple[str, str, str]],
+) -> list[Examples]:
+    """Read what the tables show.
+
+    Parameters
+    ----------
+    domains : iterable of (name, title, path)
+        Paths of keywords.tsv.
+    vocabularies, pairs : iterable of (domain, variant, path)
+        Paths of vocabulary.tsv and pairs.parquet.
+    tokens : iterable of (domain, model, path)
+        Tables under TOKEN_LISTS. Models with the same tokens share a list.
+
+    Raises
+    ------
+    InputError
+        If a table lacks a column.
+    """
+    found = {name: Examples(name, title or name, _read_keywords(path)) for name, title, path in domains}
+    for domain, variant, path in vocabularies:
+        rows = read_delimited(path, "\t", ("keyword", "term"))
+        found[domain].vocabularies[variant] = _gather((row["keyword"], row["term"].strip()) for row in rows)
+    for domain, model, path in tokens:
+        lists = _gather(read_table(path, TOKEN_LISTS, ["keyword", "token"]).iter_rows())
+        known = found[domain].tokens
+        same = next((name for name, other in known.items() if other == lists), None)
+        if same:
+            known[f"{same}, {model}"] = known.pop(same)
+        else:
+            known[model] = lists
+    for domain, variant, path in pairs:
+        found[domain].pairs[variant] = read_table(path, PAIRS)
+    return list(found.values())
+
+
+def _read_keywords(path: Path | str) -> list[tuple[str, int]]:
+    """Return keywords and their number of documents."""
+    rows = read_delimited(path, "\t", ("keyword", "documents"))
+    try:
+        return [(row["keyword"], int(row["documents"])) for row in rows]
+    except ValueError as error:
+        raise InputError(f"not a number: {error}", str(path), "create it again") from error
+
+
+def _gather(rows: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:
+    """Return the entries of each keyword, in their order."""
+    found: dict[str, list[str]] = {}
+    for keyword, entry in rows:
+        found.setdefault(keyword, []).append(entry)
+    return found
+
+
+def list_keywords(domains: Iterable[Examples]) -> list[Row]:
+    """Return the first keywords of each domain, under KEYWORD_COLUMNS."""
+    return [
+        (each.domain, place, *keyword)
+        for each in domains
+        for place, keyword in enumerate(each.keywords[:KEYWORDS], start=1)
+    ]
+
+
+def list_terms(domains: Iterable[Examples]) -> list[Row]:
+    """Return the first terms and tokens of some keywords, under VOCABULARY_COLUMNS."""
+    return [
+        (each.domain, keyword, name, place, entry)
+        for each in domains
+        for keyword in each.detailed
+        for name, entries in _list_entries(each, keyword)
+        for place, entry in enumerate(entries, start=1)
+    ]
+
+
+def _list_entries(examples: Examples, keyword: str) -> list[tuple[str, Sequence[str]]]:
+    """Return the lists of a keyword by name: terms of each vocabulary, tokens of each tokenizer."""
+    found = [(name, terms[keyword][:TERMS]) for name, terms in examples.vocabularies.items()]
+    return found + [
+        (f"tokens of {name}", lists.get(keyword, [])[:TOKENS]) for name, lists in examples.tokens.items()
+    ]
+
+
+def list_pairs(domains: Iterable[Examples]) -> list[Row]:
+    """Return some pairs of each variant, under PAIR_COLUMNS; of a reference, from its first categories."""
+    found: list[Row] = []
+    for each in domains:
+        for variant, pairs in each.pairs.items():
+            names = each.detailed if variant in VARIANTS else sorted(set(pairs["keyword"]))[:DETAILED]
+            for keyword in names:
+                rows = pairs.filter(keyword=keyword).to_dicts()
+                drawn = sorted(rows, key=lambda row: hash_text("example", row["pair_id"]))[:EACH]
+                found += [
+                    (each.domain, variant, keyword, row["prompt"], row["target"].strip()) for row in drawn
+                ]
+    return found
+
+
+def render_page(domains: Sequence[Examples]) -> str:
+    """Render all tables in Markdown: keywords of all domains beside each other, the others by domain."""
+    columns = [[f"{name} ({count:,})" for name, count in each.keywords[:KEYWORDS]] for each in domains]
+    lines = max(map(len, columns), default=0)
+    beside = [tuple(some[place] if place < len(some) else "" for some in columns) for place in range(lines)]
+    parts = [render_markdown("Keywords, and documents that have them", [d.title for d in domains], beside)]
+    pairs = list_pairs(domains)
+    for each in domains:
+        lists = [dict(_list_entries(each, keyword)) for keyword in each.detailed]
+        names = list(lists[0]) if lists else []
+        header = [VARIANT_SERIES[name].label if name in VARIANT_SERIES else name for name in names]
+        rows = [
+            (keyword, *(", ".join(own[name]) for name in names))
+            for keyword, own in zip(each.detailed, lists, strict=True)
+        ]
+        parts.append(render_markdown(f"{each.title}: targets and tokens", ["keyword", *header], rows))
+        own = [row[1:] for row in pairs if row[0] == each.domain]
+        header = ["benchmark", "keyword", "prompt", "target"]
+        parts.append(render_markdown(f"{each.title}: pairs", header, own))
+    return "\n".join(["# Examples\n", *parts])

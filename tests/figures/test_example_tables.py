@@ -1,0 +1,114 @@
+"""Examples of what benchmarks are made of: which are chosen, what the page says, bad tables."""
+
+import polars as pl
+import pytest
+from tests.programs import run_program
+
+from fathom.errors import InputError
+from fathom.figures.example_tables import (
+    KEYWORD_COLUMNS,
+    PAIR_COLUMNS,
+    VOCABULARY_COLUMNS,
+    list_pairs,
+    list_terms,
+    read_examples,
+    render_page,
+)
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.scoring import TOKEN_LISTS
+from fathom.io.files import read_delimited, write_delimited
+from fathom.io.tables import make_empty_table, write_table
+
+NAMES = ["tree search", "no pairs", "policy", "reward", "planning", *(f"word {n}" for n in range(9))]
+
+
+def make_pairs(path, variant, keywords):
+    rows = [
+        {"pair_id": f"{variant}-{name}-{n}", "keyword": name, "variant": variant, "target": f" t{n}",
+         "prompt": f"{name} | *{n}*", "doc_id": "d", "date": "", "cosine": 0.6,
+         "target_in_prompt": False, "target_in_keyword": False}
+        for name in sorted(keywords) for n in range(5)
+    ]  # fmt: skip
+    write_table(path, pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema), PAIRS)
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    keywords = tmp_path / "keywords.tsv"
+    write_delimited(keywords, ("keyword", "documents"), [(n, 40 - i) for i, n in enumerate(NAMES)], "\t")
+    vocabularies, pairs, tokens = [], [], []
+    for variant in ("tf", "tfidf"):
+        path = tmp_path / f"{variant}.tsv"
+        kept = [name for name in NAMES if (variant, name) != ("tfidf", "policy")]
+        rows = [(name, f" {variant}{n}") for name in kept for n in range(12)]
+        write_delimited(path, ("keyword", "term"), rows, "\t")
+        vocabularies.append(("ai", variant, path))
+        chosen = {*NAMES} - {"no pairs"}
+        pairs.append(("ai", variant, make_pairs(tmp_path / f"{variant}.parquet", variant, chosen)))
+    pairs.append(("ai", "reference", make_pairs(tmp_path / "r.parquet", "reference", list("dcba"))))
+    for model, first in (("one", "x"), ("same", "x"), ("other", "y")):
+        path = tmp_path / f"{model}.parquet"
+        rows = [(name, n, f"{first}{n}", 20 - n) for name in sorted(NAMES) for n in range(20)]
+        schema = make_empty_table(TOKEN_LISTS).schema
+        write_table(path, pl.DataFrame(rows, schema=schema, orient="row"), TOKEN_LISTS)
+        tokens.append(("ai", model, path))
+    return {
+        "domains": [("ai", "A_I", keywords)],
+        "vocabularies": vocabularies,
+        "tokens": tokens,
+        "pairs": pairs,
+    }
+
+
+def test_the_first_keywords_with_terms_and_pairs_are_shown_in_detail(files):
+    (found,) = read_examples(**files)
+    # one has no pairs, another no TF-IDF terms
+    assert found.detailed == ["tree search", "reward", "planning"]
+    assert list(found.tokens) == ["one, same", "other"]
+    rows = list_terms([found])
+    lists = ["tf"] * 10 + ["tfidf"] * 10 + ["tokens of one, same"] * 15 + ["tokens of other"] * 15
+    assert [row[2] for row in rows if row[1] == "reward"] == lists
+    assert rows[0] == ("ai", "tree search", "tf", 1, "tf0") and rows[-1][-1] == "y14"
+    pairs = list_pairs([found])
+    assert [(row[1], row[2]) for row in pairs[::3]] == [
+        *(("tf", name) for name in found.detailed), *(("tfidf", name) for name in found.detailed),
+        *(("reference", name) for name in "abc"),
+    ]  # fmt: skip
+    assert len({row[3] for row in pairs[:3]}) == 3 and pairs[0][-1].startswith("t")
+
+
+def test_the_page_has_domains_beside_each_other_and_text_as_it_is(files, tmp_path):
+    short = tmp_path / "short.tsv"
+    write_delimited(short, ("keyword", "documents"), [("law", 3)], "\t")
+    files["domains"].append(("law", "", short))
+    page = render_page(read_examples(**files))
+    lines = page.splitlines()
+    assert "| A\\_I | law |" in lines and "| tree search \\(40\\) | law \\(3\\) |" in lines
+    assert sum(line.startswith(("| tree search \\(", "| word 4 ")) for line in lines) == 2
+    assert "tree search \\| \\*" in page and "| keyword | TF | TF-IDF | tokens of one, same |" in page
+    assert page.count("\n## ") == 1 + 2 * 2
+
+
+def test_the_program_writes_a_page_and_three_tables(files, tmp_path):
+    options = [word for name, key in (("--domain", "domains"), ("--vocabulary", "vocabularies"),
+                                      ("--pairs", "pairs"), ("--tokens", "tokens"))
+               for place in files[key] for word in (name, *place)]  # fmt: skip
+    out = {name: tmp_path / f"out-{name}.csv" for name in ("keywords", "terms", "chosen")}
+    names = [word for name, path in out.items() for word in (f"--{name}", path)]
+    done = run_program("write_examples", *options, *names, "--output", tmp_path / "page.md")
+    assert done.returncode == 0, done.stderr
+    sizes = {
+        "keywords": (KEYWORD_COLUMNS, 10),
+        "terms": (VOCABULARY_COLUMNS, 150),
+        "chosen": (PAIR_COLUMNS, 27),
+    }
+    for name, (columns, rows) in sizes.items():
+        assert len(read_delimited(out[name], ",", columns)) == rows, name
+    assert (tmp_path / "page.md").read_text().startswith("# Examples")
+
+
+def test_a_damaged_table_of_keywords_is_refused(files, tmp_path):
+    write_delimited(tmp_path / "bad.tsv", ("keyword", "documents"), [("law", "many")], "\t")
+    with pytest.raises(InputError, match="not a number"):
+        read_examples([("ai", "AI", tmp_path / "bad.tsv")], [], [], [])

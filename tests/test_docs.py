@@ -77,7 +77,15 @@ def test_captions_are_those_that_rules_name():
 def test_captions_render_without_a_warning(path, config):
     docutils = pytest.importorskip("docutils.core")
     jinja2 = pytest.importorskip("jinja2")
-    names = {"domain": "cs.AI", "variant": "tf", "run": "demo", "figure": "pca", "study": "s", "track": "a+s"}
+    names = {
+        "domain": "cs.AI",
+        "variant": "tf",
+        "run": "demo",
+        "figure": "pca",
+        "study": "s",
+        "track": "a+s",
+        "set": "q",
+    }
     wildcards = SimpleNamespace(**names)
     snakemake = SimpleNamespace(wildcards=wildcards, config={"run": "demo", **config})
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)

@@ -1,6 +1,7 @@
 """The programs, and rounds on the disk: stopped and gone on with, the same bytes, whatever the hash seed."""
 
 import json
+import logging
 import os
 import runpy
 import subprocess
@@ -17,8 +18,9 @@ from fathom.errors import InputError
 from fathom.io.contracts.questions import CHUNKS, ENTITIES, QUESTIONS
 from fathom.io.files import hash_folder, hash_text
 from fathom.io.tables import check_table, read_table
-from fathom.questions.asking import Material, RoundFolder, ask_questions
+from fathom.questions.asking import Material, RoundFolder, ask_questions, list_possible
 from fathom.questions.chunks import draw_chunks
+from fathom.questions.graph import Query
 from fathom.questions.user_questions import make_open, read_user_questions
 
 SETTINGS = QuestionSettings.model_validate({"questions": {"first": 12}})
@@ -84,6 +86,17 @@ def test_a_stopped_run_goes_on_after_its_last_round(material, tmp_path):
     first.write_bytes(second.read_bytes())
     with pytest.raises(InputError, match="this round does not follow"):
         ask_questions(material, encode, SETTINGS, RoundFolder(tmp_path / "stopped", "key"))
+
+
+def test_a_template_without_answers_is_named(material, caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("fathom"), "propagate", True)
+    asker = material.askers["teaches"]
+    never = asker.template.select.replace("}", "FILTER (false) }")
+    empty = asker._replace(name="nobody", select=Query(never, "SELECT", "nobody.select"))
+    askers = {"teaches": asker, "nobody": empty}
+    found = list_possible(material._replace(askers=askers), encode, SETTINGS, 1)
+    assert found.counts["nobody"]["possible"] == 0 < found.counts["teaches"]["possible"]
+    assert "template nobody gives no question: no rows" in caplog.text
 
 
 class Encoder:

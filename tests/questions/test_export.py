@@ -56,7 +56,7 @@ def test_each_form_and_level_is_a_task_whose_data_are_the_questions(rows, tmp_pa
     tasks = {path.stem: path for path in (tmp_path / "lm-eval").glob("*.yaml")}
     kinds = {
         "binary_memorise": ("multiple_choice", ["acc"], 22),
-        "multiple-choice_understand": ("multiple_choice", ["acc", "acc_norm"], 22),
+        "multiple-choice_understand": ("multiple_choice", ["acc"], 22),
         "multiple-answer_understand": ("multiple_choice", ["acc", "f1"], 8 * 6),
         "multiple-answer_apply": ("multiple_choice", ["acc", "f1"], 8 * 5),
         "open_create": ("generate_until", ["bleu"], 1),
@@ -76,7 +76,8 @@ def test_each_form_and_level_is_a_task_whose_data_are_the_questions(rows, tmp_pa
         tmp_path / "lm-eval" / "fathom_courses_multiple-choice_understand_plain.jsonl"
     ):
         row = by_id[each["question_id"]]
-        assert each["options"][each["gold"]] == row["answer"] and row["question"] in each["prompt"]
+        assert each["options"] == list("ABCD") and row["question"] in each["prompt"]
+        assert f"\n{'ABCD'[each['gold']]}. {row['answer']}\n" in each["prompt"]
     for each in read_json_lines(tmp_path / "lm-eval" / "fathom_courses_multiple-answer_apply_plain.jsonl"):
         answers = by_id[each["question_id"]]["answer"].split("; ")
         option = each["prompt"].split("\n")[1].removeprefix("Proposed answer: ")

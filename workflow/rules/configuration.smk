@@ -35,7 +35,11 @@ from fathom.workflow.needs import Needs
 from fathom.workflow.obstacles import find_obstacles
 from fathom.workflow.options import grow, list_options, one_of, repeat_option
 from fathom.workflow.outputs import RANKING_TABLES, Outputs
-from fathom.workflow.question_files import find_question_files, list_questions
+from fathom.workflow.question_files import (
+    find_question_files,
+    list_bases,
+    list_questions,
+)
 from fathom.workflow.settings import Settings, dump_json
 
 os.environ.update(

@@ -2,7 +2,7 @@
 
 In:  <results>/corpus/{index.parquet,sentences/,embeddings/}, <results>/{domain}/benchmark/{variant}/pairs.parquet
 Out: <results>/{domain}/benchmark/{variant}/coverage.{json,parquet},
-     <results>/{domain}/coverage/{expansion.parquet,expansion.json,expansion-map.parquet}, and rounds/
+     <results>/{domain}/coverage/{expansion.parquet,expansion.json,expansion-map.parquet,correlations.csv}, and rounds/
 """
 
 
@@ -78,3 +78,36 @@ rule expand_corpus:
         " --index {input.index} {params.drawn} --domain {wildcards.domain:q} --rounds {params.rounds:q}"
         " --settings {params.settings:q} --threads {threads} --output {output.documents:q}"
         " --map {output.map:q} --report {output.report:q} --log {log:q}"
+
+
+rule vary_correlation:
+    input:
+        code=sources("vary_correlation"),
+        sentences=expand(
+            "<results>/corpus/sentences/{slice}.parquet", slice=INPUTS.slices
+        ),
+        embeddings=expand(
+            "<results>/corpus/embeddings/{slice}.npy", slice=INPUTS.slices
+        ),
+        index="<results>/corpus/index.parquet",
+        drawn=DRAWN,
+    output:
+        thresholds="<results>/{domain}/coverage/correlations.csv",
+    log:
+        "<logs>/vary_correlation/{domain}.log",
+    benchmark:
+        "<timings>/vary_correlation/{domain}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(120),
+        gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
+    params:
+        settings=settings.of_correlations(),
+        drawn=drawn_option,
+    shell:
+        "python {input.code[0]:q} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
+        " --index {input.index} {params.drawn} --domain {wildcards.domain:q} --settings {params.settings:q}"
+        " --threads {threads} --output {output.thresholds:q} --log {log:q}"

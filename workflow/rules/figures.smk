@@ -2,10 +2,12 @@
 
 In:  <results>/summary.csv, <results>/ranking/,
      <results>/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet,
-     <results>/{domain}/benchmark/{variant}/coverage.parquet, <results>/{domain}/coverage/expansion-map.parquet
+     <results>/{domain}/benchmark/{variant}/coverage.parquet,
+     <results>/{domain}/coverage/{expansion-map.parquet,correlations.csv},
+     <results>/questions/{set}/percentiles-map.parquet, <results>/question-scores.csv
 Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
      {domain}.layers.{model}.{figure}.{pdf,png,csv}, {domain}.coverage.{variant}.{pdf,png,csv},
-     {domain}.expansion.{pdf,png,csv}; <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
+     {domain}.{expansion,thresholds}.{pdf,png,csv}, {set}.{questions,scores,radar}.{pdf,png,csv}; <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
 
 STYLE = outside(shorten_path(ROOT / "src/fathom/figures/fathom.mplstyle"))
@@ -306,3 +308,99 @@ rule plot_expansion:
     shell:
         "python {input.code[0]:q} --kind expansion --map {input.map:q} --title {params.title:q}"
         " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_questions:
+    input:
+        code=sources("plot_coverage"),
+        style=STYLE,
+        map="<results>/questions/{set}/percentiles-map.parquet",
+    output:
+        pdf="<results>/figures/{set}.questions.pdf",
+        png=report(
+            "<results>/figures/{set}.questions.png",
+            caption="../report/questions.rst",
+            category="Questions",
+            labels={"figure": "map of questions", "set": "{set}"},
+        ),
+        table="<results>/figures/{set}.questions.csv",
+    log:
+        "<logs>/plot_questions/{set}.log",
+    benchmark:
+        "<timings>/plot_questions/{set}.tsv"
+    wildcard_constraints:
+        set=one_of(CONFIG.coverage.questions),
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    shell:
+        "python {input.code[0]:q} --kind questions --map {input.map:q} --title {wildcards.set:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_correlations:
+    input:
+        code=sources("plot_correlations"),
+        style=STYLE,
+        thresholds="<results>/{domain}/coverage/correlations.csv",
+    output:
+        pdf="<results>/figures/{domain}.thresholds.pdf",
+        png=report(
+            "<results>/figures/{domain}.thresholds.png",
+            caption="../report/thresholds.rst",
+            category="Corpus",
+            labels={"figure": "corpora by threshold", "domain": "{domain}"},
+        ),
+        table="<results>/figures/{domain}.thresholds.csv",
+    log:
+        "<logs>/plot_correlations/{domain}.log",
+    benchmark:
+        "<timings>/plot_correlations/{domain}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        title=title,
+    shell:
+        "python {input.code[0]:q} --thresholds {input.thresholds:q} --title {params.title:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_answers:
+    input:
+        code=sources("plot_answers"),
+        style=STYLE,
+        scores="<results>/question-scores.csv",
+    output:
+        pdf="<results>/figures/{set}.{figure}.pdf",
+        png=report(
+            "<results>/figures/{set}.{figure}.png",
+            caption="../report/answers.rst",
+            category="Questions",
+            labels={"figure": "{figure}", "set": "{set}"},
+        ),
+        table="<results>/figures/{set}.{figure}.csv",
+    log:
+        "<logs>/plot_answers/{set}.{figure}.log",
+    benchmark:
+        "<timings>/plot_answers/{set}.{figure}.tsv"
+    wildcard_constraints:
+        set=one_of(CONFIG.coverage.questions),
+        figure="scores|radar",
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        bases=repeat_option("base", list_bases(CONFIG, ENTRIES)),
+    shell:
+        "python {input.code[0]:q} --scores {input.scores:q} --name {wildcards.set:q} --kind {wildcards.figure}"
+        " {params.bases} --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"

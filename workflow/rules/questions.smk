@@ -3,7 +3,9 @@
 In:  tables or metadata, templates and open questions that `coverage.questions` names,
      <results>/{domain}/benchmark/{variant}/pairs.parquet
 Out: <results>/questions/{set}/{ontology.nt,entities.parquet,ontology.json,chunks.parquet,chunks.npy,
-     questions.parquet,questions.npy,questions.json,proof.json,lm-eval/}, and rounds/
+     questions.parquet,questions.npy,questions.json,proof.json,lm-eval/,percentiles.csv,
+     percentiles-map.parquet,percentiles-questions.parquet,written.jsonl,written-faults.csv,texts/,answers/}, and rounds/;
+     <results>/question-{scores,differences}.csv
 """
 
 
@@ -16,6 +18,11 @@ def look_up_questions():
 
 
 QUESTION_FILES = look_up_questions()
+WRITERS = {
+    name: chosen.writer
+    for name, chosen in CONFIG.coverage.questions.items()
+    if chosen.writer
+}
 
 
 def of_questions(what):
@@ -28,6 +35,42 @@ def of_questions(what):
             if isinstance(found, list)
             else outside(found)
         )
+
+    return find
+
+
+def of_joining_pairs(wildcards):
+    """Return the tables of pairs that may join a set of questions."""
+    return [
+        f"<results>/{domain}/benchmark/{variant}/pairs.parquet"
+        for domain, variant in QUESTION_FILES[wildcards.set].pairs
+    ]
+
+
+def name_joining_pairs(wildcards, input):
+    """Return these tables as options, each with the name of its benchmark."""
+    names = [["/".join(each)] for each in QUESTION_FILES[wildcards.set].pairs]
+    return list_options("pairs", names, input.pairs)
+
+
+def of_sets(path):
+    """Return a file of each set of questions."""
+    return [f"<results>/questions/{name}/{path}" for name in CONFIG.coverage.questions]
+
+
+def of_users(wildcards):
+    """Return files of open questions: that people asked, and that a model wrote."""
+    found = of_questions("users")(wildcards)
+    written = f"<results>/questions/{wildcards.set}/written.jsonl"
+    return [*found, written] if wildcards.set in WRITERS else found
+
+
+def of_writer(name):
+    """Return a resource of the job in which a model writes questions."""
+
+    def find(wildcards, attempt):
+        model = WRITERS[wildcards.set]
+        return needs.of_all("answer_questions", [model], name)(wildcards, attempt)
 
     return find
 
@@ -91,6 +134,41 @@ rule embed_records:
         " --chunks {output.chunks:q} --embeddings {output.embeddings:q} --log {log:q}"
 
 
+rule write_open_questions:
+    input:
+        code=sources("write_open_questions"),
+        model=lambda wildcards: OUTPUTS.find_pointer(WRITERS[wildcards.set]),
+        weights=lambda wildcards: [
+            ancient(path) for path in OUTPUTS.find_weights(WRITERS[wildcards.set])
+        ],
+        chunks="<results>/questions/{set}/chunks.parquet",
+    output:
+        questions="<results>/questions/{set}/written.jsonl",
+        faults="<results>/questions/{set}/written-faults.csv",
+    log:
+        "<logs>/write_open_questions/{set}.log",
+    benchmark:
+        "<timings>/write_open_questions/{set}.tsv"
+    wildcard_constraints:
+        set=one_of(WRITERS),
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=of_writer("host_mb"),
+        runtime=of_writer("minutes"),
+        gpu=of_writer("gpus"),
+        gpu_mem_mb=of_writer("gpu_mb"),
+        gpu_model=of_writer("model"),
+    params:
+        settings=settings.of("scoring"),
+        written=lambda wildcards: CONFIG.coverage.questions[wildcards.set].written,
+    shell:
+        "python {input.code[0]:q} --model {input.model:q} --chunks {input.chunks:q} --count {params.written}"
+        " --settings {params.settings:q} --threads {threads} --gpus {resources.gpu}"
+        " --output {output.questions:q} --faults {output.faults:q} --log {log:q}"
+
+
 rule ask_questions:
     input:
         code=sources("ask_questions"),
@@ -99,11 +177,8 @@ rule ask_questions:
         chunks="<results>/questions/{set}/chunks.parquet",
         embeddings="<results>/questions/{set}/chunks.npy",
         templates=of_questions("templates"),
-        users=of_questions("users"),
-        pairs=lambda wildcards: [
-            f"<results>/{domain}/benchmark/{variant}/pairs.parquet"
-            for domain, variant in QUESTION_FILES[wildcards.set].pairs
-        ],
+        users=of_users,
+        pairs=of_joining_pairs,
     output:
         questions="<results>/questions/{set}/questions.parquet",
         vectors="<results>/questions/{set}/questions.npy",
@@ -121,11 +196,7 @@ rule ask_questions:
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
         settings=lambda wildcards: settings.of_questions(wildcards.set),
-        pairs=lambda wildcards, input: list_options(
-            "pairs",
-            [["/".join(each)] for each in QUESTION_FILES[wildcards.set].pairs],
-            input.pairs,
-        ),
+        pairs=name_joining_pairs,
         # no output: what Snakemake deletes after a failure could not be gone on with
         rounds=lambda wildcards, output: f"{Path(output.report).parent}/rounds",
     shell:
@@ -134,6 +205,41 @@ rule ask_questions:
         " --users {input.users:q} {params.pairs} --rounds {params.rounds:q}"
         " --settings {params.settings:q} --threads {threads} --output {output.questions:q}"
         " --vectors {output.vectors:q} --report {output.report:q} --log {log:q}"
+
+
+rule vary_percentile:
+    input:
+        code=sources("vary_percentile"),
+        statements="<results>/questions/{set}/ontology.nt",
+        entities="<results>/questions/{set}/entities.parquet",
+        chunks="<results>/questions/{set}/chunks.parquet",
+        embeddings="<results>/questions/{set}/chunks.npy",
+        templates=of_questions("templates"),
+        users=of_users,
+        pairs=of_joining_pairs,
+    output:
+        thresholds="<results>/questions/{set}/percentiles.csv",
+        map="<results>/questions/{set}/percentiles-map.parquet",
+        questions="<results>/questions/{set}/percentiles-questions.parquet",
+    log:
+        "<logs>/vary_percentile/{set}.log",
+    benchmark:
+        "<timings>/vary_percentile/{set}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(6000),
+        runtime=grow(240),
+        gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
+    params:
+        settings=lambda wildcards: settings.of_percentiles(wildcards.set),
+        pairs=name_joining_pairs,
+    shell:
+        "python {input.code[0]:q} --statements {input.statements:q} --entities {input.entities:q}"
+        " --chunks {input.chunks:q} --embeddings {input.embeddings:q} --templates {input.templates:q}"
+        " --users {input.users:q} {params.pairs} --settings {params.settings:q} --threads {threads}"
+        " --output {output.thresholds:q} --map {output.map:q} --questions {output.questions:q} --log {log:q}"
 
 
 rule prove_questions:
@@ -182,3 +288,133 @@ rule export_questions:
     shell:
         "python {input.code[0]:q} --questions {input.questions:q} --vectors {input.vectors:q}"
         " --chunks {input.chunks:q} --embeddings {input.embeddings:q} --name {wildcards.set:q} --output {output.tasks:q} --log {log:q}"
+
+
+# a part of each set stays unasked: examples of few-shot prompts, and training text
+rule write_question_texts:
+    input:
+        code=sources("write_question_texts"),
+        questions="<results>/questions/{set}/questions.parquet",
+        proof="<results>/questions/{set}/proof.json",
+        chunks="<results>/questions/{set}/chunks.parquet",
+    output:
+        records="<results>/questions/{set}/texts/records.parquet",
+        questions="<results>/questions/{set}/texts/questions.parquet",
+    log:
+        "<logs>/write_question_texts/{set}.log",
+    benchmark:
+        "<timings>/write_question_texts/{set}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of_shown_questions(),
+    shell:
+        "python {input.code[0]:q} --questions {input.questions:q} --chunks {input.chunks:q}"
+        " --record-texts {output.records:q} --question-texts {output.questions:q}"
+        " --settings {params.settings:q} --log {log:q}"
+
+
+# one load of a model for all sets
+rule answer_questions:
+    input:
+        code=sources("answer_questions"),
+        model=pointer,
+        weights=own_weights,
+        questions=of_sets("questions.parquet"),
+        proofs=of_sets("proof.json"),
+        vectors=of_sets("questions.npy"),
+        chunks=of_sets("chunks.parquet"),
+        embeddings=of_sets("chunks.npy"),
+    output:
+        answers=of_sets("answers/{model}.parquet"),
+        reports=of_sets("answers/{model}.json"),
+    log:
+        "<logs>/answer_questions/{model}.log",
+    benchmark:
+        "<timings>/answer_questions/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(CONFIG.coverage.evaluation.models),
+    priority: 1
+    conda:
+        "../../envs/gpu.yaml"
+    threads: 1
+    resources:
+        mem_mb=needs.of("answer_questions", "host_mb"),
+        runtime=needs.of("answer_questions", "minutes"),
+        gpu=needs.of("answer_questions", "gpus"),
+        gpu_mem_mb=needs.of("answer_questions", "gpu_mb"),
+        gpu_model=needs.of("answer_questions", "model"),
+    params:
+        model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+        settings=settings.of_answers(),
+        finished=finished("answers"),
+        questions=lambda wildcards, input, output: list_options(
+            "questions",
+            zip(
+                CONFIG.coverage.questions,
+                input.questions,
+                input.vectors,
+                input.chunks,
+                input.embeddings,
+            ),
+            output.answers,
+        ),
+    shell:
+        "python {input.code[0]:q} --model {params.model:q} {params.questions} --finished {params.finished:q}"
+        " --settings {params.settings:q} --threads {threads} --gpus {resources.gpu} --log {log:q}"
+
+
+rule score_answers:
+    input:
+        code=sources("score_answers"),
+        questions=of_sets("questions.parquet"),
+        answers=[
+            path
+            for model in CONFIG.coverage.evaluation.models
+            for path in of_sets(f"answers/{model}.parquet")
+        ],
+    output:
+        scores=report(
+            "<results>/question-scores.csv",
+            caption="../report/question-scores.rst",
+            category="Questions",
+            labels={"table": "scores of answers"},
+        ),
+        differences=report(
+            "<results>/question-differences.csv",
+            caption="../report/question-scores.rst",
+            category="Questions",
+            labels={"table": "paired differences"},
+        ),
+    log:
+        "<logs>/score_answers.log",
+    benchmark:
+        "<timings>/score_answers.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        settings=settings.of("summary"),
+        questions=options(
+            "questions", [[name] for name in CONFIG.coverage.questions], "questions"
+        ),
+        answers=options(
+            "answers",
+            [
+                (name, model)
+                for model in CONFIG.coverage.evaluation.models
+                for name in CONFIG.coverage.questions
+            ],
+            "answers",
+        ),
+        bases=repeat_option("base", list_bases(CONFIG, ENTRIES)),
+    shell:
+        "python {input.code[0]:q} {params.questions} {params.answers} {params.bases} --settings {params.settings:q}"
+        " --output {output.scores:q} --differences {output.differences:q} --log {log:q}"

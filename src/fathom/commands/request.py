@@ -1,6 +1,7 @@
-"""Get a benchmark from a language model: write the request, send it, check the answer.
+"""Get a benchmark or questions from a language model: write the request, send it, check the answer.
 
-No rule of the workflow does this. The checked pairs enter a run by `reference` in its configuration.
+No rule of the workflow does this. The checked pairs enter a run by `reference` in its configuration,
+questions by `user_questions`.
 """
 
 import argparse
@@ -28,15 +29,26 @@ READ = """Read a language model's answers and check them against the rules of th
 Nothing in an answer is executed. Entries that keep all rules are written as JSON lines; every broken rule is
 listed with file, line, entry and text.
 """
+QUESTIONS = """Write requests for open questions about records of a set of questions, to send as others.
+
+Reads chunks.parquet of the set; records are taken in its order, which a hash decides.
+"""
+READ_QUESTIONS = """Read a language model's questions with answers, and check them.
+
+Nothing in an answer is executed. Questions that pass are written as JSON lines, for `user_questions`; the
+others are listed with what is wrong: empty, refused, no question, asked before.
+"""
 
 
 def add_verb(into: "Verbs") -> None:
-    """Add `fathom request write`, `send` and `read`."""
+    """Add `fathom request write`, `send`, `read`, `questions` and `read-questions`."""
     parser = into.add_parser("request", help=verbs.cut_help(__doc__), description=__doc__)
     steps = parser.add_subparsers(title="steps", metavar="STEP", required=True)
     _add_write(verbs.add_verb(steps, "write", WRITE, write))
     _add_send(verbs.add_verb(steps, "send", SEND, send))
     _add_read(verbs.add_verb(steps, "read", READ, read))
+    _add_questions(verbs.add_verb(steps, "questions", QUESTIONS, write_questions))
+    _add_read_questions(verbs.add_verb(steps, "read-questions", READ_QUESTIONS, read_questions))
 
 
 def _add_write(parser: argparse.ArgumentParser) -> None:
@@ -132,3 +144,42 @@ def read(arguments: argparse.Namespace) -> None:
         len(answer.faults),
         arguments.faults,
     )
+
+
+def _add_questions(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `fathom request questions`."""
+    parser.add_argument("--chunks", type=Path, required=True, help="chunks.parquet of the set")
+    parser.add_argument("--count", type=int, default=100, help="records, a question about each; default 100")
+    parser.add_argument("--each", type=int, default=20, help="records in each request; default 20")
+    parser.add_argument("--output", type=Path, required=True, help="requests (text), numbered -01, -02, ...")
+
+
+def write_questions(arguments: argparse.Namespace) -> None:
+    """Write the requests."""
+    from fathom.io.contracts.questions import CHUNKS
+    from fathom.io.files import write_text
+    from fathom.io.tables import read_table
+    from fathom.questions.writing import write_requests
+
+    records = read_table(arguments.chunks, CHUNKS).rows()[: max(0, arguments.count)]
+    requests = write_requests(records, arguments.each)
+    for number, text in enumerate(requests, start=1):
+        path = arguments.output
+        write_text(path.with_name(f"{path.stem}-{number:02}{path.suffix}"), text)
+    log.info("%s requests about %s records", len(requests), f"{len(records):,}")
+
+
+def _add_read_questions(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `fathom request read-questions`."""
+    parser.add_argument("--answer", type=Path, nargs="+", required=True, help="answers to requests (text)")
+    parser.add_argument("--output", type=Path, required=True, help="questions that pass (JSON lines)")
+    parser.add_argument("--faults", type=Path, required=True, help="what was left out, and why (CSV)")
+
+
+def read_questions(arguments: argparse.Namespace) -> None:
+    """Check the answers; write questions that pass, and faults."""
+    from fathom.benchmark.reference import read_plain_text
+    from fathom.questions.writing import read_answers, write_checked
+
+    checked = read_answers([(path.name, read_plain_text(path)) for path in arguments.answer])
+    write_checked(checked, arguments.output, arguments.faults)

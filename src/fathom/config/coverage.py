@@ -5,8 +5,19 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fathom.config.benchmark import Embedding
-from fathom.config.questions import Asking, QuestionSet
+from fathom.config.questions import Asking, Evaluation, QuestionSet
 from fathom.config.section import Name, Positive, Section, Share, Text
+
+
+class Ablation(Section):
+    """Other thresholds to try, and what comes of each [CompComp, Sec. 5.5]."""
+
+    max_correlation: list[Annotated[float, Field(ge=-1, le=1)]] = Field(
+        [], description="values of t_c: each domain of `expand` is expanded with each of them, too"
+    )
+    gap_percentile: list[Share] = Field(
+        [], description="values of t_d: each set of questions is asked with each of them, too"
+    )
 
 
 class Coverage(Section):
@@ -47,9 +58,11 @@ class Coverage(Section):
     device: Text = Field(
         "cpu", description="cpu, cuda, cuda:N or auto; other devices change the last digits of densities"
     )
+    ablation: Ablation = Ablation()
     questions: dict[Name, QuestionSet] = Field(
         {}, description="sets of questions about tables, see [coverage.questions](#coveragequestionsname)"
     )
+    evaluation: Evaluation = Evaluation()
 
 
 class CoverageSettings(Section):

@@ -63,11 +63,68 @@ class QuestionSet(Asking):
         [], description="benchmarks of this run, DOMAIN/VARIANT, whose pairs may join as open questions"
     )
 
+    writer: Text | None = Field(
+        None,
+        description="model of models.score that writes open questions about records by greedy decoding; they "
+        "join as `user_questions` do",
+    )
+    written: Positive = Field(50, description="records that it writes a question about, the first by a hash")
+
     @model_validator(mode="after")
     def _need_one_source(self) -> Self:
         if (self.tables is None) == (self.metadata is None):
             raise ValueError("give either tables or metadata")
         return self
+
+
+Prompting = Literal["plain", "few-shot", "rag"]
+PROMPTINGS: tuple[Prompting, ...] = ("plain", "few-shot", "rag")
+"""What stands before a question: nothing, answered questions, or the nearest records."""
+
+
+class Evaluation(Section):
+    """Which models answer all sets of questions, and how they are asked [CompComp, Sec. 5]."""
+
+    models: list[Text] = Field(
+        [],
+        description="models that answer: trained, adapted, or under models.score, such as NAME@chat; empty:"
+        " none",
+    )
+    promptings: list[Prompting] = Field(
+        [*PROMPTINGS],
+        min_length=1,
+        description="plain: the question alone; few-shot: after `shots` answered ones; rag: after the "
+        "`retrieved` nearest records",
+    )
+    by: Literal["likelihood", "text"] = Field(
+        "likelihood",
+        description="likelihood: the most likely letter, or the likelier of yes and no; each of eight options"
+        " is asked about alone. text: what the model writes. Open questions are always answered in writing",
+    )
+    shown: float = Field(
+        0.2,
+        ge=0,
+        lt=1,
+        description="share of the questions of each form and level, drawn by a hash, that nobody is asked: "
+        "examples of few-shot prompts, and the text NAME.questions that models may be trained on",
+    )
+    shots: Positive = Field(5, description="most examples in a few-shot prompt")
+    retrieved: Positive = Field(5, description="records in a rag prompt")
+    max_tokens: Positive = Field(128, description="longest answer to an open question, in tokens")
+
+    @model_validator(mode="after")
+    def _name_each_once(self) -> Self:
+        for key, names in (("models", self.models), ("promptings", [str(each) for each in self.promptings])):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"{key}: {twice[0]} is named twice")
+        if "few-shot" in self.promptings and not self.shown:
+            raise ValueError("shown = 0: few-shot prompts need examples; raise it, or leave them out")
+        return self
+
+
+TEXTS = ("records", "questions")
+"""What models may be trained on of a set of questions, as domain SET.records and SET.questions."""
 
 
 class Link(Section):

@@ -17,6 +17,7 @@ from fathom.config.corpus import Corpus, Domain
 from fathom.config.coverage import Coverage
 from fathom.config.layers import Layers, TunedLens
 from fathom.config.models import Models
+from fathom.config.questions import TEXTS
 from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Settled, Summary, Targets
 from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
@@ -96,7 +97,7 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _refer_to_what_exists(self) -> Self:
-        texts = {**self.domains, **self.models.texts}
+        texts = {**self.domains, **self.models.texts, **self.list_question_texts()}
         for name, training in self.models.train.items():
             _require(training.domain, texts, f"models.train.{name}.domain")
         for place, adaptation in enumerate(self.models.adapt):
@@ -112,15 +113,7 @@ class Config(Section):
         if self.previous == self.run:
             raise ValueError(f"previous = {self.previous!r} is the run itself: give each dump its own run")
         self._check_references()
-        for place, name in enumerate(self.coverage.expand):
-            known = dict.fromkeys(self.benchmark_domains)
-            _require(name, known, f"coverage.expand.{place}", "domain with a benchmark")
-        for name, chosen in self.coverage.questions.items():
-            for benchmark in chosen.pairs:
-                domain = benchmark.split("/")[0]
-                key = f"coverage.questions.{name}.pairs"
-                _require(domain, dict.fromkeys(self.benchmark_domains), key, "domain with a benchmark")
-        check_case(self.coverage.questions, "coverage.questions")
+        self._check_coverage()
         check_case(texts, "domains")
         for key, section in self.domains.items():
             check_dates(section.since, self.corpus.until, (f"domains.{key}.since", "corpus.until"))
@@ -135,6 +128,33 @@ class Config(Section):
             _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
         for name in self.other_references:
             _require(name, self.reference, "other_references", "domain with a reference")
+
+    def _check_coverage(self) -> None:
+        """Raise `ValueError` if coverage names a domain that there is not, or text of a set hides one."""
+        known = dict.fromkeys(self.benchmark_domains)
+        for place, name in enumerate(self.coverage.expand):
+            _require(name, known, f"coverage.expand.{place}", "domain with a benchmark")
+        for name, chosen in self.coverage.questions.items():
+            for benchmark in chosen.pairs:
+                key = f"coverage.questions.{name}.pairs"
+                _require(benchmark.split("/")[0], known, key, "domain with a benchmark")
+        check_case(self.coverage.questions, "coverage.questions")
+        for name, (chosen_set, _) in self.list_question_texts().items():
+            if name in self.domains or name in self.models.texts:
+                raise ValueError(
+                    f"coverage.questions.{chosen_set}: its text is {name}, as a domain is; rename one of them"
+                )
+
+    def _check_answering(self, scored: dict[str, Any]) -> None:
+        """Raise `ValueError` if models that answer or write questions are unknown, or made from them."""
+        for name in self.coverage.evaluation.models:
+            _require(name, scored, "coverage.evaluation.models", "scored model")
+        for name, chosen in self.coverage.questions.items():
+            if chosen.writer is not None:
+                key = f"coverage.questions.{name}.writer"
+                _require(chosen.writer, scored, key, "scored model")
+                if chosen.writer in {*self.models.train, *self.models.adapted}:
+                    raise ValueError(f"{key} = {chosen.writer}: it is made here; name one of models.score")
 
     def _check_studies(self, texts: dict[str, Any]) -> None:
         """Raise `ValueError` if continual pretraining names a domain that there is not."""
@@ -195,6 +215,7 @@ class Config(Section):
             _require(name, scored, f"choices.models.{place}", "scored model")
         if self.choices.questions and not self.models.scored:
             raise ValueError("choices.questions: there is no model to ask; name some in models.score")
+        self._check_answering(scored)
         return self
 
     @model_validator(mode="after")
@@ -220,6 +241,10 @@ class Config(Section):
     def benchmark_domains(self) -> list[str]:
         """Names of the domains with a benchmark, in the order of the file."""
         return [name for name, domain in self.domains.items() if domain.benchmark]
+
+    def list_question_texts(self) -> dict[str, tuple[str, str]]:
+        """Return sets of questions and the kind of text of each by the name under which it is trained on."""
+        return {f"{name}.{kind}": (name, kind) for name in self.coverage.questions for kind in TEXTS}
 
     def list_compared(self, study: str) -> list[str]:
         """Return the domains that a study of continual pretraining compares with its target, each once."""

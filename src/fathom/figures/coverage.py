@@ -1,4 +1,4 @@
-"""Maps of a domain: what a benchmark covers, and how a corpus grows [CompComp, Figs. 3 and 4]."""
+"""Maps of a domain: what a benchmark or questions cover, and how a corpus grows [CompComp, Figs. 3 and 4]."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # dark to light, so that they can be told apart in grey; markers differ too
 _COVERED, _GAP, _PAIR = ("#BBBBBB", "."), ("#E69F00", "x"), ("#0072B2", "o")
 _OUTSIDE, _HELD, _NEW = ("#CCCCCC", "."), ("#56B4E9", "o"), ("#D55E00", "^")
+_RECORD, _FIRST, _LATER = ("#CCCCCC", "."), ("#0072B2", "o"), ("#D55E00", "^")
 _PANELS = 6
 """Rounds that a figure shows: the first ones and the last."""
 
@@ -52,6 +53,22 @@ def plot_expansion(rows: pl.DataFrame, title: str, files: tuple[Path, Path, Path
     """
     with use_style():
         _save(draw_expansion(rows, title), rows, files)
+
+
+def plot_questions(rows: pl.DataFrame, title: str, files: tuple[Path, Path, Path]) -> None:
+    """Draw and save the map of questions for each t_d, and write its numbers.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        Under QUESTION_MAP.
+    title : str
+        Name of the set of questions.
+    files : tuple of Path
+        PDF, PNG, and CSV with the numbers.
+    """
+    with use_style():
+        _save(draw_questions(rows, title), rows, files)
 
 
 def draw_benchmark(rows: pl.DataFrame, title: str) -> "Figure":
@@ -92,6 +109,30 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
     _name_axes([*grid[-1, :], *grid[:, 0]])
     handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    return figure
+
+
+def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
+    """Draw a panel for each t_d: records, questions of the first round, and of those after it."""
+    every = sorted(set(rows["gap_percentile"]))
+    columns = min(3, len(every))
+    lines = -(-len(every) // columns)
+    figure = make_figure(max(5.0, 3.2 * columns), 1.1 + 2.9 * lines)
+    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\nquestions about records, by t_d")
+    grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
+    for axes, percentile in zip(grid.flat, every, strict=False):
+        some = rows.filter(gap_percentile=percentile)
+        records, questions = some.filter(kind="record"), some.filter(kind="question")
+        _scatter(axes, records.filter(~pl.col("large")), _RECORD, "record", 14)
+        _scatter(axes, records.filter("large"), _GAP, "record, large gap", 22)
+        _scatter(axes, questions.filter(round=0), _FIRST, "question of the first round", 8)
+        _scatter(axes, questions.filter(pl.col("round") > 0), _LATER, "for a gap, or asked by people", 10)
+        axes.set_title(f"t_d = {percentile:g}: {len(questions):,} questions")
+    for axes in grid.flat[len(every) :]:
+        axes.set_visible(False)
+    _name_axes([*grid[-1, :], *grid[:, 0]])
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure
 
 

@@ -125,10 +125,75 @@ def ask_questions(
         If no question can be asked, or all records have the same embedding.
     """
     coverage, length = settings.coverage, np.float32(settings.coverage.length)
-    vectors = material.vectors * length
+    possible = list_possible(material, encode, settings, threads)
+    rounds = possible.start(coverage.gap_percentile)
+    check_spread(rounds.of_space, coverage)
+    while not rounds.end:
+        folder.run(rounds, material.names, lambda texts: encode(texts) * length)
+    rows = [row for asked in rounds.rounds for row in asked.rows]
+    redundancy = measure_redundancy(possible.vectors, NEAR, coverage.device, threads)
+    report = {
+        "records": len(material.names),
+        **describe_kernel(possible.limits.bandwidth, coverage, rounds.of_space),
+        "threshold": rounds.threshold,
+        "templates": possible.counts,
+        "possible": possible.total,
+        "rounds": [asked.report for asked in rounds.rounds],
+        "end": rounds.end,
+        "questions": len(rows),
+        "share_of_possible": possible.find_share(rows),
+        "redundancy_of_records": replace_nan(redundancy),
+    }
+    return Questions(tabulate_questions(rows, material.names), rounds.vectors / length, report)
+
+
+class Possible(NamedTuple):
+    """All that can be asked, before any of it is.
+
+    Attributes
+    ----------
+    vectors : array of float32 of shape (n_records, dimension)
+        Embeddings of the records, of the length that the settings say.
+    items : list of Item
+        Sorted by their keys.
+    users : list of (dict, int)
+        Open questions that people asked, each with the record next to it.
+    limits : Limits
+    counts : dict
+        By template.
+    """
+
+    vectors: Vectors
+    items: list[Item]
+    users: list[tuple[Row, int]]
+    limits: Limits
+    counts: dict[str, dict[str, Any]]
+
+    @property
+    def total(self) -> int:
+        """Questions that templates can ask."""
+        return sum(each["possible"] for each in self.counts.values())
+
+    def start(self, percentile: float) -> QuestionRounds:
+        """Return rounds with a t_d, none of which is asked yet."""
+        return QuestionRounds(
+            self.vectors, self.items, self.users, self.limits._replace(percentile=percentile)
+        )
+
+    def find_share(self, rows: Sequence[Row]) -> float:
+        """Return the share of the possible questions that were asked."""
+        return sum(1 for row in rows if row["query"]) / self.total
+
+
+def list_possible(material: Material, encode: Encode, settings: QuestionSettings, threads: int) -> Possible:
+    """Return what can be asked; see :func:`ask_questions`."""
+    coverage = settings.coverage
+    vectors = material.vectors * np.float32(coverage.length)
     bandwidth = choose_bandwidth(vectors) if coverage.bandwidth == "scott" else coverage.bandwidth
     limits = Limits(settings.questions, coverage.gap_percentile, bandwidth, coverage.device, threads)
     items, counts = list_items(material)
+    for name in (name for name, each in counts.items() if not each["possible"]):
+        log.warning("template %s gives no question: %s", name, counts[name]["left_out"] or "no rows")
     users, pairs = (
         _find_nearest(material.vectors, encode, some) for some in (material.users, material.pairs)
     )
@@ -136,25 +201,7 @@ def ask_questions(
         Item(hash_text("question", row["question_id"]), row["template"], (chunk,), partial(dict, row))
         for row, chunk in pairs
     ]
-    rounds = QuestionRounds(vectors, sorted(items, key=lambda item: item.key), users, limits)
-    check_spread(rounds.of_space, coverage)
-    while not rounds.end:
-        folder.run(rounds, material.names, lambda texts: encode(texts) * length)
-    rows = [row for asked in rounds.rounds for row in asked.rows]
-    possible = sum(each["possible"] for each in counts.values())
-    report = {
-        "records": len(material.names),
-        **describe_kernel(bandwidth, coverage, rounds.of_space),
-        "threshold": rounds.threshold,
-        "templates": counts,
-        "possible": possible,
-        "rounds": [asked.report for asked in rounds.rounds],
-        "end": rounds.end,
-        "questions": len(rows),
-        "share_of_possible": sum(row["query"] != "" for row in rows) / possible,
-        "redundancy_of_records": replace_nan(measure_redundancy(vectors, NEAR, coverage.device, threads)),
-    }
-    return Questions(tabulate_questions(rows, material.names), rounds.vectors / length, report)
+    return Possible(vectors, sorted(items, key=lambda item: item.key), users, limits, counts)
 
 
 def list_items(material: Material) -> tuple[list[Item], dict[str, dict[str, Any]]]:

@@ -1,9 +1,9 @@
 """Export of questions as tasks of lm-evaluation-harness (0.4): YAML, data and a loader [EvalHarness].
 
 Two tasks for each form and level: `_plain` has the question alone, `_rag` the records next to it before it.
-Few-shot prompts are the harness's `--num_fewshot`. Options are chosen by the log-probability of their text.
-A multiple-answer question becomes one yes-or-no question for each option, as precision and recall need none
-to know how many are right.
+Few-shot prompts are the harness's `--num_fewshot`. Prompts are those of :mod:`fathom.questions.items`:
+options are chosen by the log-probability of their letter, and a multiple-answer question becomes one
+yes-or-no question for each option.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,8 +13,10 @@ from typing import Any
 
 import polars as pl
 
+from fathom.answering.prompts import make_prompt
 from fathom.config.questions import OPEN
 from fathom.io.files import hash_file, write_atomically, write_json_lines, write_text
+from fathom.questions.items import make_items
 from fathom.questions.posing import NO, YES
 
 PROMPTS = ("plain", "rag")
@@ -54,7 +56,7 @@ generation_kwargs:
 _METRIC = "  - metric: {}\n    aggregation: {}\n    higher_is_better: true\n"
 _METRICS = {
     "binary": (("acc", "mean"),),
-    "multiple-choice": (("acc", "mean"), ("acc_norm", "mean")),
+    "multiple-choice": (("acc", "mean"),),
     "multiple-answer": (("acc", "mean"), ("f1", "f1")),
     OPEN: (("bleu", "bleu"),),
 }
@@ -126,15 +128,13 @@ def make_documents(row: dict[str, Any], prompting: str) -> Iterator[dict[str, An
     prompting : str
         One of `PROMPTS`.
     """
-    before = f"{row['nearest']}\n" if prompting == "rag" else ""
-    name, question = row["question_id"], f"{before}Question: {row['question']}"
-    if row["form"] == OPEN:
-        yield {"question_id": name, "prompt": f"{question}\nAnswer:", "answer": row["answer"]}
-    elif row["form"] == "multiple-answer":
-        for option, is_right in zip(row["options"], row["right"], strict=True):
-            prompt = f"{question}\nProposed answer: {option}\nIs this one of them? Answer:"
-            yield {"question_id": name, "prompt": prompt, "options": [NO, YES], "gold": int(is_right)}
-    else:
-        gold = row["right"].index(True)
-        prompt = f"{question}\nAnswer:"
-        yield {"question_id": name, "prompt": prompt, "options": row["options"], "gold": gold}
+    before = row["nearest"] if prompting == "rag" else ""
+    for item in (each._replace(context=before) for each in make_items(row)):
+        document = {"question_id": row["question_id"], "prompt": make_prompt(item).render(chat=False)}
+        if row["form"] == OPEN:
+            yield {**document, "answer": row["answer"]}
+        elif item.options:
+            yield {**document, "options": list(item.letters), "gold": item.right[0]}
+        else:
+            options = [YES, NO]
+            yield {**document, "options": options, "gold": options.index(item.answer)}

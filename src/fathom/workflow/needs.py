@@ -37,7 +37,7 @@ from fathom.running.resources import Rate
 from fathom.workflow.cards import MB, UNKNOWN, Card, choose_card
 from fathom.workflow.failures import read_message
 
-SCORING = ("score_model", "score_chat")
+SCORING = ("score_model", "score_chat", "answer_questions")
 LAYERS = ("measure_layers",)
 ADAPTING = ("adapt_model", "adapt_in_steps")
 TUNING = ("tune_model", "tune_preparation")

@@ -345,7 +345,8 @@ class Outputs:
         """Return maps of coverage: of benchmarks, all or those of a whole run, and of expanded corpora."""
         benchmarks = self.benchmarks if every or self._config.coverage.benchmarks else []
         names = [f"{domain}.coverage.{variant}" for domain, variant in benchmarks]
-        names += [f"{domain}.expansion" for domain in self._config.coverage.expand]
+        kinds = ["expansion", *(["thresholds"] if self._config.coverage.ablation.max_correlation else [])]
+        names += [f"{domain}.{kind}" for domain, kind in product(self._config.coverage.expand, kinds)]
         return [self._path("figures", f"{name}.png") for name in names]
 
     def list_layers(self) -> list[str]:

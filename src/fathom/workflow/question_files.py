@@ -1,11 +1,13 @@
 """Files that sets of questions are made from, looked up before any job."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from fathom.config.questions import DUMP, QuestionSet, list_templates, read_tables_file
 from fathom.config.whole import Config
 from fathom.errors import InputError
+from fathom.models.registry import CHAT, Entry
 from fathom.workflow.inputs import find_corpus, find_own
 
 
@@ -53,7 +55,7 @@ def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
 
 
 def list_questions(config: Config, results: str) -> list[str]:
-    """Return the questions of all sets, what their queries prove, and their tasks for the harness.
+    """Return the questions of all sets, their proofs, tasks, figures, and the scores of models.
 
     Parameters
     ----------
@@ -62,8 +64,44 @@ def list_questions(config: Config, results: str) -> list[str]:
     results : str
         Folder of the run's results.
     """
-    files = ("questions.parquet", "proof.json", "lm-eval")
-    return [f"{results}/questions/{name}/{file}" for name in config.coverage.questions for file in files]
+    coverage = config.coverage
+    files, figures = ["questions.parquet", "proof.json", "lm-eval"], list[str]()
+    if coverage.ablation.gap_percentile:
+        files.append("percentiles.csv")
+        figures.append("questions")
+    tables = []
+    if coverage.evaluation.models and coverage.questions:
+        figures += ["scores", "radar"]
+        tables = ["question-scores.csv", "question-differences.csv"]
+    return [
+        *(f"{results}/questions/{name}/{file}" for name in coverage.questions for file in files),
+        *(f"{results}/{table}" for table in tables),
+        *(f"{results}/figures/{name}.{figure}.png" for name in coverage.questions for figure in figures),
+    ]
+
+
+def list_bases(config: Config, entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
+    """Return models that answer questions, each with one that it is compared with and that answers, too.
+
+    An adapted model is compared with what it comes from, a chat model with its base, and a model inside its
+    chat template, if its base does not answer, with itself outside of it.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    entries : mapping of str to Entry
+        The table of models.
+    """
+    models, found = config.coverage.evaluation.models, []
+    for name in models:
+        plain = name.removesuffix(CHAT)
+        listed = [entries[plain].base_of] if plain in entries else []
+        others = [*config.models.find_references(name), *listed, plain]
+        other = next((other for other in others if other in models and other != name), None)
+        if other:
+            found.append((name, other))
+    return found
 
 
 def _name_metadata(chosen: QuestionSet, config: Config) -> QuestionSet:

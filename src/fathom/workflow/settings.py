@@ -146,7 +146,15 @@ class Settings:
 
     def of_coverage(self) -> str:
         """Return what the programs that measure coverage need; which domains they look at does not matter."""
-        others = {"benchmarks", "expand", "questions"}
+        return self._of_coverage({"ablation"})
+
+    def of_correlations(self) -> str:
+        """Return what the expansions with several t_c need."""
+        return self._of_coverage({"gap_percentile"})
+
+    def _of_coverage(self, unused: set[str]) -> str:
+        """Return settings of coverage, but for those of what is looked at, and some more."""
+        others = {"benchmarks", "expand", "questions", "evaluation", *unused}
         coverage = self._config.coverage.model_dump(mode="json", exclude=others)
         return dump_json({"coverage": coverage, "embedding": self._dump("embedding")})
 
@@ -161,11 +169,28 @@ class Settings:
 
     def of_questions(self, name: str) -> str:
         """Return what a set of questions depends on."""
-        included = {"bandwidth", "length", "gap_percentile", "device"}
+        return self._of_questions(name, set())
+
+    def of_percentiles(self, name: str) -> str:
+        """Return what a set of questions with several t_d depends on."""
+        return self._of_questions(name, {"ablation"})
+
+    def _of_questions(self, name: str, others: set[str]) -> str:
+        """Return what a set of questions depends on, and other keys of coverage."""
+        included = {"bandwidth", "length", "gap_percentile", "device", *others}
         coverage = self._config.coverage.model_dump(mode="json", include=included)
         questions = self._dump_questions(name, {"first", "per_gap", "rounds"})
         values = {"questions": questions, "embedding": self._dump("embedding")}
         return dump_json(values | {"coverage": coverage})
+
+    def of_shown_questions(self) -> str:
+        """Return what decides which questions nobody is asked."""
+        return self._config.coverage.evaluation.model_dump_json(include={"shown"})
+
+    def of_answers(self) -> str:
+        """Return what the answers of a model depend on; which other models answer does not matter."""
+        evaluation = self._config.coverage.evaluation.model_dump(mode="json", exclude={"models"})
+        return dump_json({"evaluation": evaluation, "scoring": self._dump("scoring")})
 
     def _dump_questions(self, name: str, included: set[str]) -> Any:
         """Return some keys of a set of questions; files are inputs of their own."""

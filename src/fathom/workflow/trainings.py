@@ -19,6 +19,7 @@ class Texts:
 
     def __init__(self, config: Config, results: str) -> None:
         self._models, self._results = config.models, results
+        self._of_questions = config.list_question_texts()
 
     def list_trained(self) -> list[str]:
         """Return the text of every domain that any model of the run is trained on."""
@@ -35,7 +36,10 @@ class Texts:
         return self.name(domain) if adaptation.text == "as-is" else changed
 
     def name(self, domain: str) -> str:
-        """Return the text of a domain: of its own documents, or from elsewhere."""
+        """Return the text of a domain: of its own documents, from elsewhere, or of a set of questions."""
+        if domain in self._of_questions:
+            chosen, kind = self._of_questions[domain]
+            return f"{self._results}/questions/{chosen}/texts/{kind}.parquet"
         kind = "training" if domain in self._models.texts else "texts"
         return f"{self._results}/corpus/{kind}/{domain}.parquet"
 

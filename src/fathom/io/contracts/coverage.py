@@ -69,3 +69,9 @@ EXPANSION_MAP: Contract = (
     Column("gap", _BOOL, "the domain is denser here than the corpus at the end"),
 )
 """Where the sentences of an expansion lie, at which densities are compared."""
+
+CORRELATION_COLUMNS = (
+    "max_correlation", "rounds", "documents", "share_of_documents", "sentences", "share_of_sentences",
+    "coverage", "coverage_at_random", "redundancy", "redundancy_at_random", "redundancy_removed",
+)  # fmt: skip
+"""Header of correlations.csv: what a corpus is with each t_c; shares are of the domain."""

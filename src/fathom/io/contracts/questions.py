@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from fathom.io.contracts.column import NOT_NEGATIVE, UNIQUE, Column, Contract
+from fathom.io.contracts.column import NOT_NEGATIVE, SHARE, UNIQUE, Column, Contract
 
 _STRING = pa.string()
 _STRINGS = pa.list_(pa.string())
@@ -44,3 +44,57 @@ CHUNKS: Contract = (
     Column("text", _STRING, "the text that was embedded"),
 )
 """Texts of records that a hash draws, by that hash; row by row those of the embeddings beside it."""
+
+_QUESTION_ID = Column("question_id", _STRING, "id of the question")
+_PROMPTING = Column("prompting", _STRING, "what stands before the question: plain, few-shot or rag")
+
+ANSWERED: Contract = (
+    _QUESTION_ID,
+    _PROMPTING,
+    Column("chosen", pa.list_(_BOOL), "whether the answer chooses each option; of open questions none"),
+    Column("text", _STRING, "what the model wrote; empty where likelihoods decide"),
+    Column("answered", _BOOL, "whether an option was chosen, or anything said"),
+    Column("shots", _INT32, "examples that fitted into the prompt", NOT_NEGATIVE),
+    Column("cut", _INT32, "tokens that the beginning of the prompt lost to fit", NOT_NEGATIVE),
+)
+"""Answers of a model to questions, by prompting and id."""
+
+MEASURES: Contract = (
+    _QUESTION_ID,
+    _PROMPTING,
+    Column("form", _STRING, "binary, multiple-choice, multiple-answer or open"),
+    Column("level", _STRING, "memorise, understand, apply or create"),
+    Column("template", _STRING, "name of the template; of open questions the file or benchmark"),
+    Column("metric", _STRING, "accuracy, precision, recall, f1, bleu_2 or bleu_4"),
+    Column("numerator", pa.float64(), "a metric of many questions is the sum of these", NOT_NEGATIVE),
+    Column("denominator", pa.float64(), "over the sum of these", NOT_NEGATIVE),
+    Column("answered", _BOOL, "whether an option was chosen, or anything said"),
+)
+"""What the answers of a model are worth: a row for each metric of each question and prompting."""
+
+QUESTION_MAP: Contract = (
+    Column("gap_percentile", pa.float64(), "t_d that the questions were asked with", SHARE),
+    Column("kind", _STRING, "record or question"),
+    Column("id", _STRING, "IRI of the record, or the question's id"),
+    Column("x", pa.float64(), "first principal component of the records' embeddings, four decimals"),
+    Column("y", pa.float64(), "second principal component, four decimals"),
+    Column("round", _INT32, "round in which the question was asked, from 0; 0 for records", NOT_NEGATIVE),
+    Column("large", _BOOL, "the record is a large gap at the end; false for questions"),
+)
+"""Where records and the questions about them lie, for each t_d."""
+
+PERCENTILE_COLUMNS = (
+    "gap_percentile", "threshold", "rounds", "questions", "share_of_possible", "large_gaps_first",
+    "large_gaps", "redundancy", "correlation", "end",
+)  # fmt: skip
+"""Header of percentiles.csv: what questions are with each t_d."""
+SCORE_COLUMNS = (
+    "set", "model", "prompting", "form", "level", "template", "metric", "value", "ci_low", "ci_high",
+    "questions", "unanswered",
+)  # fmt: skip
+"""Header of question-scores.csv; an empty template stands for all."""
+DIFFERENCE_COLUMNS = (
+    "set", "form", "level", "metric", "model", "prompting", "than_model", "than_prompting", "difference",
+    "ci_low", "ci_high", "apart", "questions",
+)  # fmt: skip
+"""Header of question-differences.csv: the first model and prompting less the second."""

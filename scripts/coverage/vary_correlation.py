@@ -1,0 +1,39 @@
+"""Expand a domain's corpus with several t_c, and say what comes of each [CompComp, Sec. 5.5]."""
+
+import argparse
+from math import isnan
+from pathlib import Path
+
+from fathom.config.coverage import CoverageSettings
+from fathom.io.contracts.coverage import CORRELATION_COLUMNS
+from fathom.io.files import write_delimited
+from fathom.running.program import add_settings, log, read_settings, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read a domain's sentences and embeddings; write a line for each threshold."""
+    from fathom.coverage.ablation import vary_correlation
+    from fathom.coverage.sets import Slices, read_space
+    from fathom.running.devices import pick_device
+
+    settings = read_settings(arguments.settings, CoverageSettings).coverage
+    device = pick_device(settings.device, "coverage.device")
+    slices = Slices(arguments.sentences, arguments.embeddings, arguments.drawn)
+    space = read_space(slices, arguments.index, arguments.domain, settings)
+    rows = vary_correlation(space, settings, device, arguments.threads)
+    told = [tuple(n if isinstance(n, int) else "" if isnan(n) else f"{n:.6g}" for n in row) for row in rows]
+    write_delimited(arguments.output, CORRELATION_COLUMNS, told, ",")
+    log.info("%s thresholds", len(rows))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sentences", type=Path, nargs="+", required=True, help="tables of sentences")
+    parser.add_argument("--embeddings", type=Path, nargs="+", required=True, help="their embeddings, .npy")
+    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
+    parser.add_argument("--drawn", type=Path, help="table of drawn documents")
+    parser.add_argument("--domain", required=True, help="name of the domain")
+    add_settings(parser, CoverageSettings)
+    parser.add_argument("--threads", type=int, default=1, help="changes no result")
+    parser.add_argument("--output", type=Path, required=True, help="table as CSV")
+    run_program(parser, main)

@@ -1,0 +1,53 @@
+"""Let a model answer sets of questions, with one load of it [CompComp, Sec. 5].
+
+Writes a table of answers for each set, and a report beside it. What is finished is kept in a folder of its
+own: a job that was interrupted does not make it again.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+from fathom.config.questions import Evaluation
+from fathom.config.scoring import Scoring
+from fathom.config.section import Section
+from fathom.running.program import add_settings, add_tables, read_settings, run_program
+
+
+class Settings(Section):
+    """Settings of this program."""
+
+    evaluation: Evaluation = Evaluation()
+    scoring: Scoring = Scoring()
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Plan the answers to all sets and write them."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    from fathom.models.loading import read_pointer
+    from fathom.models.measurements import OpenModel, measure_all
+    from fathom.questions.evaluation import QuestionFiles, plan_answers
+
+    settings = read_settings(arguments.settings, Settings)
+    model = OpenModel(read_pointer(arguments.model), settings.scoring, arguments.threads, arguments.gpus)
+    planned = [
+        plan_answers(name, QuestionFiles(*map(Path, files)), Path(output), settings.evaluation)
+        for name, *files, output in arguments.questions
+    ]
+    measure_all(model, planned, arguments.finished)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
+    add_tables(
+        parser,
+        "--questions",
+        ("NAME", "QUESTIONS", "VECTORS", "CHUNKS", "EMBEDDINGS"),
+        "name of a set, its questions and records, each with embeddings, and answers to write",
+    )
+    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
+    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
+    parser.add_argument("--gpus", type=int, default=1, help="visible GPUs that share the work; 0: none")
+    add_settings(parser, Settings)
+    run_program(parser, main)

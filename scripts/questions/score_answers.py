@@ -1,0 +1,55 @@
+"""Score the answers of models to questions, with intervals, and compare them in pairs [CompComp, Table 3]."""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.scoring import Summary
+from fathom.io.contracts.questions import ANSWERED, DIFFERENCE_COLUMNS, QUESTIONS, SCORE_COLUMNS
+from fathom.io.files import write_delimited
+from fathom.io.tables import read_table
+from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read questions and answers; write scores, and paired differences."""
+    from fathom.questions.metrics import measure_answers
+    from fathom.questions.summaries import (
+        list_comparisons,
+        score_answers,
+        tabulate_differences,
+        tabulate_scores,
+    )
+
+    settings = read_settings(arguments.settings, Summary)
+    questions = {name: read_table(path, QUESTIONS) for name, path in arguments.questions}
+    bases = dict(arguments.base)
+    rows, differences = [], []
+    for name, asked in questions.items():
+        scores = {}
+        for model in (model for of, model, _ in arguments.answers if of == name):
+            path = next(path for of, by, path in arguments.answers if (of, by) == (name, model))
+            answers = read_table(path, ANSWERED)
+            measures = measure_answers(asked, answers)
+            for prompting in answers["prompting"].unique(maintain_order=True):
+                scores[model, prompting] = score_answers(measures.filter(prompting=prompting), settings)
+        rows += tabulate_scores(name, scores, settings)
+        comparisons = list_comparisons(list(scores), bases)
+        differences += tabulate_differences(name, scores, comparisons, settings)
+    write_delimited(arguments.output, SCORE_COLUMNS, rows, ",")
+    write_delimited(arguments.differences, DIFFERENCE_COLUMNS, differences, ",")
+    apart = sum(row[DIFFERENCE_COLUMNS.index("apart")] == "yes" for row in differences)
+    log.info("%s scores; %s of %s differences have an interval without 0", len(rows), apart, len(differences))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_tables(parser, "--questions", ("SET",), "name of a set, and its questions")
+    add_tables(parser, "--answers", ("SET", "MODEL"), "name of a set, of a model, and its answers")
+    parser.add_argument(
+        "--base", nargs=2, action="append", default=[], metavar=("MODEL", "BASE"),
+        help="a model and the one that it is compared with; repeat",
+    )  # fmt: skip
+    parser.add_argument("--output", type=Path, required=True, help="table of scores, CSV")
+    parser.add_argument("--differences", type=Path, required=True, help="table of differences, CSV")
+    add_settings(parser, Summary)
+    run_program(parser, main)

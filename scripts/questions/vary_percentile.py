@@ -1,0 +1,36 @@
+"""Ask questions with several t_d, and say what comes of each [CompComp, Sec. 5.5, Fig. 4]."""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.coverage import QuestionSettings
+from fathom.io.contracts.questions import PERCENTILE_COLUMNS, QUESTION_MAP, QUESTIONS
+from fathom.io.files import write_delimited
+from fathom.io.tables import write_table
+from fathom.questions.material import add_material, read_material
+from fathom.running.program import add_settings, log, read_settings, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read records, templates and open questions; write a line for each t_d, a map, and all questions."""
+    from fathom.benchmark.embedding import SentenceEncoder
+    from fathom.questions.ablation import vary_percentile
+
+    settings = read_settings(arguments.settings, QuestionSettings)
+    encoder = SentenceEncoder(settings.embedding)
+    found = vary_percentile(read_material(arguments), encoder.encode, settings, arguments.threads)
+    write_table(arguments.map, found.map, QUESTION_MAP)
+    write_table(arguments.questions, found.questions, QUESTIONS)
+    write_delimited(arguments.output, PERCENTILE_COLUMNS, found.rows, ",")
+    log.info("%s questions with %s values of t_d", f"{len(found.questions):,}", len(found.rows))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_material(parser)
+    add_settings(parser, QuestionSettings)
+    parser.add_argument("--threads", type=int, default=1, help="changes no result")
+    parser.add_argument("--output", type=Path, required=True, help="table of thresholds, CSV")
+    parser.add_argument("--map", type=Path, required=True, help="table of the map")
+    parser.add_argument("--questions", type=Path, required=True, help="table of all questions")
+    run_program(parser, main)

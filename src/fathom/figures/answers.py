@@ -1,0 +1,231 @@
+"""Answers to questions: scores by form, level and prompting, and radar charts [CompComp, Table 3, Fig. 6]."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from math import pi, sin
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.errors import InputError
+from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.io.contracts.questions import SCORE_COLUMNS
+from fathom.io.files import write_delimited
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.projections.polar import PolarAxes
+
+SHOWN = (
+    ("binary", "memorise", "accuracy"),
+    ("multiple-choice", "understand", "accuracy"),
+    ("multiple-answer", "understand", "recall"),
+    ("multiple-answer", "understand", "precision"),
+    ("multiple-answer", "understand", "f1"),
+    ("multiple-answer", "apply", "recall"),
+    ("multiple-answer", "apply", "precision"),
+    ("multiple-answer", "apply", "f1"),
+    ("open", "create", "bleu_2"),
+    ("open", "create", "bleu_4"),
+)
+"""Form, level and metric of the columns of the paper's Table 3, which are the spokes of its radar charts."""
+_LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
+"""The metric of each form and level that has a panel."""
+_NAMES = {"accuracy": "accuracy", "f1": "F1", "bleu_2": "BLEU-2", "bleu_4": "BLEU-4"}
+_CHANCE = {"binary": 1 / 2, "multiple-choice": 1 / 4}
+_LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
+_COLUMNS = 3
+
+Row = Mapping[str, str]
+Files = tuple[Path, Path, Path]
+
+
+def plot_scores(rows: Iterable[Row], name: str, files: Files) -> None:
+    """Draw and save the scores of all models on a set of questions, and write the numbers.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        Under SCORE_COLUMNS.
+    name : str
+        Name of the set.
+    files : tuple of Path
+        PDF, PNG, and CSV with the numbers.
+
+    Raises
+    ------
+    InputError
+        If the set has no scores.
+    """
+    own = _select(rows, name, _LEADING)
+    with use_style():
+        _save(draw_scores(own, name), own, files)
+
+
+def plot_radar(rows: Iterable[Row], name: str, bases: Sequence[tuple[str, str]], files: Files) -> None:
+    """Draw and save a radar chart for each model, or for a model and what was made of it.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        Under SCORE_COLUMNS.
+    name : str
+        Name of the set.
+    bases : sequence of (str, str)
+        Models, each with the one that it is drawn over.
+    files : tuple of Path
+        PDF, PNG, and CSV with the numbers.
+
+    Raises
+    ------
+    InputError
+        If the set has no scores.
+    """
+    own = _select(rows, name, SHOWN)
+    with use_style():
+        _save(draw_radar(own, name, bases), own, files)
+
+
+def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
+    """Draw a panel for each form and level, models by prompting; call it inside `use_style`."""
+    spokes = [each for each in _LEADING if any(_is_of(row, each) for row in rows)]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    columns = min(_COLUMNS, len(spokes))
+    lines = -(-len(spokes) // columns)
+    figure = make_figure(max(4.5, 3.1 * columns), 1.2 + lines * (1.5 + 0.32 * len(models)))
+    figure.suptitle(wrap_name(clean_name(title), 70))
+    grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
+    for axes, spoke in zip(grid.flat, spokes, strict=False):
+        _draw_panel(axes, [row for row in rows if _is_of(row, spoke)], models)
+        form, level, metric = spoke
+        axes.set_title(f"{form}, {level}")
+        axes.set_xlabel(_NAMES.get(metric, metric))
+        if form in _CHANCE:
+            axes.axvline(_CHANCE[form], color="#999999", linestyle=":", zorder=0)
+    for axes in grid.flat[len(spokes) :]:
+        axes.set_visible(False)
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(_LOOKS))
+    return figure
+
+
+def _draw_panel(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
+    """Draw the scores of one form and level, with intervals."""
+    promptings = [name for name in _LOOKS if any(row["prompting"] == name for row in rows)]
+    for place, prompting in enumerate(promptings):
+        own = {row["model"]: row for row in rows if row["prompting"] == prompting and row["value"]}
+        color, marker = _LOOKS[prompting]
+        shift = 0.22 * (place - (len(promptings) - 1) / 2)
+        heights = [models.index(model) + shift for model in own]
+        values = [float(row["value"]) for row in own.values()]
+        ends = [
+            [abs(float(row[end] or row["value"]) - float(row["value"])) for row in own.values()]
+            for end in ("ci_low", "ci_high")
+        ]
+        axes.errorbar(
+            values, heights, xerr=ends, color=color, marker=marker, linestyle="none", label=prompting,
+            markersize=4,
+        )  # fmt: skip
+    axes.set_yticks(range(len(models)), [wrap_name(model, 24) for model in models])
+    axes.set_ylim(len(models) - 0.5, -0.5)
+    axes.set_xlim(-0.02, 1.02)
+
+
+def draw_radar(rows: Sequence[Row], title: str, bases: Sequence[tuple[str, str]]) -> "Figure":
+    """Draw a chart for each family of models, a line for each model and prompting; inside `use_style`."""
+    spokes = [each for each in SHOWN if any(_is_of(row, each) for row in rows)]
+    families = _group(list(dict.fromkeys(row["model"] for row in rows)), dict(bases))
+    columns = min(_COLUMNS, len(families))
+    lines = -(-len(families) // columns)
+    figure = make_figure(max(5.0, 4.2 * columns), 1.3 + 4.0 * lines)
+    figure.suptitle(wrap_name(clean_name(title), 70))
+    grid = figure.subplots(lines, columns, squeeze=False, subplot_kw={"projection": "polar"})
+    for axes, (first, models) in zip(grid.flat, families.items(), strict=False):
+        for (place, model), prompting in product(enumerate(models), _LOOKS):
+            own = [row for row in rows if (row["model"], row["prompting"]) == (model, prompting)]
+            if own:
+                _draw_line(axes, own, spokes, prompting, place)
+        _name_spokes(axes, spokes)
+        axes.set_title("\n".join(wrap_name(model, 40) for model in models) or first, pad=24)
+    for axes in grid.flat[len(families) :]:
+        axes.set_visible(False)
+    handles, labels = _join_legends(grid.flat)
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(_LOOKS))
+    return figure
+
+
+def _draw_line(
+    axes: "PolarAxes", rows: Sequence[Row], spokes: Sequence[tuple[str, str, str]], prompting: str, place: int
+) -> None:
+    """Draw one closed line; a value that there is not leaves a gap."""
+    found = [next((row["value"] for row in rows if _is_of(row, spoke)), "") for spoke in spokes]
+    values = [float(value or "nan") for value in found]
+    angles = [2 * pi * number / len(spokes) for number in range(len(spokes))]
+    color, marker = _LOOKS[prompting]
+    label = prompting if place == 0 else f"{prompting}, trained" + (f" ({place})" if place > 1 else "")
+    axes.plot(
+        [*angles, angles[0]], [*values, values[0]], color=color, marker=marker, markersize=3,
+        linestyle=("-", "--", ":", "-.")[place % 4], label=label, linewidth=1.1,
+    )  # fmt: skip
+
+
+def _name_spokes(axes: "PolarAxes", spokes: Sequence[tuple[str, str, str]]) -> None:
+    """Name what the spokes are, the first at the top."""
+    short = {"multiple-choice": "choice", "multiple-answer": "answers"}
+    of_level = {form: "" for form, *_ in spokes} | {"multiple-answer": " ({})"}
+    names = [
+        f"{short.get(form, form)}{of_level[form].format(level)}\n{_NAMES.get(metric, metric)}"
+        for form, level, metric in spokes
+    ]
+    axes.set_theta_offset(pi / 2)
+    axes.set_theta_direction(-1)
+    angles = [2 * pi * number / len(spokes) for number in range(len(spokes))]
+    axes.set_xticks(angles, [])
+    for angle, name in zip(angles, names, strict=True):
+        side = "center" if abs(sin(angle)) < 0.1 else "left" if sin(angle) > 0 else "right"
+        axes.text(angle, 1.1, name, ha=side, va="center", fontsize=7)
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0.25, 0.5, 0.75, 1.0], ["", "0.5", "", "1"], fontsize=7)
+
+
+def _group(models: Sequence[str], bases: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return models by the one that they come from, itself first."""
+    found: dict[str, list[str]] = {}
+    for model in sorted(models, key=lambda name: (name in bases, models.index(name))):
+        first = model
+        while first in bases and bases[first] in models:
+            first = bases[first]
+        found.setdefault(first, []).append(model)
+    return found
+
+
+def _join_legends(every: Iterable["Axes"]) -> "tuple[list[Artist], list[str]]":
+    """Return the entries of all charts, each once."""
+    found = {
+        label: handle
+        for axes in every
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    return list(found.values()), list(found)
+
+
+def _select(rows: Iterable[Row], name: str, wanted: Sequence[tuple[str, str, str]]) -> list[Row]:
+    """Return the rows of a set that are drawn."""
+    own = [row for row in rows if row["set"] == name and not row["template"]]
+    found = [row for row in own if any(_is_of(row, each) for each in wanted)]
+    if not found:
+        raise InputError(f"there are no scores of {name}", "question-scores.csv", "let a model answer it")
+    return found
+
+
+def _is_of(row: Row, spoke: tuple[str, str, str]) -> bool:
+    """Say whether a row is of a form, level and metric."""
+    return (row["form"], row["level"], row["metric"]) == spoke
+
+
+def _save(figure: "Figure", rows: Sequence[Row], files: Files) -> None:
+    """Save a figure and its numbers."""
+    pdf, png, numbers = files
+    save_figure(figure, pdf, png)
+    write_delimited(numbers, SCORE_COLUMNS, [tuple(row[key] for key in SCORE_COLUMNS) for row in rows], ",")

@@ -1,0 +1,66 @@
+"""Scores of answers: a mark for each model and prompting, a closed line for each in radar charts."""
+
+from math import isnan
+
+import pytest
+
+from fathom.errors import InputError
+from fathom.figures.answers import SHOWN, draw_radar, draw_scores, plot_radar, plot_scores
+from fathom.figures.style import use_style
+from fathom.io.contracts.questions import SCORE_COLUMNS
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, str]]:
+    """Return the scores of a model and of what was made of it; one is undefined."""
+    found = []
+    for place, (model, prompting) in enumerate(
+        (model, prompting) for model in ("small", "small+c.records") for prompting in ("plain", "rag")
+    ):
+        for number, (form, level, metric) in enumerate(SHOWN):
+            value = "" if (place, number) == (0, 2) else f"{0.1 * place + 0.05 * number:.6g}"
+            low, high = (
+                ("", "") if not value else (f"{float(value) - 0.02:.6g}", f"{float(value) + 0.03:.6g}")
+            )
+            cells = ("courses", model, prompting, form, level, "", metric, value, low, high, "20", "0")
+            found.append(dict(zip(SCORE_COLUMNS, cells, strict=True)))
+    return [*found, {**found[0], "template": "teaches"}, {**found[0], "set": "other"}]
+
+
+def _name(tmp_path, name):
+    return tuple(tmp_path / f"{name}.{end}" for end in ("pdf", "png", "csv"))
+
+
+def test_panels_show_each_model_and_prompting(rows, tmp_path):
+    own = [row for row in rows if row["set"] == "courses" and not row["template"]]
+    with use_style():
+        figure = draw_scores(own, "A_$set")
+    titles = [axes.get_title() for axes in figure.axes if axes.get_visible()]
+    assert titles == ["binary, memorise", "multiple-choice, understand", "multiple-answer, understand",
+                      "multiple-answer, apply", "open, create"]  # fmt: skip
+    plain, rag = figure.axes[0].containers
+    assert list(plain.lines[0].get_xdata()) == [0.0, 0.2] and list(rag.lines[0].get_xdata()) == [0.1, 0.3]
+    segment = rag.lines[2][0].get_segments()[0]
+    assert [x for x, _ in segment] == pytest.approx([0.08, 0.13])
+    plot_scores(rows, "courses", _name(tmp_path, "a"))
+    plot_scores(rows, "courses", _name(tmp_path, "b"))
+    for one, other in zip(_name(tmp_path, "a"), _name(tmp_path, "b"), strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + 4 * 5
+    with pytest.raises(InputError, match="no scores of papers"):
+        plot_scores(rows, "papers", _name(tmp_path, "c"))
+
+
+def test_what_was_trained_is_drawn_over_what_it_comes_from(rows, tmp_path):
+    own = [row for row in rows if row["set"] == "courses" and not row["template"]]
+    with use_style():
+        figure = draw_radar(own, "courses", [("small+c.records", "small")])
+        apart = draw_radar(own, "courses", [])
+    (axes,) = figure.axes
+    assert [line.get_label() for line in axes.lines] == ["plain", "rag", "plain, trained", "rag, trained"]
+    values = axes.lines[1].get_ydata()
+    assert len(values) == len(SHOWN) + 1 and values[0] == values[-1] == pytest.approx(0.1)
+    assert sum(map(isnan, axes.lines[0].get_ydata())) == 1  # the one that is undefined
+    assert [axes.get_title() for axes in apart.axes] == ["small", "small+c.records"]
+    plot_radar(rows, "courses", [], _name(tmp_path, "r"))
+    assert len((tmp_path / "r.csv").read_text().splitlines()) == 1 + 4 * len(SHOWN)

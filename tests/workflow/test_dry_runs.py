@@ -319,7 +319,7 @@ def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
 
 
 @pytest.mark.parametrize(
-    "target", ["all", "benchmarks", "figures", "rankings", "layers", "follow", "coverage"]
+    "target", ["all", "benchmarks", "figures", "rankings", "layers", "follow", "coverage", "choices"]
 )
 def test_every_target_plans(target):
     done = plan(*EVERYTHING[:-1], target)

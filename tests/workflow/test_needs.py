@@ -145,7 +145,7 @@ def test_without_a_gpu_host_memory_is_for_the_whole_micro_batch(tmp_path):
 def test_scoring_on_processors_asks_for_no_gpu_and_training_still_does(tmp_path):
     for cards in (CARDS, None):
         needs = make_needs(tmp_path, cards, scoring={"device": "cpu"})
-        for rule in ("score_model", "score_chat", "measure_layers"):
+        for rule in ("score_model", "score_chat", "measure_layers", "answer_choices"):
             found = needs.find(rule, "Llama-2-7b")
             assert (found.gpus, found.gpu_mb, found.model) == (0, 0, None)
             assert found.host_mb > 27_000

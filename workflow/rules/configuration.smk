@@ -21,6 +21,7 @@ from fathom.running.gpus import SHARED, count_machine_gpus
 from fathom.running.resources import read_rates
 from fathom.scoring.statistics import STATISTICS
 from fathom.workflow.cards import read_cards
+from fathom.workflow.choice_names import ChoiceNames
 from fathom.workflow.comparing import Comparing
 from fathom.workflow.inputs import (
     find_code,
@@ -181,6 +182,7 @@ def find_needs():
 
 needs = find_needs()
 COMPARING = Comparing(CONFIG, ENTRIES, needs, OUTPUTS)
+CHOICES = ChoiceNames(CONFIG, RESULTS)
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)

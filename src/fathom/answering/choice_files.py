@@ -12,6 +12,7 @@ import polars as pl
 
 from fathom.answering.items import LETTERS, Item
 from fathom.benchmark.reference import read_plain_text
+from fathom.config.choices import SPLITS
 from fathom.errors import InputError
 from fathom.io.csv_records import scan_csv
 from fathom.io.files import hash_text
@@ -19,9 +20,6 @@ from fathom.running.program import log
 
 OPTIONS = 4
 """Options of a question, as in MMLU."""
-
-SPLITS = {"dev": "examples", "test": "questions"}
-"""Parts of a set by their names in files, and what they hold."""
 
 _COLUMNS = "question, A, B, C, D, answer"
 _HUB_COLUMNS = ("question", "choices", "answer")
@@ -159,7 +157,7 @@ def _scan(path: Path) -> Iterator[tuple[str, Row]]:
         yield where, _check(values[0], values[1:-1], LETTERS.index(answer), where)
 
 
-def read_choice_rows(rows: Iterable[dict[str, Any]], where: str) -> Iterator[tuple[str, Row]]:
+def read_choice_rows(rows: Iterable[Mapping[str, Any]], where: str) -> Iterator[tuple[str, Row]]:
     """Yield the place and the content of each question of a data set with the columns of `cais/mmlu`.
 
     Raises

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_ROUNDING = 1e-9  # a third is not always the same number
+
+VERDICT = "verdict"
+"""What all findings of a model come down to, in diagnosis.csv."""
+
 FEWEST = 10
 """Questions that a finding needs at least: an interval from fewer says nothing."""
 
@@ -57,7 +62,7 @@ class Finding(NamedTuple):
     @property
     def is_found(self) -> bool:
         """Whether the interval lies above chance, on enough questions."""
-        return self.items >= FEWEST and self.estimate.low > self.chance
+        return self.items >= FEWEST and self.estimate.low > self.chance + _ROUNDING
 
 
 def diagnose(answers: Answers) -> list[Finding]:
@@ -130,7 +135,7 @@ def tabulate_diagnosis(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
             yield (
                 each.model,
                 each.way,
-                "verdict",
+                VERDICT,
                 name_verdict(findings),
                 "",
                 "",

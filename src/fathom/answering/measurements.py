@@ -12,7 +12,9 @@ from fathom.answering.choice_files import OPTIONS, make_items
 from fathom.answering.items import Item
 from fathom.answering.prompts import Style
 from fathom.answering.variations import list_variations, vary
-from fathom.config.choices import Choices
+from fathom.config.choices import Choices, ChoiceStyles
+from fathom.config.section import check_values
+from fathom.config.yaml_files import read_values
 from fathom.io.contracts.answering import CHOICE_ANSWERS, CHOICE_QUESTIONS
 from fathom.io.files import hash_file, write_json
 from fathom.io.tables import read_table, write_table
@@ -36,6 +38,12 @@ class ChoiceFiles(NamedTuple):
     subject: str
     questions: Path
     answers: Path
+
+
+def read_styles(path: Path | str) -> dict[str, Style]:
+    """Return the styles of a file by name; raise `InputError` if it is wrong."""
+    found = check_values(read_values(path), ChoiceStyles, str(path)).styles
+    return {name: Style(style.system, style.user) for name, style in found.items()}
 
 
 def plan_choices(files: ChoiceFiles, settings: Choices, styles: Mapping[str, Style]) -> Measurement:

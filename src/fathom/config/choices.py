@@ -9,6 +9,9 @@ from fathom.config.section import Name, Positive, Section, Text, check_case
 Study = Literal["examples", "options", "styles"]
 """What is varied: the order of options in the examples, or in the questions, or the style of the prompt."""
 
+SPLITS = ("dev", "test")
+"""Parts of a set by their names in files: examples, and questions."""
+
 STANDARD = "standard"
 """The style that others are compared with."""
 
@@ -23,7 +26,11 @@ class ChoiceSet(Section):
     hub: Text | None = Field(
         None, description="in place of `folder`: a data set of the hub with subsets like those of `cais/mmlu`"
     )
-    revision: Text | None = Field(None, description="commit of the data set (needed with `hub`)")
+    revision: str | None = Field(
+        None,
+        pattern=r"^[0-9a-f]{40}$",
+        description="commit of the data set, all 40 digits (needed with `hub`)",
+    )
     subject: Text | None = Field(
         None, description="what the prompts say that the questions are about; default: NAME with blanks"
     )

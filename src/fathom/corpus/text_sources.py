@@ -37,21 +37,26 @@ def read_source(source: TextSource, where: str) -> Iterator[str | None]:
     InputError
         If the source, its revision, split or column does not exist, it cannot be read, or is data-set code.
     """
+    for place, row in enumerate(read_rows(source, where)):
+        if not place and source.column not in row:
+            raise InputError(
+                f"there is no column {source.column!r}, only {', '.join(sorted(row))}",
+                where,
+                "set `column` to the one that holds the text",
+            )
+        yield _get_text(row, source, where)
+
+
+def read_rows(source: TextSource, where: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a source with all their columns; see :func:`read_source`."""
     with _explain(source, where):
         rows = iter(_open_source(source, where))
         first = next(rows, None)
     if first is None:
         raise InputError(f"split {source.split!r} is empty", where, "choose another split or other files")
-    if source.column not in first:
-        raise InputError(
-            f"there is no column {source.column!r}, only {', '.join(sorted(first))}",
-            where,
-            "set `column` to the one that holds the text",
-        )
-    yield _get_text(first, source, where)
+    yield first
     with _explain(source, where):
-        for row in rows:
-            yield _get_text(row, source, where)
+        yield from rows
 
 
 def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, where: str) -> pl.DataFrame:

@@ -39,14 +39,18 @@ from fathom.workflow.failures import read_message
 
 SCORING = ("score_model", "score_chat", "answer_questions")
 LAYERS = ("measure_layers",)
+ANSWERING = ("answer_choices",)
+READING = (*SCORING, *LAYERS, *ANSWERING)
+"""Rules whose jobs read with a model, and train nothing."""
 ADAPTING = ("adapt_model", "adapt_in_steps")
 TUNING = ("tune_model", "tune_preparation")
 MINUTES: Mapping[str, int] = {
-    **dict.fromkeys(SCORING, 480), **dict.fromkeys(LAYERS, 480), **dict.fromkeys(TUNING, 720),
+    **dict.fromkeys(READING, 480), **dict.fromkeys(TUNING, 720),
     "train_model": 240, "adapt_model": 480,
 }  # fmt: skip
 """Least time that a job asks for, by rule."""
 
+_PROMPT = 2_048  # tokens of a question with five examples, as in MMLU
 _UNKNOWN_HOST = 16_000  # megabytes of host memory for a model of unknown size
 _TABLES = 1_500  # of it, for pairs and texts, and for Snakemake itself
 _DRIVER = 2_000  # of it, for the libraries of a GPU
@@ -155,7 +159,7 @@ class Needs:
         cards = self._cards or [UNKNOWN]
         for memory in self._fit_weights(rule, model, shape, "cuda"):
             larger = Memory(*({name: size * (1 << short) for name, size in part.items()} for part in memory))
-            chosen = choose_card(larger, cards, rule in (*SCORING, *LAYERS))
+            chosen = choose_card(larger, cards, rule in READING)
             if chosen:
                 break
         else:
@@ -192,7 +196,7 @@ class Needs:
 
     def _stays_on_processor(self, rule: str) -> bool:
         """Say whether a rule's jobs leave GPUs alone; training takes them whatever scoring does."""
-        return rule in (*SCORING, *LAYERS) and self._config.scoring.device == "cpu"
+        return rule in READING and self._config.scoring.device == "cpu"
 
     def _refuse(self, rule: str, model: str, shape: Shape, memory: Memory) -> InputError:
         """Return the message for a model that fits no GPUs, with what would do."""
@@ -304,6 +308,9 @@ class Needs:
         window = min(config.perplexity.window, shape.context or config.perplexity.window)
         if rule in SCORING:
             yield measure_scoring(shape, dtype, config.scoring.batch_tokens, window, device)
+        elif rule in ANSWERING:
+            window = min(_PROMPT, shape.context or _PROMPT)
+            yield measure_scoring(shape, dtype, max(config.scoring.batch_tokens, window), window, device)
         elif rule in LAYERS:
             lens = config.lens
             steps = [measure_layers(shape, dtype, config.scoring.batch_tokens, window, device)]

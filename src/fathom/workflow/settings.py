@@ -192,6 +192,12 @@ class Settings:
         evaluation = self._config.coverage.evaluation.model_dump(mode="json", exclude={"models"})
         return dump_json({"evaluation": evaluation, "scoring": self._dump("scoring")})
 
+    def of_choices(self) -> str:
+        """Return what answers to multiple-choice questions depend on; sets and styles are inputs."""
+        others = {"questions", "models", "styles"}
+        choices = self._config.choices.model_dump(mode="json", exclude=others)
+        return dump_json({"choices": choices, "scoring": self._dump("scoring")})
+
     def _dump_questions(self, name: str, included: set[str]) -> Any:
         """Return some keys of a set of questions; files are inputs of their own."""
         return self._config.coverage.questions[name].model_dump(mode="json", include=included)

@@ -1,0 +1,62 @@
+"""Ask a model multiple-choice questions in all variations, with one load of it [RawCorpora, App. A.7].
+
+Reads a model (pointer or folder) and tables of questions; `NAME@chat` is asked inside its chat template.
+Writes answers to each set, and a report beside them. What is finished is kept in a folder of its own.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+from fathom.answering.measurements import ChoiceFiles, plan_choices, read_styles
+from fathom.config.choices import Choices
+from fathom.config.scoring import Scoring
+from fathom.config.section import Section
+from fathom.models.loading import read_pointer
+from fathom.models.measurements import OpenModel, measure_all
+from fathom.running.program import add_settings, add_tables, read_settings, run_program
+
+
+class Settings(Section):
+    """Settings of this program."""
+
+    scoring: Scoring = Scoring()
+    choices: Choices = Choices()
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Plan all sets of questions and ask them."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    settings = read_settings(arguments.settings, Settings)
+    styles = read_styles(arguments.styles)
+    planned = [
+        plan_choices(ChoiceFiles(name, subject, Path(questions), Path(answers)), settings.choices, styles)
+        for name, subject, questions, answers in arguments.questions
+    ]
+    model = OpenModel(read_pointer(arguments.model), settings.scoring, arguments.threads, arguments.gpus)
+    measure_all(model, planned, arguments.finished)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
+    add_tables(
+        parser,
+        "--questions",
+        ("NAME", "SUBJECT", "QUESTIONS"),
+        "a set: its name, what it is about, its questions, and answers to write",
+        required=True,
+    )
+    parser.add_argument(
+        "--styles", type=Path, default=Path("config/choices/styles.yaml"), help="file of styles (YAML)"
+    )
+    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
+    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
+    parser.add_argument(
+        "--gpus",
+        type=int,
+        default=1,
+        help="how many of the visible GPUs share the work (device auto); 0: none",
+    )
+    add_settings(parser, Settings)
+    run_program(parser, main)

@@ -1,0 +1,51 @@
+"""Compare models over the variations of multiple-choice questions [RawCorpora, App. A.7].
+
+Reads answers by set and model. Writes accuracy and its change by variation, what holds over all cyclic orders
+of the options, how far rankings of models agree, and what is behind the answers of each model.
+"""
+
+import argparse
+from pathlib import Path
+
+from fathom.config.scoring import Summary
+from fathom.io.contracts.answering import (
+    CHOICE_ACCURACY_COLUMNS,
+    CHOICE_ANSWERS,
+    CHOICE_DIAGNOSIS_COLUMNS,
+    CHOICE_ORDER_COLUMNS,
+    CHOICE_RANKING_COLUMNS,
+)
+from fathom.io.files import write_delimited
+from fathom.io.tables import read_table
+from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read all answers, compare them, write the tables."""
+    from fathom.answering.diagnosis import VERDICT, tabulate_diagnosis
+    from fathom.answering.summary import gather_answers, tabulate_accuracy, tabulate_orders, tabulate_rankings
+
+    settings = read_settings(arguments.settings, Summary)
+    tables = {(name, model): read_table(path, CHOICE_ANSWERS) for name, model, path in arguments.answers}
+    answers = gather_answers(tables, settings)
+    write_delimited(arguments.accuracy, CHOICE_ACCURACY_COLUMNS, tabulate_accuracy(answers), ",")
+    write_delimited(arguments.orders, CHOICE_ORDER_COLUMNS, tabulate_orders(answers), ",")
+    write_delimited(arguments.rankings, CHOICE_RANKING_COLUMNS, tabulate_rankings(answers, settings), ",")
+    diagnosis = list(tabulate_diagnosis(answers))
+    write_delimited(arguments.diagnosis, CHOICE_DIAGNOSIS_COLUMNS, diagnosis, ",")
+    for model, way, finding, detail, *_ in diagnosis:
+        if finding == VERDICT:
+            log.info("%s, %s: %s", model, way, detail)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_tables(
+        parser, "--answers", ("SET", "MODEL"), "answers of a model to a set of questions", required=True
+    )
+    parser.add_argument("--accuracy", type=Path, required=True, help="accuracy by variation (CSV)")
+    parser.add_argument("--orders", type=Path, required=True, help="what holds over all orders (CSV)")
+    parser.add_argument("--rankings", type=Path, required=True, help="agreement of rankings (CSV)")
+    parser.add_argument("--diagnosis", type=Path, required=True, help="what is behind the answers (CSV)")
+    add_settings(parser, Summary)
+    run_program(parser, main)

@@ -1,0 +1,224 @@
+"""Accuracy on multiple-choice questions by how they are asked [RawCorpora, Figs. 3 (left), 11, 12, 13]."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from fathom.errors import InputError
+from fathom.figures.style import Series, clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS, EVERY_SET
+from fathom.io.files import read_delimited, write_delimited
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ORDERS, OPTIONS = "orders", "options"
+CHANCE = 0.25
+"""Share of right answers by guessing among four options."""
+
+_TITLES = {
+    "examples": "The right options of the examples moved to one letter, or shuffled",
+    OPTIONS: "The right options of the questions moved to one letter, or shuffled",
+    "styles": "Styles of the prompt",
+    ORDERS: "Accuracy by the order of the options",
+}
+_WAYS = {"letter": "the most likely letter", "text": "the letter in what a model writes"}
+_COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7F7F7F", "#B0A000")
+_MARKERS, _LINES = "s^vDPX*hp<>", ("-", "--", ":", "-.")
+_NAME, _STEP, _GAP, _WIDTH = 26, 0.105, 0.28, 3.6
+
+
+class Share(NamedTuple):
+    """A share with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Asked(NamedTuple):
+    """Accuracy of a model in one variation, and its change from the baseline; None: it is one.
+
+    Attributes
+    ----------
+    model, variation, study : str
+    accuracy : Share
+    change : Share or None
+    row : mapping of str to str
+        The whole row of the table.
+    """
+
+    model: str
+    variation: str
+    study: str
+    accuracy: Share
+    change: Share | None
+    row: Mapping[str, str]
+
+
+def read_accuracy(path: Path | str, study: str, way: str) -> list[Asked]:
+    """Read the rows of one study, with the baselines of its models.
+
+    Parameters
+    ----------
+    path : Path or str
+        CSV under CHOICE_ACCURACY_COLUMNS.
+    study : str
+        examples, options, styles or orders; orders come with options.
+    way : str
+        letter or text.
+
+    Returns
+    -------
+    list of Asked
+        Of all sets together where there are several, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a value is no number, or the study has no answers.
+    """
+    rows = read_delimited(path, ",", CHOICE_ACCURACY_COLUMNS)
+    sets = {row["questions"] for row in rows}
+    questions = EVERY_SET if EVERY_SET in sets else min(sets, default="")
+    some = [row for row in rows if (row["questions"], row["way"]) == (questions, way)]
+    studies = {study, OPTIONS} if study == ORDERS else {study}
+    models = {row["model"] for row in some if row["study"] in studies}
+    baselines = {(row["model"], row["baseline"]) for row in some if row["study"] in studies}
+    found = []
+    for row in some:
+        is_baseline = (row["model"], row["variation"]) in baselines
+        if row["model"] not in models or not (row["study"] in studies or is_baseline):
+            continue
+        try:
+            accuracy = Share(*(float(row[name]) for name in ("accuracy", "ci_low", "ci_high")))
+            names = ("change", "change_low", "change_high")
+            change = Share(*(float(row[name]) for name in names)) if row["change"] else None
+        except ValueError as error:
+            raise InputError(f"not a number: {error}", str(path), "create it again") from error
+        found.append(Asked(row["model"], row["variation"], row["study"], accuracy, change, row))
+    if not found:
+        raise InputError(f"no answers of study {study!r}, way {way!r}", str(path), "ask models that way")
+    return found
+
+
+def plot_choices(asked: Sequence[Asked], study: str, way: str, files: tuple[Path, Path, Path]) -> None:
+    """Draw and save the figure of one study, and write its numbers."""
+    pdf, png, table = files
+    with use_style():
+        draw = draw_orders if study == ORDERS else draw_study
+        save_figure(draw(asked, study, way), pdf, png)
+    rows = [tuple(each.row[name] for name in CHOICE_ACCURACY_COLUMNS) for each in asked]
+    write_delimited(table, CHOICE_ACCURACY_COLUMNS, rows, ",")
+
+
+def draw_study(asked: Sequence[Asked], study: str, way: str) -> "Figure":
+    """Draw accuracy, and its change from the baseline, a band for each model; call it inside `use_style`."""
+    models = list(dict.fromkeys(each.model for each in asked))
+    looks = _style(asked)
+    height = _STEP * len(looks) + _GAP
+    legend = 0.24 * -(-len(looks) // 4)
+    figure = make_figure(2.0 + 2 * _WIDTH, 1.5 + legend + height * len(models))
+    left, right = figure.subplots(1, 2, sharey=True)
+    for axes, part in ((left, "accuracy"), (right, "change")):
+        for variation, look in looks.items():
+            some = [each for each in asked if each.variation == variation and getattr(each, part) is not None]
+            places = [_place(models, each.model, list(looks).index(variation), len(looks)) for each in some]
+            _draw_shares(axes, look, [getattr(each, part) for each in some], places)
+        axes.axvline(
+            CHANCE if part == "accuracy" else 0, color="0.4", linewidth=0.9, linestyle="--", zorder=1
+        )
+        axes.locator_params(axis="x", nbins=6)
+    left.set_yticks(range(len(models)), [wrap_name(model, _NAME) for model in models])
+    left.set_ylim(len(models) - 0.5, -0.5)
+    left.set_xlabel("accuracy (dashed: guessing)")
+    right.set_xlabel("change from the baseline")
+    figure.suptitle(f"{_TITLES[study]}\n{_tell(asked, way)}", fontsize=10.5)
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4)
+    return figure
+
+
+def draw_orders(asked: Sequence[Asked], study: str, way: str) -> "Figure":
+    """Draw accuracy over the orders of the options, a line for each model; call it inside `use_style`."""
+    names = list(dict.fromkeys(each.variation for each in asked))
+    models = list(dict.fromkeys(each.model for each in asked))
+    widest = max(len(clean_name(model)) for model in models)
+    figure = make_figure(1.4 + 0.62 * len(names) + 0.085 * widest, max(3.6, 1.7 + 0.22 * len(models)))
+    axes = figure.subplots()
+    for place, model in enumerate(models):
+        shares = {each.variation: each.accuracy.value for each in asked if each.model == model}
+        known = [name for name in names if name in shares]
+        axes.plot(
+            [names.index(name) for name in known],
+            [shares[name] for name in known],
+            color=_COLORS[place % len(_COLORS)],
+            linestyle=_LINES[place // len(_COLORS) % len(_LINES)],
+            marker=_MARKERS[place % len(_MARKERS)],
+            markersize=5,
+            label=clean_name(model),
+        )
+    axes.axhline(CHANCE, color="0.4", linewidth=0.9, linestyle="--", zorder=1)
+    axes.set_xticks(range(len(names)), [_label(name) for name in names], rotation=40, ha="right")
+    axes.set_ylabel("accuracy (dashed: guessing)")
+    axes.set_ylim(bottom=0)
+    axes.set_title(f"{_TITLES[study]}\n{_tell(asked, way)}")
+    figure.legend(loc="outside right upper")
+    return figure
+
+
+def _tell(asked: Sequence[Asked], way: str) -> str:
+    """Return what is counted, for the title."""
+    row = asked[0].row
+    which = "" if row["questions"] == EVERY_SET else f" of {clean_name(row['questions'])}"
+    return f"{row['items']} questions{which}; answer: {_WAYS[way]}"
+
+
+def _style(asked: Sequence[Asked]) -> dict[str, Series]:
+    """Return the look of each variation: baselines in black and first, others apart in colour and marker."""
+    names = list(dict.fromkeys(each.variation for each in asked))
+    baselines = {each.variation for each in asked if each.change is None}
+    ordered = [
+        *(name for name in names if name in baselines),
+        *(name for name in names if name not in baselines),
+    ]
+    looks = {}
+    for place, name in enumerate(ordered):
+        plain = name in baselines
+        other = place - len(baselines)
+        color = "#000000" if plain else _COLORS[other % len(_COLORS)]
+        marker = "o" if plain else _MARKERS[other % len(_MARKERS)]
+        looks[name] = Series(_label(name), color, marker, plain or other % 2 == 0, "-")
+    return looks
+
+
+def _label(name: str) -> str:
+    """Return what a variation is called in figures."""
+    kind, _, rest = name.partition("-")
+    plain = {"as-shipped": "as shipped"}
+    words = {
+        "examples": "examples",
+        "options": "options",
+        "right": "right:",
+        "order": "moved by",
+        "style": "",
+    }
+    return plain.get(name) or f"{words[kind]} {rest.replace('-', ' ')}".strip()
+
+
+def _place(models: Sequence[str], model: str, number: int, count: int) -> float:
+    """Return the height of a mark in the band of its model."""
+    step = _STEP / (_STEP * count + _GAP)
+    return models.index(model) + step * (number - (count - 1) / 2)
+
+
+def _draw_shares(axes: "Axes", look: Series, shares: Sequence[Share], places: Sequence[float]) -> None:
+    """Draw values with whiskers, if there are any."""
+    if not shares:
+        return
+    for share, place in zip(shares, places, strict=True):
+        axes.plot([share.low, share.high], [place, place], color=look.color, linewidth=1.0, zorder=2)
+    axes.plot(
+        [share.value for share in shares], places, markersize=4.5, zorder=3, label=look.label, **look.marks()
+    )

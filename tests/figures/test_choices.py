@@ -1,0 +1,81 @@
+"""Figures of multiple-choice questions: what they show of planted models, and that nothing is cut."""
+
+import pytest
+from tests.answering.planted import answer_table, make_table
+from tests.figures.frames import list_cut
+
+from fathom.answering.summary import gather_answers, tabulate_accuracy
+from fathom.config.choices import Choices
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.choices import draw_orders, draw_study, plot_choices, read_accuracy
+from fathom.figures.style import use_style
+from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS
+from fathom.io.files import read_delimited, write_delimited
+
+NAMES = ["always-b", "longest"]
+
+
+@pytest.fixture(scope="module")
+def accuracy(tmp_path_factory):
+    settings = Choices(ways=["letter"], chat_studies=["options"])
+    tables = {
+        ("numbers", name): table
+        for name, table in answer_table(make_table(20), settings, False, NAMES).items()
+    }
+    chat = answer_table(make_table(20), settings, True, NAMES)
+    tables |= {("numbers", f"{name}-with-a-long-name@chat"): table for name, table in chat.items()}
+    path = tmp_path_factory.mktemp("choices") / "accuracy.csv"
+    rows = tabulate_accuracy(gather_answers(tables, Summary(rounds=50)))
+    write_delimited(path, CHOICE_ACCURACY_COLUMNS, rows, ",")
+    return path
+
+
+def test_a_study_shows_the_models_that_were_asked_and_their_baseline(accuracy, tmp_path):
+    asked = read_accuracy(accuracy, "options", "letter")
+    assert {each.model for each in asked} == {f"{name}-with-a-long-name@chat" for name in NAMES}
+    assert [each.variation for each in asked if each.change is None] == ["as-shipped"] * 2
+    files = [tuple(tmp_path / f"{name}.{kind}" for kind in ("pdf", "png", "csv")) for name in "ab"]
+    for some in files:
+        plot_choices(asked, "options", "letter", some)
+    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
+    rows = read_delimited(files[0][2], ",", CHOICE_ACCURACY_COLUMNS)
+    always = {row["variation"]: row["accuracy"] for row in rows if row["model"].startswith("always-b")}
+    assert (always["right-B"], always["right-C"]) == ("1", "0")
+
+
+def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
+    with use_style():
+        asked = read_accuracy(accuracy, "examples", "letter")
+        figure = draw_study(asked, "examples", "letter")
+        figure.draw_without_rendering()
+        left, right = figure.axes
+        drawn = {
+            line.get_label(): list(line.get_xdata())
+            for line in left.lines
+            if line.get_marker() not in ("None", "")
+        }
+        assert drawn["as shipped"] == [
+            each.accuracy.value for each in asked if each.variation == "as-shipped"
+        ]
+        assert "as shipped" not in {line.get_label() for line in right.lines}
+        assert list_cut(figure) == []
+        orders = draw_orders(read_accuracy(accuracy, "orders", "letter"), "orders", "letter")
+        orders.draw_without_rendering()
+    (axes,) = orders.axes
+    assert [tick.get_text() for tick in axes.get_xticklabels()][:4] == [
+        "as shipped",
+        "moved by 1",
+        "moved by 2",
+        "moved by 3",
+    ]
+    lengths = {line.get_label(): len(line.get_xdata()) for line in axes.lines}
+    assert lengths["longest"] == 4 and lengths["longest-with-a-long-name@chat"] == 4 + 7
+    assert list_cut(orders) == []
+
+
+def test_a_study_without_answers_is_refused(accuracy):
+    with pytest.raises(InputError, match="no answers of study 'styles'"):
+        read_accuracy(accuracy, "styles", "letter")
+    with pytest.raises(InputError, match="way 'text'"):
+        read_accuracy(accuracy, "options", "text")

@@ -63,13 +63,14 @@ def test_questions_need_no_domain_and_are_part_of_a_run():
     names = ("questions.parquet", "proof.json", "lm-eval", "percentiles.csv")
     files = [
         *(f"results/courses/questions/courses/{name}" for name in names),
-        *(f"results/courses/{name}.csv" for name in ("question-scores", "question-differences")),
+        *(f"results/courses/{name}.csv" for name in ("sizes", "question-scores", "question-differences")),
         *(f"results/courses/figures/courses.{name}.png" for name in ("questions", "scores", "radar")),
     ]
     assert list_questions(config, "results/courses") == files == outputs.list_finished()
     values = yaml.safe_load(EXAMPLE.read_text())
     del values["coverage"]["evaluation"], values["coverage"]["ablation"], values["models"]
-    assert list_questions(read_config(values, "test"), "r") == [f"r/questions/courses/{n}" for n in names[:3]]
+    few = [*(f"r/questions/courses/{name}" for name in names[:3]), "r/sizes.csv"]
+    assert list_questions(read_config(values, "test"), "r") == few
 
 
 def test_models_are_trained_on_the_text_of_a_set():

@@ -7,7 +7,7 @@ In:  <results>/summary.csv, <results>/ranking/,
      <results>/questions/{set}/percentiles-map.parquet, <results>/question-scores.csv
 Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
      {domain}.layers.{model}.{figure}.{pdf,png,csv}, {domain}.coverage.{variant}.{pdf,png,csv},
-     {domain}.{expansion,thresholds}.{pdf,png,csv}, {set}.{questions,scores,radar}.{pdf,png,csv}; <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
+     {domain}.{expansion,thresholds}.{pdf,png,csv}, {set}.{questions,scores,radar}.{pdf,png,csv}; <results>/sizes.csv, <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
 
 STYLE = outside(shorten_path(ROOT / "src/fathom/figures/fathom.mplstyle"))
@@ -404,3 +404,50 @@ rule plot_answers:
     shell:
         "python {input.code[0]:q} --scores {input.scores:q} --name {wildcards.set:q} --kind {wildcards.figure}"
         " {params.bases} --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule write_sizes:
+    input:
+        code=sources("write_sizes"),
+        expansions=[
+            f"<results>/{domain}/coverage/expansion.json"
+            for domain in CONFIG.coverage.expand
+        ],
+        maps=[
+            f"<results>/{domain}/coverage/expansion-map.parquet"
+            for domain in CONFIG.coverage.expand
+        ],
+        reports=[
+            f"<results>/questions/{name}/questions.json"
+            for name in CONFIG.coverage.questions
+        ],
+        questions=[
+            f"<results>/questions/{name}/questions.parquet"
+            for name in CONFIG.coverage.questions
+        ],
+    output:
+        sizes=report(
+            "<results>/sizes.csv",
+            caption="../report/question-sizes.rst",
+            category="Questions",
+            labels={"table": "sizes beside the paper's"},
+        ),
+    log:
+        "<logs>/write_sizes.log",
+    benchmark:
+        "<timings>/write_sizes.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        expansions=lambda wildcards, input: list_options(
+            "expansion", zip(CONFIG.coverage.expand, input.expansions), input.maps
+        ),
+        questions=lambda wildcards, input: list_options(
+            "questions", zip(CONFIG.coverage.questions, input.reports), input.questions
+        ),
+    shell:
+        "python {input.code[0]:q} {params.expansions} {params.questions} --output {output.sizes:q} --log {log:q}"

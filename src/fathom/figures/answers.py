@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from math import pi, sin
+from math import cos, pi, sin
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -138,7 +138,7 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Sequence[tuple[str, str]]
     families = _group(list(dict.fromkeys(row["model"] for row in rows)), dict(bases))
     columns = min(_COLUMNS, len(families))
     lines = -(-len(families) // columns)
-    figure = make_figure(max(5.0, 4.2 * columns), 1.3 + 4.0 * lines)
+    figure = make_figure(max(5.4, 5.0 * columns), 1.3 + 4.0 * lines)
     figure.suptitle(wrap_name(clean_name(title), 70))
     grid = figure.subplots(lines, columns, squeeze=False, subplot_kw={"projection": "polar"})
     for axes, (first, models) in zip(grid.flat, families.items(), strict=False):
@@ -184,7 +184,8 @@ def _name_spokes(axes: "PolarAxes", spokes: Sequence[tuple[str, str, str]]) -> N
     axes.set_xticks(angles, [])
     for angle, name in zip(angles, names, strict=True):
         side = "center" if abs(sin(angle)) < 0.1 else "left" if sin(angle) > 0 else "right"
-        axes.text(angle, 1.1, name, ha=side, va="center", fontsize=7)
+        end = "center" if side != "center" else "bottom" if cos(angle) > 0 else "top"
+        axes.text(angle, 1.1 if side != "center" else 1.05, name, ha=side, va=end, fontsize=7)
     axes.set_ylim(0, 1)
     axes.set_yticks([0.25, 0.5, 0.75, 1.0], ["", "0.5", "", "1"], fontsize=7)
 

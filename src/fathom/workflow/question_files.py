@@ -69,10 +69,10 @@ def list_questions(config: Config, results: str) -> list[str]:
     if coverage.ablation.gap_percentile:
         files.append("percentiles.csv")
         figures.append("questions")
-    tables = []
+    tables = ["sizes.csv"] if coverage.questions or coverage.expand else []
     if coverage.evaluation.models and coverage.questions:
         figures += ["scores", "radar"]
-        tables = ["question-scores.csv", "question-differences.csv"]
+        tables += ["question-scores.csv", "question-differences.csv"]
     return [
         *(f"{results}/questions/{name}/{file}" for name in coverage.questions for file in files),
         *(f"{results}/{table}" for table in tables),

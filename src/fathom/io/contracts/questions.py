@@ -88,6 +88,8 @@ PERCENTILE_COLUMNS = (
     "large_gaps", "redundancy", "correlation", "end",
 )  # fmt: skip
 """Header of percentiles.csv: what questions are with each t_d."""
+SIZE_COLUMNS = ("of", "quantity", "here", "paper")
+"""Header of sizes.csv: corpora and sets of questions beside those of [CompComp]; empty: not told."""
 SCORE_COLUMNS = (
     "set", "model", "prompting", "form", "level", "template", "metric", "value", "ci_low", "ci_high",
     "questions", "unanswered",

@@ -1,0 +1,39 @@
+"""Write sizes and redundancy of corpora and questions beside those of the paper [CompComp, Sec. 4]."""
+
+import argparse
+from pathlib import Path
+
+from fathom.io.contracts.coverage import EXPANSION_MAP
+from fathom.io.contracts.questions import QUESTIONS, SIZE_COLUMNS
+from fathom.io.files import read_json, write_delimited
+from fathom.io.tables import read_table
+from fathom.running.program import log, run_program
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read reports; write the table."""
+    from fathom.questions.sizes import list_corpus_sizes, list_question_sizes
+
+    rows = [
+        row
+        for name, report, places in arguments.expansion
+        for row in list_corpus_sizes(name, read_json(report), read_table(places, EXPANSION_MAP))
+    ]
+    rows += [
+        row
+        for name, report, questions in arguments.questions
+        for row in list_question_sizes(name, read_json(report), read_table(questions, QUESTIONS))
+    ]
+    write_delimited(arguments.output, SIZE_COLUMNS, rows, ",")
+    log.info("%s corpora, %s sets of questions", len(arguments.expansion), len(arguments.questions))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    for option, first, second in (("expansion", "DOMAIN", "MAP"), ("questions", "SET", "QUESTIONS")):
+        parser.add_argument(
+            f"--{option}", nargs=3, action="append", default=[], metavar=(first, "REPORT", second),
+            help="a name, a report (JSON) and a table; repeat",
+        )  # fmt: skip
+    parser.add_argument("--output", type=Path, required=True, help="table as CSV")
+    run_program(parser, main)

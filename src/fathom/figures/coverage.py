@@ -95,7 +95,7 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
     lines = max(1, -(-len(shown) // columns))
     figure = make_figure(max(5.0, 3.2 * columns), 1.1 + 2.9 * lines)
     kept = rows.filter(pl.col("round") > 0).height / max(1, rows.height)
-    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{100 * kept:.0f} % of the sentences are kept")
+    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{100 * kept:.0f} % of the sentences shown are kept")
     grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
     for axes, number in zip(grid.flat, shown, strict=False):
         _scatter(

@@ -92,7 +92,7 @@ def _check_configuration(page: Path, files: list[str], entries: list[str]) -> No
     values: dict[str, Any] = {}
     for name in known or ["config/config.yaml"]:
         merge(values, _read_shown(page, name))
-    merge(values, parse_config(entries))
+    merge(values, parse_config([entry for entry in entries if "…" not in entry]))  # the reader's own lists
     if values.get("corpus", {}).get("source") == "arxiv":
         values.setdefault("dump", "FOLDER")
     shown = [name for name in known or ["config/config.yaml"] if (_ROOT / name).is_file()]

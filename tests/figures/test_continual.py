@@ -18,7 +18,7 @@ from fathom.scoring.stages import select_stages
 
 PLACES = [
     *((variant, "rank", aggregate) for variant in ("reference", "tf", "tfidf")
-      for aggregate in ("trimmed_mean", "geometric_mean")),
+      for aggregate in ("trimmed_mean", "geometric_mean", "mean", "median")),
     ("tf", "log_probability", "mean"), ("text", "perplexity", "mean"), ("keywords", "attribute_rate", "mean"),
 ]  # fmt: skip
 

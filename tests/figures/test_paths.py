@@ -20,7 +20,7 @@ TRACKS = [make_path(stages) for stages in STAGES]
 
 def test_each_path_is_a_line_over_steps_and_the_base_is_dotted():
     with use_style():
-        figure = draw_paths(TRACKS, "Artificial intelligence", Summary())
+        figure = draw_paths(TRACKS, "Artificial intelligence", "trimmed_mean", Summary())
         figure.draw_without_rendering()
     panels = [axes for axes in figure.axes if axes.get_visible()]
     assert [axes.get_title() for axes in panels] == [
@@ -47,6 +47,12 @@ def test_each_path_is_a_line_over_steps_and_the_base_is_dotted():
 def test_the_numbers_are_those_of_all_paths_and_files_are_the_same_again(tmp_path):
     files = [tuple(tmp_path / f"{number}.{end}" for end in ("pdf", "png", "csv")) for number in range(2)]
     for some in files:
-        plot_paths(TRACKS, "AI", some, Summary())
+        plot_paths(TRACKS, ("AI", "median"), some, Summary())
     assert all(first.read_bytes() == second.read_bytes() for first, second in zip(*files, strict=True))
-    assert len(pl.read_csv(files[0][2])) == sum(map(len, TRACKS))
+    numbers = pl.read_csv(files[0][2])
+    ranks = {(row["variant"], row["aggregate"]) for row in numbers.filter(metric="rank").to_dicts()}
+    assert ranks == {("tf", "median")}  # what is drawn, and no other statistic
+    drawn = numbers.select("variant", "metric", "aggregate").unique()
+    assert len(drawn) == 4 and len(numbers) == sum(
+        len(track.join(drawn, on=drawn.columns, how="semi")) for track in TRACKS
+    )

@@ -313,17 +313,14 @@ def of_statistics(path):
     return [path.replace("STATISTIC", name) for name in STATISTICS]
 
 
-in_metrics_report = partial(report, caption="../report/metrics.rst", category="Models")
-
-
-def report_statistics(path, figure):
+def report_statistics(path, figure, caption="../report/metrics.rst"):
     """Return paths as :func:`of_statistics` does, each with its place in the report."""
     labels = [
         {"figure": f"{figure}, {each.label}", "domain": "{domain}"}
         for each in STATISTICS.values()
     ]
-    paths = of_statistics(path)
-    return [in_metrics_report(one, labels=own) for one, own in zip(paths, labels)]
+    in_report = partial(report, caption=caption, category="Models")
+    return [in_report(one, labels=own) for one, own in zip(of_statistics(path), labels)]
 
 
 def drawn_statistics(wildcards, input, output):

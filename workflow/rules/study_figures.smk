@@ -3,7 +3,7 @@
 In:  <results>/following/{following.parquet,{track}.relations.csv,controls.csv,claims.csv},
      <results>/{domain}/targets/, <results>/orders/{study}.parquet
 Out: <results>/figures/{domain}.following.{track}.{pdf,png,csv}, {domain}.targets.{model}.{pdf,png,csv},
-     {domain}.controls.{pdf,png,csv}, {domain}.claims.{pdf,png,csv}, {domain}.paths.{base}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv}
+     {domain}.controls.{pdf,png,csv}, {domain}.claims.{pdf,png,csv}, {domain}.paths.{base}.{statistic}.{pdf,png,csv}, order.{study}.{pdf,png,csv}, stages.{track}.{kind}.{pdf,png,csv}
 """
 
 
@@ -228,14 +228,13 @@ rule plot_paths:
         style=STYLE,
         following="<results>/following/following.parquet",
     output:
-        pdf="<results>/figures/{domain}.paths.{base}.pdf",
-        png=report(
-            "<results>/figures/{domain}.paths.{base}.png",
+        pdf=of_statistics("<results>/figures/{domain}.paths.{base}.STATISTIC.pdf"),
+        png=report_statistics(
+            "<results>/figures/{domain}.paths.{base}.STATISTIC.png",
+            "paths of {base} over steps",
             caption="../report/paths.rst",
-            category="Models",
-            labels={"figure": "paths of {base} over steps", "domain": "{domain}"},
         ),
-        table="<results>/figures/{domain}.paths.{base}.csv",
+        table=of_statistics("<results>/figures/{domain}.paths.{base}.STATISTIC.csv"),
     log:
         "<logs>/plot_paths/{domain}.{base}.log",
     benchmark:
@@ -252,7 +251,8 @@ rule plot_paths:
         settings=settings.of("summary"),
         title=title,
         tracks=lambda wildcards: OUTPUTS.studies.path_families[wildcards.base],
+        figures=drawn_statistics,
     shell:
         "python {input.code[0]:q} --following {input.following} --tracks {params.tracks:q}"
         " --domain {wildcards.domain:q} --title {params.title:q} --settings {params.settings:q}"
-        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+        " {params.figures} --log {log:q}"

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from fathom.config.section import Section
 
-STAGE_KINDS = ("trimmed-mean", "geometric-mean", "log-probability")
+STAGE_KINDS = ("trimmed-mean", "geometric-mean", "mean", "median", "log-probability")
 """Figures of continual pretraining, by what they show of pairs."""
 
 

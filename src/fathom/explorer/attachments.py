@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from fathom.io.files import read_delimited, read_json
+from fathom.scoring.statistics import LEADING, STATISTICS
 
 TABLES = (
     ("summary.csv", "Every metric of every model, with intervals"),
     ("comparisons.csv", "Every two models: who is ahead, how far, and whether they are apart"),
     ("groups.csv", "Models by rank, with letters for those that cannot be told apart"),
     ("correlations.csv", "How far benchmarks and metrics agree on the order of models"),
+    ("references.csv", "Ranks on references beyond the first"),
     ("*/targets/target-groups.csv", "Best and worst targets of adapted models, by nearness to the domain"),
     ("*/targets/best-and-worst.csv", "Best and worst targets of adapted models"),
     ("*/layers/layers.csv", "Attribute rates and targets by layer"),
@@ -28,8 +30,15 @@ MOST_ROWS = 5_000
 FIGURE_BYTES = 3_000_000
 """Bytes of figures inside a page; further ones are linked."""
 
+_REPEATING = tuple(f".{name}" for name in STATISTICS if name != LEADING.name)
 _KINDS = {
     "model-ranks": "Models by rank",
+    "metrics": "By every metric",
+    "references": "References",
+    "sizes": "By size",
+    "dates": "Before and after the end of the training text",
+    "chat-models": "Chat models less their bases",
+    "claims": "The papers' claims",
     "targets": "Best and worst targets",
     "layers": "Layers",
     "following": "Over training",
@@ -71,10 +80,11 @@ def collect_tables(run: Path) -> list[dict[str, Any]]:
 def collect_figures(run: Path) -> tuple[list[dict[str, str]], dict[str, str]]:
     """Return the figures of a run: name, caption and the id of an image each, and images in base64 by id.
 
-    Beyond FIGURE_BYTES a figure has no image.
+    Those that repeat others with another statistic come last. Beyond FIGURE_BYTES a figure has no image.
     """
     found, images, used = [], {}, 0
-    for number, path in enumerate(sorted(run.glob("figures/*.png"))):
+    paths = sorted(run.glob("figures/*.png"), key=lambda path: (path.stem.endswith(_REPEATING), path.name))
+    for number, path in enumerate(paths):
         used += path.stat().st_size
         name = f"figure-{number}" if used <= FIGURE_BYTES else ""
         if name:

@@ -39,7 +39,7 @@ PANELS = (
     ("attribute_rate", "mean", "Attribute rate"),
 )
 """Metric, aggregate and label of each panel, in the order of the page."""
-_OVER_TIME = (
+OVER_TIME = (
     *PANELS[: len(COMPARED)],
     *(("rank", each.name, f"{each.label} rank") for each in (MEAN, MEDIAN)),
     *PANELS[len(COMPARED) :],
@@ -112,7 +112,7 @@ def plot_track(
 def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
     """Draw one track on one domain; call it inside `use_style`."""
     time = _choose_time(rows)
-    shown = [panel for panel in _OVER_TIME if not rows.filter(metric=panel[0], aggregate=panel[1]).is_empty()]
+    shown = [panel for panel in OVER_TIME if not rows.filter(metric=panel[0], aggregate=panel[1]).is_empty()]
     columns = min(_COLUMNS, len(shown))
     height = math.ceil(len(shown) / columns)
     figure = make_figure(max(6.0, _PANEL_WIDTH * columns), 1.2 + _PANEL_HEIGHT * height)

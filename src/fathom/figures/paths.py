@@ -11,7 +11,7 @@ import polars as pl
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
-from fathom.figures.following import PANELS, label_panel, scale_axes
+from fathom.figures.following import OVER_TIME, label_panel, scale_axes
 from fathom.figures.style import (
     RANKING_COLORS,
     VARIANT_SERIES,
@@ -23,7 +23,6 @@ from fathom.figures.style import (
 )
 from fathom.io.contracts.scoring import ALL_SEEDS
 from fathom.io.files import write_delimited
-from fathom.scoring.statistics import LEADING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,32 +32,34 @@ _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2
 
 
 def plot_paths(
-    tracks: Sequence[pl.DataFrame], title: str, files: tuple[Path, Path, Path], settings: Summary
+    tracks: Sequence[pl.DataFrame], look: tuple[str, str], files: tuple[Path, Path, Path], settings: Summary
 ) -> None:
-    """Draw and save paths over each other, and write their numbers.
+    """Draw and save paths over each other, and write the numbers that are drawn.
 
     Parameters
     ----------
     tracks : sequence of DataFrame
         See :func:`fathom.figures.following.read_track`; one for each path, on one domain.
-    title : str
-        Name of the domain.
+    look : tuple of str
+        Name of the domain, and aggregate of the ranks.
     files : tuple of Path
         PDF, PNG, and CSV with the numbers.
     settings : Summary
     """
     pdf, png, numbers = files
     with use_style():
-        save_figure(draw_paths(tracks, title, settings), pdf, png)
-    rows = pl.concat(tracks)
+        save_figure(draw_paths(tracks, *look, settings), pdf, png)
+    keys = ("variant", "metric", "aggregate")
+    panels = pl.DataFrame([each[:3] for each in _list_panels(tracks[0], look[1])], schema=keys, orient="row")
+    rows = pl.concat(tracks).join(panels, on=keys, how="semi", maintain_order="left")
     values = (tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in rows.iter_rows())
     write_delimited(numbers, rows.columns, list(values), ",")
 
 
-def draw_paths(tracks: Sequence[pl.DataFrame], title: str, settings: Summary) -> "Figure":
+def draw_paths(tracks: Sequence[pl.DataFrame], title: str, statistic: str, settings: Summary) -> "Figure":
     """Draw one panel for each metric and benchmark; call it inside `use_style`."""
     main = [_select_mean(track) for track in tracks]
-    panels = _list_panels(main[0])
+    panels = _list_panels(main[0], statistic)
     columns = min(_COLUMNS, len(panels))
     lines = -(-len(panels) // columns)
     figure = make_figure(max(6.0, _WIDTH * columns), 1.5 + _HEIGHT * lines + 0.2 * len(tracks))
@@ -101,10 +102,10 @@ def _select_mean(track: pl.DataFrame) -> pl.DataFrame:
     return mean if len(mean) else track
 
 
-def _list_panels(rows: pl.DataFrame) -> list[tuple[str, str, str, str]]:
+def _list_panels(rows: pl.DataFrame, statistic: str) -> list[tuple[str, str, str, str]]:
     """Return variant, metric, aggregate and label of each panel."""
-    labels = {panel[:2]: panel[2] for panel in PANELS}
-    wanted = [(variant, "rank", LEADING.name) for variant in (REFERENCE, *VARIANTS)]
+    labels = {panel[:2]: panel[2] for panel in OVER_TIME}
+    wanted = [(variant, "rank", statistic) for variant in (REFERENCE, *VARIANTS)]
     wanted += [("text", "perplexity", "mean"), ("text", "bits_per_byte", "mean")]
     wanted.append(("keywords", "attribute_rate", "mean"))
     return [

@@ -26,7 +26,7 @@ from fathom.figures.style import (
 from fathom.io.contracts.scoring import RELATION_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
 from fathom.scoring.stages import EXTREMA, SIMILARITY
-from fathom.scoring.statistics import COMPARED, LEADING
+from fathom.scoring.statistics import COMPARED, LEADING, MEAN, MEDIAN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = (
-    *(("rank", each.name, f"{each.label} rank") for each in COMPARED),
+    *(("rank", each.name, f"{each.label} rank") for each in (*COMPARED, MEAN, MEDIAN)),
     ("log_probability", "mean", "mean log-probability (nats)"),
 )
 KINDS = dict(zip(STAGE_KINDS, _SHOWN, strict=True))

@@ -99,8 +99,11 @@ class Studies:
 
     def list_paths(self) -> list[str]:
         """Return the figures of paths over each other."""
-        places = product(self._config.benchmark_domains, self.path_families)
-        return [self._path("figures", f"{domain}.paths.{base}.png") for domain, base in places]
+        places = product(self._config.benchmark_domains, self.path_families, STATISTICS)
+        return [
+            self._path("figures", f"{domain}.paths.{base}.{statistic}.png")
+            for domain, base, statistic in places
+        ]
 
     def list_figures(self) -> list[str]:
         """Return the figures of adapted models at their end, and the tables beside them."""

@@ -1,12 +1,26 @@
 """The greedy alignment keeps every significant difference and lets all others go."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
 
-from fathom.ranking.alignment import align_rankings, bound_places, share_crossings, spread_signs
+from fathom.config.ranking import RankingSettings
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.ranking.alignment import (
+    align_conditions,
+    align_rankings,
+    bound_places,
+    find_circle,
+    share_crossings,
+    spread_signs,
+)
+from fathom.ranking.benchmark_agreement import measure_tau_matrices
+from fathom.ranking.resampled_scores import ResampledScores
 from fathom.ranking.significance import compare_unpaired, order_pairs
+from fathom.ranking.table import Benchmark, Model, ScoreTable
 
 SCORES = st.integers(2, 12).flatmap(
     lambda models: st.lists(
@@ -103,3 +117,25 @@ def test_copies_of_a_model_are_not_compared():
 def test_signs_become_a_matrix():
     better = spread_signs(order_pairs(np.array([[3.0], [1], [np.nan]]))[0], 3)
     assert better.tolist() == [[False, True, False], [False] * 3, [False] * 3]
+
+
+def test_models_of_a_circle_are_found_and_no_others():
+    better = np.zeros((6, 6), dtype=bool)
+    for above, below in ((0, 1), (1, 2), (2, 3), (3, 1), (3, 4)):  # 0 > (1 > 2 > 3 > 1) > 4, and 5 alone
+        better[above, below] = True
+    assert find_circle(better).tolist() == [1, 2, 3]
+    better[3, 1] = False
+    assert find_circle(better).tolist() == []
+
+
+def test_a_table_whose_paired_tests_go_in_a_circle_is_refused():
+    signs = [1, -1, 0, 1, 0, 0]  # of ab, ac, ad, bc, bd, cd: a > b > c > a
+    names = [Model(name, name) for name in "abcd"]
+    table = ScoreTable(
+        ("direct",), tuple(names), (Benchmark("law", "Law"), Benchmark("art", "Art")),
+        np.array([[[4.0, 4], [3, 3], [2, 2], [1, 1]]]), np.full((1, 4, 2), np.nan),
+        np.array([[signs, [0] * 6]], dtype=float),
+    )  # fmt: skip
+    resampled = ResampledScores(table, RankingSettings(summary=Summary(rounds=20)))
+    with pytest.raises(InputError, match=r"law, direct: each of these .* another of them: a, b, c"):
+        align_conditions(measure_tau_matrices(resampled), resampled)

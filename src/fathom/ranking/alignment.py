@@ -74,6 +74,26 @@ def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
     return places
 
 
+def find_circle(better: "NDArray[np.bool_]") -> "Places":
+    """Return the models of circles, where each is better than the next and the last than the first, if any.
+
+    Parameters
+    ----------
+    better : ndarray of shape (n_models, n_models), bool
+        Whether a model is significantly better than another.
+    """
+    import numpy as np
+
+    left = np.ones(len(better), dtype=bool)
+    while left.any():
+        inside = better & left[:, None] & left[None, :]
+        ends = left & ~(inside.any(axis=0) & inside.any(axis=1))  # nothing above, or nothing below
+        if not ends.any():
+            break
+        left &= ~ends
+    return np.flatnonzero(left)
+
+
 def bound_places(better: "NDArray[np.bool_]") -> "Places":
     """Return the best and worst place that significant differences allow, of shape (2, n_models)."""
     import numpy as np
@@ -153,6 +173,14 @@ def align_conditions(
     for place, condition in enumerate(resampled.table.conditions):
         better = np.array([spread_signs(each, len(known)) for each in resampled.signs[test][place][chosen]])
         better = better[:, some][:, :, some]
+        for name, each in zip(names, better, strict=True):
+            circle = [resampled.table.models[some[row]].name for row in find_circle(each)]
+            if circle:
+                raise InputError(
+                    f"each of these models is significantly better than another of them: {', '.join(circle)}",
+                    f"{name}, {condition}",
+                    "no ranking holds that; look at the paired tests, or name others in ranking.aligned",
+                )
         scores = resampled.oriented[place][some][:, chosen].T
         drawn = counts[:, some].astype(np.int64)
         aligned = np.array([_align_drawn(better, scores, number) for number in drawn])

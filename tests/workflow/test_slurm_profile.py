@@ -66,6 +66,10 @@ def needs() -> Needs:
     return make_needs()
 
 
+OF_OTHERS = {"score_settled", "write_open_questions"}
+"""Rules that ask for what the models of other rules need."""
+
+
 def find_resources(name: str, attempt: int) -> dict[str, int]:
     """Return what a rule that loads no model asks for."""
     resources = {key: int(value) * 2 ** (attempt - 1)
@@ -135,14 +139,14 @@ def test_rules_with_a_gpu_are_those_whose_needs_follow_from_the_model():
     loading = {found for body in RULES.values() for found in LOADING.findall(body)}
     with_gpu = {name for name, body in RULES.items() if "gpu=" in body}
     # embeddings and densities are computed on a GPU only where the configuration says so
-    densities = {"expand_corpus", "measure_coverage", "ask_questions"}
+    densities = {"expand_corpus", "measure_coverage", "ask_questions", "vary_correlation", "vary_percentile"}
     # one job scores all models in turn, so it asks for what the largest needs
-    together = {"score_settled"}
-    assert loading | {"embed_sentences", "average_abstracts"} | densities | together == with_gpu
+    # and one that writes questions asks for what its model needs to answer them
+    assert loading | {"embed_sentences", "average_abstracts"} | densities | OF_OTHERS == with_gpu
     assert loading | {"score_chat", "tune_preparation"} == set(MINUTES)
 
 
-@pytest.mark.parametrize("name", sorted(set(RULES) - set(MINUTES) - {"score_settled"}))
+@pytest.mark.parametrize("name", sorted(set(RULES) - set(MINUTES) - OF_OTHERS))
 def test_every_attempt_fits_a_partition_without_gpus(name):
     found = {find_partition(name, find_resources(name, attempt)) for attempt in range(1, ATTEMPTS + 1)}
     assert found == {"cpu"}

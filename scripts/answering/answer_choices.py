@@ -13,7 +13,7 @@ from fathom.config.choices import Choices
 from fathom.config.scoring import Scoring
 from fathom.config.section import Section
 from fathom.models.loading import read_pointer
-from fathom.models.measurements import OpenModel, measure_all
+from fathom.models.measurements import OpenModel, add_gpus, add_measuring, measure_all
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
 
 
@@ -39,7 +39,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
+    add_measuring(parser)
     add_tables(
         parser,
         "--questions",
@@ -50,13 +50,6 @@ if __name__ == "__main__":
     parser.add_argument(
         "--styles", type=Path, default=Path("config/choices/styles.yaml"), help="file of styles (YAML)"
     )
-    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
-    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
-    parser.add_argument(
-        "--gpus",
-        type=int,
-        default=1,
-        help="how many of the visible GPUs share the work (device auto); 0: none",
-    )
+    add_gpus(parser)
     add_settings(parser, Settings)
     run_program(parser, main)

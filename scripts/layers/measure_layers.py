@@ -15,7 +15,7 @@ from fathom.config.layers import LayerSettings, TunedLens
 from fathom.errors import InputError
 from fathom.layers.measurements import DomainFiles, plan_layers
 from fathom.models.loading import read_pointer
-from fathom.models.measurements import OpenModel, add_measuring, measure_all
+from fathom.models.measurements import OpenModel, add_measuring, add_wordlists, measure_all
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
 
 
@@ -46,6 +46,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     add_measuring(parser)
+    add_wordlists(parser)
     add_tables(
         parser,
         "--domain",

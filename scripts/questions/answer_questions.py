@@ -11,6 +11,7 @@ from pathlib import Path
 from fathom.config.questions import Evaluation
 from fathom.config.scoring import Scoring
 from fathom.config.section import Section
+from fathom.models.measurements import add_gpus, add_measuring
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
 
 
@@ -39,15 +40,13 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
+    add_measuring(parser)
     add_tables(
         parser,
         "--questions",
         ("NAME", "QUESTIONS", "VECTORS", "CHUNKS", "EMBEDDINGS"),
         "name of a set, its questions and records, each with embeddings, and answers to write",
     )
-    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
-    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
-    parser.add_argument("--gpus", type=int, default=1, help="visible GPUs that share the work; 0: none")
+    add_gpus(parser)
     add_settings(parser, Settings)
     run_program(parser, main)

@@ -13,7 +13,14 @@ from pathlib import Path
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring
 from fathom.config.section import Section
 from fathom.models.loading import read_pointer
-from fathom.models.measurements import Measurement, OpenModel, add_measuring, measure_all
+from fathom.models.measurements import (
+    Measurement,
+    OpenModel,
+    add_gpus,
+    add_measuring,
+    add_wordlists,
+    measure_all,
+)
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.attribute_rate import plan_attribute_rate
 from fathom.scoring.files import name_files, plan_ranks
@@ -61,6 +68,7 @@ def plan(arguments: argparse.Namespace, settings: Settings) -> list[Measurement]
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     add_measuring(parser)
+    add_wordlists(parser)
     add_tables(
         parser,
         "--pairs",
@@ -76,11 +84,6 @@ if __name__ == "__main__":
         ("NAME", "SENTENCES"),
         "a name, matched sentences and rates by keyword to write",
     )
-    parser.add_argument(
-        "--gpus",
-        type=int,
-        default=1,
-        help="how many of the visible GPUs share the work (device auto); 0: none",
-    )
+    add_gpus(parser)
     add_settings(parser, Settings)
     run_program(parser, main)

@@ -1,16 +1,25 @@
-"""The course catalogue of the example: its ontology, graph and templates."""
+"""The course catalogue of the example: its ontology, graph, templates and questions; a small model."""
 
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 import pytest
+from tests.answering.conftest import chat, folder, plain
 
-from fathom.questions.candidates import Entities
+from fathom.io.files import hash_text
+from fathom.questions.asking import Material, tabulate_questions
+from fathom.questions.candidates import Entities, find_candidates
+from fathom.questions.chunks import draw_chunks
 from fathom.questions.csv_tables import read_tables
 from fathom.questions.graph import OntologyGraph
 from fathom.questions.ontology import tabulate_entities, write_statements
+from fathom.questions.posing import pose_question
 from fathom.questions.templates import Asker, read_templates
+from fathom.questions.user_questions import make_open, read_user_questions
+
+__all__ = ["chat", "folder", "plain"]  # the small model that answers
 
 COURSES = Path(__file__).resolve().parents[2] / "config" / "questions" / "courses"
 
@@ -37,3 +46,35 @@ def catalogue(tmp_path_factory) -> Catalogue:
     write_statements(path, ontology)
     entities, _ = tabulate_entities(ontology)
     return Catalogue(entities, OntologyGraph(path), read_templates([COURSES / "templates.yaml"]), path)
+
+
+def encode(texts):
+    """Return unit vectors that depend on the words of texts."""
+    vectors = np.zeros((len(texts), 32), dtype=np.float32)
+    for row, text in enumerate(texts):
+        for word in text.lower().split():
+            vectors[row, int(hash_text(word.strip('.,?"'))[:8], 16) % 32] += 1
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def material(catalogue) -> Material:
+    """Return what rounds ask about, with questions of people and a pair."""
+    chunks = draw_chunks(catalogue.entities, 30)
+    users = read_user_questions(COURSES / "faq.csv")
+    pairs = [make_open("near/tf", "Trees have", "leaves", "pair p")]
+    vectors = encode(chunks["text"].to_list())
+    return Material(
+        chunks["iri"].to_list(), vectors, catalogue.entities, catalogue.graph, catalogue.askers, users, pairs
+    )
+
+
+@pytest.fixture(scope="module")
+def questions(catalogue) -> pl.DataFrame:
+    """Return the questions of four templates, and three of people."""
+    names = ("teaches", "department", "staff", "alumni")
+    askers = {name: catalogue.askers[name] for name in names}
+    candidates, _ = find_candidates(askers.values(), catalogue.graph, catalogue.lookup)
+    posed = [pose_question(each, askers[each.template], catalogue.lookup) for each in candidates]
+    people = [make_open("faq.csv", f"Why {n}?", f"Because of {n}.", f"faq.csv, line {n}") for n in range(3)]
+    return tabulate_questions([{**row, "round": 0, "records": []} for row in [*posed, *people]], [])

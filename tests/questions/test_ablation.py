@@ -1,7 +1,7 @@
 """Questions with several t_d: those of rounds with each, no text embedded twice, and their map."""
 
 import polars as pl
-from tests.questions.test_asking import encode, material  # noqa: F401 -- a fixture
+from tests.questions.conftest import encode
 
 from fathom.config.coverage import QuestionSettings
 from fathom.figures.coverage import draw_questions, plot_questions
@@ -16,7 +16,7 @@ _SETTINGS = QuestionSettings.model_validate(
 )
 
 
-def test_each_t_d_gives_its_rounds(material, tmp_path):  # noqa: F811
+def test_each_t_d_gives_its_rounds(material, tmp_path):
     texts: list[str] = []
 
     def count(some):

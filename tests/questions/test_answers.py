@@ -5,9 +5,8 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from tests.answering.conftest import chat, folder, plain  # noqa: F401 -- fixtures
 from tests.programs import LIGHT, run_program
-from tests.questions.test_asking import encode
+from tests.questions.conftest import encode
 
 from fathom.answering.answerer import Fitted
 from fathom.answering.prompts import make_prompt
@@ -18,27 +17,13 @@ from fathom.io.contracts.questions import ANSWERED, CHUNKS, QUESTIONS, SCORE_COL
 from fathom.io.files import hash_file, read_delimited, read_json
 from fathom.io.tables import check_table, read_table, write_table
 from fathom.questions.answers import answer_questions, parse_answer
-from fathom.questions.asking import tabulate_questions
-from fathom.questions.candidates import find_candidates
 from fathom.questions.chunks import draw_chunks
 from fathom.questions.evaluation import QuestionFiles, plan_answers, prepare_questions
 from fathom.questions.items import ask, divide_questions, make_items
 from fathom.questions.metrics import measure_answers
-from fathom.questions.posing import pose_question
 from fathom.questions.training_text import make_question_texts, make_record_texts
-from fathom.questions.user_questions import make_open
 
 ALL_WAYS = Evaluation(shots=2, max_tokens=6)
-
-
-@pytest.fixture(scope="module")
-def questions(catalogue) -> pl.DataFrame:
-    names = ("teaches", "department", "staff", "alumni")
-    askers = {name: catalogue.askers[name] for name in names}
-    candidates, _ = find_candidates(askers.values(), catalogue.graph, catalogue.lookup)
-    posed = [pose_question(each, askers[each.template], catalogue.lookup) for each in candidates]
-    people = [make_open("faq.csv", f"Why {n}?", f"Because of {n}.", f"faq.csv, line {n}") for n in range(3)]
-    return tabulate_questions([{**row, "round": 0, "records": []} for row in [*posed, *people]], [])
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +154,7 @@ def test_answers_in_writing():
     assert parse_answer("open", "Whatever") == []
 
 
-def test_a_model_answers_alone_as_it_does_among_others(plain, files):  # noqa: F811
+def test_a_model_answers_alone_as_it_does_among_others(plain, files):
     from fathom.answering.answerer import ModelAnswerer
 
     asked = prepare_questions(files, ALL_WAYS)
@@ -191,7 +176,7 @@ def test_a_set_without_questions_to_ask_and_embeddings_of_another_run(files, que
         prepare_questions(empty._replace(vectors=files.vectors), ALL_WAYS)
 
 
-def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tmp_path):  # noqa: F811
+def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tmp_path):
     settings = {"evaluation": ALL_WAYS.model_dump(), "scoring": {"device": "cpu", "batch_tokens": 600}}
     done = run_program(
         "answer_questions", "--model", plain.pointer.path, "--questions", "courses", *files,

@@ -11,39 +11,18 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.programs import find_program
-from tests.questions.conftest import COURSES
+from tests.questions.conftest import COURSES, encode
 
 from fathom.config.coverage import QuestionSettings
 from fathom.errors import InputError
 from fathom.io.contracts.questions import CHUNKS, ENTITIES, QUESTIONS
-from fathom.io.files import hash_folder, hash_text
+from fathom.io.files import hash_folder
 from fathom.io.tables import check_table, read_table
-from fathom.questions.asking import Material, RoundFolder, ask_questions, list_possible
+from fathom.questions.asking import RoundFolder, ask_questions, list_possible
 from fathom.questions.chunks import draw_chunks
 from fathom.questions.graph import Query
-from fathom.questions.user_questions import make_open, read_user_questions
 
 SETTINGS = QuestionSettings.model_validate({"questions": {"first": 12}})
-
-
-def encode(texts):
-    """Return unit vectors that depend on the words of texts."""
-    vectors = np.zeros((len(texts), 32), dtype=np.float32)
-    for row, text in enumerate(texts):
-        for word in text.lower().split():
-            vectors[row, int(hash_text(word.strip('.,?"'))[:8], 16) % 32] += 1
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-@pytest.fixture(scope="module")
-def material(catalogue):
-    chunks = draw_chunks(catalogue.entities, 30)
-    users = read_user_questions(COURSES / "faq.csv")
-    pairs = [make_open("near/tf", "Trees have", "leaves", "pair p")]
-    vectors = encode(chunks["text"].to_list())
-    return Material(
-        chunks["iri"].to_list(), vectors, catalogue.entities, catalogue.graph, catalogue.askers, users, pairs
-    )
 
 
 def test_rounds_ask_about_the_records_that_were_drawn(material, tmp_path):

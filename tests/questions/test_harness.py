@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.answering.conftest import folder, plain  # noqa: F401 -- fixtures
-from tests.questions.test_answers import questions  # noqa: F401 -- a fixture
 
 from fathom.answering.answerer import ModelAnswerer
 from fathom.config.questions import Evaluation
@@ -26,7 +24,7 @@ class Recorder(ModelAnswerer):
         return found
 
 
-def test_the_harness_finds_the_same_log_probabilities_and_accuracy(plain, questions, tmp_path):  # noqa: F811
+def test_the_harness_finds_the_same_log_probabilities_and_accuracy(plain, questions, tmp_path):
     from lm_eval.models.huggingface import HFLM
     from lm_eval.tasks import TaskManager
 

@@ -1,7 +1,6 @@
 """Open questions that models write: what passes, what is left out and why, and both doors."""
 
 import pytest
-from tests.answering.conftest import folder, plain  # noqa: F401 -- fixtures
 
 from fathom.answering.answerer import Fitted, ModelAnswerer
 from fathom.errors import InputError
@@ -46,7 +45,7 @@ def test_what_a_model_writes_is_checked():
         write_with_model(Writer("", " What?\nAnswer: I cannot answer."), RECORDS[:2])
 
 
-def test_a_small_model_writes_nothing_of_use_and_that_is_said(plain):  # noqa: F811
+def test_a_small_model_writes_nothing_of_use_and_that_is_said(plain):
     with pytest.raises(InputError, match="no question passes"):
         write_with_model(ModelAnswerer(plain), RECORDS[:2])
 

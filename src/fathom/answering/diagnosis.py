@@ -83,7 +83,7 @@ def diagnose(answers: Answers) -> list[Finding]:
     )
     first = answers.orders[0]
     longest, solution = first["longest"].to_numpy(), first["right"].to_numpy()
-    count = int(first["options"].max())  # type: ignore[arg-type]
+    count = max(first["options"].to_list())
     items = right.shape[1]
     known = answers.measure(right.mean(axis=0))
     off = (longest >= 0) & (longest != solution)

@@ -127,11 +127,21 @@ class Measurement:
 def add_measuring(parser: argparse.ArgumentParser) -> None:
     """Add what all programs that measure a model take beside what they measure."""
     parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
+    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
+    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
+
+
+def add_wordlists(parser: argparse.ArgumentParser) -> None:
+    """Add the folder of word lists, for programs that measure attribute rates."""
     parser.add_argument(
         "--wordlists", type=Path, default=Path("config/wordlists"), help="folder with stopwords.txt"
     )
-    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
-    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
+
+
+def add_gpus(parser: argparse.ArgumentParser) -> None:
+    """Add how many GPUs each hold a copy of the model."""
+    text = "how many of the visible GPUs share the work (device auto); 0: none"
+    parser.add_argument("--gpus", type=int, default=1, help=text)
 
 
 def measure_all(model: OpenModel, measurements: Sequence[Measurement], finished: Path) -> None:

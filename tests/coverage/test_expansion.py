@@ -7,6 +7,8 @@ from fathom.coverage.density import find_gaps
 from fathom.coverage.expansion import Expansion
 
 _POINTS = np.linspace(0, 1, 200)
+_NONE = np.full(len(_POINTS), -1)
+"""Points that belong to no subset."""
 
 
 def _bump(place: float, width: float = 0.02) -> np.ndarray:
@@ -15,7 +17,7 @@ def _bump(place: float, width: float = 0.02) -> np.ndarray:
 
 def _expand(*places: float, most: float = 0.05) -> Expansion:
     densities = np.array([_bump(place) for place in places])
-    expansion = Expansion(densities, np.ones(len(places), dtype=np.int64), most)
+    expansion = Expansion(densities, np.ones(len(places), dtype=np.int64), _NONE, most)
     while not expansion.is_finished:
         expansion.run_round()
     return expansion
@@ -51,10 +53,23 @@ def test_gaps_are_those_of_the_densities():
     assert 0 < expansion.gaps.mean() < 1
 
 
+def test_a_subset_is_not_compared_at_points_of_its_own():
+    densities = np.array([_bump(0.3), _bump(0.31)])
+    own = np.where(np.abs(_POINTS - 0.9) < 0.01, 1, -1)
+    densities[1, own == 1] = 2.0  # a peak at its own points
+    joined = []
+    for owners in (_NONE, own, np.ones(len(_POINTS))):
+        expansion = Expansion(densities, np.ones(2, dtype=np.int64), owners, 0.7)
+        found = expansion.run_round().subsets
+        joined.append(found["joined"][1])
+    assert joined == [True, False, False]
+    assert np.isnan(found["correlation"][1])  # all points are its own
+
+
 def test_rounds_can_be_repeated_from_their_tables_but_only_in_order():
     done = _expand(0.1, 0.13, 0.3, 0.5, 0.7, 0.9, most=0.35)
     places = np.array([_bump(place) for place in (0.1, 0.13, 0.3, 0.5, 0.7, 0.9)])
-    again = Expansion(places, np.ones(6, dtype=np.int64), 0.35)
+    again = Expansion(places, np.ones(6, dtype=np.int64), _NONE, 0.35)
     with pytest.raises(ValueError, match="does not follow"):
         again.repeat(done.rounds[1].subsets)
     for each in done.rounds:

@@ -11,7 +11,7 @@ from tests.programs import LIGHT, run_program
 from fathom.coverage import rounds
 from fathom.coverage.gathering import divide_documents, gather_corpus
 from fathom.coverage.rounds import RoundFolder
-from fathom.coverage.sets import Slices, read_space
+from fathom.coverage.sets import Slices, Space, read_space
 from fathom.errors import InputError
 from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION, EXPANSION_MAP
 from fathom.io.tables import check_table, read_table
@@ -32,13 +32,40 @@ def test_a_corpus_holds_something_of_each_topic_and_little_twice(space, tmp_path
     assert len(kept) < 35 < len(found.documents) == 40
     report = found.report
     assert report["redundancy"]["corpus"] < report["redundancy"]["domain"]
-    assert report["corpus"]["coverage"] == report["rounds"][-1]["coverage"]
+    assert report["corpus"]["coverage_at_points"] == report["rounds"][-1]["coverage"]
+    assert report["held_out"] == {"sentences": 150, "points": 300 - len(space.sentences)}
     assert report["corpus"]["sentences"] == kept["sentences"].sum() == report["rounds"][-1]["size"]
     assert report["rounds"][-1]["joined"] == 0
     check_table(found.map.to_arrow(), EXPANSION_MAP)
     check_table(found.documents.to_arrow(), EXPANSION)
     on_disk = json.loads((tmp_path / "rounds" / "round-001.json").read_text())
     assert on_disk == report["rounds"][0]
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Return 400 documents of five sentences each about a place of their own; a tenth of these are points."""
+    generator = np.random.default_rng(3)
+    documents = np.repeat(np.arange(400), 5)
+    vectors = 1 + generator.normal(size=(400, 32))[documents] + generator.normal(size=(2000, 32))
+    vectors *= 15 / np.linalg.norm(vectors, axis=1, keepdims=True)
+    sentences = pl.DataFrame({"doc_id": [f"d{each:03}" for each in documents], "position": [*range(5)] * 400})
+    points = np.sort(generator.permutation(2000)[:200])
+    return Space(sentences, vectors.astype(np.float32), points, {})
+
+
+def test_which_documents_join_does_not_depend_on_the_points(many, tmp_path):
+    def gather(own_points):
+        settings = SETTINGS.model_copy(update={"own_points": own_points, "max_correlation": 0.15})
+        return gather_corpus(many, settings, RoundFolder(tmp_path / str(own_points), "key")).report["corpus"]
+
+    noise = 2 * np.sqrt(0.15 * 0.85 / 200)  # of the share of 200 points, two standard errors
+    fair, unfair = gather(False), gather(True)
+    assert 0.1 < fair["share"] < 0.2 and abs(fair["share_of_points"] - fair["share"]) < noise
+    assert abs(fair["coverage_at_points"] - fair["coverage"]) < noise
+    # compared at their own sentences, those that hold points join, and look as if they covered the domain
+    assert unfair["share_of_points"] > 2 * unfair["share"]
+    assert unfair["coverage_at_points"] > 2 * unfair["coverage"]
 
 
 def test_a_stopped_run_goes_on_after_its_last_round(space, tmp_path, monkeypatch):

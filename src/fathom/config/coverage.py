@@ -54,6 +54,11 @@ class Coverage(Section):
     points: Positive = Field(
         5_000, description="most sentences among these at which densities are compared, drawn by a hash"
     )
+    own_points: bool = Field(
+        False,
+        description="compare a document with a corpus at its own sentences, too; then those that hold more "
+        "of the points join more often",
+    )
     documents: Positive = Field(1, description="documents that join a corpus together, or not")
     device: Text = Field(
         "cpu", description="cpu, cuda, cuda:N or auto; other devices change the last digits of densities"

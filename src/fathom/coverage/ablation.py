@@ -4,12 +4,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fathom.config.coverage import Coverage
-from fathom.coverage.density import find_gaps
 from fathom.coverage.expansion import Expansion
-from fathom.coverage.gathering import divide_documents
+from fathom.coverage.gathering import divide_documents, find_owners
+from fathom.coverage.held_out import HeldOut
 from fathom.coverage.redundancy import NEAR, measure_redundancy
 from fathom.coverage.sets import Space, resolve_bandwidth
-from fathom.coverage.subsets import Sums, measure_subsets
+from fathom.coverage.subsets import measure_subsets
 
 _DRAWS = 5
 """Corpora at random of each size."""
@@ -42,22 +42,24 @@ def vary_correlation(
     densities = np.empty((len(starts), len(points)), dtype=np.float32)
     bandwidth = resolve_bandwidth(space, settings)
     measure_subsets(points, space.vectors, starts, bandwidth, densities, device, threads)
+    owners = find_owners(space, starts, settings.own_points)
+    held_out = HeldOut(space, bandwidth, device, threads)
     whole = measure_redundancy(space.vectors, NEAR, device, threads)
     generator = np.random.default_rng(0)
     found: list[tuple[float, ...]] = []
     for most in sorted({*settings.ablation.max_correlation, settings.max_correlation}):
-        expansion = Expansion(densities, sizes, most)
+        expansion = Expansion(densities, sizes, owners, most)
         while not expansion.is_finished:
             expansion.run_round()
         kept = expansion.joined > 0
         count = int(sizes[kept].sum())
         drawn = [_draw(sizes, count, generator) for _ in range(_DRAWS)]
-        both = [_measure(space, densities, sizes, each, device, threads) for each in (kept, *drawn)]
-        coverage, near = both[0]
-        at_random = np.mean(both[1:], axis=0)
+        corpora = [np.repeat(each, sizes) for each in (kept, *drawn)]
+        coverage, *covered = (held_out.measure_coverage(each) for each in corpora)
+        near, *others = (measure_redundancy(space.vectors[each], NEAR, device, threads) for each in corpora)
         found.append((
             most, len(expansion.rounds), int(kept.sum()), float(kept.mean()), count, count / int(sizes.sum()),
-            coverage, float(at_random[0]), near, float(at_random[1]),
+            coverage, float(np.mean(covered)), near, float(np.mean(others)),
             1 - near / whole if whole > 0 else float("nan"),
         ))  # fmt: skip
     return found
@@ -69,13 +71,3 @@ def _draw(sizes: npt.NDArray[np.int64], count: int, generator: np.random.Generat
     kept = np.zeros(len(sizes), dtype=bool)
     kept[order[: int(np.searchsorted(np.cumsum(sizes[order]), count)) + 1]] = True
     return kept
-
-
-def _measure(
-    space: Space, densities: Sums, sizes: npt.NDArray[np.int64], kept: Kept, device: str, threads: int
-) -> tuple[float, float]:
-    """Return coverage and redundancy of a corpus of some subsets."""
-    of_space = np.logaddexp.reduce(densities.astype(np.float64)) - np.log(sizes.sum())
-    of_corpus = np.logaddexp.reduce(densities[kept].astype(np.float64)) - np.log(sizes[kept].sum())
-    near = measure_redundancy(space.vectors[np.repeat(kept, sizes)], NEAR, device, threads)
-    return 1 - float(find_gaps(of_space, of_corpus).mean()), near

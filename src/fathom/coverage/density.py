@@ -282,8 +282,10 @@ def correlate_densities(one: Values, other: Values) -> float:
     Returns
     -------
     float
-        NaN if one of them is the same at every point.
+        NaN if one of them is the same at every point, or there are none.
     """
+    if not len(one):
+        return float("nan")
     first, second = (np.exp(each - each.max()) for each in (one, other))
     first, second = first - first.mean(), second - second.mean()
     size = float(np.sqrt(first @ first) * np.sqrt(second @ second))

@@ -1,8 +1,8 @@
 """A corpus that grows by what it does not hold yet, round by round, until nothing joins [CompComp, Sec. 3.2].
 
 Subsets are looked at one after the other, in a fixed order. One joins if its density correlates with that of
-the corpus less than a threshold. What was refused is looked at again in the next round, when the corpus has
-grown.
+the corpus less than a threshold, at points of the space that are not its own: at these it has peaks that no
+other subset has. What was refused is looked at again in the next round, when the corpus has grown.
 """
 
 from typing import Any, NamedTuple
@@ -41,12 +41,21 @@ class Expansion:
         See :func:`fathom.coverage.subsets.measure_subsets`.
     sizes : array of int64 of shape (n_subsets,)
         Vectors of each subset.
+    owners : array of int64 of shape (n_points,)
+        Subset that each point belongs to, which is not compared there; -1: of none.
     max_correlation : float
         t_c: a subset joins if its correlation is lower.
     """
 
-    def __init__(self, densities: Sums, sizes: npt.NDArray[np.int64], max_correlation: float) -> None:
-        self._densities, self._sizes, self._most = densities, sizes, max_correlation
+    def __init__(
+        self,
+        densities: Sums,
+        sizes: npt.NDArray[np.int64],
+        owners: npt.NDArray[np.int64],
+        max_correlation: float,
+    ) -> None:
+        self._densities, self._sizes, self._owners = densities, sizes, owners
+        self._most = max_correlation
         self.of_space = _add_all(densities) - np.log(sizes.sum())
         self._of_corpus, self._size = np.full(densities.shape[1], -np.inf), 0
         self._waiting = list(range(len(sizes)))
@@ -72,7 +81,10 @@ class Expansion:
 
     @property
     def correlations(self) -> Values:
-        """Correlation of each subset when it was last looked at; NaN for the first, and where none was."""
+        """Correlation of each subset when it was last looked at.
+
+        NaN for the first, where none was, and without two points that are not the subset's own.
+        """
         return self._found.copy()
 
     @property
@@ -109,7 +121,7 @@ class Expansion:
             correlation = float("nan")
             joins = not self._size
             if self._size:
-                correlation = correlate_densities(self._densities[subset].astype(np.float64), self._of_corpus)
+                correlation = self._correlate(subset)
                 joins = correlation < self._most
             self._found[subset] = correlation
             if joins:
@@ -121,6 +133,12 @@ class Expansion:
             rows, schema={"subset": pl.Int32, "correlation": pl.Float64, "joined": pl.Boolean}, orient="row"
         )
         return self._end_round(table)
+
+    def _correlate(self, subset: int) -> float:
+        """Return the correlation of a subset with the corpus, at the points that are not its own."""
+        others = self._owners != subset
+        of_subset = self._densities[subset].astype(np.float64)
+        return correlate_densities(of_subset[others], self._of_corpus[others])
 
     def _join(self, subset: int) -> None:
         """Add a subset to the corpus."""

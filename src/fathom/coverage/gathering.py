@@ -11,6 +11,7 @@ from fathom.config.coverage import Coverage
 from fathom.coverage.benchmarks import check_spread, describe_kernel
 from fathom.coverage.density import replace_nan
 from fathom.coverage.expansion import Expansion
+from fathom.coverage.held_out import HeldOut
 from fathom.coverage.projection import project
 from fathom.coverage.redundancy import NEAR, measure_redundancy
 from fathom.coverage.rounds import RoundFolder
@@ -69,21 +70,30 @@ def gather_corpus(
     fill = partial(measure_subsets, points, space.vectors, starts, bandwidth, device=device, threads=threads)
     sizes = np.diff(np.append(starts, len(space.vectors)))
     densities = folder.provide_densities((len(starts), len(points)), lambda found: fill(found=found))
-    expansion = folder.run(densities, sizes, settings.max_correlation)
+    owners = find_owners(space, starts, settings.own_points)
+    expansion = Expansion(densities, sizes, owners, settings.max_correlation)
+    folder.run(expansion)
     check_spread(expansion.of_space, settings)
     documents = documents.with_columns(
         round=pl.Series(expansion.joined)[documents["subset"]],
         correlation=pl.Series(expansion.correlations)[documents["subset"]],
     )
     kept = np.repeat(expansion.joined > 0, sizes)
+    held_out = HeldOut(space, bandwidth, device, threads)
     places, explained = project(points)
     report = {
         **space.report,
         **describe_kernel(bandwidth, settings, expansion.of_space),
         "max_correlation": settings.max_correlation,
+        "own_points": settings.own_points,
         "subsets": len(starts),
         "rounds": [each.report for each in expansion.rounds],
-        "corpus": _describe_corpus(documents, expansion),
+        "held_out": held_out.report,
+        "corpus": {
+            **_describe_corpus(documents, expansion),
+            "share_of_points": float(kept[space.points].mean()),
+            "coverage": held_out.measure_coverage(kept),
+        },
         "redundancy": {
             "domain": replace_nan(measure_redundancy(space.vectors, NEAR, device, threads)),
             "corpus": replace_nan(measure_redundancy(space.vectors[kept], NEAR, device, threads)),
@@ -121,15 +131,21 @@ def divide_documents(sentences: pl.DataFrame, size: int) -> tuple[pl.DataFrame, 
     return documents, np.append(0, ends[:-1]).astype(np.int64)
 
 
+def find_owners(space: Space, starts: npt.NDArray[np.int64], own_points: bool) -> npt.NDArray[np.int64]:
+    """Return the subset that each point belongs to, of shape (n_points,); -1 to compare it there, too."""
+    owners = np.searchsorted(starts, space.points, side="right") - 1
+    return np.where(own_points, -1, owners).astype(np.int64)
+
+
 def _describe_corpus(documents: pl.DataFrame, expansion: Expansion) -> dict[str, Any]:
-    """Return the size and coverage of the corpus at the end."""
+    """Return the size of the corpus at the end, and how it compares with its domain at the points."""
     kept = documents.filter(pl.col("round") > 0)
     sentences = int(kept["sentences"].sum())
     return {
         "documents": len(kept),
         "sentences": sentences,
         "share": sentences / int(documents["sentences"].sum()),
-        "coverage": float(1 - expansion.gaps.mean()),
+        "coverage_at_points": float(1 - expansion.gaps.mean()),
         "correlation": expansion.rounds[-1].report["correlation"],
     }
 

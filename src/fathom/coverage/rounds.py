@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from fathom.coverage.expansion import Expansion, Round
 from fathom.coverage.subsets import Sums
@@ -49,9 +48,8 @@ class RoundFolder:
             raise InputError("these densities are of other subsets", str(path), "delete this folder")
         return found
 
-    def run(self, densities: Sums, sizes: npt.NDArray[np.int64], max_correlation: float) -> Expansion:
+    def run(self, expansion: Expansion) -> None:
         """Expand a corpus, going on after the last round that is on the disk, and write each round."""
-        expansion = Expansion(densities, sizes, max_correlation)
         while not expansion.is_finished and (path := self._name(expansion, "parquet")).exists():
             try:
                 expansion.repeat(read_table(path, ROUND))
@@ -65,7 +63,6 @@ class RoundFolder:
             write_json(stem.with_suffix(".json"), done.report)
             write_table(stem, done.subsets, ROUND)
             _tell(done)
-        return expansion
 
     def _name(self, expansion: Expansion, ending: str) -> Path:
         """Return the file of the round that follows."""

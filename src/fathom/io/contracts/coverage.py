@@ -39,8 +39,8 @@ COVERAGE_MAP: Contract = (
 
 ROUND: Contract = (
     Column("subset", _INT32, "number of the subset, in the order in which they are looked at", NOT_NEGATIVE),
-    Column("correlation", _DOUBLE, "correlation of its density with that of the corpus; NaN for the first",
-           COSINE_OR_NAN),
+    Column("correlation", _DOUBLE, "correlation of its density with that of the corpus, at points that are "
+           "not its own; NaN for the first, and without two such points", COSINE_OR_NAN),
     Column("joined", _BOOL, "whether it joined the corpus"),
 )  # fmt: skip
 """What one round of an expansion looked at, by subset."""

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,10 @@ def main(arguments):
         raise KeyboardInterrupt
     if arguments.how == "defect":
         raise ValueError("a defect of ours")
+    if arguments.how == "print":
+        print("a line for nobody")
+    if arguments.how == "other pipe":
+        raise BrokenPipeError("of a child")
 
 parser = argparse.ArgumentParser(prog="try_program.py")
 parser.add_argument("--how", required=True)
@@ -85,6 +90,21 @@ def test_a_defect_shows_its_traceback(tmp_path):
     run = _run(tmp_path, "--how", "defect")
     assert run.returncode == 1
     assert "Traceback" in run.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
+    (tmp_path / "p.py").write_text(_PROGRAM)
+    for how, code, traceback in [("print", 141, False), ("other pipe", 1, True)]:
+        reading, writing = os.pipe()
+        if how == "print":
+            os.close(reading)
+        command = [sys.executable, tmp_path / "p.py", "--how", how]
+        environment = os.environ | {"PYTHONPATH": str(_SOURCE)}
+        run = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, env=environment)
+        os.close(writing)
+        assert run.returncode == code
+        assert ("Traceback" in run.stderr) == traceback
+        assert "Exception ignored" not in run.stderr
 
 
 def test_wrong_arguments(tmp_path):

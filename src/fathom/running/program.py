@@ -4,11 +4,12 @@ import argparse
 import json
 import logging
 import os
+import select
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from fathom.errors import InputError
 
@@ -25,7 +26,8 @@ def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namesp
     """Parse arguments, set up the log, run `main`, and end with a clear message if the input is bad.
 
     Adds `--log FILE` to the parser: messages go to the terminal and to that file. Exit codes: 0 when all went
-    well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted.
+    well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted, 141 when
+    nobody reads what it prints any more.
 
     Parameters
     ----------
@@ -48,11 +50,26 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     try:
         _open_log(arguments.log, name)
         main(arguments)
+        sys.stdout.flush()  # here, where a closed pipe can still be met
     except InputError as error:
         log.error("Error: %s", error)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:
+        if not _has_no_reader(sys.stdout):
+            raise
+        sys.exit(141)  # as the shell reports a program that SIGPIPE ends
+
+
+def _has_no_reader(stream: TextIO) -> bool:
+    """Tell whether nobody reads a stream any more, as after `| head`; if so, throw away what it still holds."""
+    poll = select.poll()
+    poll.register(stream.fileno(), 0)
+    if not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # Python flushes once more when it ends
+    return True
 
 
 def _open_log(path: Path | None, name: str) -> None:

@@ -2,40 +2,47 @@
 
 import pyarrow as pa
 
-from fathom.io.contracts.column import FROM_ONE, NOT_NEGATIVE, Check, Column, Contract
+from fathom.io.contracts.column import (
+    BOOL,
+    DOUBLE,
+    FROM_ONE,
+    INT32,
+    NOT_NEGATIVE,
+    STRING,
+    STRINGS,
+    Check,
+    Column,
+    Contract,
+)
 
-_STRING = pa.string()
-_STRINGS = pa.list_(pa.string())
-_BOOL = pa.bool_()
-_INT32 = pa.int32()
 _OR_NONE = Check(at_least=-1)
 
 CHOICE_QUESTIONS: Contract = (
-    Column("item_id", _STRING, "hash of the question and its options"),
-    Column("split", _STRING, "dev: shown as an example, or test: asked"),
-    Column("question", _STRING, "what is asked"),
-    Column("options", _STRINGS, "answers to choose from, as shipped"),
-    Column("right", _INT32, "which of them is right, from 0", NOT_NEGATIVE),
+    Column("item_id", STRING, "hash of the question and its options"),
+    Column("split", STRING, "dev: shown as an example, or test: asked"),
+    Column("question", STRING, "what is asked"),
+    Column("options", STRINGS, "answers to choose from, as shipped"),
+    Column("right", INT32, "which of them is right, from 0", NOT_NEGATIVE),
 )
 """A set of multiple-choice questions, examples first, in the order of its files."""
 
 CHOICE_ANSWERS: Contract = (
-    Column("item_id", _STRING, "the question"),
-    Column("variation", _STRING, "how it was asked: as-shipped, right-A, order-1, style-minimal, ..."),
-    Column("study", _STRING, "what is varied: examples, options, styles, orders; empty for a baseline"),
-    Column("baseline", _STRING, "variation that it is compared with"),
-    Column("way", _STRING, "letter: the most likely one; text: the one in what the model wrote"),
-    Column("order", pa.list_(_INT32), "which of the shipped options stands at each place", NOT_NEGATIVE),
-    Column("right", _INT32, "place of the right option", NOT_NEGATIVE),
-    Column("chosen", _INT32, "place of the chosen option, -1 where no letter was found", _OR_NONE),
-    Column("option", _INT32, "the chosen option as shipped, -1 where no letter was found", _OR_NONE),
-    Column("is_right", _BOOL, "whether it is the right one"),
-    Column("log_probabilities", pa.list_(pa.float64()), "of the letters, in nats; empty for text"),
-    Column("text", _STRING, "what the model wrote; empty for letters"),
-    Column("shots", _INT32, "examples that stood before the question", NOT_NEGATIVE),
-    Column("cut", _INT32, "tokens that the question lost because the context is too short", NOT_NEGATIVE),
-    Column("options", _INT32, "number of options", FROM_ONE),
-    Column("longest", _INT32, "the longest option as shipped, -1 where several are", _OR_NONE),
+    Column("item_id", STRING, "the question"),
+    Column("variation", STRING, "how it was asked: as-shipped, right-A, order-1, style-minimal, ..."),
+    Column("study", STRING, "what is varied: examples, options, styles, orders; empty for a baseline"),
+    Column("baseline", STRING, "variation that it is compared with"),
+    Column("way", STRING, "letter: the most likely one; text: the one in what the model wrote"),
+    Column("order", pa.list_(INT32), "which of the shipped options stands at each place", NOT_NEGATIVE),
+    Column("right", INT32, "place of the right option", NOT_NEGATIVE),
+    Column("chosen", INT32, "place of the chosen option, -1 where no letter was found", _OR_NONE),
+    Column("option", INT32, "the chosen option as shipped, -1 where no letter was found", _OR_NONE),
+    Column("is_right", BOOL, "whether it is the right one"),
+    Column("log_probabilities", pa.list_(DOUBLE), "of the letters, in nats; empty for text"),
+    Column("text", STRING, "what the model wrote; empty for letters"),
+    Column("shots", INT32, "examples that stood before the question", NOT_NEGATIVE),
+    Column("cut", INT32, "tokens that the question lost because the context is too short", NOT_NEGATIVE),
+    Column("options", INT32, "number of options", FROM_ONE),
+    Column("longest", INT32, "the longest option as shipped, -1 where several are", _OR_NONE),
 )
 """Answers of one model to one set of questions, asked in all variations, way by way."""
 

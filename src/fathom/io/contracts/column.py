@@ -4,9 +4,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-_STRING = pa.string()
-_STRINGS = pa.list_(pa.string())
-_INT64 = pa.int64()
+STRING = pa.string()
+BOOL = pa.bool_()
+INT32 = pa.int32()
+INT64 = pa.int64()
+DOUBLE = pa.float64()
+STRINGS = pa.list_(pa.string())
+INTS = pa.list_(pa.int32())
+FLOATS = pa.list_(pa.float32())
 
 
 @dataclass(frozen=True)
@@ -59,12 +64,12 @@ class Column:
 
 Contract = tuple[Column, ...]
 
-DOC_ID = Column("doc_id", _STRING, "canonical id of a document, unique in a corpus")
-TITLE = Column("title", _STRING, "title on one line, may be empty")
-ABSTRACT = Column("abstract", _STRING, "abstract or first paragraph, white space collapsed, may be empty")
-DATE = Column("date", _STRING, "day of the first version, YYYY-MM-DD, or empty when unknown")
-DOMAINS = Column("domains", _STRINGS, "names of the configured domains that hold the document, sorted")
-FOLD = Column("fold", _STRING, "benchmark, adapt-train, adapt-valid or adapt-test")
-TEXT_HASH = Column("text_hash", _STRING, "sha256 of the full text; tells versions of one document apart")
-CHARACTERS = Column("characters", _INT64, "length of the full text, 0 where there is none", NOT_NEGATIVE)
-KEYWORD = Column("keyword", _STRING, "keyword in lower case, words separated by one blank")
+DOC_ID = Column("doc_id", STRING, "canonical id of a document, unique in a corpus")
+TITLE = Column("title", STRING, "title on one line, may be empty")
+ABSTRACT = Column("abstract", STRING, "abstract or first paragraph, white space collapsed, may be empty")
+DATE = Column("date", STRING, "day of the first version, YYYY-MM-DD, or empty when unknown")
+DOMAINS = Column("domains", STRINGS, "names of the configured domains that hold the document, sorted")
+FOLD = Column("fold", STRING, "benchmark, adapt-train, adapt-valid or adapt-test")
+TEXT_HASH = Column("text_hash", STRING, "sha256 of the full text; tells versions of one document apart")
+CHARACTERS = Column("characters", INT64, "length of the full text, 0 where there is none", NOT_NEGATIVE)
+KEYWORD = Column("keyword", STRING, "keyword in lower case, words separated by one blank")

@@ -2,84 +2,90 @@
 
 import pyarrow as pa
 
-from fathom.io.contracts.column import NOT_NEGATIVE, SHARE, UNIQUE, Column, Contract
-
-_STRING = pa.string()
-_STRINGS = pa.list_(pa.string())
-_BOOL = pa.bool_()
-_INT32 = pa.int32()
+from fathom.io.contracts.column import (
+    BOOL,
+    DOUBLE,
+    INT32,
+    NOT_NEGATIVE,
+    SHARE,
+    STRING,
+    STRINGS,
+    UNIQUE,
+    Column,
+    Contract,
+)
 
 ENTITIES: Contract = (
-    Column("iri", _STRING, "name of the entity in the ontology", UNIQUE),
-    Column("class", _STRING, "class of the entity"),
-    Column("label", _STRING, "name that questions use"),
-    Column("likeness", _STRING, "what entities share that may be one: none is a wrong answer for another"),
-    Column("source", _STRING, "where it comes from: file and line, or the id of a record"),
-    Column("text", _STRING, "the record in words: what is embedded; empty for entities that are no record"),
-    Column("usable", _BOOL, "whether questions may name it: no other of its class has the same label"),
+    Column("iri", STRING, "name of the entity in the ontology", UNIQUE),
+    Column("class", STRING, "class of the entity"),
+    Column("label", STRING, "name that questions use"),
+    Column("likeness", STRING, "what entities share that may be one: none is a wrong answer for another"),
+    Column("source", STRING, "where it comes from: file and line, or the id of a record"),
+    Column("text", STRING, "the record in words: what is embedded; empty for entities that are no record"),
+    Column("usable", BOOL, "whether questions may name it: no other of its class has the same label"),
 )  # fmt: skip
 """Entities of an ontology, sorted by class and name; its statements lie in `ontology.nt`."""
 
 QUESTIONS: Contract = (
-    Column("question_id", _STRING, "hash of the question, its options and where it comes from", UNIQUE),
-    Column("round", _INT32, "round in which it was asked, from 0", NOT_NEGATIVE),
-    Column("template", _STRING, "name of the template; of open questions the file or benchmark"),
-    Column("level", _STRING, "memorise, understand, apply or create"),
-    Column("form", _STRING, "binary, multiple-choice, multiple-answer or open"),
-    Column("question", _STRING, "what is asked"),
-    Column("options", _STRINGS, "answers to choose from, in the order in which they are shown; open: none"),
-    Column("right", pa.list_(_BOOL), "whether each option is right"),
-    Column("answer", _STRING, "the answer in words: right options joined by semicolons, or the text"),
-    Column("sources", _STRINGS, "rows of the tables, or records, that the answer follows from"),
-    Column("chunks", _STRINGS, "entities that it is about and whose texts are embedded"),
-    Column("query", _STRING, "SPARQL ASK that proves it; empty for open questions"),
-    Column("bindings", _STRINGS, "values of the query's variables, as variable=IRI"),
-    Column("asked", _STRING, "variable that each option is put in for; empty for binary and open questions"),
-    Column("option_iris", _STRINGS, "entities that the options name; none for binary and open questions"),
+    Column("question_id", STRING, "hash of the question, its options and where it comes from", UNIQUE),
+    Column("round", INT32, "round in which it was asked, from 0", NOT_NEGATIVE),
+    Column("template", STRING, "name of the template; of open questions the file or benchmark"),
+    Column("level", STRING, "memorise, understand, apply or create"),
+    Column("form", STRING, "binary, multiple-choice, multiple-answer or open"),
+    Column("question", STRING, "what is asked"),
+    Column("options", STRINGS, "answers to choose from, in the order in which they are shown; open: none"),
+    Column("right", pa.list_(BOOL), "whether each option is right"),
+    Column("answer", STRING, "the answer in words: right options joined by semicolons, or the text"),
+    Column("sources", STRINGS, "rows of the tables, or records, that the answer follows from"),
+    Column("chunks", STRINGS, "entities that it is about and whose texts are embedded"),
+    Column("query", STRING, "SPARQL ASK that proves it; empty for open questions"),
+    Column("bindings", STRINGS, "values of the query's variables, as variable=IRI"),
+    Column("asked", STRING, "variable that each option is put in for; empty for binary and open questions"),
+    Column("option_iris", STRINGS, "entities that the options name; none for binary and open questions"),
 )
 """Questions with their answers, and the query that proves them, by round and id."""
 
 CHUNKS: Contract = (
-    Column("iri", _STRING, "entity whose text it is", UNIQUE),
-    Column("text", _STRING, "the text that was embedded"),
+    Column("iri", STRING, "entity whose text it is", UNIQUE),
+    Column("text", STRING, "the text that was embedded"),
 )
 """Texts of records that a hash draws, by that hash; row by row those of the embeddings beside it."""
 
-_QUESTION_ID = Column("question_id", _STRING, "id of the question")
-_PROMPTING = Column("prompting", _STRING, "what stands before the question: plain, few-shot or rag")
+_QUESTION_ID = Column("question_id", STRING, "id of the question")
+_PROMPTING = Column("prompting", STRING, "what stands before the question: plain, few-shot or rag")
 
 ANSWERED: Contract = (
     _QUESTION_ID,
     _PROMPTING,
-    Column("chosen", pa.list_(_BOOL), "whether the answer chooses each option; of open questions none"),
-    Column("text", _STRING, "what the model wrote; empty where likelihoods decide"),
-    Column("answered", _BOOL, "whether an option was chosen, or anything said"),
-    Column("shots", _INT32, "examples that fitted into the prompt", NOT_NEGATIVE),
-    Column("cut", _INT32, "tokens that the beginning of the prompt lost to fit", NOT_NEGATIVE),
+    Column("chosen", pa.list_(BOOL), "whether the answer chooses each option; of open questions none"),
+    Column("text", STRING, "what the model wrote; empty where likelihoods decide"),
+    Column("answered", BOOL, "whether an option was chosen, or anything said"),
+    Column("shots", INT32, "examples that fitted into the prompt", NOT_NEGATIVE),
+    Column("cut", INT32, "tokens that the beginning of the prompt lost to fit", NOT_NEGATIVE),
 )
 """Answers of a model to questions, by prompting and id."""
 
 MEASURES: Contract = (
     _QUESTION_ID,
     _PROMPTING,
-    Column("form", _STRING, "binary, multiple-choice, multiple-answer or open"),
-    Column("level", _STRING, "memorise, understand, apply or create"),
-    Column("template", _STRING, "name of the template; of open questions the file or benchmark"),
-    Column("metric", _STRING, "accuracy, precision, recall, f1, bleu_2 or bleu_4"),
-    Column("numerator", pa.float64(), "a metric of many questions is the sum of these", NOT_NEGATIVE),
-    Column("denominator", pa.float64(), "over the sum of these", NOT_NEGATIVE),
-    Column("answered", _BOOL, "whether an option was chosen, or anything said"),
+    Column("form", STRING, "binary, multiple-choice, multiple-answer or open"),
+    Column("level", STRING, "memorise, understand, apply or create"),
+    Column("template", STRING, "name of the template; of open questions the file or benchmark"),
+    Column("metric", STRING, "accuracy, precision, recall, f1, bleu_2 or bleu_4"),
+    Column("numerator", DOUBLE, "a metric of many questions is the sum of these", NOT_NEGATIVE),
+    Column("denominator", DOUBLE, "over the sum of these", NOT_NEGATIVE),
+    Column("answered", BOOL, "whether an option was chosen, or anything said"),
 )
 """What the answers of a model are worth: a row for each metric of each question and prompting."""
 
 QUESTION_MAP: Contract = (
-    Column("gap_percentile", pa.float64(), "t_d that the questions were asked with", SHARE),
-    Column("kind", _STRING, "record or question"),
-    Column("id", _STRING, "IRI of the record, or the question's id"),
-    Column("x", pa.float64(), "first principal component of the records' embeddings, four decimals"),
-    Column("y", pa.float64(), "second principal component, four decimals"),
-    Column("round", _INT32, "round in which the question was asked, from 0; 0 for records", NOT_NEGATIVE),
-    Column("large", _BOOL, "the record is a large gap at the end; false for questions"),
+    Column("gap_percentile", DOUBLE, "t_d that the questions were asked with", SHARE),
+    Column("kind", STRING, "record or question"),
+    Column("id", STRING, "IRI of the record, or the question's id"),
+    Column("x", DOUBLE, "first principal component of the records' embeddings, four decimals"),
+    Column("y", DOUBLE, "second principal component, four decimals"),
+    Column("round", INT32, "round in which the question was asked, from 0; 0 for records", NOT_NEGATIVE),
+    Column("large", BOOL, "the record is a large gap at the end; false for questions"),
 )
 """Where records and the questions about them lie, for each t_d."""
 

@@ -1,55 +1,57 @@
 """Contracts of tunings and rankings, and headers of their tables."""
 
-import pyarrow as pa
-
-from fathom.io.contracts.column import ANY_OR_NAN, NOT_NEGATIVE, Column, Contract
-
-_STRING = pa.string()
-_STRINGS = pa.list_(pa.string())
-_BOOL = pa.bool_()
-_INT32 = pa.int32()
-_DOUBLE = pa.float64()
+from fathom.io.contracts.column import (
+    ANY_OR_NAN,
+    BOOL,
+    DOUBLE,
+    INT32,
+    NOT_NEGATIVE,
+    STRING,
+    STRINGS,
+    Column,
+    Contract,
+)
 
 EXAMPLES: Contract = (
-    Column("example_id", _STRING, "unique in a task; the pair's or document's id where it comes from one"),
-    Column("keyword", _STRING, "keyword that the example belongs to, or empty: what a bootstrap draws"),
-    Column("split", _STRING, "train, valid or test; those of one document are in one"),
-    Column("prompts", _STRINGS, "prompt of each option; empty where text alone is predicted"),
-    Column("targets", _STRINGS, "what continues each prompt"),
-    Column("gold", _INT32, "which of them is right, from 0", NOT_NEGATIVE),
+    Column("example_id", STRING, "unique in a task; the pair's or document's id where it comes from one"),
+    Column("keyword", STRING, "keyword that the example belongs to, or empty: what a bootstrap draws"),
+    Column("split", STRING, "train, valid or test; those of one document are in one"),
+    Column("prompts", STRINGS, "prompt of each option; empty where text alone is predicted"),
+    Column("targets", STRINGS, "what continues each prompt"),
+    Column("gold", INT32, "which of them is right, from 0", NOT_NEGATIVE),
 )
 """Examples of one task that models are tuned for and scored on, by split and a hash of example_id."""
 
 OUTCOMES: Contract = (
-    Column("example_id", _STRING, "example of the test split"),
-    Column("keyword", _STRING, "keyword that it belongs to, or empty"),
-    Column("condition", _STRING, "direct, or tuned"),
-    Column("value", _DOUBLE, "rank of the target, 1 or 0 for a right or wrong answer, or bits of the text"),
-    Column("weight", _DOUBLE, "UTF-8 bytes of a text, else 1", NOT_NEGATIVE),
-    Column("gold", _INT32, "the right option, from 0", NOT_NEGATIVE),
+    Column("example_id", STRING, "example of the test split"),
+    Column("keyword", STRING, "keyword that it belongs to, or empty"),
+    Column("condition", STRING, "direct, or tuned"),
+    Column("value", DOUBLE, "rank of the target, 1 or 0 for a right or wrong answer, or bits of the text"),
+    Column("weight", DOUBLE, "UTF-8 bytes of a text, else 1", NOT_NEGATIVE),
+    Column("gold", INT32, "the right option, from 0", NOT_NEGATIVE),
     Column(
-        "chosen", _INT32, "the option that the model found most likely; 0 where there is one", NOT_NEGATIVE
+        "chosen", INT32, "the option that the model found most likely; 0 where there is one", NOT_NEGATIVE
     ),
 )
 """What one model made of each test example of one task, before and after tuning, in the order of examples."""
 
 RANKED_SCORES: Contract = (
-    Column("condition", _STRING, "how models were prepared, such as direct"),
-    Column("model", _STRING, "model as the table of scores names it"),
-    Column("benchmark", _STRING, "benchmark as the table of scores names it"),
+    Column("condition", STRING, "how models were prepared, such as direct"),
+    Column("model", STRING, "model as the table of scores names it"),
+    Column("benchmark", STRING, "benchmark as the table of scores names it"),
     Column(
-        "score", _DOUBLE, "score as it came, whether high or low is good; NaN where there is none", ANY_OR_NAN
+        "score", DOUBLE, "score as it came, whether high or low is good; NaN where there is none", ANY_OR_NAN
     ),
-    Column("standard_error", _DOUBLE, "its standard error; NaN where there is none", ANY_OR_NAN),
+    Column("standard_error", DOUBLE, "its standard error; NaN where there is none", ANY_OR_NAN),
 )
 """One row for every condition, model and benchmark that rankings are made from, in the order of the table."""
 
 PAIRED_TESTS: Contract = (
-    Column("condition", _STRING, "how models were prepared"),
-    Column("benchmark", _STRING, "benchmark that both models were scored on"),
-    Column("better", _STRING, "the model that is ahead"),
-    Column("worse", _STRING, "the other one"),
-    Column("apart", _BOOL, "a paired test on examples tells them apart"),
+    Column("condition", STRING, "how models were prepared"),
+    Column("benchmark", STRING, "benchmark that both models were scored on"),
+    Column("better", STRING, "the model that is ahead"),
+    Column("worse", STRING, "the other one"),
+    Column("apart", BOOL, "a paired test on examples tells them apart"),
 )
 """One row for every two models on a benchmark whose examples were scored one by one; no row elsewhere."""
 

@@ -1,82 +1,75 @@
 """Contracts of scores and headers of what they sum up to."""
 
-import pyarrow as pa
-
 from fathom.io.contracts.column import (
+    BOOL,
     COSINE,
     DOC_ID,
+    DOUBLE,
     FROM_ONE,
+    INT32,
+    INT64,
     KEYWORD,
     NOT_NEGATIVE,
     NOT_POSITIVE,
     SHARE,
+    STRING,
     UNIQUE,
     Column,
     Contract,
 )
 
-_STRING = pa.string()
-_BOOL = pa.bool_()
-_INT32 = pa.int32()
-_INT64 = pa.int64()
-_DOUBLE = pa.float64()
-
 SCORES: Contract = (
-    Column("pair_id", _STRING, "pair that was scored", UNIQUE),
+    Column("pair_id", STRING, "pair that was scored", UNIQUE),
     KEYWORD,
-    Column("tokens", _INT32, "number of the target's tokens that were scored", FROM_ONE),
-    Column("rank", _DOUBLE, "mean over target tokens of 1 + number of strictly larger logits", FROM_ONE),
-    Column("rank_midpoint", _DOUBLE, "the same with half of the tied entries counted as larger", FROM_ONE),
-    Column("rank_first", _INT64, "rank of the first target token", FROM_ONE),
+    Column("tokens", INT32, "number of the target's tokens that were scored", FROM_ONE),
+    Column("rank", DOUBLE, "mean over target tokens of 1 + number of strictly larger logits", FROM_ONE),
+    Column("rank_midpoint", DOUBLE, "the same with half of the tied entries counted as larger", FROM_ONE),
+    Column("rank_first", INT64, "rank of the first target token", FROM_ONE),
     Column(
-        "rank_share", _DOUBLE, "rank divided by the number of entries that the model gives logits for", SHARE
+        "rank_share", DOUBLE, "rank divided by the number of entries that the model gives logits for", SHARE
     ),
     Column(
         "ties",
-        _INT64,
+        INT64,
         "vocabulary entries other than the target with an equal logit, over all tokens",
         NOT_NEGATIVE,
     ),
-    Column(
-        "probability", _DOUBLE, "mean over target tokens of the probability under the full softmax", SHARE
-    ),
-    Column(
-        "log_probability", _DOUBLE, "sum over target tokens of the log-probability, in nats", NOT_POSITIVE
-    ),
-    Column("backed_off", _BOOL, "joint tokens did not begin with the prompt's, scored from a stable offset"),
+    Column("probability", DOUBLE, "mean over target tokens of the probability under the full softmax", SHARE),
+    Column("log_probability", DOUBLE, "sum over target tokens of the log-probability, in nats", NOT_POSITIVE),
+    Column("backed_off", BOOL, "joint tokens did not begin with the prompt's, scored from a stable offset"),
 )
 """Scores of one model on one benchmark, in the order of its pairs."""
 
 PERPLEXITY: Contract = (
     DOC_ID,
-    Column("tokens", _INT64, "tokens that were predicted, each once", NOT_NEGATIVE),
-    Column("bytes", _INT64, "UTF-8 bytes of the text of these tokens", NOT_NEGATIVE),
-    Column("nats", _DOUBLE, "sum of their negative log-probabilities", NOT_NEGATIVE),
+    Column("tokens", INT64, "tokens that were predicted, each once", NOT_NEGATIVE),
+    Column("bytes", INT64, "UTF-8 bytes of the text of these tokens", NOT_NEGATIVE),
+    Column("nats", DOUBLE, "sum of their negative log-probabilities", NOT_NEGATIVE),
     Column(
         "tokens_left_out",
-        _INT64,
+        INT64,
         "first tokens that nothing stands before: 0 after a BOS token",
         NOT_NEGATIVE,
     ),
-    Column("bytes_left_out", _INT64, "UTF-8 bytes of the text of those", NOT_NEGATIVE),
+    Column("bytes_left_out", INT64, "UTF-8 bytes of the text of those", NOT_NEGATIVE),
 )
 """One model's likelihood of the held-out documents of one domain, by a hash of doc_id."""
 
 TOKEN_LISTS: Contract = (
     KEYWORD,
-    Column("token_id", _INT32, "id in the model's tokenizer", NOT_NEGATIVE),
-    Column("token", _STRING, "text of the token, without the mark of a blank"),
-    Column("count", _INT64, "its uses in the keyword's clean sentences", FROM_ONE),
+    Column("token_id", INT32, "id in the model's tokenizer", NOT_NEGATIVE),
+    Column("token", STRING, "text of the token, without the mark of a blank"),
+    Column("count", INT64, "its uses in the keyword's clean sentences", FROM_ONE),
 )
 """Tokens that belong to each keyword under one tokenizer, most frequent first."""
 
 ATTRIBUTE_RATES: Contract = (
     KEYWORD,
     Column(
-        "rate", _DOUBLE, "share of the most likely next tokens that are in the keyword's token list", SHARE
+        "rate", DOUBLE, "share of the most likely next tokens that are in the keyword's token list", SHARE
     ),
-    Column("hits", _INT32, "number of those", NOT_NEGATIVE),
-    Column("list_length", _INT32, "length of the keyword's token list", NOT_NEGATIVE),
+    Column("hits", INT32, "number of those", NOT_NEGATIVE),
+    Column("list_length", INT32, "length of the keyword's token list", NOT_NEGATIVE),
 )
 """Last-layer attribute rate of one model by keyword."""
 
@@ -84,26 +77,26 @@ ALL_SEEDS = "all"
 """In FOLLOWING: the mean over several seeds."""
 
 FOLLOWING: Contract = (
-    Column("track", _STRING, "what is followed: the last model of a path, or a name under models.follow"),
-    Column("model", _STRING, "model at this point; for the mean over seeds, that of the first seed"),
+    Column("track", STRING, "what is followed: the last model of a path, or a name under models.follow"),
+    Column("model", STRING, "model at this point; for the mean over seeds, that of the first seed"),
     Column(
-        "stand_in", _STRING, "model that was measured in its place, because its weights are corrupt; or empty"
+        "stand_in", STRING, "model that was measured in its place, because its weights are corrupt; or empty"
     ),
-    Column("seed", _STRING, "seed of the training, `all` for the mean over seeds, empty for others' models"),
-    Column("stage", _INT32, "stage of the path, 0 for the model that it starts from", NOT_NEGATIVE),
-    Column("trained_on", _STRING, "domain of the stage; empty at the start and for others' models"),
-    Column("step", _INT64, "optimiser steps since the start of the path, 0 for others' models", NOT_NEGATIVE),
+    Column("seed", STRING, "seed of the training, `all` for the mean over seeds, empty for others' models"),
+    Column("stage", INT32, "stage of the path, 0 for the model that it starts from", NOT_NEGATIVE),
+    Column("trained_on", STRING, "domain of the stage; empty at the start and for others' models"),
+    Column("step", INT64, "optimiser steps since the start of the path, 0 for others' models", NOT_NEGATIVE),
     Column(
-        "tokens", _INT64, "tokens read since the start of the path; in all, for others' models", NOT_NEGATIVE
+        "tokens", INT64, "tokens read since the start of the path; in all, for others' models", NOT_NEGATIVE
     ),
-    Column("domain", _STRING, "domain that the model is measured on"),
-    Column("variant", _STRING, "that of the benchmark; text or keywords for the baselines"),
-    Column("metric", _STRING, "rank, log_probability, perplexity, bits_per_byte or attribute_rate"),
-    Column("aggregate", _STRING, "how pairs are summed up: trimmed_mean, geometric_mean, mean, median"),
-    Column("value", _DOUBLE, "the metric"),
-    Column("ci_low", _DOUBLE, "lower end of its interval, over keywords or documents, and over seeds"),
-    Column("ci_high", _DOUBLE, "upper end"),
-    Column("items", _INT64, "number of pairs, documents or keywords", FROM_ONE),
+    Column("domain", STRING, "domain that the model is measured on"),
+    Column("variant", STRING, "that of the benchmark; text or keywords for the baselines"),
+    Column("metric", STRING, "rank, log_probability, perplexity, bits_per_byte or attribute_rate"),
+    Column("aggregate", STRING, "how pairs are summed up: trimmed_mean, geometric_mean, mean, median"),
+    Column("value", DOUBLE, "the metric"),
+    Column("ci_low", DOUBLE, "lower end of its interval, over keywords or documents, and over seeds"),
+    Column("ci_high", DOUBLE, "upper end"),
+    Column("items", INT64, "number of pairs, documents or keywords", FROM_ONE),
 )
 """Metrics of models over their training."""
 
@@ -111,16 +104,16 @@ CHECKPOINT_COLUMNS = ("track", "model", "stand_in", "stage", "trained_on", "step
 """Header of checkpoints.csv: one line for each model of a track, as in FOLLOWING."""
 
 TARGET_CHANGES: Contract = (
-    Column("variant", _STRING, "that of the benchmark"),
-    Column("model", _STRING, "model that is looked at"),
-    Column("against", _STRING, "model that it is compared with"),
-    Column("target", _STRING, "the target, without its blank"),
-    Column("pairs", _INT64, "pairs with this target", FROM_ONE),
-    Column("probability_gain", _DOUBLE, "mean over them of the model's probability less the other's"),
-    Column("rank_gain", _DOUBLE, "mean over them of the other's rank less the model's"),
-    Column("score", _DOUBLE, "both gains in standard deviations, averaged, times ln(1 + pairs)"),
-    Column("similarity", _DOUBLE, "cosine of target and domain phrase", COSINE),
-    Column("group", _STRING, "top, middle or bottom, by score"),
+    Column("variant", STRING, "that of the benchmark"),
+    Column("model", STRING, "model that is looked at"),
+    Column("against", STRING, "model that it is compared with"),
+    Column("target", STRING, "the target, without its blank"),
+    Column("pairs", INT64, "pairs with this target", FROM_ONE),
+    Column("probability_gain", DOUBLE, "mean over them of the model's probability less the other's"),
+    Column("rank_gain", DOUBLE, "mean over them of the other's rank less the model's"),
+    Column("score", DOUBLE, "both gains in standard deviations, averaged, times ln(1 + pairs)"),
+    Column("similarity", DOUBLE, "cosine of target and domain phrase", COSINE),
+    Column("group", STRING, "top, middle or bottom, by score"),
 )
 """Targets of one domain, by variant and model, best score first."""
 

@@ -26,8 +26,8 @@ def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namesp
     """Parse arguments, set up the log, run `main`, and end with a clear message if the input is bad.
 
     Adds `--log FILE` to the parser: messages go to the terminal and to that file. Exit codes: 0 when all went
-    well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted, 141 when
-    nobody reads what it prints any more.
+    well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted,
+    141 when nobody reads what it prints any more.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
 
 
 def _has_no_reader(stream: TextIO) -> bool:
-    """Tell whether nobody reads a stream any more, as after `| head`; if so, throw away what it still holds."""
+    """Tell whether nobody reads a stream any more, as after `| head`; if so, drop what it still holds."""
     poll = select.poll()
     poll.register(stream.fileno(), 0)
     if not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):

@@ -7,7 +7,8 @@ import pytest
 import yaml
 from tests.programs import run_program
 
-from fathom.config.whole import read_config, read_config_file
+from fathom.config.whole import read_config
+from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -182,12 +183,12 @@ def test_families_by_layer_begin_with_the_model_that_others_come_from():
 def test_a_file_that_is_no_configuration(tmp_path, text):
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(InputError, match=r"c\.yaml"):
-        read_config_file(tmp_path / "c.yaml")
+        read_config(read_values(tmp_path / "c.yaml"), "c.yaml")
 
 
 def test_a_missing_file(tmp_path):
     with pytest.raises(InputError, match="no such file"):
-        read_config_file(tmp_path / "c.yaml")
+        read_values(tmp_path / "c.yaml")
 
 
 def test_schema_and_page_are_fresh(tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.encoding import encode_pair
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
@@ -16,7 +17,6 @@ from fathom.models.tokens import (
     CHAT_REQUEST,
     EncodedPair,
     encode_chat_prefix,
-    encode_pair,
     encode_pairs,
     encode_texts,
     uses_bos,

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 import torch
+from tests.encoding import encode_pair
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import (
     AutoModelForCausalLM,
@@ -20,7 +21,6 @@ from transformers import (
 )
 
 from fathom.benchmark.export import export_task, name_task
-from fathom.models.tokens import encode_pair
 from fathom.scoring.ranks import score_pairs
 
 lm_eval = pytest.importorskip("lm_eval", reason="the harness is not installed: pip install .[harness]")

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 import torch
 import transformers
+from tests.encoding import encode_pair
 from tests.programs import MODELS, run_program
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
@@ -38,7 +39,7 @@ from fathom.io.files import write_json_lines
 from fathom.io.tables import check_table, read_table
 from fathom.models.folders import save_model
 from fathom.models.registry import COLUMNS
-from fathom.models.tokens import CHAT_REQUEST, encode_pair
+from fathom.models.tokens import CHAT_REQUEST
 from fathom.scoring import batches, logits, ranks
 from fathom.scoring.files import name_files
 from fathom.scoring.ranks import score_pairs

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 from fathom.config.following import STAGE_KINDS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
-from fathom.config.whole import read_config_file
+from fathom.config.whole import read_config
+from fathom.config.yaml_files import read_values
 from fathom.scoring.statistics import STATISTICS
 from fathom.workflow.comparing import Comparing
 from fathom.workflow.inputs import Inputs
@@ -50,7 +51,7 @@ def as_pattern(name, wildcard):
 
 def list_drawn():
     """Return what `snakemake figures` makes of the embedded default."""
-    config = read_config_file(ROOT / "config" / "config.yaml")
+    config = read_config(read_values(ROOT / "config" / "config.yaml"), "config.yaml")
     inputs = Inputs(shards={}, metadata=None, abstract_parts=[], slices={}, score_files=[], conditions=[],
                     tasks={}, tuned_models=[], previous="")  # fmt: skip
     outputs = Outputs(config, inputs, "run")

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from fathom.config.whole import read_config, read_config_file
+from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.workflow.inputs import find_inputs
 from fathom.workflow.outputs import Outputs
@@ -26,7 +26,7 @@ def change(**changes):
 
 def test_tables_lie_beside_the_file_that_explains_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # so that all are the workflow's own
-    found = find_question_files(read_config_file(EXAMPLE), ROOT)["courses"]
+    found = find_question_files(change(), ROOT)["courses"]
     folder = ROOT / "config" / "questions" / "courses"
     assert found.source == folder / "tables.yaml" and found.pairs == []
     assert found.tables == [folder / f"{name}.csv" for name in ("departments", "people", "courses")]
@@ -58,7 +58,7 @@ def test_a_set_has_one_source_and_pairs_of_known_domains():
 
 
 def test_questions_need_no_domain_and_are_part_of_a_run():
-    config = read_config_file(EXAMPLE)
+    config = change()
     outputs = Outputs(config, find_inputs(config, "results/courses"), "results/courses")
     names = ("questions.parquet", "proof.json", "lm-eval", "percentiles.csv")
     files = [
@@ -74,7 +74,7 @@ def test_questions_need_no_domain_and_are_part_of_a_run():
 
 
 def test_models_are_trained_on_the_text_of_a_set():
-    texts = Texts(read_config_file(EXAMPLE), "r")
+    texts = Texts(change(), "r")
     assert (
         texts.find("small")
         == texts.find("small+courses.records")

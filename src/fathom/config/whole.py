@@ -4,7 +4,6 @@
 profiles.
 """
 
-from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -22,7 +21,6 @@ from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Settled, Summary, Targets
 from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
 from fathom.config.tuning import TrainBeforeTest
-from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
 
 
@@ -337,11 +335,6 @@ def read_config(values: dict[str, Any], source: str) -> Config:
         return Config.model_validate(values)
     except ValidationError as error:
         raise InputError(describe_errors(error, Config), source, _hint(error)) from None
-
-
-def read_config_file(path: Path | str) -> Config:
-    """Read and check one YAML file; raise `InputError` as :func:`read_config` does."""
-    return read_config(read_values(path), str(path))
 
 
 def _hint(error: ValidationError) -> str:

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import polars as pl
-
 from fathom.config.scoring import Summary
 from fathom.explorer.tables import Benchmark
 from fathom.io.files import read_delimited
@@ -214,10 +212,3 @@ def _take_residuals(drawn: "Array", member: "Array", keywords: Keywords) -> tupl
     overall = (drawn @ keywords.logs) / (drawn @ pairs)[:, None]
     expected = overall[:, None, :] + means.mean(axis=2, keepdims=True) - overall.mean(axis=1)[:, None, None]
     return means, means - expected
-
-
-def tabulate_keywords(keywords: Keywords, models: Sequence[str]) -> pl.DataFrame:
-    """Return keyword, pairs, and the geometric mean rank of every model, shape (n_keywords, 2 + n_models)."""
-    columns = {"keyword": keywords.names, "pairs": keywords.pairs.tolist()}
-    ranks = keywords.ranks
-    return pl.DataFrame(columns | {model: ranks[:, place] for place, model in enumerate(models)})

@@ -303,11 +303,6 @@ def find_answer_end(tokenizer: Any, chat: bool) -> list[int]:
     return [tokenizer.eos_token_id]
 
 
-def encode_pair(tokenizer: Any, prompt: str, target: str, add_bos: bool | None = None) -> EncodedPair:
-    """Encode one prompt and its target; see :func:`encode_pairs`."""
-    return encode_pairs(tokenizer, [prompt], [target], add_bos)[0]
-
-
 def encode_pairs(
     tokenizer: Any,
     prompts: Sequence[str],

@@ -271,11 +271,6 @@ def measure_batch(
         yield measure_logits(logits, batch.targets[rows].to(logits.device))
 
 
-def score_logits(logits: "Tensor", targets: "Tensor") -> TokenScores:
-    """Return rank, ties and log-probability of one token per row of logits; overwrites the logits."""
-    return _convert(*measure_logits(logits, targets))
-
-
 def _convert(*columns: "Tensor") -> TokenScores:
     """Return scores as arrays."""
     return TokenScores(*(column.cpu().numpy() for column in columns))

@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from fathom.benchmark.keywords import (
     extract_keywords,
-    find_truncated,
     merge_similar,
     select_keywords,
     share_out,
 )
-from fathom.benchmark.phrases import Use
 from fathom.benchmark.wordlists import WordLists, read_word_lists
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
@@ -29,6 +27,7 @@ from fathom.io.files import hash_text
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARES = Keywords().shares
+FUNCTION = ["of", "in", "with"]
 
 
 def encode(phrases: list[str]) -> NDArray[np.float64]:
@@ -64,7 +63,9 @@ def make_abstracts() -> dict[str, str]:
     filler = ["".join(choose.choices("bcdfgklmnprtv", k=4)) + end for end in "aoui" for _ in range(800)]
     return {
         f"0704.{number:04d}": ". ".join(
-            f"{choose.choice(filler)} {choose.choice(phrases)} {choose.choice(filler)}" for _ in range(8)
+            # function words follow: what always precedes other words would be a modifier
+            " ".join(choose.choice(words) for words in (filler, phrases, FUNCTION, filler))
+            for _ in range(8)
         )
         for number in range(120)
     }
@@ -150,24 +151,13 @@ def test_shortage_of_one_length_goes_to_others() -> None:
     assert selected.quotas == {"2": 7, "3": 1, "4": 0, "5+": 0}
 
 
-def test_truncated_phrases_are_found(wordlists: WordLists) -> None:
-    uses = {
-        "large language": Use(10, 100),
-        "large language model": Use(5, 30),
-        "large language models": Use(9, 65),
-        "language models": Use(20, 200),
-    }
-    assert set(find_truncated(list(uses), uses, wordlists, 0.9)) == {"large language"}
-    assert find_truncated(list(uses), uses, wordlists, 0.96) == {}
-
-
 def test_truncated_phrases_can_stay(wordlists: WordLists) -> None:
     abstracts = {f"a{number}": f"v{number} graph neural networks w{number}" for number in range(30)}
     abstracts |= {f"x{number}": f"w{number} of v{number}" for number in range(2000)}
-    off, *_ = extract_keywords(abstracts, Keywords(drop_truncated=None, merge_above=1.0), wordlists, encode)
-    on, _, report = extract_keywords(
-        abstracts, Keywords(drop_truncated=0.9, merge_above=1.0), wordlists, encode
-    )
+    settings = Keywords(complete=None, drop_truncated=None, merge_above=1.0)
+    off, *_ = extract_keywords(abstracts, settings, wordlists, encode)
+    settings = Keywords(complete=None, drop_truncated=0.9, merge_above=1.0)
+    on, _, report = extract_keywords(abstracts, settings, wordlists, encode)
     assert {row[0] for row in off} - {row[0] for row in on} == set(report["dropped"]["truncated"]["examples"])
     assert "graph neural networks" in {row[0] for row in on}
     assert len(off) > len(on)
@@ -217,7 +207,8 @@ def test_hash_seed_does_not_matter() -> None:
         "import importlib.util, json; from pathlib import Path\n"
         f"spec = importlib.util.spec_from_file_location('this', {str(Path(__file__))!r})\n"
         "this = importlib.util.module_from_spec(spec); spec.loader.exec_module(this)\n"
-        "lists = this.WordLists({'function': frozenset({'publicly', 'of a'})}, frozenset(), {})\n"
+        "words = frozenset({'publicly', 'of a', *this.FUNCTION})\n"
+        "lists = this.WordLists({'function': words}, frozenset(), {})\n"
         "abstracts = this.make_abstracts()\n"
         "found = this.extract_keywords(abstracts, this.Keywords(), lists, this.encode)\n"
         "print(json.dumps([found.rows, found.vectors.tolist(), found.report]))\n"

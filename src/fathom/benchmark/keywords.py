@@ -1,15 +1,16 @@
 """Keywords of a domain: candidates are filtered, ranked within quotas by length, near-duplicates merged."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fathom.benchmark.normalise import split_into_runs
+from fathom.benchmark.normalise import Run, split_into_runs
 from fathom.benchmark.phrases import Candidates, Use, count_uses, find_candidates
+from fathom.benchmark.truncation import complete_phrases, find_modifiers, find_neighbours, find_truncated
 from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
@@ -97,10 +98,7 @@ def extract_keywords(
     candidates = find_candidates([run for runs in documents for run in runs], settings)
     uses = count_uses(documents, candidates.phrases)
     dropped, eligible = _filter_candidates(candidates.phrases, uses, wordlists)
-    if settings.drop_truncated is not None:
-        truncated = find_truncated(eligible, uses, wordlists, settings.drop_truncated)
-        dropped["truncated"] = sorted(truncated)
-        eligible = [phrase for phrase in eligible if phrase not in truncated]
+    eligible, longer = _mend_truncated(documents, eligible, uses, dropped, settings, wordlists)
     ranked = _rank_by_length(eligible, uses)
     selected = select_keywords(ranked, settings, encode)
     if not selected.keywords:
@@ -112,6 +110,7 @@ def extract_keywords(
         "abstracts": len(texts),
         "abstracts_empty": len(abstracts) - len(texts),
         **_describe_candidates(candidates, dropped, uses),
+        **_describe_completed(longer, uses),
         **_describe_selection(selected, ranked, settings),
     }
     _log_shortage(report)
@@ -134,46 +133,32 @@ def _filter_candidates(
     return dropped, eligible
 
 
-def find_truncated(
-    phrases: Sequence[str], uses: Mapping[str, Use], wordlists: WordLists, share: float
-) -> dict[str, str]:
-    """Find phrases with at least a given share of their uses inside one longer phrase.
+def _mend_truncated(
+    documents: Collection[Sequence[Run]],
+    phrases: list[str],
+    uses: dict[str, Use],
+    dropped: dict[str, list[str]],
+    settings: Keywords,
+    wordlists: WordLists,
+) -> tuple[list[str], dict[str, str]]:
+    """Return the phrases, completed and without those cut off, and the longer forms of the completed ones.
 
-    Singular and plural of the longer phrase count as one, such as `large language model` and `large language
-    models` for `large language`.
-
-    Parameters
-    ----------
-    phrases : sequence of str
-        Phrases that may be keywords.
-    uses : mapping
-        Use by phrase.
-    wordlists : WordLists
-        Its lemmas unite singular and plural.
-    share : float
-        Share of uses from which a phrase is truncated.
-
-    Returns
-    -------
-    dict
-        The longer phrase by truncated phrase.
+    The uses of the longer forms are added to `uses`, phrases without a longer form to `dropped`.
     """
-    inside: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    known = set(phrases)
-    for longer in phrases:
-        words = longer.split(" ")
-        lemmas = " ".join(wordlists.find_lemma(word) for word in words)
-        for size in range(2, len(words)):
-            for start in range(len(words) - size + 1):
-                part = " ".join(words[start : start + size])
-                if part in known:
-                    inside[part][lemmas] += uses[longer].count
-    truncated = {}
-    for part, counts in inside.items():
-        lemmas, most = min(counts.items(), key=lambda item: (-item[1], item[0]))
-        if most >= share * uses[part].count:
-            truncated[part] = lemmas
-    return truncated
+    longer: dict[str, str] = {}
+    if settings.complete is not None:
+        longer, incomplete = complete_phrases(documents, phrases, wordlists, settings.complete)
+        dropped["incomplete"] = sorted(incomplete)
+        phrases = sorted({longer.get(phrase, phrase) for phrase in phrases if phrase not in incomplete})
+        uses |= count_uses(documents, [phrase for phrase in phrases if phrase not in uses])
+    if settings.drop_truncated is not None:
+        truncated = find_truncated(phrases, uses, wordlists, settings.drop_truncated)
+        dropped["truncated"] = sorted(truncated)
+        phrases = [phrase for phrase in phrases if phrase not in truncated]
+        neighbours = find_neighbours(documents, phrases, wordlists)
+        dropped["modifier"] = find_modifiers(neighbours, settings.drop_truncated)
+        phrases = sorted(set(phrases).difference(dropped["modifier"]))
+    return phrases, longer
 
 
 def name_length(phrase: str) -> str:
@@ -341,6 +326,12 @@ def _describe_candidates(
             for reason, phrases in dropped.items()
         },
     }
+
+
+def _describe_completed(longer: Mapping[str, str], uses: Mapping[str, Use]) -> dict[str, Any]:
+    """Report on the phrases that became longer ones."""
+    shown = sorted(longer, key=lambda phrase: (-uses[phrase].documents, phrase))[:_EXAMPLES]
+    return {"completed": {"count": len(longer), "examples": {phrase: longer[phrase] for phrase in shown}}}
 
 
 def _describe_selection(

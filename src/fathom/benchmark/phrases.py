@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,20 +82,20 @@ def count_uses(documents: Iterable[Sequence[Run]], phrases: Iterable[str]) -> di
         Use by phrase, in the order of `phrases`; zeros where a phrase never occurs.
     """
     phrases = list(phrases)
-    trie = _build_trie(phrases)
+    trie = build_trie(phrases)
     count: Counter[str] = Counter()
     in_documents: Counter[str] = Counter()
     for runs in documents:
         here: Counter[str] = Counter()
         for run in runs:
-            _count_run(run, trie, here)
+            here.update(phrase for phrase, _, _ in find_uses(run, trie))
         count.update(here)
         in_documents.update(here.keys())
     return {phrase: Use(in_documents[phrase], count[phrase]) for phrase in phrases}
 
 
-def _build_trie(phrases: Iterable[str]) -> dict[str, Any]:
-    """Return nested dictionaries by word; `_END` holds the phrase that ends at a node."""
+def build_trie(phrases: Iterable[str]) -> dict[str, Any]:
+    """Return nested dictionaries by word, in which :func:`find_uses` looks up all phrases in one pass."""
     trie: dict[str, Any] = {}
     for phrase in phrases:
         node = trie
@@ -105,13 +105,13 @@ def _build_trie(phrases: Iterable[str]) -> dict[str, Any]:
     return trie
 
 
-def _count_run(run: Run, trie: dict[str, Any], here: Counter[str]) -> None:
-    """Add every occurrence of a phrase in one run to `here`."""
+def find_uses(run: Run, trie: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
+    """Yield every use of a phrase in one run, with the places of its first word and after its last."""
     for start, first in enumerate(run):
         node = trie.get(first)
         place = start + 1
         while node is not None:
             if _END in node:
-                here[node[_END]] += 1
+                yield node[_END], start, place
             node = node.get(run[place]) if place < len(run) else None
             place += 1

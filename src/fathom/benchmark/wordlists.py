@@ -55,9 +55,9 @@ class WordLists:
         if not all(_WORD.fullmatch(word) for word in words):
             return "not alphabetic"
         single = next((fault for word in words if (fault := self._find_list(word))), None)
-        return single or next(
-            (name for name, entry in self._sequences() if f" {entry} " in f" {phrase} "), None
-        )
+        if single or len(words) == 1:
+            return single
+        return next((name for name, entry in self._sequences() if f" {entry} " in f" {phrase} "), None)
 
     def _find_list(self, word: str) -> str | None:
         """Return the name of the first list that contains a word or its lemma."""

@@ -23,9 +23,17 @@ class Keywords(Section):
     threshold: float = Field(10.0, ge=0.0, description="as in gensim's Phrases: score above which words join")
     passes: Positive = Field(3, description="passes of joining words; candidates are collected after each")
     merge_above: Share = Field(0.85, description="cosine above which two keywords are merged")
+    complete: float | None = Field(
+        0.8,
+        gt=0.5,
+        le=1.0,
+        description="a word on one side of this share of a phrase's uses becomes part of the phrase, as in "
+        "`online social networks`; if a keyword cannot have it, the phrase is dropped; null: never",
+    )
     drop_truncated: Share | None = Field(
         0.9,
-        description="drop a phrase if this share of its uses lies inside one longer kept phrase; null: never",
+        description="drop a phrase if this share of its uses lies inside one longer kept phrase, or before "
+        "words that keywords may have, all of which it modifies; null: never",
     )
 
 

@@ -8,7 +8,11 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.explorer.tables import Benchmark, Run, benchmark_scores
+from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS, CHOICE_DIAGNOSIS_COLUMNS
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
+from fathom.io.contracts.coverage import COVERAGE_MAP
+from fathom.io.contracts.layers import LAYER_SUMMARY_COLUMNS
+from fathom.io.contracts.ranking import AGREEMENT_COLUMNS
 from fathom.io.contracts.scoring import (
     COMPARISON_COLUMNS,
     CORRELATION_COLUMNS,
@@ -21,6 +25,7 @@ from fathom.io.tables import write_table
 from fathom.scoring.comparisons import resample_scores, tabulate_comparisons
 from fathom.scoring.overlap import leave_out_overlap
 from fathom.scoring.summaries import read_scores, summarize_scores
+from fathom.tuning.score_tables import TUNING_COLUMNS
 
 SETTINGS = Summary(rounds=100)
 SCRIPT = "</script><script>window.planted = 1</script><img src=x onerror=window.planted=1>"
@@ -131,6 +136,108 @@ def write_summary(
         ("correlations", CORRELATION_COLUMNS, []),
     ):
         write_delimited(folder / f"{name}.csv", columns, rows, ",")
+
+
+def write_studies(
+    folder: Path, models: Sequence[str] = tuple(MODELS), planted: str = "", depth: int = 4
+) -> None:
+    """Write the tables of multiple choice, layers, tuning and coverage into a run of `write_run`.
+
+    `planted` is put into a task and a set of questions, an element into a model's name. The last model always
+    answers B where the right option is moved; the others have no favourite letter.
+    """
+    named = [*models[:-1], f"{models[-1]}{'<i>' if planted else ''}"]
+    _write_choices(folder / "choices", named, planted)
+    layers = [
+        (model, "normed", *setting, layer, metric, *_around(value))
+        for place, model in enumerate(named)
+        for layer in range(depth + 1)
+        for setting, metric, value in (
+            (("", ""), "rank", 2000.0 / (1 + layer) ** (2 - place / len(named))),
+            (("", ""), "probability", 0.02 * (1 + layer)),
+            ((50, 1200), "rate", 0.2 + 0.1 * layer - 0.02 * place),
+            ((50, 1200), "outside", 0.5),
+        )
+    ]
+    rows = [(*row, 12) for row in layers]
+    write_delimited(folder / "physics/layers/layers.csv", LAYER_SUMMARY_COLUMNS, rows, ",")
+    tuned = [
+        {
+            "model": model, "task": f"{task}{planted}", "metric": metric, "direct": start - step * place,
+            "chosen": start / 2 + step * place, "direct_error": 0.01, "chosen_error": 0.02,
+        }
+        for place, model in enumerate(named)
+        for task, metric, start, step in (
+            ("physics-tf", "trimmed_mean_rank", 900.0, 60.0),
+            ("exam", "acc", 0.5, 0.02),
+        )
+    ]  # fmt: skip
+    lines = [[row.get(name, "") for name in TUNING_COLUMNS] for row in tuned]
+    write_delimited(folder / "tuning.csv", TUNING_COLUMNS, lines, ",")
+    taus = [("direct", "mean_tau", 0.1, 0.0, 0.2), ("train-before-test", "mean_tau", 0.4, 0.3, 0.5)]
+    write_delimited(folder / "ranking/agreement.csv", AGREEMENT_COLUMNS, taus, ",")
+    random = np.random.default_rng(5)
+    count, pairs = 4000, 60
+    places = random.normal(size=(count + pairs, 2)).round(4)
+    gaps = np.arange(count + pairs) % 4 == 0
+    gaps[count:] = False
+    kinds = np.repeat(["sentence", "pair"], [count, pairs])
+    table = pl.DataFrame({"kind": kinds, "id": [f"{number}:0" for number in range(count + pairs)]})
+    table = table.with_columns(
+        x=pl.Series(places[:, 0]), y=pl.Series(places[:, 1]), gap=pl.Series(gaps),
+        difference=pl.Series(np.where(kinds == "pair", np.nan, 0.5)),
+        large=pl.Series(gaps & (places[:, 0] > 1)),
+    )  # fmt: skip
+    where = folder / "physics/benchmark/tf"
+    write_table(
+        where / "coverage.parquet", table.select([column.name for column in COVERAGE_MAP]), COVERAGE_MAP
+    )
+    write_json(where / "coverage.json", {"coverage": 0.75, "coverage_at_random": 0.8, "bandwidth": 5.0})
+
+
+def _write_choices(folder: Path, models: Sequence[str], planted: str) -> None:
+    """Write accuracy.csv and diagnosis.csv of a set of 40 questions, answered in two ways."""
+    rows: list[dict[str, object]] = []
+    ways = [("", "as-shipped"), *(("options", f"right-{letter}") for letter in "ABCD"),
+            ("options", "options-shuffled-1"),
+            *(("orders", f"order-{number}") for number in (1, 2, 3))]  # fmt: skip
+    for place, model in enumerate(models):
+        for way in ("letter", "text"):
+            for number, (study, variation) in enumerate(ways):
+                value = 0.22 + 0.02 * ((place + number) % 4)
+                if place == len(models) - 1 and variation.startswith("right"):
+                    value = float(variation == "right-B")
+                change = value - 0.25 if study else None
+                names = ("change", "change_low", "change_high")
+                changes = ["" if change is None else round(change + step, 3) for step in (0, -0.05, 0.05)]
+                rows.append(
+                    {
+                        "model": model, "questions": f"set{planted}", "way": way, "study": study,
+                        "variation": variation, "accuracy": round(value, 3),
+                        "ci_low": round(max(0, value - 0.06), 3),
+                        "ci_high": round(min(1, value + 0.06), 3), "baseline": "as-shipped",
+                        **dict(zip(names, changes, strict=True)),
+                        "apart": "yes" if change and abs(change) > 0.05 else "no", "items": 40,
+                    }
+                )  # fmt: skip
+    lines = [[row.get(name, "") for name in CHOICE_ACCURACY_COLUMNS] for row in rows]
+    write_delimited(folder / "accuracy.csv", CHOICE_ACCURACY_COLUMNS, lines, ",")
+    found = [
+        {
+            "model": models[-1],
+            "way": "letter",
+            "finding": "verdict",
+            "detail": "favours letter B",
+            "found": "yes",
+        }
+    ]
+    verdicts = [[row.get(name, "") for name in CHOICE_DIAGNOSIS_COLUMNS] for row in found]
+    write_delimited(folder / "diagnosis.csv", CHOICE_DIAGNOSIS_COLUMNS, verdicts, ",")
+
+
+def _around(value: float) -> tuple[float, float, float]:
+    """Return a value with an interval of a tenth on either side."""
+    return value, 0.9 * value, 1.1 * value
 
 
 def make_large(folder: Path, models: int = 20, keywords: int = 300, each: int = 100) -> Run:

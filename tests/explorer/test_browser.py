@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.explorer.browser import find_chromium, start_browser
-from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_run
+from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_run, write_studies
 
 from fathom.explorer.page import write_page
 
@@ -13,6 +13,8 @@ pytestmark = pytest.mark.skipif(
 )
 SIZES = ((1400, 900), (390, 844))
 FIRST = ".tabulator-row"
+LETTERS = """return [...document.querySelectorAll('#multiple-choice svg text')]
+    .map((mark) => mark.firstChild.textContent)"""
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +26,7 @@ def browser():
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     run = write_run(tmp_path_factory.mktemp("page") / "planted", planted=SCRIPT)
+    write_studies(run, planted=SCRIPT)
     figures = run / "figures"
     figures.mkdir()
     # one grey pixel
@@ -120,6 +123,64 @@ def test_benchmark_statistic_and_models_are_chosen_and_kept(browser, address):
     assert browser.run("return Fathom.benchmark().variant") == "tf"
 
 
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_studies_are_charts_with_their_numbers_beneath(browser, address, width, height):
+    browser.open(address, width, height)
+    told = {
+        part: browser.run(
+            f"return document.querySelector('#{part} svg[role=img]').getAttribute('aria-label')"
+        )
+        for part in ("multiple-choice", "layers", "tuning", "coverage")
+    }
+    assert "gamma+fine-tuned<i> 26.0 % as shipped, 0.0 % to 100.0 % over all" in told["multiple-choice"]
+    assert "alpha from 2,000 at layer 0 to 80.0 at layer 4" in told["layers"]
+    assert "best after it first: alpha 900 to 450; beta 840 to 510;" in told["tuning"]
+    assert "of 4,000 sentences, 3,000 are covered; 1,000 gaps," in told["coverage"]
+    drawn = browser.run(LETTERS)
+    assert {"A", "B", "C", "D", "s", "gamma+fine-tuned<i>"} <= set(drawn) and "+1" not in drawn
+    rows = (
+        "return [...document.querySelectorAll('#%s tbody tr')]"
+        ".map((row) => [...row.cells].map((e) => e.textContent))"
+    )
+    answers = browser.run(rows % "multiple-choice")
+    assert [
+        "gamma+fine-tuned<i>",
+        "right option at B",
+        "100.0 %",
+        "[94.0 %, 100.0 %]",
+        "+75.0",
+        "[+70.0, +80.0]",
+    ] in answers
+    assert ["gamma+fine-tuned<i>", "the most likely letter", "favours letter B"] in answers
+    assert browser.run(rows % "layers")[1][:2] == ["beta", "2,000"]
+    assert browser.run(rows % "tuning")[0] == ["alpha", "900", "0.01", "450", "0.02", "3", "1"]
+    assert ["gaps", "1,000"] in browser.run(rows % "coverage")
+    inside = """return [...document.querySelectorAll('main svg text')].filter((e) => {
+      const [box, page] = [e.getBoundingClientRect(), document.documentElement.clientWidth];
+      return box.width && (box.left < 0 || box.right > page);
+    }).map((e) => e.textContent)"""
+    assert browser.run(inside) == []
+
+
+def test_what_a_study_shows_is_chosen_and_kept(browser, address):
+    browser.open(f"{address}#x=orders.text&l=physics/rate/50/1200&n=exam{quote(SCRIPT)}&g=nothing")
+    shown = browser.run(LETTERS)
+    assert {"+1", "+2", "+3"} <= set(shown) and "B" not in shown
+    assert "attribute rate, 50 likeliest words" in browser.run(
+        "return document.querySelector('#layers figure').textContent"
+    )
+    assert "accuracy; further right is better" in browser.run(
+        "return document.querySelector('#tuning').textContent"
+    )
+    choose = "const s = document.querySelector('#multiple-choice select'); s.value = 'options.letter';"
+    browser.run(f"{choose} s.dispatchEvent(new Event('change'))")
+    browser.wait("location.hash.includes('x=options.letter')")
+    browser.wait("document.querySelector('#multiple-choice svg').textContent.includes('B')")
+    browser.open(f"{address}#x=wrong&l=wrong&n=wrong")
+    assert browser.list_errors() == []
+    assert browser.run("return document.querySelector('#tuning select').selectedIndex") == 0
+
+
 def test_colours_follow_the_system_and_the_switch(browser, address):
     colour = "return getComputedStyle(document.body).backgroundColor"
     browser.open(address, dark=True)
@@ -150,6 +211,8 @@ def test_a_run_that_is_not_finished_says_so(browser, tmp_path):
     browser.list_errors()
     browser.open((run / "index.html").as_uri(), 390, 844)
     assert browser.list_errors() == []
+    hidden = "return [...document.querySelectorAll('section')].filter((e) => e.hidden).map((e) => e.id)"
+    assert browser.run(hidden) == ["multiple-choice", "layers", "tuning", "coverage", "figures"]
     note = browser.run("return document.querySelector('#missing').textContent")
     assert (
         "This run is not complete" in note

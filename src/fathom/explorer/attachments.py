@@ -21,6 +21,11 @@ TABLES = (
     ("following/*.csv", "Models over their training"),
     ("tuning.csv", "Models before and after tuning for a task"),
     ("ranking/*.csv", "How far rankings agree"),
+    ("choices/accuracy.csv", "Multiple choice: right answers by how questions are asked"),
+    ("choices/orders.csv", "Multiple choice: over all orders of the options"),
+    ("choices/rankings.csv", "Multiple choice: how far rankings agree"),
+    ("choices/diagnosis.csv", "Multiple choice: what is behind the answers"),
+    ("*/coverage/correlations.csv", "The corpus that is kept by threshold"),
 )
 """Tables that are shown, and what they hold."""
 
@@ -50,6 +55,7 @@ _KINDS = {
     "ranking": "Rankings",
     "order": "Domains by similarity",
     "stages": "Stages of training",
+    "choices": "Multiple choice",
 }
 
 

@@ -17,6 +17,7 @@ from fathom.explorer.advice import (
 from fathom.explorer.answers import LABELS, Sentence, answer, explain, to_text
 from fathom.explorer.attachments import collect_figures, collect_models, collect_tables
 from fathom.explorer.encoding import pack_json, pack_numbers
+from fathom.explorer.studies import collect_studies
 from fathom.explorer.subfields import (
     Keywords,
     assign_subfields,
@@ -24,7 +25,7 @@ from fathom.explorer.subfields import (
     read_vectors,
     sum_keywords,
 )
-from fathom.explorer.tables import Benchmark, Row, Run
+from fathom.explorer.tables import Benchmark, Row, Run, read_number
 from fathom.running.program import log
 from fathom.scoring.statistics import COMPARED
 
@@ -95,6 +96,8 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         described["advice"] = _describe_advice(run, benchmark, keywords)
         benchmarks.append(described)
     blocks["tables"] = pack_json(collect_tables(run.folder))
+    studies = collect_studies(run, missing)
+    blocks["studies"] = pack_json(studies)
     blocks["models"] = pack_json(collect_models(run.folder, run.models))
     figures, images = collect_figures(run.folder)
     blocks.update(images)
@@ -115,6 +118,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
             if row["statistic"] == "kendall" and "bits_per_byte" in (row["x"], row["y"])
         ],
         "computed": run.computed,
+        "studies": list(studies),
         "figures": figures,
         "missing": missing,
     }
@@ -163,13 +167,13 @@ def _list_ranking(run: Run, benchmark: Benchmark, ranked: Sequence[Row]) -> list
     """Return model, value, low, high and letters, best model first."""
     aggregate = ranked[0]["aggregate"]
     ends = {
-        row["model"]: (_number(row["ci_low"]), _number(row["ci_high"]))
+        row["model"]: (read_number(row["ci_low"]), read_number(row["ci_high"]))
         for row in run.summary
         if (row["domain"], row["variant"]) == (benchmark.domain, benchmark.variant)
         and (row["metric"], row["aggregate"]) == ("rank", aggregate)
     }
     return [
-        [row["model"], _number(row["value"]), *ends.get(row["model"], (None, None)), row["groups"]]
+        [row["model"], read_number(row["value"]), *ends.get(row["model"], (None, None)), row["groups"]]
         for row in ranked
     ]
 
@@ -178,7 +182,7 @@ def _list_comparisons(rows: Sequence[Row]) -> list[list[Any]]:
     """Return better, worse, difference, low, high, p, apart."""
     names = ("difference", "ci_low", "ci_high", "p")
     return [
-        [row["better"], row["worse"], *(_number(row[name]) for name in names), row["apart"] == "yes"]
+        [row["better"], row["worse"], *(read_number(row[name]) for name in names), row["apart"] == "yes"]
         for row in rows
     ]
 
@@ -188,12 +192,6 @@ def _list_pieces(sentence: Sentence) -> list[list[Any]]:
     return [[piece.text, piece.name] for piece in sentence]
 
 
-def _number(text: str) -> float | None:
-    """Return a number of a table; None for an empty field."""
-    value = float(text or "nan")
-    return value if math.isfinite(value) else None
-
-
 def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:
     """Return domain, variant, model, metric, aggregate, value, low, high of what the heat map shows."""
     shown = {("rank", each.name) for each in COMPARED}
@@ -201,7 +199,7 @@ def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:
     return [
         [
             *(row[name] for name in ("domain", "variant", "model", "metric", "aggregate")),
-            *(_number(row[name]) for name in ("value", "ci_low", "ci_high")),
+            *(read_number(row[name]) for name in ("value", "ci_low", "ci_high")),
         ]
         for row in summary
         if (row["metric"], row["aggregate"]) in shown

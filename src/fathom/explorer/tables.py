@@ -4,6 +4,7 @@ A run need not be finished. What is not there is named, and what follows from th
 computed in the place of a missing summary.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -145,7 +146,7 @@ def read_run(folder: Path, settings: Summary) -> Run:
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
     missing: list[str] = []
     tables = {
-        name: _read_rows(folder / f"{name}.csv", columns, missing)
+        name: read_rows(folder / f"{name}.csv", columns, missing)
         for name, columns in (
             ("summary", SUMMARY_COLUMNS),
             ("comparisons", OLDER_COMPARISON_COLUMNS),
@@ -158,7 +159,9 @@ def read_run(folder: Path, settings: Summary) -> Run:
     benchmarks = [
         _read_benchmark(path.parents[2], path.parent.name, counted, settings, missing) for path in paths
     ]
-    if not benchmarks and not any(folder.glob("*.csv")) and not any(folder.glob("ranking/*.csv")):
+    if not benchmarks and not any(
+        any(folder.glob(name)) for name in ("*.csv", "ranking/*.csv", "choices/*.csv")
+    ):
         raise InputError(
             "no benchmark and no table in this folder", str(folder), "give the folder of a run: results/RUN"
         )
@@ -183,8 +186,17 @@ def read_run(folder: Path, settings: Summary) -> Run:
     return Run(folder, benchmarks, **rows, computed=computed, missing=missing)
 
 
-def _read_rows(path: Path, columns: Sequence[str], missing: list[str]) -> list[Row] | None:
-    """Read a table; None if it is not there, or was written by a version with other columns."""
+def read_rows(path: Path, columns: Sequence[str], missing: list[str]) -> list[Row] | None:
+    """Read a table; None if it is not there, or was written by a version with other columns.
+
+    Parameters
+    ----------
+    path : Path
+    columns : sequence of str
+        Those that it must have.
+    missing : list of str
+        Where a table of another version is named.
+    """
     if not path.is_file():
         return None
     rows = read_delimited(path, ",")
@@ -192,6 +204,12 @@ def _read_rows(path: Path, columns: Sequence[str], missing: list[str]) -> list[R
         missing.append(f"{path.name} was written by another version of Fathom and is left out.")
         return None
     return rows
+
+
+def read_number(text: str) -> float | None:
+    """Return a number of a table; None for an empty field."""
+    value = float(text or "nan")
+    return value if math.isfinite(value) else None
 
 
 def _order_benchmark(path: Path) -> tuple[str, int, str]:

@@ -22,7 +22,8 @@ Fathom.charts = (() => {
     for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
       for (const times of few && high / low > 60 ? [1] : [1, 2, 5]) found.push(times * 10 ** power);
     }
-    return found.filter((value) => value >= low && value <= high);
+    const inside = found.filter((value) => value >= low && value <= high);
+    return inside.length > 1 ? inside : d3.ticks(low, high, few ? 3 : 5); // values so close want others
   };
 
   const widest = (names) => Math.max(...names.map((name) => name.length)) * 7.8 + 18;
@@ -118,5 +119,5 @@ Fathom.charts = (() => {
     return describe(svg, text);
   };
 
-  return { ranking, scatter };
+  return { ranking, scatter, parts: { describe, style, accent, faint, ticks, widest } };
 })();

@@ -6,7 +6,7 @@
   const body = (id) => find(id).querySelector(":scope > div");
   const TITLES = {
     answer: "Answer", next: "Next", domains: "Metrics", subfields: "Sub-fields", two: "Two models",
-    keywords: "Keywords", pairs: "Pairs", figures: "Figures", made: "How made",
+    keywords: "Keywords", pairs: "Pairs", "multiple-choice": "Multiple choice", layers: "Layers", tuning: "Tuning", coverage: "Coverage", figures: "Figures", made: "How made",
   };
 
   // Colours: those of the system unless the switch says otherwise.
@@ -132,7 +132,8 @@
     return made;
   };
 
-  // What depends on what. Keys: b benchmark, s statistic, a and c models, q k f filters, o d order, p pair, t colours, v part.
+  // What depends on what. Keys: b benchmark, s statistic, a and c models, q k f filters, o d order, p pair, t colours, v part;
+  // x way of asking, l layers, n task of tuning, g map of coverage.
 
   const PARTS = [
     [Fathom.sections.next, "next", ["b", "s"]],
@@ -141,13 +142,19 @@
     [Fathom.sections.two, "two", ["b", "s", "a", "c"]],
     [Fathom.sections.keywords, "keywords", ["b", "s"]],
     [Fathom.pairsPart.draw, "pairs", ["b", "s", "a", "c"]],
+    [Fathom.studies.choices, "multiple-choice", ["x"]],
+    [Fathom.studies.layers, "layers", ["b", "l"]],
+    [Fathom.studies.tuning, "tuning", ["n"]],
+    [Fathom.studies.coverage, "coverage", ["b", "g"]],
   ];
+
+  const STUDIES = ["multiple-choice", "layers", "tuning", "coverage"];
 
   const pause = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
   const drawParts = async (changed) => {
-    if (!overview.benchmarks.length) return;
     for (const [draw, id, keys] of PARTS) {
+      if (find(id).hidden) continue;
       if (changed && !keys.some((key) => changed.has(key))) continue;
       await pause(); // what is drawn can be used before the rest is
       await draw(body(id));
@@ -171,7 +178,7 @@
       if (innerWidth === width) return; // a phone's bars change the height alone
       width = innerWidth;
       Fathom.sections.answer();
-      drawParts(new Set(["b"]));
+      drawParts(null);
     }, 200);
   });
 
@@ -187,6 +194,7 @@
     if (!overview.benchmarks.length) {
       for (const id of ["next", "domains", "subfields", "two", "keywords", "pairs"]) find(id).hidden = true;
     }
+    for (const id of STUDIES) find(id).hidden = !overview.studies.includes(id);
     find("figures").hidden = !overview.figures.length;
     showNavigation();
     Fathom.sections.answer();

@@ -367,5 +367,5 @@ Fathom.sections = (() => {
     });
   };
 
-  return { answer, next, domains, subfields, two, keywords };
+  return { answer, next, domains, subfields, two, keywords, select };
 })();

@@ -7,10 +7,11 @@ import argparse
 from pathlib import Path
 
 from fathom.config.coverage import CoverageSettings
+from fathom.coverage.arguments import add_space
 from fathom.io.contracts.coverage import EXPANSION, EXPANSION_MAP
 from fathom.io.files import write_json
 from fathom.io.tables import write_table
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -27,12 +28,8 @@ def main(arguments: argparse.Namespace) -> None:
     inputs = [arguments.index, *arguments.sentences, *arguments.embeddings]
     hashes = [hash_once(path) for path in [*inputs, *([arguments.drawn] if arguments.drawn else [])]]
     key = make_key(__file__, settings, arguments.domain, hashes)
-    space = read_space(
-        Slices(arguments.sentences, arguments.embeddings, arguments.drawn),
-        arguments.index,
-        arguments.domain,
-        settings,
-    )
+    slices = Slices(arguments.sentences, arguments.embeddings, arguments.drawn)
+    space = read_space(slices, arguments.index, arguments.domain, settings)
     found = gather_corpus(space, settings, RoundFolder(arguments.rounds, key), device, arguments.threads)
     write_table(arguments.map, found.map, EXPANSION_MAP)
     write_table(arguments.output, found.documents, EXPANSION)
@@ -47,14 +44,10 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sentences", type=Path, nargs="+", required=True, help="tables of sentences")
-    parser.add_argument("--embeddings", type=Path, nargs="+", required=True, help="their embeddings, .npy")
-    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
-    parser.add_argument("--drawn", type=Path, help="table of drawn documents")
-    parser.add_argument("--domain", required=True, help="name of the domain")
+    add_space(parser)
     parser.add_argument("--rounds", type=Path, required=True, help="folder for the state of each round")
     add_settings(parser, CoverageSettings)
-    parser.add_argument("--threads", type=int, default=1, help="changes no result")
+    add_threads(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of documents")
     parser.add_argument("--map", type=Path, required=True, help="table of the map")
     parser.add_argument("--report", type=Path, required=True, help="numbers as JSON")

@@ -4,11 +4,12 @@ import argparse
 from pathlib import Path
 
 from fathom.config.coverage import CoverageSettings
+from fathom.coverage.arguments import add_space
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.coverage import COVERAGE_MAP
 from fathom.io.files import write_json
 from fathom.io.tables import read_table, write_table
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -42,13 +43,9 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="table of pairs")
-    parser.add_argument("--sentences", type=Path, nargs="+", required=True, help="tables of sentences")
-    parser.add_argument("--embeddings", type=Path, nargs="+", required=True, help="their embeddings, .npy")
-    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
-    parser.add_argument("--drawn", type=Path, help="table of drawn documents")
-    parser.add_argument("--domain", required=True, help="name of the domain")
+    add_space(parser)
     add_settings(parser, CoverageSettings)
-    parser.add_argument("--threads", type=int, default=1, help="changes no result")
+    add_threads(parser)
     parser.add_argument("--map", type=Path, required=True, help="table of the map")
     parser.add_argument("--report", type=Path, required=True, help="numbers as JSON")
     run_program(parser, main)

@@ -5,9 +5,10 @@ from math import isnan
 from pathlib import Path
 
 from fathom.config.coverage import CoverageSettings
+from fathom.coverage.arguments import add_space
 from fathom.io.contracts.coverage import CORRELATION_COLUMNS
 from fathom.io.files import write_delimited
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -28,12 +29,8 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sentences", type=Path, nargs="+", required=True, help="tables of sentences")
-    parser.add_argument("--embeddings", type=Path, nargs="+", required=True, help="their embeddings, .npy")
-    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
-    parser.add_argument("--drawn", type=Path, help="table of drawn documents")
-    parser.add_argument("--domain", required=True, help="name of the domain")
+    add_space(parser)
     add_settings(parser, CoverageSettings)
-    parser.add_argument("--threads", type=int, default=1, help="changes no result")
+    add_threads(parser)
     parser.add_argument("--output", type=Path, required=True, help="table as CSV")
     run_program(parser, main)

@@ -11,7 +11,7 @@ from fathom.io.contracts.questions import QUESTIONS
 from fathom.io.files import write_atomically, write_json
 from fathom.io.tables import write_table
 from fathom.questions.material import add_material, list_files, read_material
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -41,7 +41,7 @@ if __name__ == "__main__":
     add_material(parser)
     parser.add_argument("--rounds", type=Path, required=True, help="folder for the state of each round")
     add_settings(parser, QuestionSettings)
-    parser.add_argument("--threads", type=int, default=1, help="changes no result")
+    add_threads(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of questions")
     parser.add_argument("--vectors", type=Path, required=True, help="embeddings of questions, .npy, to write")
     parser.add_argument("--report", type=Path, required=True, help="numbers as JSON")

@@ -8,7 +8,7 @@ from fathom.io.contracts.questions import PERCENTILE_COLUMNS, QUESTION_MAP, QUES
 from fathom.io.files import write_delimited
 from fathom.io.tables import write_table
 from fathom.questions.material import add_material, read_material
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -29,7 +29,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     add_material(parser)
     add_settings(parser, QuestionSettings)
-    parser.add_argument("--threads", type=int, default=1, help="changes no result")
+    add_threads(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of thresholds, CSV")
     parser.add_argument("--map", type=Path, required=True, help="table of the map")
     parser.add_argument("--questions", type=Path, required=True, help="table of all questions")

@@ -10,6 +10,7 @@ from pathlib import Path
 from fathom.config.scoring import Scoring
 from fathom.io.contracts.questions import CHUNKS
 from fathom.io.tables import read_table
+from fathom.models.measurements import add_gpus, add_torch_threads
 from fathom.running.program import add_settings, read_settings, run_program
 
 
@@ -33,8 +34,8 @@ if __name__ == "__main__":
     parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
     parser.add_argument("--chunks", type=Path, required=True, help="table of texts of records")
     parser.add_argument("--count", type=int, required=True, help="records, a question about each")
-    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
-    parser.add_argument("--gpus", type=int, default=1, help="visible GPUs to use; 0: none")
+    add_torch_threads(parser)
+    add_gpus(parser)
     parser.add_argument("--output", type=Path, required=True, help="questions that pass (JSON lines)")
     parser.add_argument("--faults", type=Path, required=True, help="what was left out, and why (CSV)")
     add_settings(parser, Scoring)

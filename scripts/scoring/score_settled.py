@@ -17,7 +17,7 @@ from fathom.config.section import Section
 from fathom.io.contracts.scoring import SETTLED_COLUMNS
 from fathom.io.files import write_delimited
 from fathom.models.loading import read_pointer
-from fathom.models.measurements import OpenModel
+from fathom.models.measurements import OpenModel, add_gpus, add_torch_threads
 from fathom.running.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.settled_scoring import SettledScoring
 
@@ -74,9 +74,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--work", type=Path, required=True, help="folder for what lies on disk between rounds"
     )
-    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
-    parser.add_argument(
-        "--gpus", type=int, default=1, help="how many of the visible GPUs share the work (device auto)"
-    )
+    add_torch_threads(parser)
+    add_gpus(parser)
     add_settings(parser, Settings)
     run_program(parser, main)

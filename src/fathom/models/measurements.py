@@ -128,6 +128,11 @@ def add_measuring(parser: argparse.ArgumentParser) -> None:
     """Add what all programs that measure a model take beside what they measure."""
     parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
     parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
+    add_torch_threads(parser)
+
+
+def add_torch_threads(parser: argparse.ArgumentParser) -> None:
+    """Add how many threads PyTorch takes."""
     parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
 
 

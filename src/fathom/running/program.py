@@ -120,6 +120,11 @@ def add_previous(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """Add `--threads`, for programs whose result does not depend on it."""
+    parser.add_argument("--threads", type=int, default=1, help="how many to use; changes no result")
+
+
 def add_figure_files(parser: argparse.ArgumentParser) -> None:
     """Add the options for the files of a figure: `--output`, `--png`, `--table`."""
     parser.add_argument("--output", type=Path, required=True, help="figure (PDF)")

@@ -9,23 +9,17 @@ from fathom.errors import InputError
 from fathom.models.registry import CHAT
 from fathom.workflow.inputs import find_own
 from fathom.workflow.options import repeat_option
+from fathom.workflow.run_files import RunFiles
 
 TABLES = ("accuracy", "orders", "rankings", "diagnosis")
 
 
-class ChoiceNames:
-    """Names of the files of multiple-choice questions.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : str
-        Folder of the run's results.
-    """
+class ChoiceNames(RunFiles):
+    """Names of the files of multiple-choice questions."""
 
     def __init__(self, config: Config, results: str) -> None:
-        self._choices, self._models, self._results = config.choices, config.asked_models, results
+        super().__init__(config, results)
+        self._choices, self._models = config.choices, config.asked_models
 
     @property
     def places(self) -> list[tuple[str, str]]:
@@ -66,7 +60,7 @@ class ChoiceNames:
 
     def name_answers(self) -> list[str]:
         """Return every table of answers, in the order of `places`."""
-        return [f"{self._results}/choices/answers/{name}/{model}.parquet" for name, model in self.places]
+        return [self._path("choices", "answers", name, f"{model}.parquet") for name, model in self.places]
 
     def list_figures(self) -> list[str]:
         """Return the figures of all studies that there are answers for, by way of answering."""
@@ -81,10 +75,10 @@ class ChoiceNames:
         if not self._choices.shots:
             studies = [study for study in studies if study != "examples"]
         return [
-            f"{self._results}/figures/choices.{study}.{way}.png"
+            self._path("figures", f"choices.{study}.{way}.png")
             for study, way in product(dict.fromkeys(studies), self._choices.ways)
         ]
 
     def list_tables(self) -> list[str]:
         """Return the tables that compare models."""
-        return [f"{self._results}/choices/{name}.csv" for name in TABLES] if self._choices.questions else []
+        return [self._path("choices", f"{name}.csv") for name in TABLES] if self._choices.questions else []

@@ -10,13 +10,14 @@ from fathom.config.whole import Config
 from fathom.models.registry import CHAT
 from fathom.workflow.inputs import Inputs
 from fathom.workflow.question_files import list_questions
+from fathom.workflow.run_files import RunFiles
 from fathom.workflow.studies import Studies
 from fathom.workflow.trainings import Orders, Texts
 
 RANKING_TABLES = ("agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment")
 
 
-class Outputs:
+class Outputs(RunFiles):
     """Names of the files that a run makes.
 
     Parameters
@@ -30,7 +31,8 @@ class Outputs:
     """
 
     def __init__(self, config: Config, inputs: Inputs, results: str) -> None:
-        self._config, self._inputs, self.results = config, inputs, results
+        super().__init__(config, results)
+        self._inputs = inputs
         self.orders, self.texts = Orders(config, results), Texts(config, results)
         self.studies = Studies(config, results)
 
@@ -393,7 +395,3 @@ class Outputs:
     def _compares_preparations(self) -> bool:
         """Say whether rankings after shorter preparations are compared."""
         return bool(self._inputs.tasks and self.preparations)
-
-    def _path(self, *parts: str) -> str:
-        """Return the path of a file of the run."""
-        return "/".join([self.results, *parts])

@@ -5,26 +5,15 @@ from itertools import product
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.controls import find_controls
-from fathom.config.whole import Config
 from fathom.scoring.statistics import STATISTICS
+from fathom.workflow.run_files import RunFiles
 
 FEWEST = 3
 """Models in a figure of adapted models, for fewer have no correlation."""
 
 
-class Studies:
-    """Names of the files that a run makes of adapted models.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : str
-        Folder of the run's results.
-    """
-
-    def __init__(self, config: Config, results: str) -> None:
-        self._config, self._results = config, results
+class Studies(RunFiles):
+    """Names of the files that a run makes of adapted models."""
 
     def list_variants(self, domain: str) -> list[str]:
         """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
@@ -128,7 +117,3 @@ class Studies:
             (variant, model, self._path(domain, "scores", variant, f"{model}.parquet"))
             for variant, model in product(self.list_variants(domain), models)
         ]
-
-    def _path(self, *parts: str) -> str:
-        """Return the path of a file of the run."""
-        return "/".join([self._results, *parts])

@@ -4,21 +4,15 @@ from itertools import product
 
 from fathom.config.following import STAGE_KINDS
 from fathom.config.whole import Config
+from fathom.workflow.run_files import RunFiles
 
 
-class Texts:
-    """Names of the texts that models are trained on.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : str
-        Folder of the run's results.
-    """
+class Texts(RunFiles):
+    """Names of the texts that models are trained on."""
 
     def __init__(self, config: Config, results: str) -> None:
-        self._models, self._results = config.models, results
+        super().__init__(config, results)
+        self._models = config.models
         self._of_questions = config.list_question_texts()
 
     def list_trained(self) -> list[str]:
@@ -32,31 +26,20 @@ class Texts:
         if model in self._models.train:
             return self.name(self._models.train[model].domain)
         _, domain, adaptation = self._models.adapted[model]
-        changed = f"{self._results}/{domain}/texts/{adaptation.text}.parquet"
+        changed = self._path(domain, "texts", f"{adaptation.text}.parquet")
         return self.name(domain) if adaptation.text == "as-is" else changed
 
     def name(self, domain: str) -> str:
         """Return the text of a domain: of its own documents, from elsewhere, or of a set of questions."""
         if domain in self._of_questions:
             chosen, kind = self._of_questions[domain]
-            return f"{self._results}/questions/{chosen}/texts/{kind}.parquet"
+            return self._path("questions", chosen, "texts", f"{kind}.parquet")
         kind = "training" if domain in self._models.texts else "texts"
-        return f"{self._results}/corpus/{kind}/{domain}.parquet"
+        return self._path("corpus", kind, f"{domain}.parquet")
 
 
-class Orders:
-    """Names of the files of continual pretraining.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : str
-        Folder of the run's results.
-    """
-
-    def __init__(self, config: Config, results: str) -> None:
-        self._config, self._results = config, results
+class Orders(RunFiles):
+    """Names of the files of continual pretraining."""
 
     def compare_domains(self, study: str) -> list[tuple[str]]:
         """Return a study's target and the domains that are compared with it, each as the place of a file."""
@@ -67,13 +50,14 @@ class Orders:
         """Return the mean embeddings of a study's domains, in the order of `compare_domains`."""
         abstracts = self._config.models.continual[study].abstracts
         return [
-            f"{self._results}/orders/means/{name}.{abstracts}.npy" for (name,) in self.compare_domains(study)
+            self._path("orders", "means", f"{name}.{abstracts}.npy")
+            for (name,) in self.compare_domains(study)
         ]
 
     def list_orders(self) -> list[str]:
         """Return the order of domains of each study of continual pretraining, as configuration and figure."""
         return [
-            f"{self._results}/{path}"
+            self._path(path)
             for study in self._config.models.continual
             for path in (f"orders/{study}.yaml", f"figures/order.{study}.png")
         ]
@@ -81,11 +65,11 @@ class Orders:
     def list_stages(self) -> list[str]:
         """Return the figures of the studies whose order is known."""
         return [
-            f"{self._results}/figures/stages.{track}.{kind}.png"
+            self._path("figures", f"stages.{track}.{kind}.png")
             for track, kind in product(self._config.models.studies, STAGE_KINDS)
         ]
 
     def find_order(self, track: str) -> str:
         """Return the table of the order of domains that a track of continual pretraining follows."""
         study = track.removeprefix(f"{self._config.models.studies[track].base}+")
-        return f"{self._results}/orders/{study}.parquet"
+        return self._path("orders", f"{study}.parquet")

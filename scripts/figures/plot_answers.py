@@ -6,7 +6,7 @@ Writes the figure as PDF and PNG, and its numbers as CSV.
 import argparse
 from pathlib import Path
 
-from fathom.figures.answers import plot_radar, plot_scores
+from fathom.figures.answers import plot_answers
 from fathom.io.contracts.questions import SCORE_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.running.program import add_figure_files, log, run_program
@@ -16,10 +16,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Read the scores, draw those of one set, write figure and numbers."""
     rows = read_delimited(arguments.scores, ",", SCORE_COLUMNS)
     files = (arguments.output, arguments.png, arguments.table)
-    if arguments.kind == "radar":
-        plot_radar(rows, arguments.name, arguments.base, files)
-    else:
-        plot_scores(rows, arguments.name, files)
+    plot_answers(arguments.kind, rows, arguments.name, arguments.base, files)
     log.info("%s of %s drawn", arguments.kind, arguments.name)
 
 

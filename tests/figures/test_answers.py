@@ -5,7 +5,7 @@ from math import isnan
 import pytest
 
 from fathom.errors import InputError
-from fathom.figures.answers import SHOWN, draw_radar, draw_scores, plot_radar, plot_scores
+from fathom.figures.answers import SHOWN, draw_radar, draw_scores, plot_answers
 from fathom.figures.style import use_style
 from fathom.io.contracts.questions import SCORE_COLUMNS
 
@@ -42,13 +42,13 @@ def test_panels_show_each_model_and_prompting(rows, tmp_path):
     assert list(plain.lines[0].get_xdata()) == [0.0, 0.2] and list(rag.lines[0].get_xdata()) == [0.1, 0.3]
     segment = rag.lines[2][0].get_segments()[0]
     assert [x for x, _ in segment] == pytest.approx([0.08, 0.13])
-    plot_scores(rows, "courses", _name(tmp_path, "a"))
-    plot_scores(rows, "courses", _name(tmp_path, "b"))
+    plot_answers("scores", rows, "courses", [], _name(tmp_path, "a"))
+    plot_answers("scores", rows, "courses", [], _name(tmp_path, "b"))
     for one, other in zip(_name(tmp_path, "a"), _name(tmp_path, "b"), strict=True):
         assert one.read_bytes() == other.read_bytes()
     assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + 4 * 5
     with pytest.raises(InputError, match="no scores of papers"):
-        plot_scores(rows, "papers", _name(tmp_path, "c"))
+        plot_answers("scores", rows, "papers", [], _name(tmp_path, "c"))
 
 
 def test_what_was_trained_is_drawn_over_what_it_comes_from(rows, tmp_path):
@@ -62,5 +62,5 @@ def test_what_was_trained_is_drawn_over_what_it_comes_from(rows, tmp_path):
     assert len(values) == len(SHOWN) + 1 and values[0] == values[-1] == pytest.approx(0.1)
     assert sum(map(isnan, axes.lines[0].get_ydata())) == 1  # the one that is undefined
     assert [axes.get_title() for axes in apart.axes] == ["small", "small+c.records"]
-    plot_radar(rows, "courses", [], _name(tmp_path, "r"))
+    plot_answers("radar", rows, "courses", [], _name(tmp_path, "r"))
     assert len((tmp_path / "r.csv").read_text().splitlines()) == 1 + 4 * len(SHOWN)

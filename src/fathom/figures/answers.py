@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
+from fathom.figures.domain_rows import write_rows
 from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
 from fathom.io.contracts.questions import SCORE_COLUMNS
-from fathom.io.files import write_delimited
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -37,43 +37,29 @@ _CHANCE = {"binary": 1 / 2, "multiple-choice": 1 / 4}
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
 _COLUMNS = 3
 
-Row = Mapping[str, str]
-Files = tuple[Path, Path, Path]
+Row = dict[str, str]
 
 
-def plot_scores(rows: Iterable[Row], name: str, files: Files) -> None:
+def plot_answers(
+    kind: str,
+    rows: Iterable[Row],
+    name: str,
+    bases: Sequence[tuple[str, str]],
+    files: tuple[Path, Path, Path],
+) -> None:
     """Draw and save the scores of all models on a set of questions, and write the numbers.
 
     Parameters
     ----------
-    rows : iterable of mapping
-        Under SCORE_COLUMNS.
-    name : str
-        Name of the set.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-
-    Raises
-    ------
-    InputError
-        If the set has no scores.
-    """
-    own = _select(rows, name, _LEADING)
-    with use_style():
-        _save(draw_scores(own, name), own, files)
-
-
-def plot_radar(rows: Iterable[Row], name: str, bases: Sequence[tuple[str, str]], files: Files) -> None:
-    """Draw and save a radar chart for each model, or for a model and what was made of it.
-
-    Parameters
-    ----------
+    kind : str
+        `scores`: a panel for each form and level; `radar`: a chart for each model, or for a model and what
+        was made of it.
     rows : iterable of mapping
         Under SCORE_COLUMNS.
     name : str
         Name of the set.
     bases : sequence of (str, str)
-        Models, each with the one that it is drawn over.
+        Models, each with the one that it is drawn over in a radar chart.
     files : tuple of Path
         PDF, PNG, and CSV with the numbers.
 
@@ -82,9 +68,12 @@ def plot_radar(rows: Iterable[Row], name: str, bases: Sequence[tuple[str, str]],
     InputError
         If the set has no scores.
     """
-    own = _select(rows, name, SHOWN)
+    is_radar = kind == "radar"
+    own = _select(rows, name, SHOWN if is_radar else _LEADING)
+    pdf, png, numbers = files
     with use_style():
-        _save(draw_radar(own, name, bases), own, files)
+        save_figure(draw_radar(own, name, bases) if is_radar else draw_scores(own, name), pdf, png)
+    write_rows(numbers, SCORE_COLUMNS, own)
 
 
 def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
@@ -223,10 +212,3 @@ def _select(rows: Iterable[Row], name: str, wanted: Sequence[tuple[str, str, str
 def _is_of(row: Row, spoke: tuple[str, str, str]) -> bool:
     """Say whether a row is of a form, level and metric."""
     return (row["form"], row["level"], row["metric"]) == spoke
-
-
-def _save(figure: "Figure", rows: Sequence[Row], files: Files) -> None:
-    """Save a figure and its numbers."""
-    pdf, png, numbers = files
-    save_figure(figure, pdf, png)
-    write_delimited(numbers, SCORE_COLUMNS, [tuple(row[key] for key in SCORE_COLUMNS) for row in rows], ",")

@@ -1,7 +1,8 @@
 """Time until a page of 30,000 pairs and 20 models has opened in Chromium, and its size.
 
-The limits are two seconds to the answer and 15 MB. Needs Chromium and its driver, which
-tests/explorer/install.sh installs.
+The limits are two seconds and 15 MB. Processor seconds of the page's thread are held against two seconds, too,
+for on a busy machine the wall says little. Needs Chromium and its driver, which tests/explorer/install.sh
+installs.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from fathom.explorer.page import render_page
 from fathom.running.program import run_program
 
 MOMENTS = {"fathom-answer": "answer on the screen", "fathom-all": "every part drawn"}
+SECONDS, MEGABYTES = 2.0, 15.0
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -42,15 +44,17 @@ def main(arguments: argparse.Namespace) -> None:
                     )
                 metrics = page.driver.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
                 busy.append(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
-        rows = [
-            [MOMENTS[name], f"{statistics.median(found):.2f}", f"{max(found):.2f}"]
-            for name, found in times.items()
-        ]
+        named = {
+            **{MOMENTS[name]: found for name, found in times.items()},
+            "processor time of all that": busy,
+        }
+        rows = []
+        for name, found in named.items():
+            median = statistics.median(found)
+            rows.append([name, f"{median:.2f}", f"{max(found):.2f}", f"{median / SECONDS:.2f}"])
         size = path.stat().st_size / 1e6
-    # on a busy machine the wall says little
-    rows.append(["processor time of all that", f"{statistics.median(busy):.2f}", f"{max(busy):.2f}"])
-    print_table(["seconds until", "median", "slowest"], rows)
-    print(f"{size:.1f} MB")
+    print_table(["seconds until", "median", "slowest", "share of the limit"], rows)
+    print(f"{size:.1f} MB, {size / MEGABYTES:.2f} of the limit")
 
 
 if __name__ == "__main__":

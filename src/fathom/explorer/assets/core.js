@@ -33,10 +33,15 @@ Fathom.sentence = (pieces) =>
   pieces.map(([text, isName]) => (isName ? Fathom.element("strong", {}, Fathom.breakable(text)) : text));
 
 // Numbers as in the tables of the command line: no decimals from 100 on.
+// made once: a new one for each number takes longer than the rest of a table
+const formats = {
+  plain: new Intl.NumberFormat("en"),
+  ...Object.fromEntries([0, 1].map((digits) => [digits, new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })])),
+};
+
 Fathom.rank = (value) => {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  const digits = value < 100 ? 1 : 0;
-  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return formats[value < 100 ? 1 : 0].format(value);
 };
 
 Fathom.plain = (value) =>
@@ -44,7 +49,7 @@ Fathom.plain = (value) =>
     ? "–"
     : value.toLocaleString("en", { maximumSignificantDigits: 4 });
 
-Fathom.whole = (value) => value.toLocaleString("en");
+Fathom.whole = (value) => formats.plain.format(value);
 
 Fathom.plural = (count, what) => `${Fathom.whole(count)} ${what}${count === 1 ? "" : "s"}`;
 

@@ -22,29 +22,30 @@ Fathom.pairsPart = (() => {
   const completion = (prompt, target, length) =>
     element("span", { class: "completed" }, element("span", {}, shorten(prompt, length)), element("mark", {}, target));
 
+  // A row looks its values up: tens of thousands of pairs are not copied for every model.
   const makeRows = ({ texts, count, of }, models, two) => {
     const ranks = models.map(of);
     const [first, second] = two.map((model) => (model ? of(model) : null));
-    return Array.from({ length: count }, (_, place) => {
-      const row = {
-        index: place,
-        keyword: texts.keywords[texts.keyword[place]],
-        prompt: texts.prompts[place],
-        target: texts.targets[place],
-        document: texts.documents[texts.document[place]],
-      };
-      let best = Infinity;
-      let worst = 0;
-      ranks.forEach((values, model) => {
-        row[`m${model}`] = values[place];
-        best = Math.min(best, values[place]);
-        worst = Math.max(worst, values[place]);
-      });
-      row.best = best;
-      row.worst = worst;
-      row.ahead = first && second ? Math.log2(second[place] / first[place]) : 0;
-      return row;
-    });
+    const values = {
+      keyword: (place) => texts.keywords[texts.keyword[place]],
+      prompt: (place) => texts.prompts[place],
+      target: (place) => texts.targets[place],
+      document: (place) => texts.documents[texts.document[place]],
+      best: (place) => Math.min(...ranks.map((each) => each[place])),
+      worst: (place) => Math.max(...ranks.map((each) => each[place])),
+      ahead: (place) => (first && second ? Math.log2(second[place] / first[place]) : 0),
+    };
+    ranks.forEach((each, model) => (values[`m${model}`] = (place) => each[place]));
+    class Pair {
+      constructor(index) {
+        this.index = index;
+      }
+    }
+    for (const [name, value] of Object.entries(values)) {
+      // the grid writes a value back when it draws a cell
+      Object.defineProperty(Pair.prototype, name, { get() { return value(this.index); }, set() {} });
+    }
+    return Array.from({ length: count }, (_, index) => new Pair(index));
   };
 
   const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -113,11 +114,11 @@ Fathom.pairsPart = (() => {
       onOpen: show,
     });
     const built = table;
-    table.on("dataFiltered", (_, found) => {
-      status.textContent = `${Fathom.whole(found.length)} of ${Fathom.plural(data.count, "pair")}`;
-    });
+    const tell = (found) => (status.textContent = `${Fathom.whole(found)} of ${Fathom.plural(data.count, "pair")}`);
+    tell(data.count);
+    table.on("dataFiltered", (_, found) => tell(found.length));
     await new Promise((done) => table.on("tableBuilt", done));
-    if (built === table) filter();
+    if (built === table && ["q", "k", "f"].some((key) => Fathom.state[key])) filter();
   };
 
   const controls = (data, two) => {

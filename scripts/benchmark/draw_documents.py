@@ -33,10 +33,10 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
+    parser.add_argument("--index", type=Path, required=True, help="index of the corpus")
     parser.add_argument("--splits", type=Path, nargs="+", required=True, help="split documents of all slices")
     parser.add_argument("--domains", nargs="+", required=True, help="domains with a benchmark")
     add_settings(parser, Sentences)
     parser.add_argument("--output", type=Path, required=True, help="table of drawn documents")
-    parser.add_argument("--report", type=Path, required=True, help="counts by domain as JSON")
+    parser.add_argument("--report", type=Path, required=True, help="counts by domain to write (JSON)")
     run_program(parser, main)

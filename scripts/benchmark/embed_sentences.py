@@ -78,12 +78,14 @@ def make_encoder(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=Path, required=True, help="table of sentences")
-    parser.add_argument("--drawn", type=Path, help="table of drawn documents; without it all count")
+    parser.add_argument(
+        "--drawn", type=Path, help="table of drawn documents, with sentences.limit; all count without it"
+    )
     add_previous(parser)
     add_settings(parser, Embedding)
     parser.add_argument(
         "--workers", type=int, default=1, help="processes on a processor; the result is the same"
     )
-    parser.add_argument("--output", type=Path, required=True, help="array of embeddings, .npy")
-    parser.add_argument("--report", type=Path, required=True, help="counts and method as JSON")
+    parser.add_argument("--output", type=Path, required=True, help="array of embeddings (.npy)")
+    parser.add_argument("--report", type=Path, required=True, help="counts and method to write (JSON)")
     run_program(parser, main)

@@ -52,7 +52,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--index", type=Path, required=True, help="index.parquet")
+    parser.add_argument("--index", type=Path, required=True, help="index of the corpus")
     parser.add_argument("--domain", required=True, help="name of a domain")
     parser.add_argument("--wordlists", type=Path, required=True, help="folder of the four word lists")
     parser.add_argument("--output", type=Path, required=True, help="keywords.tsv to write")

@@ -62,5 +62,5 @@ if __name__ == "__main__":
     parser.add_argument("--vectors", type=Path, required=True, help="keywords.npy, written with keywords.tsv")
     add_settings(parser, Settings)
     parser.add_argument("--output", type=Path, required=True, help="table of matches")
-    parser.add_argument("--report", type=Path, required=True, help="counts as JSON")
+    parser.add_argument("--report", type=Path, required=True, help="counts to write (JSON)")
     run_program(parser, main)

@@ -75,10 +75,12 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=Path, required=True, help="table of sentences")
-    parser.add_argument("--embeddings", type=Path, required=True, help="their embeddings, .npy")
+    parser.add_argument("--embeddings", type=Path, required=True, help="their embeddings (.npy)")
     parser.add_argument("--embeddings-report", type=Path, required=True, help="report of the embeddings")
-    parser.add_argument("--index", type=Path, required=True, help="the corpus's index")
-    parser.add_argument("--drawn", type=Path, help="table of drawn documents, in place of the index")
+    parser.add_argument("--index", type=Path, required=True, help="index of the corpus")
+    parser.add_argument(
+        "--drawn", type=Path, help="table of drawn documents, with sentences.limit, in place of the index"
+    )
     parser.add_argument("--domain", required=True, help="name of the domain")
     parser.add_argument("--keywords", type=Path, required=True, help="the domain's keywords.tsv")
     parser.add_argument("--vectors", type=Path, required=True, help="keywords.npy, written with keywords.tsv")

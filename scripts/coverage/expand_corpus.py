@@ -50,5 +50,5 @@ if __name__ == "__main__":
     add_threads(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of documents")
     parser.add_argument("--map", type=Path, required=True, help="table of the map")
-    parser.add_argument("--report", type=Path, required=True, help="numbers as JSON")
+    parser.add_argument("--report", type=Path, required=True, help="numbers to write (JSON)")
     run_program(parser, main)

@@ -32,5 +32,5 @@ if __name__ == "__main__":
     add_space(parser)
     add_settings(parser, CoverageSettings)
     add_threads(parser)
-    parser.add_argument("--output", type=Path, required=True, help="table as CSV")
+    parser.add_argument("--output", type=Path, required=True, help="table to write (CSV)")
     run_program(parser, main)

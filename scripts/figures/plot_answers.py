@@ -1,4 +1,4 @@
-"""Draw the scores of models on a set of questions: panels by form and level, or radar charts.
+"""Plot the scores of models on a set of questions: panels by form and level, or radar charts.
 
 Writes the figure as PDF and PNG, and its numbers as CSV.
 """
@@ -22,12 +22,12 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scores", type=Path, required=True, help="table of scores, CSV")
+    parser.add_argument("--scores", type=Path, required=True, help="table of scores (CSV)")
     parser.add_argument("--name", required=True, help="name of the set of questions")
     parser.add_argument("--kind", choices=("scores", "radar"), required=True, help="what to draw")
     parser.add_argument(
         "--base", nargs=2, action="append", default=[], metavar=("MODEL", "BASE"),
-        help="a model and the one that it is drawn over; repeat",
+        help="a model and the one that it is drawn over; repeat for each",
     )  # fmt: skip
     add_figure_files(parser)
     run_program(parser, main)

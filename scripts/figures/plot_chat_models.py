@@ -24,10 +24,20 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--comparisons", type=Path, required=True, help="comparisons.csv of a run")
     parser.add_argument(
-        "--pair", nargs=3, action="append", required=True, metavar=("CHAT", "BASE", "FAMILY"), help="repeat"
+        "--pair",
+        nargs=3,
+        action="append",
+        required=True,
+        metavar=("CHAT", "BASE", "FAMILY"),
+        help="a chat model, its base and their family; repeat for each",
     )
     parser.add_argument(
-        "--title", nargs=2, action="append", default=[], metavar=("DOMAIN", "TITLE"), help="repeat"
+        "--title",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("DOMAIN", "TITLE"),
+        help="a domain and its title; repeat for each",
     )
     add_figure_files(parser)
     add_settings(parser, Summary)

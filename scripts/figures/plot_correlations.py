@@ -1,4 +1,4 @@
-"""Draw what t_c does to a corpus: size, coverage and redundancy against corpora at random.
+"""Plot what t_c does to a corpus: size, coverage and redundancy against corpora at random.
 
 Writes the figure as PDF and PNG, and its numbers as CSV.
 """
@@ -21,7 +21,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--thresholds", type=Path, required=True, help="table of thresholds, CSV")
+    parser.add_argument("--thresholds", type=Path, required=True, help="table of thresholds (CSV)")
     parser.add_argument("--title", required=True, help="title of the figure")
     add_figure_files(parser)
     run_program(parser, main)

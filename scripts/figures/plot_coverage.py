@@ -1,4 +1,4 @@
-"""Draw a map: of a benchmark over its domain, a corpus over its rounds, or questions over t_d.
+"""Plot a map: of a benchmark over its domain, a corpus over its rounds, or questions over t_d.
 
 Writes the figure as PDF and PNG, and its numbers as CSV.
 """

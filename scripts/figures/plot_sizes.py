@@ -28,8 +28,9 @@ if __name__ == "__main__":
     parser.add_argument("--domain", required=True, help="name of the domain")
     parser.add_argument("--title", default="", help="title of the figure; default: the domain's name")
     parser.add_argument(
-        "--model", nargs=5, action="append", required=True, help="repeat; no tokens: unknown",
+        "--model", nargs=5, action="append", required=True,
         metavar=("NAME", "FAMILY", "KIND", "PARAMETERS", "TOKENS"),
+        help="a model, without tokens where they are unknown; repeat for each",
     )  # fmt: skip
     add_figure_files(parser)
     add_settings(parser, Summary)

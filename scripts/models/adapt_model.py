@@ -74,14 +74,14 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--model", type=Path, required=True, help="pointer (JSON) or folder of the base model"
+        "--model", type=Path, required=True, help="pointer to the base model (JSON), or its folder"
     )
     parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
     parser.add_argument("--name", required=True, help="name of the new model")
-    parser.add_argument("--output", type=Path, required=True, help="output folder of the model")
-    parser.add_argument("--pointer", type=Path, required=True, help="output pointer of the model (JSON)")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the model to write")
+    parser.add_argument("--pointer", type=Path, required=True, help="pointer to the model to write (JSON)")
     parser.add_argument("--curve", type=Path, required=True, help="training curve: losses by step (CSV)")
-    parser.add_argument("--checkpoints", type=Path, help="output folder of the models of earlier steps")
+    parser.add_argument("--checkpoints", type=Path, help="folder of the models of earlier steps to write")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--gpus", type=int, default=1, help="visible GPUs that share each batch")
     add_settings(parser, Adaptation)

@@ -18,5 +18,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     add_row(parser)
     parser.add_argument("--weights", type=Path, help="folder of the model, if fetch_weights has made one")
-    parser.add_argument("--pointer", type=Path, required=True, help="output pointer of the model (JSON)")
+    parser.add_argument("--pointer", type=Path, required=True, help="pointer to the model to write (JSON)")
     run_program(parser, main)

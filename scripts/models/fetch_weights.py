@@ -27,5 +27,5 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     add_row(parser)
-    parser.add_argument("--output", type=Path, required=True, help="model folder")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the model to write")
     run_program(parser, main)

@@ -40,10 +40,10 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
-    parser.add_argument("--tokenizer", type=Path, required=True, help="tokenizer folder")
+    parser.add_argument("--tokenizer", type=Path, required=True, help="folder of its tokenizer")
     parser.add_argument("--name", required=True, help="name of the new model")
-    parser.add_argument("--output", type=Path, required=True, help="output folder of the model")
-    parser.add_argument("--pointer", type=Path, required=True, help="output pointer of the model (JSON)")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the model to write")
+    parser.add_argument("--pointer", type=Path, required=True, help="pointer to the model to write (JSON)")
     parser.add_argument("--curve", type=Path, required=True, help="training curve: losses by step (CSV)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     add_settings(parser, Training)

@@ -19,6 +19,6 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path, required=True, help="texts of the domain (parquet)")
-    parser.add_argument("--output", type=Path, required=True, help="tokenizer folder")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the tokenizer to write")
     add_settings(parser, Training)
     run_program(parser, main)

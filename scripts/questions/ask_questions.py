@@ -43,6 +43,6 @@ if __name__ == "__main__":
     add_settings(parser, QuestionSettings)
     add_threads(parser)
     parser.add_argument("--output", type=Path, required=True, help="table of questions")
-    parser.add_argument("--vectors", type=Path, required=True, help="embeddings of questions, .npy, to write")
-    parser.add_argument("--report", type=Path, required=True, help="numbers as JSON")
+    parser.add_argument("--vectors", type=Path, required=True, help="their embeddings to write (.npy)")
+    parser.add_argument("--report", type=Path, required=True, help="numbers to write (JSON)")
     run_program(parser, main)

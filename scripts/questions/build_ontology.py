@@ -36,5 +36,5 @@ if __name__ == "__main__":
     add_settings(parser, QuestionSettings)
     parser.add_argument("--statements", type=Path, required=True, help="statements to write (N-Triples)")
     parser.add_argument("--entities", type=Path, required=True, help="table of entities to write")
-    parser.add_argument("--report", type=Path, required=True, help="counts as JSON")
+    parser.add_argument("--report", type=Path, required=True, help="counts to write (JSON)")
     run_program(parser, main)

@@ -34,5 +34,5 @@ if __name__ == "__main__":
     parser.add_argument("--entities", type=Path, required=True, help="table of entities")
     add_settings(parser, QuestionSettings)
     parser.add_argument("--chunks", type=Path, required=True, help="table of texts to write")
-    parser.add_argument("--embeddings", type=Path, required=True, help="their embeddings, .npy, to write")
+    parser.add_argument("--embeddings", type=Path, required=True, help="their embeddings to write (.npy)")
     run_program(parser, main)

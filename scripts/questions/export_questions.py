@@ -26,9 +26,9 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=Path, required=True, help="table of questions")
-    parser.add_argument("--vectors", type=Path, required=True, help="embeddings of questions, .npy")
+    parser.add_argument("--vectors", type=Path, required=True, help="embeddings of questions (.npy)")
     parser.add_argument("--chunks", type=Path, required=True, help="table of texts of records")
-    parser.add_argument("--embeddings", type=Path, required=True, help="embeddings of records, .npy")
+    parser.add_argument("--embeddings", type=Path, required=True, help="embeddings of records (.npy)")
     parser.add_argument("--name", required=True, help="name of the set of questions")
     parser.add_argument("--output", type=Path, required=True, help="folder of the tasks to write")
     run_program(parser, main)

@@ -25,5 +25,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=Path, required=True, help="table of questions")
     parser.add_argument("--statements", type=Path, required=True, help="statements (N-Triples)")
-    parser.add_argument("--output", type=Path, required=True, help="counts as JSON")
+    parser.add_argument("--output", type=Path, required=True, help="counts to write (JSON)")
     run_program(parser, main)

@@ -47,9 +47,9 @@ if __name__ == "__main__":
     add_tables(parser, "--answers", ("SET", "MODEL"), "name of a set, of a model, and its answers")
     parser.add_argument(
         "--base", nargs=2, action="append", default=[], metavar=("MODEL", "BASE"),
-        help="a model and the one that it is compared with; repeat",
+        help="a model and the one that it is compared with; repeat for each",
     )  # fmt: skip
-    parser.add_argument("--output", type=Path, required=True, help="table of scores, CSV")
-    parser.add_argument("--differences", type=Path, required=True, help="table of differences, CSV")
+    parser.add_argument("--output", type=Path, required=True, help="table of scores (CSV)")
+    parser.add_argument("--differences", type=Path, required=True, help="table of differences (CSV)")
     add_settings(parser, Summary)
     run_program(parser, main)

@@ -30,7 +30,7 @@ if __name__ == "__main__":
     add_material(parser)
     add_settings(parser, QuestionSettings)
     add_threads(parser)
-    parser.add_argument("--output", type=Path, required=True, help="table of thresholds, CSV")
+    parser.add_argument("--output", type=Path, required=True, help="table of thresholds (CSV)")
     parser.add_argument("--map", type=Path, required=True, help="table of the map")
     parser.add_argument("--questions", type=Path, required=True, help="table of all questions")
     run_program(parser, main)

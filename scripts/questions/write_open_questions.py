@@ -31,7 +31,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
+    parser.add_argument("--model", type=Path, required=True, help="pointer to a model (JSON), or its folder")
     parser.add_argument("--chunks", type=Path, required=True, help="table of texts of records")
     parser.add_argument("--count", type=int, required=True, help="records, a question about each")
     add_torch_threads(parser)

@@ -29,7 +29,12 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--questions", type=Path, required=True, help="table of questions")
     parser.add_argument("--chunks", type=Path, required=True, help="table of texts of records")
-    parser.add_argument("--record-texts", type=Path, required=True, help="training text to write")
-    parser.add_argument("--question-texts", type=Path, required=True, help="training text to write")
+    parser.add_argument("--record-texts", type=Path, required=True, help="records as training text to write")
+    parser.add_argument(
+        "--question-texts",
+        type=Path,
+        required=True,
+        help="questions that nobody is asked, as training text to write",
+    )
     add_settings(parser, Evaluation)
     run_program(parser, main)

@@ -33,7 +33,7 @@ if __name__ == "__main__":
     for option, first, second in (("expansion", "DOMAIN", "MAP"), ("questions", "SET", "QUESTIONS")):
         parser.add_argument(
             f"--{option}", nargs=3, action="append", default=[], metavar=(first, "REPORT", second),
-            help="a name, a report (JSON) and a table; repeat",
+            help="a name, a report (JSON) and a table; repeat for each",
         )  # fmt: skip
-    parser.add_argument("--output", type=Path, required=True, help="table as CSV")
+    parser.add_argument("--output", type=Path, required=True, help="table to write (CSV)")
     run_program(parser, main)

@@ -12,7 +12,7 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import DATE_COLUMNS
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -37,21 +37,13 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--pairs", nargs=3, action="append", required=True, metavar=("DOMAIN", "VARIANT", "FILE"),
-        help="pairs.parquet; repeat",
-    )  # fmt: skip
-    parser.add_argument(
-        "--scores", nargs=4, action="append", required=True,
-        metavar=("DOMAIN", "VARIANT", "MODEL", "FILE"), help="repeat",
-    )  # fmt: skip
-    parser.add_argument(
-        "--overlap", nargs=3, action="append", default=[], metavar=("DOMAIN", "VARIANT", "FILE"),
-        help="pairs that stand in training text; repeat",
-    )  # fmt: skip
+    names = ("DOMAIN", "VARIANT", "MODEL")
+    add_tables(parser, "--pairs", names[:2], "pairs of one benchmark (parquet)", required=True)
+    add_tables(parser, "--scores", names, "scores of one model on one benchmark (parquet)", required=True)
+    add_tables(parser, "--overlap", names[:2], "pairs of one benchmark that stand in training text")
     parser.add_argument(
         "--cutoff", nargs=2, action="append", required=True, metavar=("MODEL", "DAY"),
-        help="last day of a model's training text; repeat",
+        help="last day of a model's training text; repeat for each",
     )  # fmt: skip
     parser.add_argument("--output", type=Path, required=True, help="table to write (CSV)")
     add_settings(parser, Summary)

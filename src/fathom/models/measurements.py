@@ -126,7 +126,7 @@ class Measurement:
 
 def add_measuring(parser: argparse.ArgumentParser) -> None:
     """Add what all programs that measure a model take beside what they measure."""
-    parser.add_argument("--model", type=Path, required=True, help="model pointer (JSON) or model folder")
+    parser.add_argument("--model", type=Path, required=True, help="pointer to a model (JSON), or its folder")
     parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
     add_torch_threads(parser)
 

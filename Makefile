@@ -59,20 +59,7 @@ dist: .venv/installed ## wheel and sdist in build/dist; installed and tried in a
 # on the texts, pairs and models of `make demo`; a quarter of an hour or more
 perf: export OMP_NUM_THREADS = 1
 perf: .venv/installed ## measure speed against peers and limits
-	$(BIN)/python perf/join.py
-	$(BIN)/python perf/sentences.py
-	$(BIN)/python perf/embedding.py
-	$(BIN)/python perf/latex.py
-	$(BIN)/python perf/phrases.py
-	$(BIN)/python perf/scoring.py
-	$(BIN)/python perf/layers.py
-	$(BIN)/python perf/density.py
-	$(BIN)/python perf/tuning.py
-	$(BIN)/python perf/training.py
-	$(BIN)/python perf/callback.py
-	$(BIN)/python perf/planning.py
-	$(BIN)/python perf/explorer.py
-	$(BIN)/python perf/memory.py
+	$(BIN)/python perf/all.py
 
 # from this checkout, with the PyTorch of $(PYTHON), such as a cluster's module: not that of .venv
 gpu-check: ## check a GPU: ranks, memory, resuming, speed; ten minutes, nothing is downloaded

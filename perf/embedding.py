@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from turns import ROOT, clock, print_table, take_turns
+from turns import ROOT, clock, note, print_table, take_turns
 
 from fathom.benchmark.embedding import SentenceEncoder, Vectors
 from fathom.benchmark.embedding_models import DEFAULT_MODEL, find_packaged_model
@@ -160,6 +160,11 @@ def print_uncleaned(
         for way, spent in seconds.items()
     ]
     print_table(["way", "sentences/s", "ratio", f"matches ({len(matches[0]):,})"], rows)
+    ratio = seconds[name] / seconds["ours"]
+    note(
+        "embedding, from full texts on", f"{name}, each sentence", f"{ratio:.1f}", ">= 3",
+        ratio >= 3 and same == "same", exact=f"{same} matches",
+    )  # fmt: skip
 
 
 def print_filter(half: Vectors, ours: Vectors, known: Vectors, rates: dict[str, float]) -> None:
@@ -225,6 +230,11 @@ def main(arguments: argparse.Namespace) -> None:
         same = "same" if matches[name].equals(exact) else "NOT the same"
         ratio = rates[name] / rates["sentence-transformers"]
         rows.append([name, f"{rates[name]:.0f}", f"{ratio:.2f}", limit, same])
+        if name == "ours":
+            note(
+                "embedding, the 0.5 decision", "sentence-transformers", f"{ratio:.1f}", ">= 1.3 in float32",
+                ratio >= 1.3 and same == "same", exact=f"{same} matches", share=limit,
+            )  # fmt: skip
     print_table(["way", "sentences/s", "ratio", "share of limit", "matches"], rows)
     print_filter(vectors["bfloat16 alone"], vectors["ours"], encoder.encode(keywords), rates)
     uncleaned = read_uncleaned(arguments.run, arguments.sentences)

@@ -20,7 +20,7 @@ import orjson
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from turns import ROOT, clock, measure_memory, print_table, read_texts, take_turns
+from turns import ROOT, clock, measure_memory, note, print_table, read_texts, take_turns
 
 from fathom.config.corpus import Selection
 from fathom.corpus.arxiv import _cut_id, join_shard
@@ -34,6 +34,7 @@ from fathom.io.tables import arrow_schema
 from fathom.running.program import run_program
 
 KINDS = {"small texts": 700, "RedPajama's size": 56_000}
+GOALS = {"small texts": 5, "RedPajama's size": 10}
 SHARE = 0.1
 WANTED = {"all": "*", "a tenth": "wanted", "none": "nothing"}
 PLAIN, LINES, OURS = "same table", "JSON lines", "ours"
@@ -177,6 +178,11 @@ def measure_shard(folder: Path, kind: str, wanted: str, records: dict[str, Any],
         pairs = zip(joined, table.select("doc_id", "text").iter_rows(), strict=True)
         same = same and all((one["doc_id"], one["text"]) == other for one, other in pairs)
     limit = time_shared_work(shard, ours, folder / "again.parquet") / seconds[OURS]
+    ratio, goal = seconds[PLAIN] / seconds[OURS], GOALS[kind]
+    note(
+        f"join, {kind}, {wanted} wanted", "json and a dictionary", f"{ratio:.1f}", f">= {goal}",
+        ratio >= goal and same, exact="same" if same else "NOT the same", share=f"{limit:.0%}",
+    )  # fmt: skip
     return [kind, wanted, *describe(shard, seconds), f"{limit:.0%}", "same" if same else "NOT the same"]
 
 
@@ -250,6 +256,8 @@ def main(arguments: argparse.Namespace) -> None:
         make_dump(folder, read_texts(arguments.run, 20_000_000), arguments.records, arguments.megabytes)
         measure(folder, arguments.rounds)
         memory = [measure_memory("--folder", name, "--alone", way) for way in ("nothing", "plain", "ours")]
+    used = f"{memory[2]} MB"
+    note("join, memory", f"{memory[1]} MB plainly", used, "< 1,000 MB", memory[2] < 1000)
     print(f"\nMemory for all of it: {memory[1]} MB plainly, {memory[2]} MB ours; imports: {memory[0]} MB")
 
 

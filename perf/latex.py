@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
-from turns import ROOT, print_table, read_texts, take_turns
+from turns import ROOT, note, print_table, read_texts, take_turns
 
 from fathom.config.benchmark import Sentences
 from fathom.corpus import latex
@@ -68,7 +68,11 @@ def main(arguments: argparse.Namespace) -> None:
         for name, spent in seconds.items():
             same = sum(one == other for one, other in zip(found[plain], found[name], strict=True))
             exact = "" if name == plain else f"{same:,} of {len(some):,}"
-            rows.append([what, name, f"{len(some) / spent:,.0f}", f"{seconds[plain] / spent:.1f}", exact])
+            ratio = seconds[plain] / spent
+            rows.append([what, name, f"{len(some) / spent:,.0f}", f"{ratio:.1f}", exact])
+            if name == "ours":
+                equal = ratio >= 1.2 and same == len(some)
+                note(f"LaTeX to text, {what}", plain, f"{ratio:.1f}", ">= 1.2", equal, exact=exact)
     print_table(["sentences", "way", "sentences/s", "ratio", "equal"], rows)
     print("\nParts are cleaned side by side, one job each; the limit is pylatexenc's Python.")
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scoring import ROOT, ROUNDS, build_model, clock, measure_peak, read_memory
+from turns import note
 
 from fathom.config.layers import Layers
 from fathom.layers.projection import open_layer_reader, read_hidden_states
@@ -178,6 +179,12 @@ def measure_case(model: Any, pairs: Sequence[EncodedPair], case: Case, peak: flo
     plain, quick = (statistics.median(each) for each in seconds)
     plain *= statistics.mean(positions)
     one, other = np.concatenate([mine[place] for place in some]), np.concatenate(theirs)
+    equal = f"{(one[..., 0] == other[..., 0]).mean():.1%} of {one[..., 0].size}"
+    share = f"{find_limit(model, pairs) / peak / len(pairs) / quick:.0%}"
+    note(
+        describe(case), "all layers and positions, sorted",
+        f"{plain / quick:.0f}", ">= 80", plain / quick >= 80, exact=f"ranks equal: {equal}", share=share,
+    )  # fmt: skip
     return [
         str(case.width),
         str(len(pairs)),
@@ -186,11 +193,17 @@ def measure_case(model: Any, pairs: Sequence[EncodedPair], case: Case, peak: flo
         f"{1 / plain:.2f}",
         f"{1 / quick:.1f}",
         f"{plain / quick:.0f}",
-        f"{find_limit(model, pairs) / peak / len(pairs) / quick:.0%}",
-        f"{(one[..., 0] == other[..., 0]).mean():.1%} of {one[..., 0].size}",
+        share,
+        equal,
         f"{np.abs(one[..., 0] - other[..., 0]).max():.0f}",
         f"{np.abs(one[..., 1] - other[..., 1]).max():.0e}",
     ]
+
+
+def describe(case: Case) -> str:
+    """Return a case in words."""
+    cut = [f"{case.tokens} tokens"] * bool(case.tokens) + ["targets of one token"] * bool(case.targets)
+    return ", ".join([f"layers, width {case.width}", *cut])
 
 
 def find_limit(model: Any, pairs: Sequence[EncodedPair]) -> float:

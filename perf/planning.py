@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import yaml
+from turns import note
 
 from fathom.running.program import run_program
 
@@ -94,6 +95,7 @@ def show(what: str, folder: Path, config: Path, *arguments: str) -> str:
     start = time.perf_counter()
     text = plan(folder, config, *arguments)
     seconds = time.perf_counter() - start
+    note(f"planning, {what}", f"a limit of {LIMIT:.0f} s", f"{seconds:.1f} s", "the limit", seconds <= LIMIT)
     print(f"| {what} | {seconds:.1f} | {seconds / LIMIT:.0%} | {len(JOB.findall(text)):,} |", flush=True)
     return text
 

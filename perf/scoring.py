@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from turns import note
 
 from fathom.config.scoring import Scoring
 from fathom.models.folders import load_tokenizer
@@ -216,6 +217,7 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
         print(f"| {name} | {f'{read:,}' if read else ''} | {1 / seconds[name]:.1f} | ", end="")
         print(f"{seconds[plain] / seconds[name]:.1f} | {over} | ", end="")
         print(f"{f'{limit / seconds[name]:.0%}' if read else ''} |")
+    note_speed(results, seconds, limit / seconds[name], HARNESS in ways)
     print_harness(results, more, harness.size if HARNESS in ways else None)
     print("\n| against the plain way | ranks equal | up to 1,000 | others within | log-probability within |")
     print("|---|---|---|---|---|")
@@ -223,6 +225,32 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
         print(f"| {name} | {compare([results[name][place] for place in some], results[plain])} |")
     apart, shared = results["teacher-forced, in batches"], results["shared over all files"]
     print(f"| shared, against in batches | {compare(shared, apart)} |")
+
+
+def note_speed(results: dict[str, list[Any]], seconds: dict[str, float], share: float, harness: bool) -> None:
+    """Note the speed against each peer."""
+    plain, apart, every = (
+        "one prompt and token at a time", "teacher-forced, in batches", "shared over all files"
+    )  # fmt: skip
+    some = choose(len(results[every]), PLAIN_PAIRS)
+    mine = join_token_scores([results[every][place] for place in some])
+    theirs = join_token_scores(results[plain])
+    within = float(np.abs(mine.log_probability - theirs.log_probability).max())
+    near = theirs.rank <= 1000
+    same = bool((mine.rank == theirs.rank)[near].all())
+    exact = f"log-probability within {within:.0e}, ranks to 1,000 {'equal' if same else 'NOT equal'}"
+    ratio = seconds[plain] / seconds[every]
+    note(
+        "rank and probability", plain, f"{ratio:.0f}", ">= 10, within 1e-4",
+        ratio >= 10 and within <= 1e-4 and same, exact=exact, share=f"{share:.0%}",
+    )  # fmt: skip
+    ratio = seconds[apart] / seconds[every]
+    note("pairs that share a prefix", "the same without sharing", f"{ratio:.1f}", ">= 2", ratio >= 2)
+    if harness:
+        ratio = seconds[HARNESS] / seconds[every]
+        note("rank and probability", HARNESS, f"{ratio:.1f}", ">= 2.5", ratio >= 2.5)
+    else:
+        note("rank and probability", HARNESS, "not run: not installed", ">= 2.5", None)
 
 
 def print_exactness(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame]) -> None:

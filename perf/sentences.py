@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from turns import ROOT, print_table, read_texts, take_turns
+from turns import ROOT, note, print_table, read_texts, take_turns
 
 from fathom.corpus.sentences import PAPERS_SPLITTER, Splitter, _cut_into_chunks, load_splitter, split_document
 from fathom.running.program import run_program
@@ -117,6 +117,12 @@ def main(arguments: argparse.Namespace) -> None:
                 f"{seconds['tokens alone (the limit)'] / seconds[name]:.0%}",
             ]
         )
+        if name in ours:
+            ratio, share = seconds[plain] / seconds[name], seconds["tokens alone (the limit)"] / seconds[name]
+            note(
+                f"sentences, {name}", f"spaCy: {plain}", f"{ratio:.0f}", ">= 10", ratio >= 10,
+                exact="other ends", share=f"{share:.0%}",
+            )  # fmt: skip
     print(f"{len(texts)} texts, {size:.2f} MB\n")
     ratios = [f"over {plain}", "over its whole pipeline"]
     print_table(["way", "MB/s", *ratios, "sentence ends", "sentences", "share of limit"], rows)

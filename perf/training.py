@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scoring import clock
+from turns import note
 
 from fathom.config.models import Training
 from fathom.io.contracts.corpus import TEXTS
@@ -50,6 +51,10 @@ def main(arguments: argparse.Namespace) -> None:
     theirs, ours = (statistics.median(each) for each in seconds.values())
     pairs = zip(*losses.values(), strict=True)
     differ = max(abs(one / other - 1) for one, other in pairs)
+    note(
+        "training, a small model", "Hugging Face Trainer, same batches", f"{theirs / ours:.2f}",
+        ">= 1, same loss", theirs >= ours and differ <= 1e-4, exact=f"loss within {differ:.0e}",
+    )  # fmt: skip
     print(f"{settings.steps} steps of {batches[0].numel():,} tokens\n")
     print("| way | tokens/s | ratio | last loss | loss within |\n|---|--:|--:|--:|--:|")
     for name, spent in (("Hugging Face Trainer", theirs), ("fathom", ours)):

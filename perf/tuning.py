@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scoring import build_model, clock
+from turns import note
 
 from fathom.config.tuning import Lora
 from fathom.models.folders import load_tokenizer
@@ -50,6 +51,10 @@ def main(arguments: argparse.Namespace) -> None:
     print(f"| padded to {arguments.length} | {tokens / padded:,.0f} | 1 | |")
     rate, ratio = tokens / by_length, padded / by_length
     print(f"| batches of similar length | {rate:,.0f} | {ratio:.1f} | {differ:.1e} |")
+    note(
+        "a step of LoRA", f"padding to {arguments.length} tokens", f"{ratio:.1f}", ">= 5, same loss",
+        ratio >= 5 and differ <= 1e-4, exact=f"loss within {differ:.0e}",
+    )  # fmt: skip
 
 
 def size(pair: EncodedPair) -> int:

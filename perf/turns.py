@@ -1,6 +1,7 @@
-"""Helpers of the measurements: alternate between ways, measure processor time and memory, print tables."""
+"""Helpers of the measurements: take turns, measure processor time and memory, print and note results."""
 
 import gc
+import json
 import os
 import statistics
 import subprocess
@@ -45,6 +46,30 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print a table in Markdown."""
     for row in (header, ["---"] * len(header), *rows):
         print("| " + " | ".join(str(value) for value in row) + " |", flush=True)
+
+
+def note(
+    stage: str, against: str, found: str, goal: str, met: bool | None, *, exact: str = "", share: str = ""
+) -> None:
+    """Add a line to the one table that `make perf` prints at its end; print nothing.
+
+    Parameters
+    ----------
+    stage, against : str
+        What was measured, and the peer or the limit that it was measured against.
+    found, goal : str
+        A ratio or another figure, and what it has to be.
+    met : bool or None
+        Whether the goal is met; None where it could not be told.
+    exact : str
+        How far results equal the peer's.
+    share : str
+        What part of the machine's limit is used.
+    """
+    if path := os.getenv("PERF_LINES"):
+        line = [stage, against, found, exact, share, goal, met]
+        with Path(path).open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line) + "\n")
 
 
 def measure_memory(*arguments: str) -> int:

@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from tests.end_to_end.project import (
     write_shards,
     write_tiny_config,
 )
+from tests.programs import WORKFLOW, find_python
 
 EXPERT = """\
 category,prompt,target,source
@@ -49,13 +49,13 @@ def planned(folder: Path, config: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, records):
-    """Run everything once, on one core, as a user does: every job is a Python of its own."""
+    """Run everything once, on one core."""
     folder = copy_project(tmp_path_factory.mktemp("project"))
     shards = write_shards(records, folder / "input", ["a.jsonl", "b.jsonl.gz"])
     config = configure(folder, shards)
-    done = run_snakemake(
-        folder, "-c1", "--configfile", str(config), python=sys.executable, PYTHONHASHSEED="0"
-    )
+    # `make cluster` does the same with a Python started for every job
+    python = find_python(WORKFLOW, PYTHONHASHSEED="0")
+    done = run_snakemake(folder, "-c1", "--configfile", str(config), python=python, PYTHONHASHSEED="0")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, config
 

@@ -77,7 +77,7 @@ def test_rows_of_the_hub_are_read_and_checked():
     ]
     for change, message in (
         ({"choices": ["a", "b", "c", "d", "e"]}, "questions have 4 options"),
-        ({"answer": 4}, "no number from 0 to 3"), ({"answer": None}, "the answer is None"),
+        ({"answer": 4}, "no number from 0 to 3"), ({"answer": None}, "the answer is missing"),
         ({"choices": ["a", "b", "", "d"]}, "option C is empty"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=message):

@@ -118,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
         if verb == "revision":
             return self._send_json({"id": identifier, "sha": commit, "siblings": []})
         if verb == "tree":
-            return self._send_json([_list_file(name, text) for name, text in files[commit].items()])
+            return self._send_json(_list_folder(files[commit], name))
         return self._send_file(identifier, commit, name, files[commit])
 
     def _send_file(self, identifier: str, commit: str, name: str, files: Mapping[str, bytes]) -> None:
@@ -163,6 +163,15 @@ def _split(words: list[str]) -> tuple[str, str, str]:
     """Return what is asked of a repository, of which revision, and of which file."""
     verb, revision, *rest = words or ["revision", "main"]
     return verb, revision, "/".join(rest)
+
+
+def _list_folder(files: Mapping[str, bytes], folder: str) -> list[dict[str, object]]:
+    """Return what lies in a folder of a repository, its folders first."""
+    start = f"{folder}/" if folder else ""
+    inside = [name for name in files if name.startswith(start)]
+    folders = sorted({name[len(start) :].partition("/")[0] for name in inside if "/" in name[len(start) :]})
+    listed = [_list_file(name, files[name]) for name in inside if "/" not in name[len(start) :]]
+    return [{"type": "directory", "path": f"{start}{name}", "oid": "0" * 40} for name in folders] + listed
 
 
 def _list_file(name: str, text: bytes) -> dict[str, object]:

@@ -175,6 +175,8 @@ def read_choice_rows(rows: Iterable[Mapping[str, Any]], where: str) -> Iterator[
         options, answer = row["choices"], row["answer"]
         if not isinstance(options, list) or len(options) != OPTIONS:
             raise InputError(f"choices are {options!r:.60}, questions have {OPTIONS} options", place)
+        if answer is None:
+            raise InputError("the answer is missing", place, f"a number from 0 to {OPTIONS - 1}")
         if not isinstance(answer, int) or isinstance(answer, bool) or not 0 <= answer < OPTIONS:
             raise InputError(f"the answer is {answer!r:.40}, no number from 0 to {OPTIONS - 1}", place)
         yield place, _check(str(row["question"] or ""), [str(each or "") for each in options], answer, place)

@@ -223,6 +223,8 @@ def _find_hint(text: str) -> str:
     """Return what to do about a message of the library."""
     if "Bad split" in text:
         return "set `split` to one of these"
+    if "Couldn't cast" in text:
+        return "its splits and files need the same columns, of the same kinds"
     if "scripts" in text:
         return "its code is never run: name its `files`, and in archives the `member`"
     return _NETWORK

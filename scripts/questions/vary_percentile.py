@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fathom.config.coverage import QuestionSettings
 from fathom.io.contracts.questions import PERCENTILE_COLUMNS, QUESTION_MAP, QUESTIONS
-from fathom.io.files import write_delimited
+from fathom.io.files import write_atomically, write_delimited
 from fathom.io.tables import write_table
 from fathom.questions.material import add_material, read_material
 from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
@@ -13,6 +13,8 @@ from fathom.running.program import add_settings, add_threads, log, read_settings
 
 def main(arguments: argparse.Namespace) -> None:
     """Read records, templates and open questions; write a line for each t_d, a map, and all questions."""
+    import numpy as np
+
     from fathom.benchmark.embedding import SentenceEncoder
     from fathom.questions.ablation import vary_percentile
 
@@ -21,6 +23,8 @@ def main(arguments: argparse.Namespace) -> None:
     found = vary_percentile(read_material(arguments), encoder.encode, settings, arguments.threads)
     write_table(arguments.map, found.map, QUESTION_MAP)
     write_table(arguments.questions, found.questions, QUESTIONS)
+    with write_atomically(arguments.vectors) as temporary, temporary.open("wb") as stream:
+        np.save(stream, found.vectors, allow_pickle=False)
     write_delimited(arguments.output, PERCENTILE_COLUMNS, found.rows, ",")
     log.info("%s questions with %s values of t_d", f"{len(found.questions):,}", len(found.rows))
 
@@ -33,4 +37,5 @@ if __name__ == "__main__":
     parser.add_argument("--output", type=Path, required=True, help="table of thresholds (CSV)")
     parser.add_argument("--map", type=Path, required=True, help="table of the map")
     parser.add_argument("--questions", type=Path, required=True, help="table of all questions")
+    parser.add_argument("--vectors", type=Path, required=True, help="their embeddings, .npy, to write")
     run_program(parser, main)

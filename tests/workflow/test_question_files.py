@@ -61,16 +61,22 @@ def test_questions_need_no_domain_and_are_part_of_a_run():
     config = change()
     outputs = Outputs(config, find_inputs(config, "results/courses"), "results/courses")
     names = ("questions.parquet", "proof.json", "lm-eval", "percentiles.csv")
+    tables = ("sizes", "question-scores", "question-differences", "question-thresholds")
+    figures = ("questions", "scores", "radar", "answers-by-threshold")
     files = [
         *(f"results/courses/questions/courses/{name}" for name in names),
-        *(f"results/courses/{name}.csv" for name in ("sizes", "question-scores", "question-differences")),
-        *(f"results/courses/figures/courses.{name}.png" for name in ("questions", "scores", "radar")),
+        *(f"results/courses/{name}.csv" for name in tables),
+        *(f"results/courses/figures/courses.{name}.png" for name in figures),
     ]
     assert list_questions(config, "results/courses") == files == outputs.list_finished()
     values = yaml.safe_load(EXAMPLE.read_text())
     del values["coverage"]["evaluation"], values["coverage"]["ablation"], values["models"]
     few = [*(f"r/questions/courses/{name}" for name in names[:3]), "r/sizes.csv"]
     assert list_questions(read_config(values, "test"), "r") == few
+    # without the nearest records in prompts, no score depends on the corpus
+    values = yaml.safe_load(EXAMPLE.read_text())
+    values["coverage"]["evaluation"]["promptings"] = ["plain"]
+    assert "r/question-thresholds.csv" not in list_questions(read_config(values, "test"), "r")
 
 
 def test_models_are_trained_on_the_text_of_a_set():
@@ -126,5 +132,6 @@ def test_each_program_gets_what_it_depends_on():
     assert one.of_coverage() == other.of_coverage()
     assert one.of_percentiles("courses") != one.of_questions("courses")
     assert one.of_answers() == other.of_answers() and "small" not in one.of_answers()
+    assert "per_threshold" not in one.of_answers() and "per_threshold" in one.of_threshold_answers()
     assert one.of_shown_questions() == '{"shown":0.2}'
     assert "config" not in one.of_questions("courses") + one.of_records("courses")

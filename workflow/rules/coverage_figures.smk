@@ -2,9 +2,10 @@
 
 In:  <results>/{domain}/benchmark/{variant}/coverage.parquet,
      <results>/{domain}/coverage/{expansion.json,expansion-map.parquet,correlations.csv},
-     <results>/questions/{set}/{questions.json,questions.parquet,percentiles-map.parquet}, <results>/question-scores.csv
+     <results>/questions/{set}/{questions.json,questions.parquet,percentiles-map.parquet},
+     <results>/question-{scores,thresholds}.csv
 Out: <results>/figures/{domain}.coverage.{variant}.{pdf,png,csv}, {domain}.{expansion,thresholds}.{pdf,png,csv},
-     {set}.{questions,scores,radar}.{pdf,png,csv}; <results>/sizes.csv
+     {set}.{questions,scores,radar,answers-by-threshold}.{pdf,png,csv}; <results>/sizes.csv
 """
 
 
@@ -166,6 +167,35 @@ rule plot_answers:
     shell:
         "python {input.code[0]:q} --scores {input.scores:q} --name {wildcards.set:q} --kind {wildcards.figure}"
         " {params.bases} --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
+
+
+rule plot_answer_thresholds:
+    input:
+        code=sources("plot_answer_thresholds"),
+        style=STYLE,
+        scores="<results>/question-thresholds.csv",
+    output:
+        pdf="<results>/figures/{set}.answers-by-threshold.pdf",
+        png=report(
+            "<results>/figures/{set}.answers-by-threshold.png",
+            caption="../report/question-thresholds.rst",
+            category="Questions",
+            labels={"figure": "scores by threshold", "set": "{set}"},
+        ),
+        table="<results>/figures/{set}.answers-by-threshold.csv",
+    log:
+        "<logs>/plot_answer_thresholds/{set}.log",
+    benchmark:
+        "<timings>/plot_answer_thresholds/{set}.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    shell:
+        "python {input.code[0]:q} --scores {input.scores:q} --name {wildcards.set:q}"
+        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"
 
 
 rule write_sizes:

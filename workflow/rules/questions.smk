@@ -4,7 +4,7 @@ In:  tables or metadata, templates and open questions that `coverage.questions` 
      <results>/{domain}/benchmark/{variant}/pairs.parquet
 Out: <results>/questions/{set}/{ontology.nt,entities.parquet,ontology.json,chunks.parquet,chunks.npy,
      questions.parquet,questions.npy,questions.json,proof.json,lm-eval/,percentiles.csv,
-     percentiles-map.parquet,percentiles-questions.parquet,written.jsonl,written-faults.csv}, and rounds/
+     percentiles-map.parquet,percentiles-questions.{parquet,npy},written.jsonl,written-faults.csv}, and rounds/
 """
 
 
@@ -220,6 +220,7 @@ rule vary_percentile:
         thresholds="<results>/questions/{set}/percentiles.csv",
         map="<results>/questions/{set}/percentiles-map.parquet",
         questions="<results>/questions/{set}/percentiles-questions.parquet",
+        vectors="<results>/questions/{set}/percentiles-questions.npy",
     log:
         "<logs>/vary_percentile/{set}.log",
     benchmark:
@@ -238,7 +239,7 @@ rule vary_percentile:
         "python {input.code[0]:q} --statements {input.statements:q} --entities {input.entities:q}"
         " --chunks {input.chunks:q} --embeddings {input.embeddings:q} --templates {input.templates:q}"
         " --users {input.users:q} {params.pairs} --settings {params.settings:q} --threads {threads}"
-        " --output {output.thresholds:q} --map {output.map:q} --questions {output.questions:q} --log {log:q}"
+        " --output {output.thresholds:q} --map {output.map:q} --questions {output.questions:q} --vectors {output.vectors:q} --log {log:q}"
 
 
 rule prove_questions:

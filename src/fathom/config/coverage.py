@@ -69,6 +69,12 @@ class Coverage(Section):
     )
     evaluation: Evaluation = Evaluation()
 
+    @property
+    def scores_thresholds(self) -> bool:
+        """Whether models answer with other thresholds, too: with the nearest records before each question."""
+        asks = bool(self.questions and self.evaluation.models and "rag" in self.evaluation.promptings)
+        return asks and bool(self.ablation.max_correlation or self.ablation.gap_percentile)
+
 
 class CoverageSettings(Section):
     """Settings of the programs that measure coverage."""

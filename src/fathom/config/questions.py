@@ -111,6 +111,11 @@ class Evaluation(Section):
     shots: Positive = Field(5, description="most examples in a few-shot prompt")
     retrieved: Positive = Field(5, description="records in a rag prompt")
     max_tokens: Positive = Field(128, description="longest answer to an open question, in tokens")
+    per_threshold: Positive = Field(
+        200,
+        description="most questions of each form and level, the first by a hash, that models answer with the "
+        "records of each t_c of `ablation`",
+    )
 
     @model_validator(mode="after")
     def _name_each_once(self) -> Self:

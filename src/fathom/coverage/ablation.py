@@ -1,5 +1,7 @@
 """What t_c does to a corpus: an expansion with each of several thresholds [CompComp, Sec. 5.5]."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -36,21 +38,11 @@ def vary_correlation(
     list of tuple
         Under CORRELATION_COLUMNS, by threshold; `_at_random`: the mean of several corpora.
     """
-    _, starts = divide_documents(space.sentences, settings.documents)
-    sizes = np.diff(np.append(starts, len(space.vectors)))
-    points = space.vectors[space.points]
-    densities = np.empty((len(starts), len(points)), dtype=np.float32)
-    bandwidth = resolve_bandwidth(space, settings)
-    measure_subsets(points, space.vectors, starts, bandwidth, densities, device, threads)
-    owners = find_owners(space, starts, settings.own_points)
-    held_out = HeldOut(space, bandwidth, device, threads)
+    held_out = HeldOut(space, resolve_bandwidth(space, settings), device, threads)
     whole = measure_redundancy(space.vectors, NEAR, device, threads)
     generator = np.random.default_rng(0)
     found: list[tuple[float, ...]] = []
-    for most in sorted({*settings.ablation.max_correlation, settings.max_correlation}):
-        expansion = Expansion(densities, sizes, owners, most)
-        while not expansion.is_finished:
-            expansion.run_round()
+    for most, expansion, sizes in expand_with_each(space, settings, device, threads):
         kept = expansion.joined > 0
         count = int(sizes[kept].sum())
         drawn = [_draw(sizes, count, generator) for _ in range(_DRAWS)]
@@ -63,6 +55,34 @@ def vary_correlation(
             1 - near / whole if whole > 0 else float("nan"),
         ))  # fmt: skip
     return found
+
+
+def expand_with_each(
+    space: Space, settings: Coverage, device: str = "cpu", threads: int = 1
+) -> Iterator[tuple[float, Expansion, npt.NDArray[np.int64]]]:
+    """Yield each t_c, the expansion that ended with it, and the sentences of each subset of documents.
+
+    Parameters
+    ----------
+    space : Space
+    settings : Coverage
+        Uses `ablation.max_correlation` and `max_correlation` itself.
+    device : str, default="cpu"
+    threads : int, default=1
+        Change no bit of the result.
+    """
+    _, starts = divide_documents(space.sentences, settings.documents)
+    sizes = np.diff(np.append(starts, len(space.vectors)))
+    points = space.vectors[space.points]
+    densities = np.empty((len(starts), len(points)), dtype=np.float32)
+    bandwidth = resolve_bandwidth(space, settings)
+    measure_subsets(points, space.vectors, starts, bandwidth, densities, device, threads)
+    owners = find_owners(space, starts, settings.own_points)
+    for most in sorted({*settings.ablation.max_correlation, settings.max_correlation}):
+        expansion = Expansion(densities, sizes, owners, most)
+        while not expansion.is_finished:
+            expansion.run_round()
+        yield most, expansion, sizes
 
 
 def _draw(sizes: npt.NDArray[np.int64], count: int, generator: np.random.Generator) -> Kept:

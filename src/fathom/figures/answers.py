@@ -30,9 +30,10 @@ SHOWN = (
     ("open", "create", "bleu_4"),
 )
 """Form, level and metric of the columns of the paper's Table 3, which are the spokes of its radar charts."""
-_LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
+LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
 """The metric of each form and level that has a panel."""
-_NAMES = {"accuracy": "accuracy", "f1": "F1", "bleu_2": "BLEU-2", "bleu_4": "BLEU-4"}
+METRIC_NAMES = {"accuracy": "accuracy", "f1": "F1", "bleu_2": "BLEU-2", "bleu_4": "BLEU-4"}
+"""Metrics as they are written."""
 _CHANCE = {"binary": 1 / 2, "multiple-choice": 1 / 4}
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
 _COLUMNS = 3
@@ -69,7 +70,7 @@ def plot_answers(
         If the set has no scores.
     """
     is_radar = kind == "radar"
-    own = _select(rows, name, SHOWN if is_radar else _LEADING)
+    own = _select(rows, name, SHOWN if is_radar else LEADING)
     pdf, png, numbers = files
     with use_style():
         save_figure(draw_radar(own, name, bases) if is_radar else draw_scores(own, name), pdf, png)
@@ -78,7 +79,7 @@ def plot_answers(
 
 def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
     """Draw a panel for each form and level, models by prompting; call it inside `use_style`."""
-    spokes = [each for each in _LEADING if any(_is_of(row, each) for row in rows)]
+    spokes = [each for each in LEADING if any(_is_of(row, each) for row in rows)]
     models = list(dict.fromkeys(row["model"] for row in rows))
     columns = min(_COLUMNS, len(spokes))
     lines = -(-len(spokes) // columns)
@@ -89,7 +90,7 @@ def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
         _draw_panel(axes, [row for row in rows if _is_of(row, spoke)], models)
         form, level, metric = spoke
         axes.set_title(f"{form}, {level}")
-        axes.set_xlabel(_NAMES.get(metric, metric))
+        axes.set_xlabel(METRIC_NAMES.get(metric, metric))
         if form in _CHANCE:
             axes.axvline(_CHANCE[form], color="#999999", linestyle=":", zorder=0)
     for axes in grid.flat[len(spokes) :]:
@@ -164,7 +165,7 @@ def _name_spokes(axes: "PolarAxes", spokes: Sequence[tuple[str, str, str]]) -> N
     short = {"multiple-choice": "choice", "multiple-answer": "answers"}
     of_level = {form: "" for form, *_ in spokes} | {"multiple-answer": " ({})"}
     names = [
-        f"{short.get(form, form)}{of_level[form].format(level)}\n{_NAMES.get(metric, metric)}"
+        f"{short.get(form, form)}{of_level[form].format(level)}\n{METRIC_NAMES.get(metric, metric)}"
         for form, level, metric in spokes
     ]
     axes.set_theta_offset(pi / 2)

@@ -26,11 +26,14 @@ class Variations(NamedTuple):
         Under QUESTION_MAP: which questions were asked, where they and the records lie.
     questions : polars.DataFrame
         Under QUESTIONS: each question once that was asked with any t_d, in the round in which it was first.
+    vectors : array of float32 of shape (n_questions, dimension)
+        Their embeddings: unit vectors.
     """
 
     rows: list[tuple[object, ...]]
     map: pl.DataFrame
     questions: pl.DataFrame
+    vectors: Vectors
 
 
 def vary_percentile(
@@ -72,9 +75,9 @@ def vary_percentile(
             first[row["question_id"]] = row
     union = [first[name] for name in sorted(first)]
     rows = [_describe(percentile, rounds, possible) for percentile, rounds in asked.items()]
-    return Variations(
-        rows, _draw_map(material.names, possible, asked), tabulate_questions(union, material.names)
-    )
+    table = tabulate_questions(union, material.names)
+    vectors = remember.encode(table["question"].to_list())
+    return Variations(rows, _draw_map(material.names, possible, asked), table, vectors)
 
 
 class _Memory:

@@ -19,6 +19,9 @@ from fathom.questions.retrieval import retrieve_records
 from fathom.running.program import log
 from fathom.running.resume import Resume
 
+UNUSED = {"models", "per_threshold"}
+"""Keys of an evaluation that answers to a set do not depend on."""
+
 
 class QuestionFiles(NamedTuple):
     """The files of a set of questions: questions and records, each with embeddings."""
@@ -46,7 +49,7 @@ def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evalua
         __file__,
         inputs=[*files],
         outputs=[output, output.with_suffix(".json")],
-        settings=settings.model_dump(mode="json", exclude={"models"}),
+        settings=settings.model_dump(mode="json", exclude=UNUSED),
         measure=lambda model, outputs, resume: _answer(model, files, outputs, settings, resume),
     )
 
@@ -94,7 +97,7 @@ def _answer(
         **model.description,
         "chat_template": model.pointer.chat_template,
         "questions_sha256": hash_file(files.questions),
-        "settings": settings.model_dump(mode="json", exclude={"models"}),
+        "settings": settings.model_dump(mode="json", exclude=UNUSED),
         "promptings": {
             prompting: describe_answers(answers.filter(prompting=prompting))
             for prompting in settings.promptings

@@ -37,7 +37,7 @@ from fathom.running.resources import Rate
 from fathom.workflow.cards import MB, UNKNOWN, Card, choose_card
 from fathom.workflow.failures import read_message
 
-SCORING = ("score_model", "score_chat", "answer_questions")
+SCORING = ("score_model", "score_chat", "answer_questions", "answer_thresholds")
 LAYERS = ("measure_layers",)
 ANSWERING = ("answer_choices",)
 READING = (*SCORING, *LAYERS, *ANSWERING)

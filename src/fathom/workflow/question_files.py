@@ -73,6 +73,9 @@ def list_questions(config: Config, results: str) -> list[str]:
     if coverage.evaluation.models and coverage.questions:
         figures += ["scores", "radar"]
         tables += ["question-scores.csv", "question-differences.csv"]
+    if coverage.scores_thresholds:
+        tables.append("question-thresholds.csv")
+        figures.append("answers-by-threshold")
     return [
         *(f"{results}/questions/{name}/{file}" for name in coverage.questions for file in files),
         *(f"{results}/{table}" for table in tables),

@@ -65,6 +65,18 @@ ANSWERED: Contract = (
 )
 """Answers of a model to questions, by prompting and id."""
 
+RECORD_CORPORA: Contract = (
+    Column("max_correlation", DOUBLE, "t_c that the record is kept with"),
+    Column("iri", STRING, "entity whose text it is"),
+)
+"""Records that a corpus keeps with each t_c, in their order."""
+
+THRESHOLD_ANSWERED: Contract = (
+    Column("corpus", STRING, "records that those in the prompt are drawn from: t_c that keeps them, or all"),
+    *ANSWERED,
+)
+"""Answers of a model with other t_d and t_c: to questions that the set lacks, and with fewer records."""
+
 MEASURES: Contract = (
     _QUESTION_ID,
     _PROMPTING,
@@ -101,6 +113,11 @@ SCORE_COLUMNS = (
     "questions", "unanswered",
 )  # fmt: skip
 """Header of question-scores.csv; an empty template stands for all."""
+THRESHOLD_COLUMNS = (
+    "set", "parameter", "threshold", "size", "model", "form", "level", "metric", "value", "ci_low", "ci_high",
+    "questions", "unanswered",
+)  # fmt: skip
+"""Header of question-thresholds.csv: `size` counts questions of t_d, records of t_c; no threshold: all."""
 DIFFERENCE_COLUMNS = (
     "set", "form", "level", "metric", "model", "prompting", "than_model", "than_prompting", "difference",
     "ci_low", "ci_high", "apart", "questions",

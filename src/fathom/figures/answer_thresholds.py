@@ -1,0 +1,101 @@
+"""Scores of answers over t_d and t_c [CompComp, Table 4]."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.errors import InputError
+from fathom.figures.answers import LEADING, METRIC_NAMES
+from fathom.figures.domain_rows import write_rows
+from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.io.contracts.questions import THRESHOLD_COLUMNS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PARAMETERS = (("t_d", "questions"), ("t_c", "records"))
+_CLOSED = ("binary", "multiple-choice", "multiple-answer")
+"""Forms whose scores are drawn from 0 to 1; BLEU is low."""
+_MARKERS = "os^Dv<>P"
+
+Row = dict[str, str]
+
+
+def plot_answer_thresholds(rows: Iterable[Row], name: str, files: tuple[Path, Path, Path]) -> None:
+    """Draw and save the scores of all models on a set of questions over both thresholds; write the numbers.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        Under THRESHOLD_COLUMNS.
+    name : str
+        Name of the set.
+    files : tuple of Path
+        PDF, PNG, and CSV with the numbers.
+
+    Raises
+    ------
+    InputError
+        If the set has no scores.
+    """
+    own = [row for row in rows if row["set"] == name and _find_kind(row) in LEADING]
+    if not own:
+        raise InputError(f"there are no scores of {name}", "question-thresholds.csv", "let a model answer it")
+    pdf, png, numbers = files
+    with use_style():
+        save_figure(draw_answer_thresholds(own, name), pdf, png)
+    write_rows(numbers, THRESHOLD_COLUMNS, own)
+
+
+def draw_answer_thresholds(rows: Sequence[Row], title: str) -> "Figure":
+    """Draw a row of panels for each threshold, one for each form and level; call it inside `use_style`."""
+    kinds = [kind for kind in LEADING if any(_find_kind(row) == kind for row in rows)]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    drawn = [each for each in _PARAMETERS if any(row["parameter"] == each[0] for row in rows)]
+    figure = make_figure(max(4.5, 2.9 * len(kinds)), 0.9 + 2.5 * len(drawn))
+    figure.suptitle(wrap_name(clean_name(title), 70))
+    grid = figure.subplots(len(drawn), len(kinds), squeeze=False)
+    for line, (parameter, what) in zip(grid, drawn, strict=True):
+        own = [row for row in rows if row["parameter"] == parameter]
+        columns = list(dict.fromkeys((row["threshold"], row["size"]) for row in own))
+        for axes, kind in zip(line, kinds, strict=True):
+            _draw_panel(axes, [row for row in own if _find_kind(row) == kind], models, columns)
+            form, level, metric = kind
+            axes.set_title(f"{form}, {level}")
+            axes.set_ylabel(METRIC_NAMES.get(metric, metric))
+            axes.set_xlabel(f"{parameter}, and {what}")
+            if form in _CLOSED:
+                axes.set_ylim(-0.02, 1.02)
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    names = [wrap_name(label, 40) for label in labels]
+    figure.legend(handles, names, loc="outside lower center", ncols=min(3, len(names)))
+    return figure
+
+
+def _draw_panel(
+    axes: "Axes", rows: Sequence[Row], models: Sequence[str], columns: Sequence[tuple[str, str]]
+) -> None:
+    """Draw the scores of one form and level, a line for each model, with intervals."""
+    for place, model in enumerate(models):
+        own = {row["threshold"]: row for row in rows if row["model"] == model and row["value"]}
+        shift = 0.12 * (place - (len(models) - 1) / 2)
+        where = [number + shift for number, (threshold, _) in enumerate(columns) if threshold in own]
+        found = [own[threshold] for threshold, _ in columns if threshold in own]
+        ends = [
+            [abs(float(row[end] or row["value"]) - float(row["value"])) for row in found]
+            for end in ("ci_low", "ci_high")
+        ]
+        axes.errorbar(
+            where, [float(row["value"]) for row in found], yerr=ends, label=model, color=f"C{place}",
+            marker=_MARKERS[place % len(_MARKERS)], markersize=4, linewidth=1.1,
+        )  # fmt: skip
+    names = [f"{threshold or 'none'}\n{int(size):,}" for threshold, size in columns]
+    axes.set_xticks(range(len(columns)), names)
+    axes.set_xlim(-0.5, len(columns) - 0.5)
+    axes.set_ylim(bottom=0)
+
+
+def _find_kind(row: Row) -> tuple[str, str, str]:
+    """Return the form, level and metric of a score."""
+    return row["form"], row["level"], row["metric"]

@@ -163,6 +163,16 @@ def test_truncated_phrases_can_stay(wordlists: WordLists) -> None:
     assert len(off) > len(on)
 
 
+def test_what_one_document_alone_says_is_no_keyword(wordlists: WordLists) -> None:
+    text = ". ".join(f"v{number} prisoner dilemma {FUNCTION[number % 3]} w{number}" for number in range(30))
+    abstracts = {**make_abstracts(), "alone": text}
+    rows, _, report = extract_keywords(abstracts, Keywords(), wordlists, encode)
+    assert "prisoner dilemma" not in {row[0] for row in rows}
+    assert report["dropped"]["rare"] == {"count": 1, "examples": ["prisoner dilemma"]}
+    rows, *_ = extract_keywords(abstracts, Keywords(min_documents=1), wordlists, encode)
+    assert ("prisoner dilemma", 2, 1, 30) in {row[:4] for row in rows}
+
+
 def test_rows_and_report(wordlists: WordLists) -> None:
     abstracts = {**make_abstracts(), "empty": "  "}
     rows, vectors, report = extract_keywords(abstracts, Keywords(), wordlists, encode)

@@ -99,7 +99,8 @@ def extract_keywords(
     uses = count_uses(documents, candidates.phrases)
     dropped, eligible = _filter_candidates(candidates.phrases, uses, wordlists)
     eligible, longer = _mend_truncated(documents, eligible, uses, dropped, settings, wordlists)
-    ranked = _rank_by_length(eligible, uses)
+    dropped["rare"] = [phrase for phrase in eligible if uses[phrase].documents < settings.min_documents]
+    ranked = _rank_by_length(set(eligible).difference(dropped["rare"]), uses)
     selected = select_keywords(ranked, settings, encode)
     if not selected.keywords:
         raise InputError(

@@ -3,7 +3,9 @@
 import itertools
 import math
 
+import numpy as np
 import pytest
+from matplotlib.text import Text
 from tests.figures.frames import list_cut
 
 from fathom.config.scoring import Summary
@@ -20,6 +22,7 @@ from fathom.figures.metric_agreement import (
 from fathom.figures.style import use_style
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
+from fathom.scoring.summaries import Estimate
 
 SETTINGS = Summary(rounds=200)
 LOOK = Look("AI", "median", METRICS, SETTINGS)
@@ -124,6 +127,27 @@ def test_several_references_are_held_against_the_first_one(summary, tmp_path):
     assert titles == ["expert rank", "claude rank", "TF rank", "TF-IDF rank"]
     assert figure.axes[5].get_xlabel() == "claude rank" and figure.axes[5].get_ylabel() == "expert rank"
     assert not list_cut(figure)
+
+
+def test_numbers_of_many_models_stand_apart():
+    random = np.random.default_rng(0)
+    ranks = np.exp(random.uniform(3, 7.5, 28))
+    noise = np.exp(random.normal(0, 0.3, 28))
+    metrics = {
+        name: {f"model-{place}": Estimate(n, 0.9 * n, 1.1 * n) for place, n in enumerate(values)}
+        for name, values in (("reference", ranks), ("tf", ranks * noise), ("perplexity", ranks**0.5))
+    }
+    figure = draw(metrics)
+    assert not list_cut(figure)
+    for axes in figure.axes[4:]:
+        boxes = [Text.get_window_extent(text) for text in axes.texts]
+        assert len(boxes) == 28
+        assert not any(first.overlaps(second) for first, second in itertools.combinations(boxes, 2))
+    for axes in (*figure.axes[:3], *figure.axes[4:]):
+        low, high = axes.get_xlim()
+        ticks = [tick for tick in axes.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+        labels = [tick.label1.get_window_extent() for tick in ticks]
+        assert len(labels) > 1 and all(left.x1 < right.x0 for left, right in itertools.pairwise(labels))
 
 
 def test_a_model_without_text_metrics_keeps_its_line(summary, tmp_path):

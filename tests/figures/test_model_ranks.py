@@ -371,6 +371,7 @@ def test_wrapping_keeps_every_letter():
     for name in _NASTY:
         assert wrap_name(name, 20).replace("\n", "") == clean_name(name)
         assert max(map(len, wrap_name(name, 20).split("\n"))) <= 20
+    assert wrap_name("Mistral-7B-Instruct-v0.3@chat", 26) == "Mistral-7B-Instruct-\nv0.3@chat"
 
 
 def test_pairs_left_out_because_of_training_text_are_said(tmp_path):

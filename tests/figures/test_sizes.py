@@ -1,6 +1,9 @@
 """The figure of models by size: what stands where, and that nothing is cut."""
 
+import itertools
+
 import pytest
+from matplotlib.text import Text
 from tests.figures.frames import list_cut
 
 from fathom.config.scoring import Summary
@@ -50,6 +53,28 @@ def test_models_stand_over_their_size_and_unknown_tokens_are_left_out(models):
     assert [label.get_text() for label in tokens.get_xticklabels()] == ["5T", "10T", "20T"]
     assert names.texts[0].get_text().startswith("1  gpt2\n2  Qwen2-1.5B")
     assert list_cut(figure) == []
+
+
+@pytest.mark.parametrize(
+    "parameters", [(2.55e6, 2.6e6, 2.62e6), (1.02e9, 1.1e9, 1.2e9), (8.2e9, 8.4e9, 9e9), (14e6, 160e6, 70e9)]
+)
+def test_two_sizes_are_named_at_least_and_numbers_leave_whiskers_free(parameters):
+    ranks = [
+        ModelRanks(f"m{place}", {"tf": Rank(100 + place, 60, 150, 9)}) for place in range(len(parameters))
+    ]
+    sizes = [read_size([f"m{place}", "f", "base", str(size), "0"]) for place, size in enumerate(parameters)]
+    with use_style():
+        figure = draw_sizes(join_sizes(ranks, sizes), "Law", Summary())
+        figure.draw_without_rendering()
+    axes, _ = figure.axes
+    low, high = axes.get_xlim()
+    named = [place for place in axes.get_xticks() if low <= place <= high]
+    labels = [label.get_window_extent() for label in axes.get_xticklabels()]
+    assert len(named) >= 2 and all(left.x1 < right.x0 for left, right in itertools.pairwise(labels))
+    columns = [axes.transData.transform((each.parameters, 100))[0] for each in sizes]
+    for text in axes.texts:
+        box = Text.get_window_extent(text)
+        assert not any(box.x0 < column < box.x1 for column in columns)
 
 
 def test_numbers_are_beside_the_figure_and_the_same_again(models, tmp_path):

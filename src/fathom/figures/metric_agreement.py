@@ -43,6 +43,8 @@ TABLE_COLUMNS = (
 """Columns of the figure's table; the correlation is that of the metric, the same for all models."""
 
 _WIDTH, _SCATTER, _LINE, _TICKS = 2.35, 2.3, 0.34, 3
+_FEW, _WIDER, _HIGHER = 10, 0.06, 0.1
+"""Models beyond which panels grow by so many inches each: their numbers need room between the points."""
 
 Metrics = dict[str, dict[str, Estimate]]
 """Estimates by metric (a variant, perplexity, attribute_rate) and model."""
@@ -177,9 +179,11 @@ def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) 
     names = [f"{wrap_name(model, 24)}  {number}" for number, model in enumerate(models, start=1)]
     lines = sum(name.count("\n") + 1 for name in names)
     top = 0.6 + _LINE * max(len(models), 0.6 * lines)
-    figure = make_figure(1.9 + _WIDTH * len(metrics), 1.4 + top + _SCATTER)
+    more = max(0, len(models) - _FEW)
+    scatter = _SCATTER + _HIGHER * more
+    figure = make_figure(1.9 + (_WIDTH + _WIDER * more) * len(metrics), 1.4 + top + scatter)
     figure.suptitle(_describe(look))
-    grid = figure.subplots(2, len(metrics), squeeze=False, height_ratios=[top, _SCATTER])
+    grid = figure.subplots(2, len(metrics), squeeze=False, height_ratios=[top, scatter])
     for place, (name, values) in enumerate(metrics.items()):
         axes = grid[0][place]
         series = None if name in BASELINES else VARIANT_SERIES.get(name, VARIANT_SERIES[REFERENCE])

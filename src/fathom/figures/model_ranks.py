@@ -285,7 +285,7 @@ def scale_axis(axes: "Axes", which: str, values: list[float], ticks: int | None 
     values : list of float
         What must lie inside.
     ticks : int, optional
-        At most so many intervals on a linear axis.
+        At most so many intervals on a linear axis, and few on a logarithmic one: it is short.
     """
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
@@ -299,7 +299,8 @@ def scale_axis(axes: "Axes", which: str, values: list[float], ticks: int | None 
         (axes.set_xscale if which == "x" else axes.set_yscale)("log")
         room = (high / low) ** 0.08
         set_limits(low / room, high * room)
-        subs = (1.0,) if high / low > 2000 else (1.0, 2.0, 5.0)
+        few, some = ((1.0, 3.0), 100) if ticks else ((1.0, 2.0, 5.0), 2000)
+        subs = (1.0,) if high / low > some else few
         axis.set_major_locator(LogLocator(subs=subs, numticks=12))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         axis.set_minor_formatter(NullFormatter())

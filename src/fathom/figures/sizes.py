@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 TABLE_COLUMNS = ("model", "family", "kind", "parameters", "tokens", "rank", "ci_low", "ci_high", "pairs")
 """Columns of the figure's table, smallest model first."""
 
+_WIDE = 200
+_STEPS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9))
+"""Ticks within a power of ten: the first for a range wider than _WIDE, more where sizes are nearly equal."""
 _AXES = {"parameters": "Parameters", "tokens": "Training tokens"}
 
 
@@ -138,7 +141,7 @@ def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figur
     _list_models(grid[-1], models, numbers)
     add_families(figure, families, {each.size.kind for each in models}, "lower")
     for axes, some, points in labelled:
-        place_labels(axes, points, [numbers[each.size.model] for each in some])
+        place_labels(axes, points, [numbers[each.size.model] for each in some], _trace_whiskers(some, points))
     return figure
 
 
@@ -161,14 +164,30 @@ def _draw_axis(
     return axes, models, points
 
 
+def _trace_whiskers(
+    models: Sequence[Sized], points: Sequence[tuple[float, float]], steps: int = 60
+) -> list[tuple[float, float]]:
+    """Return closely spaced points on the whiskers, which labels should not cover."""
+    ends = [(x, each.rank.low, each.rank.high) for each, (x, _) in zip(models, points, strict=True)]
+    return [
+        (x, low + (high - low) * step / steps)
+        for x, low, high in ends
+        if math.isfinite(low) and math.isfinite(high)
+        for step in range(steps + 1)
+    ]
+
+
 def _mark_powers(axes: "Axes", values: Sequence[float]) -> None:
-    """Put ticks at 1, 2 and 5 times powers of ten, in words such as `2M`, no more than fit."""
+    """Put ticks at 1, 2 and 5 times powers of ten, in words such as `2M`, no more than fit; at least two."""
     low, high = min(values) / 1.4, max(values) * 1.4
     axes.set_xlim(low, high)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    wide = high / low > 200
-    ticks = [step * 10.0**power for power in decades for step in ((1,) if wide else (1, 2, 5))]
-    axes.set_xticks([tick for tick in ticks if low <= tick <= high])
+    for steps in _STEPS[0 if high / low > _WIDE else 1 :]:
+        ticks = [step * 10.0**power for power in decades for step in steps]
+        inside = [tick for tick in ticks if low <= tick <= high]
+        if len(inside) > 1:
+            break
+    axes.set_xticks(inside)
     axes.xaxis.set_major_formatter(lambda value, _: format_count(value))
     axes.minorticks_off()
 

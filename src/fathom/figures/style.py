@@ -1,5 +1,6 @@
 """Shared style of all figures, and reproducible saving: the same numbers give the same bytes."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -91,10 +92,14 @@ def clean_name(name: str) -> str:
 
 
 def wrap_name(name: str, width: int) -> str:
-    """Break a long name into lines of at most `width` characters, after `+/-_.` or a space if possible."""
+    """Break a long name into lines of at most `width` characters, after `+/-_.` or a space if possible.
+
+    A number such as 0.3 stays whole.
+    """
     lines, rest = [], clean_name(name)
     while len(rest) > width:
-        end = max(rest.rfind(letter, 0, width) for letter in "+/-_. ") + 1
+        ends = [found.end() for found in re.finditer(r"[+/\-_ ]|\.(?!\d)", rest[: width + 1])]
+        end = max((end for end in ends if end <= width), default=0)
         end = end if end > width // 3 else width
         lines.append(rest[:end].rstrip())
         rest = rest[end:].lstrip()

@@ -30,7 +30,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--model", nargs=5, action="append", required=True,
         metavar=("NAME", "FAMILY", "KIND", "PARAMETERS", "TOKENS"),
-        help="a model, without tokens where they are unknown; repeat for each",
+        help="a model, with empty TOKENS if they are unknown; repeat for each",
     )  # fmt: skip
     add_figure_files(parser)
     add_settings(parser, Summary)

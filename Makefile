@@ -3,10 +3,10 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 
-.PHONY: help demo test cluster lint docs site dist perf gpu-check clean
+.PHONY: help demo test cluster lint docs walkthrough site dist perf gpu-check clean
 
 help: ## list these targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
 
 .DEFAULT_GOAL := help
 
@@ -36,6 +36,12 @@ docs: .venv/installed ## regenerate the schema, the tables of keys and columns, 
 	$(BIN)/snakemake --forceall --rulegraph dot > docs/workflow.dot
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot
+
+# some minutes more than the demo: figures by layer, coverage and rankings beside its own
+walkthrough: .venv/installed ## docs/walkthrough.md anew, from the demo's run
+	$(BIN)/snakemake -c$(CORES) --quiet rules host reason -- all layers coverage rankings
+	$(BIN)/python scripts/figures/write_walkthrough.py results/demo docs/walkthrough.md --domain machine-learning \
+	  --models gpt2-small gpt2-small+machine-learning gpt2-small+plotting
 
 # asks the network for nothing; a broken link, a wrong anchor and a page that no menu has end it
 site: build/site-venv/installed ## the documentation as a site, in build/site

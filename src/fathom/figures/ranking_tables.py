@@ -58,6 +58,11 @@ def tabulate_compute(tables: RankingTables) -> Table:
 
 def render_markdown(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Render a table in Markdown under a heading; cells are shown as they are."""
+    return "\n".join([f"## {escape_markdown(title)}", "", render_table(header, rows), ""])
+
+
+def render_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Render a table in Markdown; cells are shown as they are."""
     lines = [[escape_markdown(str(cell)) for cell in line] for line in (header, *rows)]
     lines.insert(1, ["---"] * len(header))
-    return "\n".join([f"## {escape_markdown(title)}", "", *(f"| {' | '.join(line)} |" for line in lines), ""])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

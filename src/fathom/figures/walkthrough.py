@@ -1,0 +1,242 @@
+"""A finished run, stage by stage: what each stage made of one keyword, as tables of docs/walkthrough.md."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fathom.config.benchmark import VARIANTS
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.figures.example_tables import Examples, read_examples
+from fathom.figures.ranking_tables import render_table
+from fathom.figures.style import VARIANT_SERIES
+from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.ranking import AGREEMENT_COLUMNS
+from fathom.io.contracts.scoring import GROUP_COLUMNS, SCORES, SUMMARY_COLUMNS
+from fathom.io.files import read_delimited, read_json
+from fathom.io.row_groups import select_rows
+from fathom.io.tables import read_table
+from fathom.scoring.overlap import read_flagged
+from fathom.scoring.statistics import LEADING, STATISTICS
+
+FOLDS = ("benchmark", "adapt-train", "adapt-valid", "adapt-test")
+TERMS, SENTENCES, PAIRS = 8, 5, 4
+"""Terms of a vocabulary, sentences and pairs that the page shows."""
+AGREEMENT = ("mean_tau", "mean_tau_paired", "perplexity_tasks_tau")
+"""Statistics of agreement that the page shows."""
+_SHOWN = ("doc_id", "abstract", "characters")
+_BLOCK = re.compile(r"(?<=<!-- run: )([\w-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What the page follows through a run.
+
+    Attributes
+    ----------
+    run : Path
+        Folder of a finished run, results/RUN.
+    domain : str
+        A domain with a benchmark.
+    models : sequence of str
+        Models whose ranks are shown.
+    """
+
+    run: Path
+    domain: str
+    models: Sequence[str]
+
+    @cached_property
+    def examples(self) -> Examples:
+        """Keywords, vocabularies and pairs of the domain."""
+        benchmark = self.run / self.domain / "benchmark"
+        (found,) = read_examples(
+            [(self.domain, "", str(self.run / self.domain / "keywords.tsv"))],
+            [(self.domain, name, str(benchmark / name / "vocabulary.tsv")) for name in VARIANTS],
+            [],
+            [(self.domain, name, str(benchmark / name / "pairs.parquet")) for name in VARIANTS],
+        )
+        return found
+
+    @cached_property
+    def keyword(self) -> str:
+        """The keyword that the page follows: the first one with terms and pairs in both vocabularies."""
+        if not self.examples.detailed:
+            raise InputError("no keyword has pairs in both vocabularies", str(self.run), "take another run")
+        return self.examples.detailed[0]
+
+    @property
+    def min_cosine(self) -> float:
+        """Cosine from which on a sentence matches a keyword."""
+        manifest = read_json(self.run / self.domain / "benchmark" / VARIANTS[0] / "manifest.json")
+        return float(manifest["parameters"]["matches"]["min_cosine"])
+
+    @cached_property
+    def ranks(self) -> pl.DataFrame:
+        """Column pair_id and the TF ranks by each model, without pairs that stand in training text."""
+        place, variant = self.run / self.domain, VARIANTS[0]
+        overlap = str(place / "benchmark" / variant / "overlap.parquet")
+        flagged = read_flagged([(self.domain, variant, overlap)], Summary())
+        columns = [
+            read_table(place / "scores" / variant / f"{model}.parquet", SCORES, ["pair_id", "rank"]).rename(
+                {"rank": model}
+            )
+            for model in self.models
+        ]
+        found = columns[0]
+        for column in columns[1:]:
+            found = found.join(column, on="pair_id", maintain_order="left")
+        left_out = flagged.get((self.domain, variant), pl.Series([], dtype=pl.String))
+        return found.filter(~pl.col("pair_id").is_in(left_out.implode()))
+
+
+def tabulate_corpus(walk: Walk) -> str:
+    """Return the documents of each fold, and one document that the keyword's sentences come from."""
+    inside = pl.col("domains").list.contains(walk.domain)
+    own = select_rows(walk.run / "corpus" / "index.parquet", ["fold", *_SHOWN], inside)
+    counts = [f"{len(own.filter(fold=fold)):,}" for fold in FOLDS]
+    pairs = walk.examples.pairs[VARIANTS[0]].filter(keyword=walk.keyword)
+    document = own.filter(pl.col("doc_id").is_in(pairs["doc_id"].implode())).sort("doc_id").row(0, named=True)
+    shown = [(name, document[name]) for name in _SHOWN]
+    folds = render_table(["domain", *FOLDS], [(walk.domain, *counts)])
+    return "\n\n".join([folds, render_table(["column", "value"], shown)])
+
+
+def tabulate_keywords(walk: Walk) -> str:
+    """Return the first keywords."""
+    return render_table(["keyword", "abstracts that have it"], walk.examples.keywords[:TERMS])
+
+
+def tabulate_matches(walk: Walk) -> str:
+    """Return sentences of the keyword, from the closest to the farthest that still matches."""
+    table = read_table(walk.run / walk.domain / "sentences.parquet", MATCHES).filter(keyword=walk.keyword)
+    order = table.sort("cosine", "doc_id", "position", descending=[True, False, False])
+    last = len(order) - 1
+    places = sorted({round(step * last / (SENTENCES - 1)) for step in range(SENTENCES)})
+    rows = [order.row(place, named=True) for place in places]
+    return render_table(["cosine", "sentence"], [(f"{row['cosine']:.3f}", row["clean"]) for row in rows])
+
+
+def tabulate_vocabularies(walk: Walk) -> str:
+    """Return the first terms of both vocabularies of the keyword, with what they are sorted by."""
+    folder, columns = walk.run / walk.domain / "benchmark", []
+    for variant, form in zip(VARIANTS, (".0f", ".2f"), strict=True):
+        rows = read_delimited(folder / variant / "vocabulary.tsv", "\t", ("keyword", "term", "score"))
+        own = [row for row in rows if row["keyword"] == walk.keyword][:TERMS]
+        columns.append([(row["term"].strip(), format(float(row["score"]), form)) for row in own])
+    longest = max(map(len, columns))
+    padded = [[*column, *[("", "")] * (longest - len(column))] for column in columns]
+    header = [cell for name in VARIANTS for cell in (VARIANT_SERIES[name].label, "score")]
+    lines = [tuple(cell for cells in line for cell in cells) for line in zip(*padded, strict=True)]
+    return render_table(header, lines)
+
+
+def tabulate_pairs(walk: Walk) -> str:
+    """Return pairs of the keyword."""
+    pairs = _choose_pairs(walk)
+    return render_table(["pair", "prompt", "target"], [(row[0][:6], row[1], row[2].strip()) for row in pairs])
+
+
+def tabulate_ranks(walk: Walk) -> str:
+    """Return the rank of the same pairs' targets by each model."""
+    ranks = walk.ranks
+    rows = []
+    for name, _, target in _choose_pairs(walk):
+        values = ranks.row(by_predicate=pl.col("pair_id") == name)[1:]
+        rows.append((name[:6], target.strip(), *(f"{value:,.0f}" for value in values)))
+    return render_table(["pair", "target", *walk.models], rows)
+
+
+def _choose_pairs(walk: Walk) -> list[tuple[str, str, str]]:
+    """Return id, prompt and target of pairs of the keyword, each target once, in the order of their ids."""
+    pairs = walk.examples.pairs[VARIANTS[0]].filter(keyword=walk.keyword)
+    counted = pairs.join(walk.ranks, on="pair_id", how="semi").sort("pair_id")
+    return counted.unique("target", keep="first", maintain_order=True).select(
+        "pair_id", "prompt", "target"
+    ).rows()[:PAIRS]  # fmt: skip
+
+
+def tabulate_statistics(walk: Walk) -> str:
+    """Return the statistics of the ranks of all pairs by model."""
+    found = {
+        (row["model"], row["aggregate"]): row
+        for row in read_delimited(walk.run / "summary.csv", ",", SUMMARY_COLUMNS)
+        if (row["domain"], row["variant"], row["metric"]) == (walk.domain, VARIANTS[0], "rank")
+    }
+    rows = [
+        (model, *(_tell(found[model, statistic.name]) for statistic in STATISTICS.values()))
+        for model in walk.models
+    ]
+    return render_table(["model", *(each.label for each in STATISTICS.values())], rows)
+
+
+def tabulate_groups(walk: Walk) -> str:
+    """Return all models in their order, with the letters of their groups."""
+    rows = [
+        (row["place"], row["model"], f"{float(row['value']):,.0f}", row["groups"])
+        for row in read_delimited(walk.run / "groups.csv", ",", GROUP_COLUMNS)
+        if (row["domain"], row["variant"], row["aggregate"]) == (walk.domain, VARIANTS[0], LEADING.name)
+    ]
+    return render_table(["place", "model", f"{LEADING.label} rank", "groups"], rows)
+
+
+def tabulate_agreement(walk: Walk) -> str:
+    """Return how far the run's benchmarks agree on the order of models."""
+    rows = [
+        (row["statistic"], _tell(row))
+        for row in read_delimited(walk.run / "ranking" / "agreement.csv", ",", AGREEMENT_COLUMNS)
+        if row["statistic"] in AGREEMENT
+    ]
+    return render_table(["statistic", "value"], rows)
+
+
+def _tell(row: Mapping[str, Any]) -> str:
+    """Return a value with its interval."""
+    value, low, high = (float(row[name]) for name in ("value", "ci_low", "ci_high"))
+    form = ",.0f" if value >= 10 else ".2f"
+    return f"{value:{form}} [{low:{form}}, {high:{form}}]"
+
+
+BLOCKS = {
+    "corpus": tabulate_corpus,
+    "keywords": tabulate_keywords,
+    "matches": tabulate_matches,
+    "vocabularies": tabulate_vocabularies,
+    "pairs": tabulate_pairs,
+    "ranks": tabulate_ranks,
+    "statistics": tabulate_statistics,
+    "groups": tabulate_groups,
+    "agreement": tabulate_agreement,
+}
+"""What the page names by `<!-- run: NAME -->`; it ends at `<!-- end -->`."""
+
+
+def fill_page(text: str, walk: Walk, where: str) -> str:
+    """Return the page with all blocks made anew.
+
+    Parameters
+    ----------
+    text : str
+        The page.
+    walk : Walk
+    where : str
+        Name of the page, for the message.
+
+    Raises
+    ------
+    InputError
+        If the page names a block that there is none of, or a file of the run is missing.
+    """
+
+    def fill(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in BLOCKS:
+            raise InputError(f"there is no block {name!r}", where, f"known: {', '.join(BLOCKS)}")
+        return f"{name}{found[2]}\n{BLOCKS[name](walk)}\n\n"
+
+    return _BLOCK.sub(fill, text)

@@ -26,7 +26,12 @@ Fathom.charts = (() => {
     return inside.length > 1 ? inside : d3.ticks(low, high, few ? 3 : 5); // values so close want others
   };
 
-  const widest = (names) => Math.max(...names.map((name) => name.length)) * 7.8 + 18;
+  // The room that names need in bold, with that between them and the chart.
+  const pen = document.createElement("canvas").getContext("2d");
+  const widest = (names) => {
+    pen.font = `700 ${style.fontSize} ${getComputedStyle(document.body).fontFamily}`;
+    return Math.ceil(Math.max(...names.map((name) => pen.measureText(name).width))) + 20;
+  };
 
   // Models by rank with intervals, best on top; a bar joins models that cannot be told apart.
   const ranking = (rows, { label, width, leaders, text }) => {

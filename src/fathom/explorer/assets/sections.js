@@ -59,15 +59,17 @@ Fathom.sections = (() => {
     );
   };
 
+  const day = (date) => element("span", { class: "whole" }, date);
+
   const drawFacts = (benchmark) => {
     const out = benchmark.pairs - benchmark.kept;
     const facts = [
       `${benchmark.label} benchmark of ${plural(benchmark.kept, "pair")}, ${plural(benchmark.keywords, "keyword")}, ${plural(benchmark.documents, "document")}`,
-      benchmark.dates.length ? `texts from ${benchmark.dates[0]} to ${benchmark.dates[1]}` : "texts without a date",
+      benchmark.dates.length ? ["texts from ", day(benchmark.dates[0]), " to ", day(benchmark.dates[1])] : "texts without a date",
       plural(benchmark.models.length, "model"),
     ];
     if (out) facts.push(`${plural(out, "further pair")} left out, for training text holds ${out === 1 ? "it" : "them"}`);
-    fill(Fathom.find("facts"), `${facts.join(" · ")}.`);
+    fill(Fathom.find("facts"), ...facts.flatMap((fact, place) => [place ? " · " : "", fact].flat()), ".");
   };
 
   const drawMissing = () => {
@@ -115,6 +117,19 @@ Fathom.sections = (() => {
 
   // What to do next
 
+  const FIRST = 10;
+
+  const settle = (rows) =>
+    Fathom.tables.plain(
+      "Models that are not told apart, and how many pairs would settle it",
+      [{ title: "ahead", head: true }, { title: "behind" }, { title: "rank is higher by", number: true }, { title: "pairs needed", number: true }, { title: "keywords needed", number: true }],
+      rows.map(([better, worse, factor, pairs, keywords]) => [
+        name(better), name(worse), `${((factor - 1) * 100).toFixed(1)} %`,
+        pairs ? whole(pairs) : "over a million", keywords ? whole(keywords) : "–",
+      ]),
+      { hideCaption: true },
+    );
+
   const next = (place) => {
     const benchmark = Fathom.benchmark();
     const { unsettled, unknown, disagreements } = benchmark.advice;
@@ -125,15 +140,8 @@ Fathom.sections = (() => {
     else {
       parts.push(
         element("p", {}, `By geometric mean rank. The number of pairs would find a difference as large as the one seen in 80 % of such benchmarks; this one has ${plural(benchmark.kept, "pair")} of ${plural(benchmark.keywords, "keyword")}. Models that would need over a million are better taken as equal.`),
-        Fathom.tables.plain(
-          "Models that are not told apart, and how many pairs would settle it",
-          [{ title: "ahead", head: true }, { title: "behind" }, { title: "rank is higher by", number: true }, { title: "pairs needed", number: true }, { title: "keywords needed", number: true }],
-          unsettled.map(([better, worse, factor, pairs, keywords]) => [
-            name(better), name(worse), `${((factor - 1) * 100).toFixed(1)} %`,
-            pairs ? whole(pairs) : "over a million", keywords ? whole(keywords) : "–",
-          ]),
-          { hideCaption: true },
-        ),
+        settle(unsettled.slice(0, FIRST)),
+        unsettled.length > FIRST && element("details", {}, element("summary", {}, `All ${whole(unsettled.length)}`), settle(unsettled)),
       );
     }
     parts.push(element("h3", {}, "What does no model know?"));

@@ -28,7 +28,7 @@ Fathom.studyCharts = (() => {
     const size = 15;
     const left = widest(bands.map(({ model }) => model));
     const narrow = width - left < 300;
-    const [start, end] = [narrow ? 14 : left + 8, width - 16];
+    const [start, end] = [narrow ? 14 : left + 8, width - 22];
     const all = bands.flatMap(({ marks }) => marks);
     const most = Math.min(1, Math.max(0.4, ...all.map(({ value, high }) => Math.max(value, high ?? value))) * 1.06);
     const x = (value) => start + (value / most) * (end - start);

@@ -38,12 +38,12 @@ def test_blocks_are_filled_anew_and_the_text_around_them_stays(monkeypatch):
 def test_pictures_get_smaller_and_a_missing_one_is_named(tmp_path):
     noise = np.random.default_rng(0).integers(0, 256, (600, 1200, 3), dtype=np.uint8)
     Image.fromarray(noise).save(tmp_path / "a.png")
-    walkthrough_pictures.shrink(tmp_path / "a.png", tmp_path / "b.png")
+    walkthrough_pictures.shrink(tmp_path / "a.png", tmp_path / "b.png", 300)
     with Image.open(tmp_path / "b.png") as small:
-        assert small.size == (walkthrough_pictures.WIDTH, walkthrough_pictures.WIDTH // 2)
+        assert small.size == (300, 150)
         assert len(small.getcolors()) <= walkthrough_pictures.COLORS
     with pytest.raises(InputError, match="there is no such figure"):
-        walkthrough_pictures.shrink(tmp_path / "c.png", tmp_path / "b.png")
+        walkthrough_pictures.shrink(tmp_path / "c.png", tmp_path / "b.png", 300)
 
 
 def test_pairs_that_stand_in_training_text_have_no_rank(tmp_path):

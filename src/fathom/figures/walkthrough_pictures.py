@@ -18,8 +18,8 @@ from fathom.io.row_groups import select_rows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WIDTH, COLORS = 800, 64
-"""Pixels across, and colours: what keeps a picture small."""
+WIDTH, NARROW, COLORS = 800, 640, 255
+"""Pixels across, of a map less, and colours: what keeps a picture small."""
 _STEP = 0.02
 _LINES = ("-", "--", ":", "-.")
 
@@ -102,22 +102,22 @@ def save_pictures(walk: Walk, folder: Path) -> list[Path]:
         path = folder / f"{name}.png"
         with use_style():
             save_figure(draw(walk), None, path)
-        saved.append(shrink(path, path))
+        saved.append(shrink(path, path, WIDTH))
     for name, figure in TAKEN.items():
-        names = {"domain": walk.domain, "base": walk.models[0]}
-        saved.append(shrink(walk.run / "figures" / f"{figure.format(**names)}.png", folder / f"{name}.png"))
+        source = walk.run / "figures" / f"{figure.format(domain=walk.domain, base=walk.models[0])}.png"
+        saved.append(shrink(source, folder / f"{name}.png", NARROW if name == "coverage" else WIDTH))
     return saved
 
 
-def shrink(source: Path, target: Path) -> Path:
+def shrink(source: Path, target: Path, width: int) -> Path:
     """Save a picture with fewer pixels and colours; return where."""
     from PIL import Image
 
     if not source.is_file():
         raise InputError("there is no such figure", str(source), "make it: docs/figures.md says by what")
     with Image.open(source) as picture:
-        height = round(picture.height * WIDTH / picture.width)
-        small = picture.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS)
-    few = small.quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        height = round(picture.height * width / picture.width)
+        small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+    few = small.quantize(COLORS, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE)
     few.save(target, optimize=True)
     return target

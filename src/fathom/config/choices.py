@@ -32,7 +32,7 @@ class ChoiceSet(Section):
         description="commit of the data set, all 40 digits (needed with `hub`)",
     )
     subject: Text | None = Field(
-        None, description="what the prompts say that the questions are about; default: NAME with blanks"
+        None, description="what the questions are about, as prompts say it; null: NAME with blanks"
     )
 
     @model_validator(mode="after")
@@ -53,7 +53,7 @@ class Choices(Section):
     )
     models: list[Text] = Field(
         [],
-        description="scored models that are asked; default: all; `NAME@chat` inside its chat template",
+        description="scored models that are asked, NAME@chat inside its chat template; empty: all",
     )
     shots: int = Field(5, ge=0, description="examples before a question outside a chat, as many as fit")
     studies: list[Study] = Field(

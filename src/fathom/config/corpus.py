@@ -63,7 +63,7 @@ class Corpus(Section):
     slice_mb: Positive | None = Field(
         None,
         description="uncompressed megabytes above which several jobs split, embed and match an input file;"
-        " results do not depend on it; if not set, 10 for JSON lines, and shards of a dump stay whole",
+        " results do not depend on it; null: 10 for JSON lines, and shards of a dump stay whole",
     )
     max_malformed: Share = Field(0.01, description="share of malformed lines above which a file is refused")
 

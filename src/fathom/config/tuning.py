@@ -62,10 +62,11 @@ class Task(Section):
     options: int = Field(4, ge=2, description="options of a question, the target among them (choice)")
     task: Text | None = Field(None, description="name of the task, or path of its YAML file (harness)")
     filter: str | None = Field(
-        None, description="which filter of the task makes an answer comparable (exact_match); its first one"
+        None,
+        description="filter of the task that makes answers comparable (exact_match); null: its first one",
     )
     metric: Metric | None = Field(
-        None, description="what counts; by default trimmed_mean_rank, acc or bits_per_byte, by kind"
+        None, description="what counts; null: trimmed_mean_rank, acc or bits_per_byte, by kind"
     )
     category: str = Field("", description="group of tasks that it belongs to, for agreement within groups")
 
@@ -109,7 +110,7 @@ class TrainBeforeTest(Section):
     """Tasks, limits, and how models are tuned for them."""
 
     tasks: dict[Name, Task] = Field({}, description="tasks by name")
-    models: list[str] = Field([], description="models that are tuned; none: all that are scored")
+    models: list[str] = Field([], description="models that are tuned; empty: all that are scored")
     lora: Lora = Lora()
     limits: Limits = Limits()
     preparations: list[Preparation] = Field(

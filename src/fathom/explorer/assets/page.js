@@ -76,7 +76,8 @@
     const [tables, models] = await Promise.all([Fathom.read("tables"), Fathom.read("models")]);
     const parts = [element("p", {}, `Run ${overview.run}, page by Fathom ${overview.version}.`)];
     for (const benchmark of overview.benchmarks) parts.push(describe(benchmark));
-    parts.push(element("h3", {}, "Models"), modelTable(models), element("h3", {}, "Tables"));
+    if (models.length) parts.push(element("h3", {}, "Models"), modelTable(models));
+    parts.push(element("h3", {}, "Tables"));
     for (const table of tables) parts.push(showTable(table));
     if (!tables.length) parts.push(element("p", {}, "This run has no tables yet."));
     fill(place, parts);

@@ -21,7 +21,7 @@ Fathom.studies = (() => {
     examples: ["right options of the examples moved or shuffled", "A to D: the right option of every example stands at that letter; s: options of the examples shuffled"],
     options: ["right options of the questions moved or shuffled", "A to D: the right option stands at that letter; s: options shuffled"],
     orders: ["orders of the options", "+1 to +3: options moved on by as many places"],
-    styles: ["styles of the prompt", "two letters: the first of a style"],
+    styles: ["styles of the prompt", ""],
   };
   const WAYS = { letter: "the most likely letter", text: "the letter in what a model writes" };
 
@@ -63,10 +63,17 @@ Fathom.studies = (() => {
       views.length > 1 && element("div", { class: "controls" }, select("Asked with", options, view, (each) => Fathom.set({ x: each }))),
       element("figure", {},
         charts.answers(bands, { width: wide(place), chance: CHANCE, text, label: "right answers; dashed: guessing" }),
-        element("figcaption", {}, `Dot: as shipped, with its interval. ${STUDIES[study] ? `${STUDIES[study][1]}. ` : ""}Bold: its change from the dot is not 0 by its interval.`),
+        element("figcaption", {}, `Dot: as shipped, with its interval. ${explain(study, some)}Bold: its change from the dot is not 0 by its interval.`),
         numbers(table)),
       judge(verdicts),
     );
+  };
+
+  // What the letters of a study are; a style has its first two.
+  const explain = (study, rows) => {
+    const styles = [...new Set(rows.filter((row) => row[2] === "styles").map((row) => row[3]))];
+    const text = styles.length ? styles.map((each) => `${glyph(each)}: ${spell(each)}`).join("; ") : STUDIES[study]?.[1];
+    return text ? `${text}. ` : "";
   };
 
   // A study with the baselines that it is compared with.
@@ -76,7 +83,7 @@ Fathom.studies = (() => {
     return rows.filter((row) => own.includes(row) || (row[1] === way && !row[2] && baselines.has(JSON.stringify([row[0], row[3]]))));
   };
 
-  const spell = (variation) => variation.replace(/^right-/, "right option at ").replace(/^order-/, "options moved by ").replaceAll("-", " ");
+  const spell = (variation) => variation.replace(/^style-/, "").replace(/^right-/, "right option at ").replace(/^order-/, "options moved by ").replaceAll("-", " ");
 
   const mark = ([, , study, variation, , value, low, high, , , , apart]) => ({
     value, low, high, apart, base: !study, glyph: glyph(variation), title: `${spell(variation)}: ${percent(value)}`,

@@ -8,13 +8,29 @@ Fathom.studyCharts = (() => {
   const DASHES = [null, "7 4", "2 3", "9 3 2 3"];
   const percent = (value) => `${Math.round(value * 100)} %`;
 
-  // Labels side by side: each gets the first line in which it does not touch the one before it.
-  const stack = (marks, x, size) => {
+  // Letters of one value stand side by side as one label.
+  const join = (marks) => {
+    const joined = new Map();
+    for (const mark of marks) {
+      const key = mark.base ? "base" : `${mark.value.toFixed(4)} ${mark.apart}`;
+      const before = joined.get(key);
+      if (!before) joined.set(key, { ...mark });
+      else if (!before.glyph.split(" ").includes(mark.glyph)) before.glyph += ` ${mark.glyph}`;
+      if (before) before.title += `\n${mark.title}`;
+    }
+    return [...joined.values()].map((mark) => ({ ...mark, glyph: /^(\S )*\S$/.test(mark.glyph) ? mark.glyph.replaceAll(" ", "") : mark.glyph }));
+  };
+
+  // Labels above each other: each gets the first line in which it does not touch another; none leaves the chart.
+  const stack = (marks, x, size, [start, end]) => {
     const ends = [];
-    for (const mark of [...marks].sort((a, b) => Number(b.base) - Number(a.base) || a.value - b.value)) {
+    for (const mark of marks.sort((a, b) => Number(b.base) - Number(a.base) || a.value - b.value)) {
       const half = mark.base ? 7 : (mark.glyph.length * 8 + 4) / 2;
+      const at = x(mark.value);
+      mark.anchor = at - half < start - 8 ? "start" : at + half > end + 20 ? "end" : "middle";
+      const shift = { start: half - 4, middle: 0, end: 4 - half }[mark.anchor];
       // the interval of a dot is drawn, so that nothing may stand on it
-      const [from, to] = [x(mark.base ? mark.low ?? mark.value : mark.value) - half, x(mark.base ? mark.high ?? mark.value : mark.value) + half];
+      const [from, to] = [x(mark.base ? mark.low ?? mark.value : mark.value) - half + shift, x(mark.base ? mark.high ?? mark.value : mark.value) + half + shift];
       let line = ends.findIndex((taken) => taken.every(([low, high]) => to <= low || from >= high));
       if (line < 0) line = ends.push([]) - 1;
       ends[line].push([from, to]);
@@ -33,18 +49,19 @@ Fathom.studyCharts = (() => {
     const most = Math.min(1, Math.max(0.4, ...all.map(({ value, high }) => Math.max(value, high ?? value))) * 1.06);
     const x = (value) => start + (value / most) * (end - start);
     let y = 6;
-    const rows = bands.map(({ model, marks }) => {
+    const rows = bands.map(({ model, marks: every }) => {
+      const marks = join(every);
       const head = narrow ? 18 : 4;
-      const height = Math.max(head + stack(marks, x, size) + 6, 30);
+      const height = Math.max(head + stack(marks, x, size, [start, end]) + 6, 30);
       const row = { model, marks, top: y, height, name: narrow ? y + 10 : y + height / 2, base: y + head + size / 2 };
       y += height;
       return row;
     });
     const points = rows.flatMap(({ base, marks }) => marks.map((mark) => ({ ...mark, y: base + mark.line * size })));
     const plain = points.filter((point) => point.base);
-    const glyph = (apart) =>
-      Plot.text(points.filter((point) => !point.base && point.apart === apart), {
-        x: "value", y: "y", text: "glyph", fontWeight: apart ? 800 : 400, fill: apart ? accent : "currentColor", stroke: "var(--page)",
+    const glyph = (apart, anchor) =>
+      Plot.text(points.filter((point) => !point.base && point.apart === apart && point.anchor === anchor), {
+        x: "value", y: "y", text: "glyph", textAnchor: anchor, dx: { start: -4, middle: 0, end: 4 }[anchor], fontWeight: apart ? 800 : 400, fill: apart ? accent : "currentColor", stroke: "var(--page)",
         strokeWidth: 3, title: "title",
       });
     const svg = Plot.plot({
@@ -57,7 +74,7 @@ Fathom.studyCharts = (() => {
         Plot.ruleX([chance], { stroke: "currentColor", strokeDasharray: "5 4", strokeOpacity: 0.8 }),
         Plot.link(plain.filter((point) => point.low !== null), { x1: "low", x2: "high", y1: "y", y2: "y", stroke: "currentColor", strokeWidth: 2, strokeOpacity: 0.55 }),
         Plot.dot(plain, { x: "value", y: "y", r: 5, fill: "currentColor", title: "title" }),
-        glyph(false), glyph(true),
+        ...[false, true].flatMap((apart) => ["start", "middle", "end"].map((anchor) => glyph(apart, anchor))),
         Plot.text(rows, {
           y: "name", text: "model", frameAnchor: "left", textAnchor: narrow ? "start" : "end", dx: narrow ? -8 : -20, fill: "currentColor", stroke: "var(--page)", strokeWidth: 4,
         }),

@@ -9,7 +9,7 @@ import pytest
 from tests.programs import MODELS, run_program
 
 from fathom.benchmark.gathering import divide_by_keyword
-from fathom.benchmark.pairs import is_in_keyword, is_in_prompt, make_pairs, write_pairs
+from fathom.benchmark.pairs import has_gap, is_in_keyword, is_in_prompt, is_repeated, make_pairs, write_pairs
 from fathom.config.benchmark import Pairs
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import MATCHES, PAIRS
@@ -74,6 +74,48 @@ def test_pairs_meet_their_contract() -> None:
         "target_in_prompt": False,
         "target_in_keyword": False,
     }
+
+
+@pytest.mark.parametrize(
+    ("prompt", "target", "expected"),
+    [
+        ("Random graphs and other", " graph", True),
+        ("Nash equilibrium and other", " equilibria", True),
+        ("Quantile regression and", " quantile", True),
+        ("We photograph", " graph", False),
+        ("A graph of", " node", False),
+    ],
+)
+def test_other_forms_of_a_target_are_seen(prompt: str, target: str, expected: bool) -> None:
+    assert is_repeated(prompt, target) is expected
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("We adopt the network model of : we represent", True),
+        ("It was introduced in . Then", True),
+        ("as is shown by , among others", True),
+        ("Capacity, as defined in", False),
+        ("By Theorem <ref> we have", True),
+        ("a Backdoor Bail-in : we develop", False),
+        ("the ratio of 1.5 to .5", False),
+        ("x < y of graphs: we", False),
+    ],
+)
+def test_gaps_in_prompts_are_seen(prompt: str, expected: bool) -> None:
+    assert has_gap(prompt) is expected
+
+
+def test_prompts_with_gaps_are_left_out_and_counted() -> None:
+    whole = sentence_with("pooling")
+    rows = matches((KEYWORD, "a1", whole), (KEYWORD, "a2", whole.replace("year 0", "year of <ref>")))
+    found = make(rows, "pooling")
+    assert found.pairs["doc_id"].to_list() == ["a1"]
+    assert found.report["left_out"]["gap_in_prompt"] == 1
+    assert make(rows, "pooling", gap_in_prompt=True).pairs["doc_id"].n_unique() == 2
+    # what follows the target does not matter
+    assert len(make(matches((KEYWORD, "a1", f"{whole} See <ref>.")), "pooling").pairs) == 1
 
 
 def test_targets_take_turns(many: pl.DataFrame) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until, find_targets, find_terms
+from fathom.benchmark.wordlists import load_lemmas
 from fathom.config.benchmark import Pairs
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
@@ -27,11 +28,13 @@ Numbers = npt.NDArray[np.int64]
 
 REASONS = (
     "no_vocabulary", "too_few_characters", "no_term", "too_few_tokens", "no_target", "too_long",
-    "target_in_prompt", "target_in_keyword", "same_pair", "quota_reached",
+    "gap_in_prompt", "target_in_prompt", "target_in_keyword", "same_pair", "quota_reached",
 )  # fmt: skip
 """Reasons why a sentence gives no pair, in the order in which they are checked."""
 
 _WORD = re.compile(r"\w+")
+# a reference, as the LaTeX converter writes it, or a preposition whose citation was removed: `the model of :`
+_GAP = re.compile(r"<ref>| (?:as|at|by|for|from|in|of|on|than|to|with) ?[,.;:)](?= |$)")
 _CHUNK = 32  # sentences tokenised at a time; does not change the result
 
 
@@ -243,8 +246,10 @@ class _PairChooser:
         checks: list[tuple[str, Callable[[TermSpan], bool]]] = [
             ("too_long", lambda span: count_tokens_until(span.end, offsets) <= self.settings.max_tokens)
         ]
+        if not self.settings.gap_in_prompt:
+            checks.append(("gap_in_prompt", lambda span: not has_gap(span.split(sentence)[0])))
         if not self.settings.target_in_prompt:
-            checks.append(("target_in_prompt", lambda span: not is_in_prompt(*span.split(sentence))))
+            checks.append(("target_in_prompt", lambda span: not is_repeated(*span.split(sentence))))
         if not self.settings.target_in_keyword:
             checks.append(
                 (
@@ -284,9 +289,21 @@ class _PairChooser:
         }
 
 
+def has_gap(prompt: str) -> bool:
+    """Return whether a word is missing where a reference or a citation was."""
+    return _GAP.search(prompt) is not None
+
+
 def is_in_prompt(prompt: str, target: str) -> bool:
     """Return whether the prompt contains the target as a word or part of a hyphenated word, in its case."""
     return target[1:] in _WORD.findall(prompt)
+
+
+def is_repeated(prompt: str, target: str) -> bool:
+    """Return whether the prompt contains any form of the target, such as its plural, ignoring case."""
+    lemmas = load_lemmas()
+    word = target[1:].lower()
+    return lemmas.get(word, word) in {lemmas.get(other, other) for other in _WORD.findall(prompt.lower())}
 
 
 def is_in_keyword(target: str, keyword: str) -> bool:

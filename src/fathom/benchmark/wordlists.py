@@ -90,7 +90,7 @@ def read_word_lists(folder: Path | str) -> WordLists:
     entries = {name: _read_entries(Path(folder) / f"{name}.txt") for name in LISTS}
     lists = {name: frozenset(entry for entry in found if entry[0] != "+") for name, found in entries.items()}
     kept = frozenset(entry[1:] for found in entries.values() for entry in found if entry[0] == "+")
-    return WordLists(lists, kept, _load_lemmas())
+    return WordLists(lists, kept, load_lemmas())
 
 
 def read_word_list(path: Path | str) -> frozenset[str]:
@@ -128,7 +128,7 @@ def _read_entries(path: Path | str) -> frozenset[str]:
 
 
 @cache
-def _load_lemmas() -> Mapping[str, str]:
+def load_lemmas() -> Mapping[str, str]:
     """Return spaCy's lookup table of English lemmas, without importing spaCy, which takes seconds."""
     import spacy_lookups_data
 

@@ -111,6 +111,13 @@ class Pairs(Section):
     tokenizer: Name = Field(
         description="model whose tokenizer counts, the smallest one: trained here or in models.tsv"
     )
-    target_in_prompt: bool = Field(True, description="keep pairs whose target already occurs in the prompt")
+    gap_in_prompt: bool = Field(
+        False,
+        description="keep pairs whose prompt lacks a word: it has `<ref>` for a reference, or a preposition "
+        "without the citation that followed it",
+    )
+    target_in_prompt: bool = Field(
+        True, description="keep pairs whose target, or another form of it, already occurs in the prompt"
+    )
     target_in_keyword: bool = Field(True, description="keep pairs whose target is a word of the keyword")
     seed: int = Field(0, description="for the choice among several targets of a sentence")

@@ -103,6 +103,8 @@ def test_every_file_is_valid(file):
         ({"coverage": {"bandwidth": "silverman"}}, ["coverage.bandwidth", "'silverman'", "'scott'"]),
         ({"coverage": {"max_correlation": 1.5}}, ["coverage.max_correlation = 1.5", "or equal to 1"]),
         ({"coverage": {"gap_percentile": 60}}, ["coverage.gap_percentile = 60", "less than or equal to 1"]),
+        ({"coverage": {"ablation": {"max_correlation": [-2]}}}, ["ablation.max_correlation.0 = -2"]),
+        ({"coverage": {"ablation": {"gap_percentile": [0.3, 2]}}}, ["ablation.gap_percentile.1 = 2"]),
         ({"models": {"train": {"a": {"domain": "lwa"}}}}, ["train.a.domain", "'lwa'", "did you mean law?"]),
         ({"models": {"adapt": [{"base": "a", "paths": [["zzz"]]}]}}, ["models.adapt.0.paths", "known: law"]),
     ],

@@ -5,8 +5,11 @@ import polars as pl
 import pytest
 from tests.coverage.conftest import SETTINGS, TOPICS
 
+from fathom.coverage.ablation import vary_correlation
 from fathom.coverage.benchmarks import measure_benchmark
+from fathom.coverage.gathering import gather_corpus
 from fathom.coverage.projection import project as project_on_plane
+from fathom.coverage.rounds import RoundFolder
 from fathom.coverage.sets import Slices, read_pairs, read_space
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
@@ -58,9 +61,24 @@ def test_a_bandwidth_that_tells_nothing_apart_is_named(space, caplog, monkeypatc
     wide = SETTINGS.model_copy(update={"bandwidth": 500.0})
     measure_benchmark(space, space.vectors[:1], names, wide)
     assert "the bandwidth is wide (coverage.bandwidth = 500" in caplog.text
+
+
+def test_embeddings_that_are_all_the_same_are_refused(space, tmp_path):
     same = space._replace(vectors=np.ones_like(space.vectors))
-    with pytest.raises(InputError, match="embeddings are all the same"):
-        measure_benchmark(same, same.vectors[:1], names, SETTINGS)
+    for measure in (
+        lambda: measure_benchmark(same, same.vectors[:1], pl.Series(["p"]), SETTINGS),
+        lambda: gather_corpus(same, SETTINGS, RoundFolder(tmp_path / "rounds", "key")),
+        lambda: vary_correlation(same, SETTINGS),
+    ):
+        with pytest.raises(InputError, match="embeddings are all the same"):
+            measure()
+
+
+def test_fewer_points_than_dimensions_have_densities(space):
+    few = space._replace(points=space.points[:3])
+    assert few.vectors.shape[1] > len(few.points)
+    report = measure_benchmark(few, few.vectors[:2], pl.Series(["p", "q"]), SETTINGS).report
+    assert 0 <= report["coverage"] <= 1 and np.isfinite(report["spread"])
 
 
 def test_a_plane_shows_most_of_what_lies_in_it():

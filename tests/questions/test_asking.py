@@ -18,6 +18,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.questions import CHUNKS, ENTITIES, QUESTIONS
 from fathom.io.files import hash_folder
 from fathom.io.tables import check_table, read_table
+from fathom.questions.ablation import vary_percentile
 from fathom.questions.asking import RoundFolder, ask_questions, list_possible
 from fathom.questions.chunks import draw_chunks
 from fathom.questions.graph import Query
@@ -65,6 +66,16 @@ def test_a_stopped_run_goes_on_after_its_last_round(material, tmp_path):
     first.write_bytes(second.read_bytes())
     with pytest.raises(InputError, match="this round does not follow"):
         ask_questions(material, encode, SETTINGS, RoundFolder(tmp_path / "stopped", "key"))
+
+
+def test_records_that_are_all_embedded_alike_are_refused(material, tmp_path):
+    same = material._replace(vectors=np.ones_like(material.vectors))
+    for ask in (
+        lambda: ask_questions(same, encode, SETTINGS, RoundFolder(tmp_path / "rounds", "key")),
+        lambda: vary_percentile(same, encode, SETTINGS),
+    ):
+        with pytest.raises(InputError, match="embeddings are all the same"):
+            ask()
 
 
 def test_a_template_without_answers_is_named(material, caplog, monkeypatch):

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathom.config.coverage import Coverage
+from fathom.coverage.benchmarks import check_spread
 from fathom.coverage.expansion import Expansion
 from fathom.coverage.gathering import divide_documents, find_owners
 from fathom.coverage.held_out import HeldOut
@@ -70,6 +71,11 @@ def expand_with_each(
     device : str, default="cpu"
     threads : int, default=1
         Change no bit of the result.
+
+    Raises
+    ------
+    InputError
+        If all sentences have the same embedding.
     """
     _, starts = divide_documents(space.sentences, settings.documents)
     sizes = np.diff(np.append(starts, len(space.vectors)))
@@ -80,6 +86,7 @@ def expand_with_each(
     owners = find_owners(space, starts, settings.own_points)
     for most in sorted({*settings.ablation.max_correlation, settings.max_correlation}):
         expansion = Expansion(densities, sizes, owners, most)
+        check_spread(expansion.of_space, settings)
         while not expansion.is_finished:
             expansion.run_round()
         yield most, expansion, sizes

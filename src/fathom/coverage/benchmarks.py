@@ -108,15 +108,15 @@ def name_points(space: Space) -> pl.Series:
 
 
 def check_spread(log_density: Values, settings: Coverage) -> None:
-    """Raise `InputError` if a domain's density is the same everywhere; say so if it is nearly."""
+    """Raise `InputError` if a density is the same at every point; say so if it is nearly."""
     spread = float(log_density.std())
     where = f"coverage.bandwidth = {settings.bandwidth}, coverage.length = {settings.length:g}"
     if not spread > 0:
         raise InputError(
-            "the domain is equally dense at every point: its embeddings are all the same, or the bandwidth "
-            "is far too wide",
+            "the density is the same at every point: embeddings are all the same, or the bandwidth is far "
+            "too wide",
             where,
-            "check the domain's sentences, or give a smaller bandwidth",
+            "check the texts, or give a smaller bandwidth",
         )
     if spread < FLAT:
         log.info("log-densities differ by %.2g nats only: the bandwidth is wide (%s)", spread, where)

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from fathom.config.coverage import QuestionSettings
+from fathom.coverage.benchmarks import check_spread
 from fathom.coverage.projection import project
 from fathom.io.contracts.questions import QUESTION_MAP
 from fathom.io.tables import make_empty_table
@@ -53,7 +54,7 @@ def vary_percentile(
     Raises
     ------
     InputError
-        If no question can be asked.
+        If no question can be asked, or all records have the same embedding.
     """
     coverage = settings.coverage
     remember, length = _Memory(encode), np.float32(coverage.length)
@@ -61,6 +62,7 @@ def vary_percentile(
     asked = {}
     for percentile in sorted({*coverage.ablation.gap_percentile, coverage.gap_percentile}):
         rounds = possible.start(percentile)
+        check_spread(rounds.of_space, coverage)
         while not rounds.end:
             drawn = rounds.draw()
             texts = [row["question"] for row in drawn]

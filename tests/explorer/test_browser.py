@@ -238,6 +238,21 @@ def test_a_run_of_rankings_alone_shows_its_tables(browser, tmp_path):
     ] == ["a", "b", "0.5"]
 
 
+def test_a_letter_of_one_model_alone_is_no_bar_and_names_stay_off_bars(browser, tmp_path):
+    models = {f"gpt2-small+cs.AI+cond-mat@step{1000 + place}": 10.0 * 1.6**place for place in range(12)}
+    run = write_run(tmp_path / "apart", models, keywords=30, variants=["tf"])
+    write_page(run, run / "index.html", SETTINGS)
+    browser.open((run / "index.html").as_uri(), 390, 844)
+    groups = browser.run("return Fathom.ranking().map((row) => row[4]).join('')")
+    assert any(groups.count(letter) == 1 for letter in groups)
+    bars = "[...document.querySelectorAll('#ranking svg[aria-hidden] circle')]"
+    assert browser.run(f"return {bars}.length") == sum(1 for letter in groups if groups.count(letter) > 1)
+    edge = f"Math.min(innerWidth, ...{bars}.map((e) => e.getBoundingClientRect().left))"
+    names = "[...document.querySelectorAll('#ranking svg[role=img] text')]"
+    named = f"{names}.filter((e) => /step/.test(e.textContent))"
+    assert browser.run(f"return {named}.every((e) => e.getBoundingClientRect().right < {edge})")
+
+
 def test_many_models_with_long_names_are_named_whole(browser, tmp_path):
     models = {f"gpt2-small+cs.AI+cond-mat@step{100 + place}": 10.0 + place / 10 for place in range(9)}
     run = write_run(tmp_path / "many", models, variants=["tf"])

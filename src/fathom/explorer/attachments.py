@@ -100,12 +100,16 @@ def collect_figures(run: Path) -> tuple[list[dict[str, str]], dict[str, str]]:
 
 
 def _describe(name: str) -> str:
-    """Return a caption for a figure from its name, such as `machine-learning.targets.MODEL`."""
-    first, *rest = name.split(".")
-    for place, part in enumerate((first, *rest)):
+    """Return a caption for a figure from its name, such as `machine-learning.targets.MODEL`.
+
+    Names of domains and models may hold dots, so that what stands on either side of the kind stays whole.
+    """
+    parts = name.split(".")
+    for place, part in enumerate(parts):
         if part in _KINDS:
-            others = [other for index, other in enumerate((first, *rest)) if index != place]
-            return f"{_KINDS[part]}: {' · '.join(others)}"
+            statistic = STATISTICS[parts.pop()].label if parts[-1] in STATISTICS else ""
+            others = (".".join(parts[:place]), ".".join(parts[place + 1 :]), statistic)
+            return f"{_KINDS[part]}: {' · '.join(other for other in others if other)}"
     return name
 
 

@@ -39,8 +39,11 @@ Fathom.charts = (() => {
     const data = rows.map(([model, value, low, high, letters]) => ({
       model, value, low: low ?? value, high: high ?? value, letters, leads: leaders.has(model),
     }));
-    const groups = [...new Set(rows.flatMap(([, , , , letters]) => letters.match(/\(\d+\)|./g) || []))];
-    const barWidth = groups.length ? groups.length * 15 + 14 : 0;
+    const every = rows.flatMap(([, , , , letters]) => letters.match(/\(\d+\)|./g) || []);
+    // a letter of one model alone joins nothing
+    const groups = [...new Set(every)].filter((group) => every.indexOf(group) !== every.lastIndexOf(group));
+    const step = width < 500 ? Math.min(15, 90 / groups.length) : 15;
+    const barWidth = groups.length ? Math.ceil(groups.length * step) + 14 : 0;
     const left = widest(names);
     const narrow = width - barWidth - left < 260;
     const height = data.length * (narrow ? 46 : 32) + 34;
@@ -88,7 +91,7 @@ Fathom.charts = (() => {
         marks: [
           Plot.line(points, { x: "group", y: "model", z: "group", strokeWidth: 3, dy: drop, stroke: "currentColor", strokeOpacity: 0.55 }),
           Plot.dot(points, { x: "group", y: "model", r: 4, dy: drop, fill: "currentColor" }),
-          Plot.text(groups, { x: (each) => each, text: (each) => each, frameAnchor: "bottom", dy: 16 }),
+          step > 11 ? Plot.text(groups, { x: (each) => each, text: (each) => each, frameAnchor: "bottom", dy: 16 }) : null,
         ],
       });
       bars.setAttribute("aria-hidden", "true");

@@ -82,9 +82,8 @@ def draw_paths(tracks: Sequence[pl.DataFrame], title: str, statistic: str, setti
             handles[_name_path(main[number])] = handle
         axes.axhline(chosen[0].filter(step=0)["value"][0], color="black", linewidth=0.9, linestyle=":")
         series = VARIANT_SERIES.get(variant)
-        axes.set_title(
-            f"{series.label if series else ''} {label_panel((metric, aggregate, label), settings)}".strip()
-        )
+        name = label_panel((metric, aggregate, label), settings)
+        axes.set_title(f"{series.label} {name[0].lower()}{name[1:]}" if series else name)
         scale_axes(axes, pl.concat(chosen))
         if place >= len(panels) - columns:
             axes.set_xlabel("Steps")

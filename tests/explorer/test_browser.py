@@ -230,7 +230,8 @@ def test_a_run_of_rankings_alone_shows_its_tables(browser, tmp_path):
     browser.list_errors()
     browser.open((run / "index.html").as_uri())
     assert browser.list_errors() == []
-    assert browser.run("return document.querySelector('h1').textContent") == "This run has no benchmark."
+    title = browser.run("return document.querySelector('h1').textContent")
+    assert title == "This run has no completion benchmark; what it has follows."
     browser.run("document.querySelectorAll('#made details').forEach((each) => (each.open = true))")
     browser.wait("document.querySelector('#made td')")
     assert browser.run("return [...document.querySelectorAll('#made td')].map((e) => e.textContent)")[

@@ -33,7 +33,7 @@ Fathom.sections = (() => {
     fill(Fathom.find("choices"), choices);
     drawMissing();
     if (!benchmark) {
-      fill(Fathom.find("answer-title"), "This run has no benchmark.");
+      fill(Fathom.find("answer-title"), "This run has no completion benchmark; what it has follows.");
       return;
     }
     const found = benchmark.statistics[Fathom.statistic()];

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fathom.config.models import Models
-from fathom.config.whole import read_values
+from fathom.config.yaml_files import read_values
 from fathom.models.registry import CHAT, Entry, read_registry
 from fathom.running.program import run_program
 from fathom.running.resources import Job, parse_plan

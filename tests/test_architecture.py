@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,17 @@ def test_the_library_knows_neither_snakemake_nor_yaml():
         return foreign & {name.split(".")[0] for name in _imports(_tree(path))}
 
     _check(find, _MODULES)
+
+
+def test_measurements_and_programs_import_what_there_is():
+    # no test runs perf/, and an import inside a function is met late
+    for path in [*sorted((_ROOT / "perf").glob("*.py")), *_SCRIPTS]:
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "fathom":
+                module = import_module(str(node.module))
+                for alias in node.names:
+                    found = hasattr(module, alias.name) or find_spec(f"{node.module}.{alias.name}")
+                    assert found, f"{_name(path)}: {node.module}.{alias.name}"
 
 
 def test_modules_are_short():

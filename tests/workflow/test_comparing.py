@@ -47,8 +47,8 @@ def test_any_models_are_compared_on_any_domains():
     assert (jobs.count("plot_chat_models"), jobs.count("plot_sizes")) == (1, 3)
     assert jobs.count("plot_metrics") == 3 and "plot_adapted" not in jobs
     assert "--pair Qwen2-1.5B-Instruct Qwen2-1.5B qwen2" in done.stdout
-    # 400 steps of 16 x 128 tokens, then 200
-    assert "--model gpt2-small+plotting gpt2 base 2605056 1228800 " in done.stdout
+    # 300 steps of 8 x 128 tokens, then 150
+    assert "--model gpt2-small+plotting gpt2 base 1146880 460800 " in done.stdout
     assert (jobs.count("split_by_date"), jobs.count("plot_dates")) == (1, 3)
     # the page waits for the comparison only, not for figures of adapted models
     assert jobs.count("write_explorer") == 1 and "plot_targets" not in jobs

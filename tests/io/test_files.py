@@ -182,14 +182,23 @@ def test_json_has_one_form(tmp_path):
         ('{"a": 1}\n{\n', files.read_json_lines, "line 2: not valid JSON"),
         ("", files.read_delimited, "empty"),
         ("a\tb\n1\t2\n1\n", files.read_delimited, "line 3: 1 fields where the header has 2"),
+        ("a\tb\n1\tcafé\n", files.read_delimited, "line 2: not UTF-8"),
+        ('a\tb\n1\t"' + "x" * 200_000, files.read_delimited, "line 2: field larger than field limit"),
     ],
 )
 def test_a_broken_file_is_named_with_its_line(tmp_path, text, reader, message):
-    (tmp_path / "f").write_text(text)
+    (tmp_path / "f").write_text(text, encoding="latin-1")
     with pytest.raises(InputError) as caught:
         reader(tmp_path / "f")
     assert str(tmp_path / "f") in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
+    (tmp_path / "t").write_bytes(b"\xef\xbb\xbfmodel\tscore\r\na\t1\r\n")  # as a spreadsheet writes it
+    assert files.read_delimited(tmp_path / "t", columns=["model"]) == [{"model": "a", "score": "1"}]
+    (tmp_path / "l").write_bytes(b'\xef\xbb\xbf{"a": 1}\n')
+    assert files.read_json_lines(tmp_path / "l") == [{"a": 1}]
 
 
 def test_a_missing_file_is_named(tmp_path):

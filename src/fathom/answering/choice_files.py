@@ -11,11 +11,10 @@ from typing import Any
 import polars as pl
 
 from fathom.answering.items import LETTERS, Item
-from fathom.benchmark.reference import read_plain_text
 from fathom.config.choices import SPLITS
 from fathom.errors import InputError
 from fathom.io.csv_records import scan_csv
-from fathom.io.files import hash_text
+from fathom.io.files import hash_text, read_plain_text
 from fathom.running.program import log
 
 OPTIONS = 4

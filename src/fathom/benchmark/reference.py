@@ -16,7 +16,7 @@ from fathom.config.benchmark import REFERENCE
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.csv_records import scan_csv
-from fathom.io.files import hash_text, require_file
+from fathom.io.files import hash_text, read_plain_text
 from fathom.io.tables import make_empty_table
 
 CATEGORY_NAMES = ("category", "keyword")
@@ -83,14 +83,6 @@ def read_entries(path: Path | str) -> tuple[list[Entry], list[Fault]]:
         else:
             faults.append(Fault(line, "unreadable", f"a value is not text; {_HINT}"))
     return entries, faults
-
-
-def read_plain_text(path: Path | str) -> str:
-    """Read a text file, with or without a byte order mark; raise `InputError` if it is not UTF-8."""
-    try:
-        return require_file(path).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8: {error}", str(path), "save it as UTF-8") from error
 
 
 def _read_json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:

@@ -14,9 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.benchmark.reference import read_plain_text
 from fathom.errors import InputError
-from fathom.io.files import hash_text, read_json, write_json, write_text
+from fathom.io.files import hash_text, read_json, read_plain_text, write_json, write_text
 from fathom.running.program import log, show_progress
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ Source: [RawCorpora, Sec. 3.2, Fig. 14].
 from collections.abc import Sequence
 from pathlib import Path
 
-from fathom.benchmark.reference import read_plain_text
 from fathom.benchmark.reference_request import CheckedAnswers, check_answers, write_request
 from fathom.benchmark.wordlists import read_word_list
 from fathom.errors import InputError
-from fathom.io.files import read_delimited, write_delimited, write_json_lines, write_text
+from fathom.io.files import read_delimited, read_plain_text, write_delimited, write_json_lines, write_text
 
 FAULT_COLUMNS = ("file", "line", "entry", "rule", "text")
 """Header of the table of broken rules."""

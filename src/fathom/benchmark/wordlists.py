@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from fathom.errors import InputError
-from fathom.io.files import require_file
+from fathom.io.files import BYTE_ORDER_MARK, require_file
 
 LISTS = ("stopwords", "function", "quantity", "academic")
 """Names of the four lists; each is the file `{name}.txt` in the folder of word lists."""
@@ -107,7 +107,7 @@ def read_word_list(path: Path | str) -> frozenset[str]:
 def _read_entries(path: Path | str) -> frozenset[str]:
     """Read one list, one entry per line; empty lines and lines that begin with `#` are skipped."""
     hint = f"the folder of word lists needs {', '.join(f'{name}.txt' for name in LISTS)}"
-    content = require_file(path, hint).read_bytes().removeprefix(b"\xef\xbb\xbf")
+    content = require_file(path, hint).read_bytes().removeprefix(BYTE_ORDER_MARK)
     entries = set()
     for number, raw in enumerate(content.splitlines(), start=1):
         where = f"{path}, line {number}"

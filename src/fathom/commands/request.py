@@ -178,7 +178,7 @@ def _add_read_questions(parser: argparse.ArgumentParser) -> None:
 
 def read_questions(arguments: argparse.Namespace) -> None:
     """Check the answers; write questions that pass, and faults."""
-    from fathom.benchmark.reference import read_plain_text
+    from fathom.io.files import read_plain_text
     from fathom.questions.writing import read_answers, write_checked
 
     checked = read_answers([(path.name, read_plain_text(path)) for path in arguments.answer])

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.io.files import require_file
+from fathom.io.files import read_plain_text
 
 
 def read_values(path: Path | str) -> dict[str, Any]:
-    """Read one YAML file unchecked; raise `InputError` if it is missing or not a YAML mapping."""
-    values = parse_yaml(require_file(path).read_text(encoding="utf-8"), str(path)) or {}
+    """Read one YAML file unchecked; raise `InputError` if it is missing, not UTF-8 or no YAML mapping."""
+    values = parse_yaml(read_plain_text(path), str(path)) or {}
     if not isinstance(values, dict):
         raise InputError("not a mapping of keys to values", str(path), "write `key: value` lines")
     return values

@@ -8,13 +8,12 @@ from typing import IO, Any, TypeVar
 import orjson
 
 from fathom.errors import InputError
-from fathom.io.files import HashingReader, open_decompressed, require_file
+from fathom.io.files import BYTE_ORDER_MARK, HashingReader, open_decompressed, require_file
 
 _KEPT = 20  # malformed lines that a report names
 _FEW = 5  # a file with so few malformed lines is never refused, however small it is
 _AGAIN = "the copy or the download stopped early: get the file again"
 _DAMAGED = "the file is damaged, or its name has the wrong ending: get it again or rename it"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Value = TypeVar("Value")
 
@@ -112,7 +111,7 @@ class JsonLines:
         number = 0
         try:
             for number, line in enumerate(stream, start=1):
-                yield line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
+                yield line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
         except (EOFError, OSError, zlib.error) as error:
             if getattr(error, "errno", None):
                 raise  # a fault of the disk, not of the stream

@@ -23,6 +23,8 @@ import orjson
 from fathom.errors import InputError
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+"""What some programs put before UTF-8, such as spreadsheets."""
 _CHUNK = 1 << 20
 
 
@@ -227,33 +229,42 @@ def read_delimited(
     Raises
     ------
     InputError
-        If the file is missing, empty or lacks a column, or a line has another number of fields than the
-        header.
+        If the file is missing, not UTF-8, empty or lacks a column, quotes are broken, or a line has another
+        number of fields than the header.
     """
     path = Path(path)
-    with require_file(path).open(encoding="utf-8", newline="") as stream:
-        reader = csv.reader(stream, delimiter=delimiter)
-        header = next(reader, None)
-        if header is None:
-            raise InputError("the file is empty", str(path), "it needs a header line")
-        twice = sorted({name for name in header if header.count(name) > 1})
-        if twice:
-            raise InputError(f"duplicate columns: {', '.join(twice)}", f"{path}, line 1")
-        missing = [name for name in columns if name not in header]
-        if missing:
+    reader = csv.reader(io.StringIO(read_plain_text(path), newline=""), delimiter=delimiter)
+    try:
+        records = [(reader.line_num, values) for values in reader]
+    except csv.Error as error:
+        raise InputError(str(error), f"{path}, line {reader.line_num}", "check its quotes") from error
+    if not records:
+        raise InputError("the file is empty", str(path), "it needs a header line")
+    (_, header), *lines = records
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise InputError(f"duplicate columns: {', '.join(twice)}", f"{path}, line 1")
+    missing = [name for name in columns if name not in header]
+    if missing:
+        raise InputError(f"missing columns: {', '.join(missing)}", str(path), f"found: {', '.join(header)}")
+    for number, values in lines:
+        if len(values) != len(header):
             raise InputError(
-                f"missing columns: {', '.join(missing)}", str(path), f"found: {', '.join(header)}"
+                f"{len(values)} fields where the header has {len(header)}",
+                f"{path}, line {number}",
+                "check for a missing or an extra separator",
             )
-        rows = []
-        for values in reader:
-            if len(values) != len(header):
-                raise InputError(
-                    f"{len(values)} fields where the header has {len(header)}",
-                    f"{path}, line {reader.line_num}",
-                    "check for a missing or an extra separator",
-                )
-            rows.append(dict(zip(header, values, strict=True)))
-    return rows
+    return [dict(zip(header, values, strict=True)) for _, values in lines]
+
+
+def read_plain_text(path: Path | str) -> str:
+    """Read a text file, with or without a byte order mark; raise `InputError` if it is not UTF-8."""
+    content = require_file(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError("not UTF-8", f"{path}, line {line}", "save it as UTF-8") from error
 
 
 def read_json(path: Path | str) -> Any:
@@ -266,8 +277,9 @@ def read_json(path: Path | str) -> Any:
 
 def read_json_lines(path: Path | str) -> list[dict[str, Any]]:
     """Read a file of JSON objects, one per line; raise `InputError` with the first line that is not one."""
+    content = require_file(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
     rows = []
-    for number, line in enumerate(require_file(path).read_bytes().splitlines(), start=1):
+    for number, line in enumerate(content.splitlines(), start=1):
         try:
             row = orjson.loads(line)
         except orjson.JSONDecodeError as error:

@@ -4,12 +4,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fathom.benchmark.reference import read_plain_text
 from fathom.config.questions import Link, Table, read_tables_file
 from fathom.config.section import suggest
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
 from fathom.io.csv_records import scan_csv
+from fathom.io.files import read_plain_text
 from fathom.questions.ontology import Entity, Ontology, find_number, name_entity, put_in_words
 
 

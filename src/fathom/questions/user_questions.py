@@ -7,11 +7,11 @@ from typing import Any
 import orjson
 import polars as pl
 
-from fathom.benchmark.reference import read_plain_text
 from fathom.config.questions import CREATE, OPEN
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
 from fathom.io.csv_records import scan_csv
+from fathom.io.files import read_plain_text
 from fathom.questions.posing import name_question
 
 _HINT = "an entry needs question and answer"

@@ -9,7 +9,7 @@ import polars as pl
 
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.files import hash_text, read_json_lines
+from fathom.io.files import BYTE_ORDER_MARK, hash_text, read_json_lines
 from fathom.io.tables import explain_damage, open_table, read_table
 
 COLUMNS = ("pair_id", "keyword", "prompt", "target")
@@ -80,7 +80,7 @@ def has_pairs(path: Path | str) -> bool:
     if path.suffix != ".jsonl":
         return False
     with path.open("rb") as lines:
-        first = next((line for line in lines if line.strip()), b"")
+        first = next((line for line in lines if line.strip()), b"").removeprefix(BYTE_ORDER_MARK)
     try:
         row = orjson.loads(first)
     except orjson.JSONDecodeError:

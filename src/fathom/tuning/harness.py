@@ -12,7 +12,7 @@ import polars as pl
 from fathom.config.tuning import Metric
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import EXAMPLES
-from fathom.io.files import hash_text
+from fathom.io.files import hash_text, read_plain_text
 from fathom.io.tables import make_empty_table
 from fathom.models.tokens import render_chat_prompt, uses_bos
 from fathom.running.program import log
@@ -65,7 +65,7 @@ def load_task(name: str) -> Any:
 
 def _read_name(path: str) -> str:
     """Return the name of the task that a YAML file describes."""
-    for line in Path(path).read_text(encoding="utf-8").splitlines():
+    for line in read_plain_text(path).splitlines():
         key, _, value = line.partition(":")
         if key == "task":
             return value.strip().strip("'\"")

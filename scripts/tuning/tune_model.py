@@ -13,7 +13,7 @@ from fathom.config.tuning import Lora, Task
 from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
 from fathom.io.files import hash_file, write_delimited, write_json
 from fathom.io.tables import read_table, write_table
-from fathom.models.loading import read_pointer
+from fathom.models.loading import identify, read_pointer
 from fathom.running.devices import describe_device, pick_device
 from fathom.running.program import add_settings, read_settings, run_program
 from fathom.running.resume import Resume, make_key
@@ -38,7 +38,7 @@ def main(arguments: argparse.Namespace) -> None:
     settings = read_settings(arguments.settings, Settings)
     pointer = read_pointer(arguments.model)
     examples = take_training(read_table(arguments.examples, EXAMPLES), settings.examples)
-    inputs = [vars(pointer) | {"path": ""}, hash_file(arguments.examples)]
+    inputs = [identify(pointer), hash_file(arguments.examples)]
     machine = describe_device(pick_device("auto", "train_before_test"))
     resume = Resume(arguments.output, make_key(__file__, settings, inputs, machine))
     results, description = run_variants(pointer, examples, settings.task, settings.lora, resume)

@@ -8,9 +8,11 @@ import time
 from pathlib import Path
 
 import polars as pl
+from peft import LoraConfig, get_peft_model
 from safetensors import safe_open
 from tests.programs import TUNING, find_program, find_python
 from tests.tuning.conftest import COMPLETION, LORA
+from transformers import AutoModelForCausalLM
 
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
@@ -124,6 +126,18 @@ def test_five_epochs_killed_twice_end_as_an_undisturbed_run(pairs, model_folder,
     assert outcomes["condition"].to_list() == ["direct"] * len(test) + ["tuned"] * len(test)
     assert report["tuned"] < report["direct"], "what is learnt helps"
     assert len(report["epochs"]["plain"]) == 5
+
+
+def test_a_model_with_an_adapter_is_tuned(pairs, model_folder, tmp_path):
+    examples, output = prepare(pairs, tmp_path, "task", COMPLETION), tmp_path / "out.parquet"
+    wrapped = get_peft_model(AutoModelForCausalLM.from_pretrained(model_folder), LoraConfig(r=2))
+    wrapped.save_pretrained(tmp_path / "adapter")
+    arguments = list_arguments(tmp_path / "adapter", examples, output, COMPLETION)
+    arguments[arguments.index("--settings") + 1] = json.dumps(
+        {"task": COMPLETION, "lora": LORA | {"epochs": 1}}
+    )
+    run("tune_model", *arguments)
+    assert read_json(output.with_suffix(".json"))["model"] == "adapter"
 
 
 def test_gathering_a_run(pairs, model_folder, tmp_path):

@@ -145,6 +145,17 @@ def check_fingerprint(pointer: Pointer) -> str:
     return found
 
 
+def identify(pointer: Pointer) -> dict[str, Any]:
+    """Return what tells a model from others, wherever it lies, as JSON values.
+
+    Raises
+    ------
+    InputError
+        If the model's files have changed since its pointer was written.
+    """
+    return {**vars(pointer), "path": "", "adapter": "", "fingerprint": check_fingerprint(pointer)}
+
+
 def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
     """Describe a loaded model for a report: name, checked fingerprint, dtype, device and versions.
 

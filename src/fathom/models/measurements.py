@@ -12,7 +12,7 @@ from fathom.errors import InputError
 from fathom.io.files import hash_file, require_file
 from fathom.models.adapters import check_adapter
 from fathom.models.folders import check_folder
-from fathom.models.loading import Pointer, check_fingerprint, describe_loaded, load_copies
+from fathom.models.loading import Pointer, describe_loaded, identify, load_copies
 from fathom.running.devices import describe_device, pick_devices
 from fathom.running.finished import Finished
 from fathom.running.program import log
@@ -71,14 +71,8 @@ class OpenModel:
         check_folder(self.pointer.path)
         if self.pointer.adapter is not None:
             check_adapter(self.pointer.adapter)
-        known = {
-            **vars(self.pointer),
-            "path": "",
-            "adapter": "",
-            "fingerprint": check_fingerprint(self.pointer),
-        }
         machine = describe_device(self._devices[0])
-        return [known, self.settings.model_dump(mode="json"), self._threads, machine]
+        return [identify(self.pointer), self.settings.model_dump(mode="json"), self._threads, machine]
 
     @cached_property
     def _devices(self) -> list[str]:

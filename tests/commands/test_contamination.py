@@ -43,6 +43,7 @@ def folder(tmp_path_factory):
         for row, rank in zip(rows, (2, 4, 900), strict=True)
     ]  # fmt: skip
     write_table(folder / "small.parquet", pl.DataFrame(values, schema=schema), SCORES)
+    write_table(folder / "tfidf" / "small.parquet", pl.DataFrame(values, schema=schema), SCORES)
     return folder
 
 
@@ -80,6 +81,14 @@ def test_another_benchmark_is_a_corpus_too(folder):
         (("pairs.jsonl", "texts.jsonl"), "texts.jsonl: there is no column 'text', only body"),
         (("pairs.jsonl", "nowhere.txt"), "nowhere.txt: there is no such file"),
         (("pairs.jsonl", "texts.jsonl", "--near", "0"), "--near 0.0: no share above 0 and up to 1"),
+        (
+            ("pairs.jsonl", "others.jsonl", "--scores", "small.parquet", "tfidf/small.parquet"),
+            "--scores tfidf/small.parquet: another table of scores has the same name",
+        ),
+        (
+            ("others.jsonl", "pairs.jsonl", "--scores", "small.parquet"),
+            "--scores small.parquet: the scores belong to other pairs (3 are unknown)",
+        ),
     ],
 )
 def test_bad_input_is_named(folder, arguments, message):

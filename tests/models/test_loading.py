@@ -125,6 +125,26 @@ def test_damaged_weights(model_folder: Path) -> None:
     assert "the model cannot be loaded" in refuse(model_folder)
 
 
+@pytest.mark.parametrize("value", [{"n_embd": "sixteen"}, {"model_type": "unheard-of"}])
+def test_a_configuration_that_describes_no_model(model_folder: Path, value: dict[str, str]) -> None:
+    path = model_folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | value))
+    assert f"{path}: the model's configuration cannot be read" in refuse(model_folder)
+
+
+def test_the_configuration_of_another_model(model_folder: Path) -> None:
+    path = model_folder / "config.json"
+    values = json.loads(path.read_text())
+    path.write_text(json.dumps(values | {"n_embd": 2 * values["n_embd"]}))
+    assert "the weights have other shapes than config.json says" in refuse(model_folder)
+
+
+@pytest.mark.parametrize("text", ["{}", '{"model": {"type": "unheard-of"}, "added_tokens": []}'])
+def test_a_tokenizer_of_an_unknown_format(model_folder: Path, text: str) -> None:
+    (model_folder / "tokenizer.json").write_text(text)
+    assert "the tokenizer cannot be read" in refuse(model_folder)
+
+
 def entry(source: str) -> Entry:
     return Entry("m", "f", source, "", "base", "", None, None, "float32")
 

@@ -54,6 +54,12 @@ def test_a_plan_counts_jobs_hours_and_gigabytes(dump):
     assert "from 0.01 GB of text" in done.stdout
 
 
+def test_no_core_does_no_work():
+    done = plan("--cores", "0")
+    assert done.returncode == 1
+    assert "Error: --cores 0: nothing works on no core" in done.stderr
+
+
 def test_a_run_is_planned_from_any_folder(tmp_path):
     done = run_command("plan", "--forceall", folder=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -52,6 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     for path in (*arguments.texts, *arguments.scores):  # before anything is read
         require_file(path)
     pairs = read_pairs(arguments.pairs)
+    scores = _read_scores(arguments.scores, pairs)
     output = arguments.output or arguments.pairs.with_name(f"{arguments.pairs.stem}.contamination.parquet")
     counter = _Counter(arguments.texts, arguments.column)
     table = find_contamination(pairs, show_progress(iter(counter), "texts"), arguments.near)
@@ -67,20 +68,39 @@ def run(arguments: argparse.Namespace) -> None:
         f" {report['exact']:,} exactly, {report['near']:,} nearly; {report['too_short']:,} are too short to"
         f" be looked for; table in {output}"
     )
-    if arguments.scores:
-        _compare(arguments.scores, flag_contamination(table), output.with_suffix(".csv"))
+    if scores:
+        _compare(scores, flag_contamination(table), output.with_suffix(".csv"))
 
 
-def _compare(scores: Sequence[Path], flagged: "pl.DataFrame", output: Path) -> None:
+def _read_scores(paths: Sequence[Path], pairs: "pl.DataFrame") -> "dict[str, pl.DataFrame]":
+    """Read the scores of each model by the name of their file; refuse those of other pairs."""
+    from fathom.errors import InputError
+    from fathom.io.contracts.scoring import SCORES
+    from fathom.io.tables import read_table
+
+    tables: dict[str, pl.DataFrame] = {}
+    for path in paths:
+        if path.stem in tables:
+            raise InputError("another table of scores has the same name", f"--scores {path}", "rename one")
+        tables[path.stem] = read_table(path, SCORES, ["pair_id", "keyword", "rank"])
+        unknown = set(tables[path.stem]["pair_id"]).difference(pairs["pair_id"])
+        if unknown:
+            raise InputError(
+                f"the scores belong to other pairs ({len(unknown):,} are unknown)",
+                f"--scores {path}",
+                "give the pairs that the models were scored on",
+            )
+    return tables
+
+
+def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output: Path) -> None:
     """Write and print the ranks of each model with and without the pairs that were found."""
     from fathom.config.scoring import Summary
-    from fathom.io.contracts.scoring import SCORES, SPLIT_COLUMNS
+    from fathom.io.contracts.scoring import SPLIT_COLUMNS
     from fathom.io.files import write_delimited
-    from fathom.io.tables import read_table
     from fathom.scoring.splits import split_ranks
 
-    tables = {path.stem: read_table(path, SCORES, ["pair_id", "keyword", "rank"]) for path in scores}
-    rows = split_ranks(tables, flagged, Summary())
+    rows = split_ranks(scores, flagged, Summary())
     write_delimited(output, SPLIT_COLUMNS, rows, ",")
     for model, statistic, part, value, low, high, pairs in rows:
         print(f"{model}  {statistic}  {part:8}  {value} [{low}, {high}]  {pairs:,} pairs")

@@ -30,7 +30,7 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument("--configfile", nargs="+", default=[], help="as for snakemake")
     parser.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
     parser.add_argument("--forceall", action="store_true", help="as if nothing had been made yet")
-    parser.add_argument("--cores", type=int, default=1, help="cores that work at a time")
+    parser.add_argument("--cores", type=int, default=1, help="cores that work at a time; 1")
     parser.add_argument(
         "--gpu-cards",
         default="",
@@ -74,8 +74,11 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.separate is not None:
         separate(arguments)
         return
+    from fathom.errors import InputError
     from fathom.workflow.plans import Request, find_snakefile, make_plan
 
+    if arguments.cores < 1:
+        raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
     snakefile = find_snakefile(arguments.snakefile, find_checkout())
     request = Request(
         snakefile,

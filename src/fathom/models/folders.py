@@ -112,8 +112,12 @@ def load_tokenizer(folder: Path | str) -> Any:
         )
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"the tokenizer cannot be read: {error}", str(folder)) from error
+    except Exception as error:  # of any kind: `tokenizers` raises bare ones for a file that it does not know
+        raise InputError(
+            f"the tokenizer cannot be read: {error or type(error).__name__}",
+            str(folder),
+            "copy its files and config.json again; a newer format needs newer transformers and tokenizers",
+        ) from error
     if not tokenizer.is_fast:
         raise InputError("not a fast tokenizer", str(folder), "convert it: a tokenizer.json is needed")
     return tokenizer

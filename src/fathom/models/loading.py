@@ -233,6 +233,7 @@ def load_copies(pointer: Pointer, settings: Scoring, gpus: int = 1) -> tuple[lis
     check_folder(pointer.path)
     if pointer.adapter is not None:
         check_adapter(pointer.adapter)
+    config = _read_config(pointer.path)  # before its tokenizer, which reads it too
     own = pointer.adapter is not None and (pointer.adapter / "tokenizer.json").is_file()
     tokenizer = load_tokenizer(pointer.adapter if own and pointer.adapter is not None else pointer.path)
     quantization = choose_quantization(pointer.path, pointer.quantization)
@@ -247,26 +248,26 @@ def load_copies(pointer: Pointer, settings: Scoring, gpus: int = 1) -> tuple[lis
         elif devices == ["cpu"]:
             place = None
         more = make_loading_options(pointer.path, quantization, settings.dtype)
-        model = _load(pointer, settings, place, more)
+        model = _load(pointer, config, settings, place, more)
         models.append(model if pointer.adapter is None else apply_adapter(model, pointer.adapter).eval())
         check_vocabulary(models[-1], tokenizer, pointer.path)
     return models, tokenizer
 
 
-def _load(pointer: Pointer, settings: Scoring, place: dict[str, str] | None, more: dict[str, Any]) -> Any:
+def _load(
+    pointer: Pointer, config: Any, settings: Scoring, place: dict[str, str] | None, more: dict[str, Any]
+) -> Any:
     """Load a model with more options to the devices of its modules; None: to the CPU."""
     import torch
     from safetensors import SafetensorError
-    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    local = {"local_files_only": True, "trust_remote_code": False}
     if place is not None:
         more = {**more, "device_map": place}
     first = "cpu" if place is None else next(iter(place.values()))
     try:
-        config = AutoConfig.from_pretrained(pointer.path, **local)
         attention = choose_attention(config, settings.attention, settings.dtype, first)
         if attention is not None:
             more = {**more, "attn_implementation": attention}
@@ -275,13 +276,14 @@ def _load(pointer: Pointer, settings: Scoring, place: dict[str, str] | None, mor
             dtype=getattr(torch, settings.dtype),
             use_safetensors=True,
             output_loading_info=True,
-            **local,
+            local_files_only=True,
+            trust_remote_code=False,
             **more,
         )
     except (OSError, ValueError, SafetensorError) as error:
         raise InputError(f"the model cannot be loaded: {error}", str(pointer.path)) from error
     except (RuntimeError, MemoryError) as error:
-        raise _describe_lack_of_memory(error, pointer.path, first) from error
+        raise _explain(error, pointer.path, first) from error
     missing = sorted(info["missing_keys"])
     if missing:
         raise InputError(
@@ -292,8 +294,28 @@ def _load(pointer: Pointer, settings: Scoring, place: dict[str, str] | None, mor
     return model.eval()
 
 
-def _describe_lack_of_memory(error: Exception, folder: Path, device: str) -> Exception:
-    """Return the message for memory that ran out while loading; any other error as it is."""
+def _read_config(folder: Path) -> Any:
+    """Read a model's configuration; raise `InputError` if it describes none."""
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # of any kind: each architecture checks its own values
+        raise InputError(
+            f"the model's configuration cannot be read: {error}",
+            str(folder / "config.json"),
+            "copy it again; a newer architecture needs newer transformers",
+        ) from error
+
+
+def _explain(error: Exception, folder: Path, device: str) -> Exception:
+    """Return the message for weights of wrong shapes, or memory that ran out; other errors as they are."""
+    if "mismatched_sizes" in str(error):  # the message of transformers: it has logged which weights
+        return InputError(
+            "the weights have other shapes than config.json says",
+            str(folder),
+            "its config.json belongs to another model: copy the whole folder again",
+        )
     if not isinstance(error, MemoryError) and "out of memory" not in str(error):
         return error
     kind = "memory" if device == "cpu" else "GPU memory"

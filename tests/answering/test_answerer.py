@@ -7,6 +7,7 @@ import pytest
 import torch
 from tests.answering.conftest import CAPITALS, make_item
 
+from fathom.answering import generation
 from fathom.answering.answerer import ModelAnswerer
 from fathom.answering.asking import ask_items
 from fathom.answering.prompts import EXAM, Style, make_prompt, spell_letters
@@ -88,6 +89,24 @@ def test_what_is_written_is_greedy_whatever_the_batch_and_the_models_settings(pl
     )  # fmt: skip
     ids = [chat.tokenizer(text, add_special_tokens=False)["input_ids"]]
     assert ModelAnswerer(chat).generate([asked], 6) == [_write(chat, ids[0], 6)]
+
+
+def test_a_batch_that_does_not_fit_a_gpu_is_halved(plain, monkeypatch):
+    _, prompts = _prompts()
+    answerer, write, sizes = ModelAnswerer(plain), generation._generate_batch, []
+    expected = answerer.generate(prompts, 6)
+
+    def fill_memory(opened, batch, until):
+        sizes.append(len(batch))
+        if len(batch) > 1 or until == "full":
+            raise torch.cuda.OutOfMemoryError("no memory")
+        return write(opened, batch, until)
+
+    monkeypatch.setattr(generation, "_generate_batch", fill_memory)
+    assert answerer.generate(prompts, 6) == expected
+    assert max(sizes) > 1
+    with pytest.raises(InputError, match="GPU memory cannot hold a single prompt"):
+        answerer.generate(prompts, 6, until="full")
 
 
 def test_a_long_prompt_loses_its_last_examples_then_its_beginning_and_both_are_counted(plain):

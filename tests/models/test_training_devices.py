@@ -1,5 +1,6 @@
 """Training, adapters and tuning find their tensors on one device, shown without a GPU."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,15 +10,36 @@ from tests.models.fake_cuda import TRAINER, FakeTensorDeviceMismatchError, fake_
 
 from fathom.config.models import Adaptation, Adapter
 from fathom.config.tuning import Lora
-from fathom.models import training
+from fathom.models import parallel, training
 from fathom.models.lora import add_adapter
 from fathom.models.parallel import Alone
 from fathom.models.steps import CLIP, Stepper
 from fathom.models.tokens import EncodedPair
+from fathom.running import gpus
 from fathom.tuning.training import make_stepper as make_tuning_stepper
 
 ADAPTATION = Adaptation(base="m", paths=[["x"]], batch_tokens=10)
 PAIRS = [EncodedPair([3, 4, 5, 6], 2, False), EncodedPair([3, 4], 1, False), EncodedPair([5, 6], 1, False)]
+
+
+def test_processes_of_one_training_take_gpus_that_no_other_job_has(tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(gpus.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(gpus, "_held", {})
+    monkeypatch.setattr(parallel, "count_torch_gpus", lambda where: 4)
+    monkeypatch.setattr(
+        parallel.subprocess, "run",
+        lambda command, env: started.append(env) or SimpleNamespace(returncode=0),
+    )  # fmt: skip
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,6,7")
+    monkeypatch.setenv(gpus.SHARED, "1")
+    assert gpus._lock("4")
+    with gpus._held.pop("4"), pytest.raises(SystemExit):  # another job has it
+        parallel.start_processes(2, "auto")
+    for stream in gpus._held.values():
+        stream.close()
+    assert started[0]["CUDA_VISIBLE_DEVICES"] == "5,6"
+    assert gpus.SHARED not in started[0]  # each process takes the one that the launcher gives it
 
 
 def take_step(stepper: Stepper, batch: Any) -> None:

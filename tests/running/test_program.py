@@ -25,6 +25,11 @@ def main(arguments):
         raise InputError("the id is empty", "shard.jsonl, line 3", "check the file")
     if arguments.how == "interrupt":
         raise KeyboardInterrupt
+    if arguments.how == "memory":
+        raise MemoryError("Unable to allocate 9 GiB")
+    if arguments.how == "gpu":
+        import torch
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB")
     if arguments.how == "defect":
         raise ValueError("a defect of ours")
     if arguments.how == "print":
@@ -51,6 +56,20 @@ def test_exit_codes_without_a_traceback(tmp_path, how, code):
     assert "Traceback" not in run.stderr
     assert (tmp_path / "logs" / "l.txt").read_text() == run.stderr
     assert run.stderr.startswith(f"[try_program l] started with {how}\n")
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("memory", "Error: memory ran out: Unable to allocate 9 GiB\n"),
+        ("gpu", "Error: GPU memory ran out: CUDA out of memory. Tried to allocate 9 GiB\n"),
+    ],
+)
+def test_memory_that_ran_out_is_said_without_a_traceback(tmp_path, how, message):
+    done = _run(tmp_path, "--how", how)
+    assert done.returncode == 1
+    assert message in done.stderr and "Hint: " in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("already", [None, ":16:8", ":0:0"])

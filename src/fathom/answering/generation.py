@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from fathom.errors import InputError
 from fathom.models.measurements import OpenModel
 from fathom.models.placement import find_input_device
 from fathom.models.tokens import find_answer_end
-from fathom.running.program import show_progress
+from fathom.running.program import log, show_progress
 
 
 def generate_texts(
@@ -30,7 +31,7 @@ def generate_texts(
     written: dict[tuple[int, ...], str] = {}
     with _plain_decoding(opened, max_tokens):
         for batch in show_progress(batches, "batches of answers"):
-            written.update(zip(batch, _generate_batch(opened, batch, until), strict=True))
+            written.update(zip(batch, _write_batch(opened, batch, until), strict=True))
     texts = [written[tuple(ids)] for ids in prompts]
     return [text.partition(until)[0] if until else text for text in texts]
 
@@ -73,6 +74,25 @@ def _plain_decoding(opened: OpenModel, max_tokens: int) -> Iterator[None]:
 def _list_ends(given: Any) -> list[int]:
     """Return the tokens that a model's own settings end an answer with."""
     return given if isinstance(given, list) else [] if given is None else [given]
+
+
+def _write_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str) -> list[str]:
+    """Return what follows each prompt; halve a batch that does not fit the memory of a GPU."""
+    import torch
+
+    try:
+        return _generate_batch(opened, batch, until)
+    except torch.cuda.OutOfMemoryError:
+        if len(batch) == 1:
+            raise InputError(
+                "GPU memory cannot hold a single prompt",
+                "scoring",
+                "use a larger GPU or dtype bfloat16",
+            ) from None
+    torch.cuda.empty_cache()
+    middle = len(batch) // 2
+    log.info("out of GPU memory: a batch of %s prompts is divided", len(batch))
+    return [text for half in (batch[:middle], batch[middle:]) for text in _write_batch(opened, half, until)]
 
 
 def _generate_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.running.devices import count_torch_gpus
+from fathom.running.gpus import SHARED, claim_gpus, name_visible
 from fathom.running.program import log
 
 
@@ -114,4 +115,7 @@ def start_processes(gpus: int, device: str) -> None:
         raise InputError(f"{gpus} GPUs were asked for, {visible} are visible", "--gpus")
     command = [sys.executable, "-m", "accelerate.commands.launch", "--num_processes", str(gpus)]
     command += ["--multi_gpu", "--mixed_precision", "no", "--num_machines", "1", "--dynamo_backend", "no"]
-    sys.exit(subprocess.run([*command, *sys.argv]).returncode)
+    # the launcher gives each process the GPU of its number: of those that this job takes, no other job's
+    taken = {"CUDA_VISIBLE_DEVICES": ",".join(map(name_visible, claim_gpus(visible, gpus)))}
+    own = {name: value for name, value in os.environ.items() if name != SHARED}
+    sys.exit(subprocess.run([*command, *sys.argv], env=own | taken).returncode)

@@ -63,14 +63,14 @@ def claim_gpus(visible: int, count: int) -> list[int]:
     if SHARED not in os.environ:
         return numbers[:count]
     own: list[int] = []
-    for number in sorted(numbers, key=lambda number: _name(number) not in _held):
-        if len(own) < count and (_name(number) in _held or _lock(_name(number))):
+    for number in sorted(numbers, key=lambda number: name_visible(number) not in _held):
+        if len(own) < count and (name_visible(number) in _held or _lock(name_visible(number))):
             own.append(number)
     return [*own, *(number for number in numbers if number not in own)][:count]
 
 
-def _name(number: int) -> str:
-    """Return the name of a visible GPU that all processes of a run know it by."""
+def name_visible(number: int) -> str:
+    """Return the name of a visible GPU in `CUDA_VISIBLE_DEVICES`, by which all processes of a run know it."""
     names = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
     return names[number].strip() if number < len(names) and names[number] else str(number)
 

@@ -54,12 +54,31 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     except InputError as error:
         log.error("Error: %s", error)
         sys.exit(1)
+    except (RuntimeError, MemoryError) as error:
+        full = _explain_full_memory(error)
+        if full is None:
+            raise
+        log.error("Error: %s", full)
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         if not _has_no_reader(sys.stdout):
             raise
         sys.exit(141)  # as the shell reports a program that SIGPIPE ends
+
+
+def _explain_full_memory(error: Exception) -> InputError | None:
+    """Return the message for memory that ran out where nothing gets smaller; None for other errors."""
+    text = (str(error).strip() or type(error).__name__).splitlines()[0]
+    if isinstance(error, MemoryError):
+        return InputError(f"memory ran out: {text}", hint="take a larger machine; on a cluster, raise mem_mb")
+    # PyTorch is not imported to ask for its error
+    kind = getattr(sys.modules.get("torch"), "OutOfMemoryError", None)
+    if kind is None or not isinstance(error, kind):
+        return None
+    hint = "fewer tokens at a time, bfloat16, or a larger GPU; other programs may fill this one"
+    return InputError(f"GPU memory ran out: {text}", hint=hint)
 
 
 def _has_no_reader(stream: TextIO) -> bool:

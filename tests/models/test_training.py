@@ -23,7 +23,7 @@ from fathom.models.building import build_model
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model
 from fathom.models.sequences import END_OF_TEXT, SequencePacking, pack_sequences, train_tokenizer
-from fathom.models.training import CurvePoint, make_schedule, measure_loss, train
+from fathom.models.training import CurvePoint, make_schedule, measure_loss, set_dropout, train
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -123,6 +123,31 @@ def test_measured_loss_is_the_model_s_own(texts: pl.DataFrame, settings: Trainin
         batch = torch.randint(0, len(tokenizer), (3, 16), generator=torch.Generator().manual_seed(0))
         theirs = model(batch, labels=batch).loss.item()
         assert measure_loss(model, batch).item() == pytest.approx(theirs, abs=1e-5)
+
+
+def test_a_model_that_does_more_to_its_logits_is_not_trained_on_others(
+    texts: pl.DataFrame, settings: Training, tokenizer: Any
+) -> None:
+    model = build_model(settings, tokenizer)
+    own = type(model).forward
+
+    class Scaled(type(model)):  # as HyperCLOVA X does
+        def forward(self, *given: Any, **named: Any) -> Any:
+            found = own(self, *given, **named)
+            found.logits = found.logits * 8
+            return found
+
+    model.__class__ = Scaled
+    with pytest.raises(InputError, match="models of type 'gpt2' compute more between the last block"):
+        train(model, tokenizer, texts, settings)
+
+
+def test_dropout_is_set_where_the_configuration_says_0(settings: Training, tokenizer: Any) -> None:
+    model = build_model(settings.model_copy(update={"architecture": "llama"}), tokenizer)
+    attention = model.model.layers[0].self_attn
+    attention.attention_dropout = 0
+    set_dropout(model, 0.2)
+    assert attention.attention_dropout == 0.2
 
 
 def test_schedule_warms_up_and_decays_to_a_tenth() -> None:

@@ -15,6 +15,7 @@ import polars as pl
 from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.models.checkpoints import Checkpoints
+from fathom.models.loading import find_context_length
 from fathom.models.logits import find_logit_transform
 from fathom.models.lora import add_adapter, list_weights, merge_adapter
 from fathom.models.parallel import Alone
@@ -34,6 +35,8 @@ WARM_UP, FLOOR = 0.05, 0.1  # shares: of the steps for the warm-up, of the learn
 BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1
 VALIDATION_INTERVAL = 50  # steps between two measurements of the validation loss
 VALID_SEQUENCES = 64
+_TOLERANCE = 0.02  # difference from the largest logit that a number format may make
+_CHECKED = 16  # tokens on which the logits that are learned from are compared with the model's own
 _FIRST, _LAST, _RISE = 5, 20, 1.0  # diverged: the last losses are on average one nat above the first
 
 
@@ -101,6 +104,7 @@ def train(
             add_adapter(model.to(getattr(torch, lora.dtype)), lora, tokenizer.name_or_path)
         with refuse_full_memory("the model", "models"):
             model.to(device)
+        _check_logits(model, torch.from_numpy(packed[:1, :_CHECKED]).to(device))
         stepper = make_stepper(model, settings, processes)
         validation = torch.from_numpy(valid).to(device)
         schedule = make_schedule(settings.steps)
@@ -156,6 +160,29 @@ def sum_losses(model: Any, batch: "Tensor") -> "Tensor":
     logits = model.get_output_embeddings()(hidden).flatten(0, 1).float()
     logits = find_logit_transform(model).apply(logits)
     return cross_entropy(logits, batch[:, 1:].flatten(), reduction="sum")
+
+
+def _check_logits(model: Any, batch: "Tensor") -> None:
+    """Raise `InputError` unless :func:`sum_losses` learns from the model's own logits.
+
+    Some architectures compute more between the last hidden state and the logits than is known here.
+    """
+    import torch
+
+    model.eval()
+    with torch.no_grad():
+        expected = model(input_ids=batch, use_cache=False).logits.float()
+        hidden = model.base_model(input_ids=batch, use_cache=False).last_hidden_state
+        found = find_logit_transform(model).apply(model.get_output_embeddings()(hidden).float())
+    # those of a broken model are not finite, as its loss will be
+    far = (found - expected).abs().max() > _TOLERANCE * max(1.0, float(expected.abs().max()))
+    if found.shape != expected.shape or bool(far):
+        kind = model.config.get_text_config().model_type
+        raise InputError(
+            f"models of type {kind!r} compute more between the last block and the logits than is known",
+            "models",
+            "see src/fathom/models/logits.py",
+        )
 
 
 def _divide(batch: "Tensor", tokens: int) -> Sequence["Tensor"]:
@@ -237,7 +264,7 @@ def _check_settings(model: Any, settings: Training | Adaptation, processes: int)
             "models",
             "raise batch, or take fewer GPUs",
         )
-    context = getattr(model.config, "max_position_embeddings", None)
+    context = find_context_length(model)
     if context is not None and sequence > context:
         raise InputError(
             f"sequence = {sequence} is longer than the model's context of {context}",
@@ -247,11 +274,14 @@ def _check_settings(model: Any, settings: Training | Adaptation, processes: int)
 
 
 def set_dropout(model: Any, share: float) -> None:
-    """Set the dropout of all layers, including attention."""
+    """Set the dropout of all layers, including attention; say so if there is none to set."""
     import torch
 
+    found = False
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
-            module.p = share
-        elif isinstance(getattr(module, "attention_dropout", None), float):
-            module.attention_dropout = share
+            module.p, found = share, True
+        elif isinstance(getattr(module, "attention_dropout", None), int | float):  # 0 in some config.json
+            module.attention_dropout, found = share, True
+    if share and not found:
+        log.warning("this architecture has no dropout: it is trained without")

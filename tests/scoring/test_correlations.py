@@ -40,6 +40,14 @@ def test_each_row_is_that_of_scipy(points: list[tuple[int, int]]) -> None:
             assert found == pytest.approx(PLAIN[name](first, second).statistic, abs=1e-12)
 
 
+def test_rows_do_not_change_each_other() -> None:
+    random = np.random.default_rng(2)
+    first, second = random.normal(size=(2, 5, 8)) + 10 * np.arange(5.0)[:, None]
+    for name in STATISTICS:
+        expected = [PLAIN[name](*row).statistic for row in zip(first, second, strict=True)]
+        assert ROW_STATISTICS[name](first, second) == pytest.approx(expected, abs=1e-12)
+
+
 def test_values_and_p_are_those_of_scipy_and_intervals_hold_the_value() -> None:
     random = np.random.default_rng(0)
     first = random.normal(size=12)
@@ -59,8 +67,16 @@ def test_three_models_have_no_interval_and_two_no_correlation() -> None:
 
 
 def test_a_large_constant_row_has_no_correlation() -> None:
-    first = np.full((1, 7), 1e6 + 0.1)
-    assert np.isnan(ROW_STATISTICS["pearson"](first, np.arange(7.0)[None]))
+    flat, other = np.full((1, 7), 1e6 + 0.1), np.arange(7.0)[None]
+    assert np.isnan(ROW_STATISTICS["pearson"](flat, other))
+    assert np.isnan(ROW_STATISTICS["pearson"](other, flat))
+
+
+def test_a_range_of_one_and_few_resamples_are_no_exception() -> None:
+    first, second = np.array([0, 0.2, 0.5, 0.7, 1]), np.array([2, 2.1, 2.6, 2.4, 3])
+    for found in correlate_series(first, second, Summary(rounds=20)):
+        assert found.value == pytest.approx(PLAIN[found.statistic](first, second).statistic)
+        assert found.low <= found.value <= found.high
 
 
 def test_only_models_of_both_series_count(caplog: pytest.LogCaptureFixture) -> None:
@@ -72,6 +88,8 @@ def test_only_models_of_both_series_count(caplog: pytest.LogCaptureFixture) -> N
     assert {row[4] for row in rows} == {"-1"} and {row[8] for row in rows} == {3}
     assert rows[0][5:7] == ("", "")
     assert "fewer than 4 models" in caplog.text
+    caplog.clear()
+    assert tabulate_correlations({"a": {"x": whole, "y": whole}}, SETTINGS) and not caplog.text
 
 
 def test_domains_are_not_mixed() -> None:
@@ -101,5 +119,5 @@ def test_series_are_the_statistics_compared_and_what_a_domain_has_once(tmp_path:
     write_delimited(
         tmp_path / "s.csv", SUMMARY_COLUMNS, [("a", "tf", "m", "rank", "trimmed_mean", "", 2, 4, 9)], ","
     )
-    with pytest.raises(InputError, match="is not a number"):
+    with pytest.raises(InputError, match="line 2: '' is not a number"):
         read_series(tmp_path / "s.csv")

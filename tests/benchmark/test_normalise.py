@@ -27,7 +27,15 @@ from fathom.benchmark.normalise import split_into_runs
         ("we can't, don't, they're; it\u2019s Nash's", [["we", "can", "not"], ["do", "not"], ["they", "are"],
                                                     ["it", "is", "nash"]]),
         ("players' moves 'quoted' text", [["players"], ["moves"], ["quoted"], ["text"]]),
+        ("\u2018open\u2019, it\u02bcs non\u2010linear, non\u2011local, soft\u00adened",
+         [["open"], ["it", "is", "non-linear"], ["non-local"], ["softened"]]),
+        (r"so \begin{align*} a &= b \end{align*} holds $$c = d$$ again \emph{} here",
+         [["so"], ["holds"], ["again", "here"]]),
+        ("you've, she'd, I'm, it't, heaven'ly",
+         [["you", "have"], ["she", "would"], ["i", "am"], ["it't"], ["heaven'ly"]]),
         ("tail\x00risk\x07index", [["tail", "risk", "index"]]),
+        ("a\x80b c\u200bd e\ud800f g\ue000h i\u0378j", [[*"abcdefghij"]]),  # signs that no one sees
+        ("enclo\u20ddsed \u0915\u093e\u092e", [["enclosed", "\u0915\u092e"]]),  # signs on letters
         ("scale--free and long\u2013range", [["scale"], ["free", "and", "long"], ["range"]]),
         ("fit_transform of model2", [["fit_transform", "of", "model2"]]),
         ("", []),
@@ -36,6 +44,18 @@ from fathom.benchmark.normalise import split_into_runs
 )  # fmt: skip
 def test_examples(text: str, runs: list[list[str]]) -> None:
     assert split_into_runs(text) == runs
+
+
+def test_contractions_are_written_in_full() -> None:
+    short = (
+        "cannot won't shan't ain't let's it's he's she's that's this's there's here's what's who's where's"
+        " when's how's why's y'all ma'am o'clock"
+    )
+    long = (
+        "can not will not shall not is not let us it is he is she is that is this is there is here is what is"
+        " who is where is when is how is why is you all madam of the clock"
+    )
+    assert split_into_runs(short) == [long.split()]
 
 
 @given(st.text(max_size=300))

@@ -9,7 +9,7 @@ from typing import Any
 from fathom.benchmark.normalise import Run
 from fathom.config.benchmark import Keywords
 
-MIN_WORDS, MAX_WORDS = 2, 7
+MAX_WORDS = 7
 
 _END = ""  # key of a trie's node that ends a phrase
 

@@ -42,12 +42,12 @@ SENTENCES = {
     "deep learning": [
         "The network learns deep features with layers.",
         "Layers and layers of state-of-the-art features, the ReLU2 and 3x3 filters!",
-        "In the network_a the features (features) of it's ReLU2 data",
+        "In the network_a the features (Features) of it's ReLU2 data",
         "Features the layers",
     ],
     "graph theory": ["A graph with edges.", "Edges of the graph data have no layers; edges  edges\tedges"],
     "image search": ["Images and the images of The data.", "Search the images by data"],
-    "text mining": ["Text is text and the text of data", "Mine texts of images"],
+    "text mining": ["Text is text and the text of data", "Mine texts of images with map with map"],
 }
 
 
@@ -140,6 +140,20 @@ def test_a_cosine_near_the_threshold_is_decided_by_the_exact_one() -> None:
     assert sorted(kept) == [False, True]
 
 
+def test_shares_have_six_decimals_and_keywords_without_terms_are_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    sentences = {"a b": ["one tree two tree"], "c d": ["one tree, two, tree"], "e f": ["nothing"]}
+    with caplog.at_level("INFO", "fathom"):
+        entries = build_vocabulary(
+            divide_by_keyword(matches(sentences)), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes()
+        )
+    assert [(e.keyword, e.term, e.share) for e in entries] == [
+        ("a b", " tree", 0.666667), ("c d", " tree", 0.666667),
+    ]  # fmt: skip
+    assert "2 terms for 2 of 3 keywords; 1 keywords have none" in caplog.text
+
+
 def test_the_order_of_rows_changes_no_byte(tmp_path: Path) -> None:
     texts = set()
     for seed in range(3):
@@ -184,8 +198,9 @@ def test_a_file_without_terms_is_refused(tmp_path: Path) -> None:
 
 
 def test_sentences_of_a_keyword_can_be_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Vocabulary(min_cosine=0.0)
+    settings = Vocabulary(min_cosine=0.0, max_share={"tfidf": 1.0})
     whole = build_vocabulary(divide_by_keyword(matches()), "tfidf", settings, STOPWORDS, Hashes())
+    assert len(whole) > 8
     monkeypatch.setattr(vocabulary, "_SENTENCES", 1)
     assert build_vocabulary(divide_by_keyword(matches()), "tfidf", settings, STOPWORDS, Hashes()) == whole
 
@@ -197,8 +212,14 @@ def test_one_keyword_has_no_vocabulary_and_a_hint_says_why() -> None:
     assert "80%" in str(caught.value)
 
 
-@pytest.mark.parametrize("sentences", [{}, {"a b": ["..."], "c d": ["---"]}])
-def test_no_sentences_or_no_words_is_an_error(sentences: dict[str, list[str]]) -> None:
+@pytest.mark.parametrize(
+    ("sentences", "message"),
+    [
+        ({}, "no sentence matches any keyword"),
+        ({"a b": ["..."], "c d": ["---"]}, "sentences contain no words"),
+    ],
+)
+def test_no_sentences_or_no_words_is_an_error(sentences: dict[str, list[str]], message: str) -> None:
     frame = pl.DataFrame(matches(sentences), schema={"keyword": pl.String, "clean": pl.String})
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=message):
         build_vocabulary(divide_by_keyword(frame), "tf", Vocabulary(), STOPWORDS, Hashes())

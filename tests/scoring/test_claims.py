@@ -92,6 +92,7 @@ def test_every_claim_holds_where_ranks_hear_knowledge_and_the_others_something_e
     assert float(row["ci_low"]) < 2.2 + 0.05 and row["claimed"] == "above 0" and row["reference"] == ""
     assert row["seeds"] == 5 and row["says"].startswith("the TF rank is better after")
     assert rows["goes with the reference", "tf"]["reference"] == "unused"
+    assert rows["far is worse than the base", "tf"]["claimed"] == "below 0"
 
 
 def test_claims_fail_where_all_metrics_hear_the_same_or_far_domains_help():
@@ -123,6 +124,9 @@ def test_nothing_can_be_told_from_noise_few_seeds_or_absent_models():
         ((0.1, 0.2), 0.0, False, FAILS),
         ((-0.1, 0.2), 0.0, False, UNCLEAR),
         ((0.0, 0.2), 0.0, True, UNCLEAR),
+        ((0.0, 0.2), 0.0, False, UNCLEAR),
+        ((-0.2, 0.0), 0.0, True, UNCLEAR),
+        ((-0.2, 0.0), 0.0, False, UNCLEAR),
         ((math.nan, math.nan), 0.0, True, UNCLEAR),
     ],
 )
@@ -138,6 +142,7 @@ def test_agreement_is_positive_whatever_the_direction_of_a_metric():
         for row in correlate_metrics(family, ["unused"])
     ]
     assert {row["variant"] for row in rows} == {"tf", "tfidf", "text", "keywords"}
+    assert {row["reference"] for row in rows} == {"unused"}
     assert {(row["models"], row["seeds"]) for row in rows} == {(26, 5)}
     for row in rows:
         low, value, high = (float(row[name]) for name in ("ci_low", "value", "ci_high"))
@@ -169,7 +174,8 @@ def test_models_are_described_with_their_roles_and_gains():
 
 def test_a_reference_that_was_written_counts_too_and_seeds_must_be_the_same():
     family = make_family()
-    measured = family._measured | {("d", "reference", "rank", "trimmed_mean"): {}}
+    others = {("e", "clozes", "rank", "trimmed_mean"): {}}
+    measured = family._measured | {("d", "reference", "rank", "trimmed_mean"): {}} | others
     assert list_references(measured, "d", ["unused", "clozes"]) == ["unused", "reference"]
     conditions = make_conditions()
     conditions[1].models.pop()

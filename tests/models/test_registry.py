@@ -47,6 +47,9 @@ def test_values_have_types(tmp_path: Path) -> None:
         ({"dtype": "int8"}, r"line 3: dtype = 'int8'"),
         ({"parameters": "7B"}, r"line 3: parameters = '7B' is not a whole number"),
         ({"source": ""}, "line 3: empty source"),
+        ({"name": "meta-llama/b"}, "line 3: name = 'meta-llama/b', which becomes the name of a folder"),
+        ({"name": "../b"}, "line 3: name = '../b'"),
+        ({"name": "b+c"}, "line 3: name = 'b[+]c'"),  # as adapted models are named
         ({"cutoff": "2023-12"}, "line 3: cutoff = '2023-12' is no day"),
         ({"name": "a"}, "line 3: duplicate model 'a'"),
         ({"base_of": "c"}, "base_of of 'b' names an unknown model, 'c'"),

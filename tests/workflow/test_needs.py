@@ -172,7 +172,7 @@ def special(tmp_path_factory):
     adapter = {"family": "llama-2", "kind": "base", "dtype": "float32", "adapter_of": "Llama-2-7b"}
     rows += [
         "\t".join({**adapter, "name": source, "source": source}.get(column, "") for column in columns)
-        for source in ("org/lora", "here")
+        for source in ("lora", "here")
     ]
     text = "\n".join([f"{table[0]}\tadapter_of\tquantization", f"{base}\t\t", *rows])
     (folder / "models.tsv").write_text(f"{text}\n")
@@ -213,7 +213,7 @@ def test_quantised_weights_need_less(special):
 
 def test_an_adapter_needs_its_base_and_itself(special):
     needs = special(CARDS)
-    plain, unknown, known = (needs.find("score_model", name) for name in ("Llama-2-7b", "org/lora", "here"))
+    plain, unknown, known = (needs.find("score_model", name) for name in ("Llama-2-7b", "lora", "here"))
     assert needs.find_shape("here") == needs.find_shape("Llama-2-7b")
     merging = 1.08 * 8 * 4096 * 11008 / 1e6
     assert known.gpu_mb - plain.gpu_mb == pytest.approx(merging + 1.08 * 3, abs=2)

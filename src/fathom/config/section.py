@@ -13,7 +13,8 @@ from fathom.errors import InputError
 
 Model = TypeVar("Model", bound=BaseModel)
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+Name = Annotated[str, Field(pattern=NAME)]
 """A name that becomes a folder: letters, digits, dot, underscore, hyphen."""
 
 Text = Annotated[str, Field(min_length=1)]

@@ -2,11 +2,13 @@
 
 import argparse
 import difflib
+import re
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Literal, cast, get_args
 
+from fathom.config.section import NAME
 from fathom.errors import InputError
 from fathom.io.files import read_delimited
 from fathom.models.quantization import QUANTIZATIONS
@@ -177,6 +179,12 @@ def _read_row(row: dict[str, str], where: str) -> Entry:
     for column in ("name", "source"):
         if not row[column]:
             raise InputError(f"empty {column}", where)
+    if not re.fullmatch(NAME, row["name"]):
+        raise InputError(
+            f"name = {row['name']!r}, which becomes the name of a folder",
+            where,
+            "letters, digits, dot, underscore, hyphen; the id on the hub goes into the column source",
+        )
     kind, dtype = row["kind"], row["dtype"]
     if kind not in get_args(Kind):
         raise InputError(f"kind = {kind!r}", where, f"one of: {', '.join(get_args(Kind))}")

@@ -200,7 +200,10 @@ def test_directions_categories_and_sizes_come_from_the_metadata(write_scores):
     ("value", "part"),
     [([1], "not a JSON object"), ({"metric": []}, "metric is not an object"),
      ({"base_models": {}}, "base_models is not a list"),
-     ({"pretraining_compute_N_billion_D_billion_tokens": {"m1": {"N": 1}}}, "a model's size lacks N and D")],
+     ({"pretraining_compute_N_billion_D_billion_tokens": {"m1": {"N": 1}}}, "the size of 'm1' lacks N and D"),
+     ({"metric": {"a": None}}, "metric holds None, not text"),
+     ({"task_category": {"a": ["x"]}}, "task_category holds ['x'], not text"),
+     ({"train_size": {"a": "1,000"}}, "train_size holds '1,000', not whole numbers")],
 )  # fmt: skip
 def test_metadata_of_another_form_is_refused(write_scores, value, part):
     folder = write_scores("s.csv", HEADER, LINES)

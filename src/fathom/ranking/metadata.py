@@ -54,29 +54,33 @@ def read_metadata(path: Path | str | None) -> Metadata:
     if not isinstance(values, dict):
         raise InputError("not a JSON object", str(path), "see docs/ranking.md")
     kinds = {name: kind for kind in ("base", "chat") for name in _part(values, f"{kind}_models", list, path)}
-    sizes = _part(values, "pretraining_compute_N_billion_D_billion_tokens", dict, path)
-    try:
-        return Metadata(
-            metric=_part(values, "metric", dict, path),
-            category=_part(values, "task_category", dict, path),
-            corpora=frozenset(_part(values, "perplexity_tasks", list, path)),
-            training_examples=_part(values, "train_size", dict, path),
-            title=_part(values, "model_rename", dict, path),
-            kind=kinds,
-            size={name: (each["N"] * _BILLION, each["D"] * _BILLION) for name, each in sizes.items()},
-        )
-    except (KeyError, TypeError) as error:
-        raise InputError(
-            f"a model's size lacks N and D: {error}", str(path), "billions of parameters and of tokens"
-        ) from error
+    sizes = _part(values, "pretraining_compute_N_billion_D_billion_tokens", dict, path, dict)
+    for model, each in sizes.items():
+        if not all(isinstance(each.get(name), int | float) for name in ("N", "D")):
+            raise InputError(
+                f"the size of {model!r} lacks N and D", str(path), "billions of parameters and of tokens"
+            )
+    return Metadata(
+        metric=_part(values, "metric", dict, path),
+        category=_part(values, "task_category", dict, path),
+        corpora=frozenset(_part(values, "perplexity_tasks", list, path)),
+        training_examples=_part(values, "train_size", dict, path, int),
+        title=_part(values, "model_rename", dict, path),
+        kind=kinds,
+        size={name: (each["N"] * _BILLION, each["D"] * _BILLION) for name, each in sizes.items()},
+    )
 
 
-def _part(values: dict[str, Any], name: str, kind: type, path: Path | str) -> Any:
-    """Return one part of the metadata, empty where it is missing."""
+def _part(values: dict[str, Any], name: str, kind: type, path: Path | str, of: type = str) -> Any:
+    """Return one part of the metadata, empty where it is missing; raise `InputError` for other kinds."""
     part = values.get(name, kind())
     if not isinstance(part, kind):
         form = "an object" if kind is dict else "a list"
         raise InputError(f"{name} is not {form}", str(path), "see docs/ranking.md")
+    wrong = [each for each in (part.values() if kind is dict else part) if not isinstance(each, of)]
+    if wrong:
+        form = {str: "text", int: "whole numbers", dict: "objects"}[of]
+        raise InputError(f"{name} holds {wrong[0]!r:.40}, not {form}", str(path), "see docs/ranking.md")
     return part
 
 

@@ -103,18 +103,6 @@ def test_articles_belong_to_no_phrase() -> None:
     assert found == ({}, {})
 
 
-def test_a_function_word_beside_few_uses_is_chance() -> None:
-    few = make_documents(("of coordinate descent", 4))
-    assert complete_phrases(few, ["coordinate descent"], LISTS, 0.8) == ({}, {})
-    many = make_documents(("of coordinate descent", 4), ("coordinate descent", 1))
-    found = complete_phrases(many, ["coordinate descent"], LISTS, 0.8)
-    assert found.incomplete == {"coordinate descent": "of coordinate descent"}
-    # the other side may still complete the phrase
-    few = make_documents(("of online social networks", 3))
-    found = complete_phrases(few, ["online social"], LISTS, 0.8)
-    assert found == ({"online social": "online social networks"}, {})
-
-
 def test_phrases_before_various_words_are_modifiers() -> None:
     documents = make_documents(
         ("scanning tunneling microscopy", 5),

@@ -11,8 +11,6 @@ from fathom.benchmark.wordlists import WordLists
 
 _EDGE = ""  # stands for the word beside a phrase that begins or ends a run
 _ARTICLES = frozenset({"a", "an", "the"})  # no part of a term: `minimum wage` is complete
-_FUNCTION_WORDS = frozenset({"stopwords", "function"})
-_MIN_USES = 5  # fewer stand behind `in` or `with` by chance, and would drop `coordinate descent`
 
 
 class Neighbour(NamedTuple):
@@ -144,8 +142,7 @@ def complete_phrases(
     """Find the longer forms that phrases stand for, such as `random matrix theory` for `random matrix`.
 
     A phrase takes the word that follows or precedes a given share of its uses, the more frequent of the two,
-    and the longer form takes words in turn. A phrase whose longer form cannot be a keyword is incomplete. A
-    function word counts only beside phrases of at least five uses.
+    and the longer form takes words in turn. A phrase whose longer form cannot be a keyword is incomplete.
 
     Parameters
     ----------
@@ -165,7 +162,7 @@ def complete_phrases(
     fresh = phrases
     while fresh:
         for phrase, neighbours in find_neighbours(documents, fresh, wordlists).items():
-            longer = _lengthen(phrase, neighbours, share, wordlists)
+            longer = _lengthen(phrase, neighbours, share)
             if longer is not None:
                 (steps if _can_be_keyword(longer, wordlists) else incomplete)[phrase] = longer
         seen.update(fresh)
@@ -182,20 +179,12 @@ def complete_phrases(
     return completed
 
 
-def _lengthen(phrase: str, neighbours: Neighbours, share: float, wordlists: WordLists) -> str | None:
+def _lengthen(phrase: str, neighbours: Neighbours, share: float) -> str | None:
     """Return the phrase with the neighbour that belongs to it; the right one if both occur as often."""
-    uses, *sides, _ = neighbours
-    left, right = (side.uses if _belongs(side, uses, share, wordlists) else 0 for side in sides)
-    if not left and not right:
+    uses, left, right, _ = neighbours
+    if not uses or max(left.uses, right.uses) < share * uses:
         return None
-    return f"{phrase} {sides[1].word}" if right >= left else f"{sides[0].word} {phrase}"
-
-
-def _belongs(neighbour: Neighbour, uses: int, share: float, wordlists: WordLists) -> bool:
-    """Return whether a word stands beside enough of a phrase's uses to be part of it."""
-    if not neighbour.uses or neighbour.uses < share * uses:
-        return False
-    return uses >= _MIN_USES or wordlists.find_fault(neighbour.word) not in _FUNCTION_WORDS
+    return f"{phrase} {right.word}" if right.uses >= left.uses else f"{left.word} {phrase}"
 
 
 def _can_be_keyword(phrase: str, wordlists: WordLists) -> bool:

@@ -74,10 +74,11 @@ def read_metadata(path: Path | str | None) -> Metadata:
 def _part(values: dict[str, Any], name: str, kind: type, path: Path | str, of: type = str) -> Any:
     """Return one part of the metadata, empty where it is missing; raise `InputError` for other kinds."""
     part = values.get(name, kind())
-    if not isinstance(part, kind):
+    if not isinstance(part, dict | list) or not isinstance(part, kind):
         form = "an object" if kind is dict else "a list"
         raise InputError(f"{name} is not {form}", str(path), "see docs/ranking.md")
-    wrong = [each for each in (part.values() if kind is dict else part) if not isinstance(each, of)]
+    held = part.values() if isinstance(part, dict) else list(part)
+    wrong = [each for each in held if not isinstance(each, of)]
     if wrong:
         form = {str: "text", int: "whole numbers", dict: "objects"}[of]
         raise InputError(f"{name} holds {wrong[0]!r:.40}, not {form}", str(path), "see docs/ranking.md")

@@ -45,6 +45,14 @@ def test_links_lead_somewhere(page):
         assert not anchor or anchor in _anchors(target), link
 
 
+@pytest.mark.parametrize("page", [*_PAGES, *(_ROOT / "docs" / "results").glob("*.md")], ids=_name)
+def test_no_heading_stands_twice_on_a_page(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    headings = re.findall(r"^#+ .*$", text, re.M)
+    assert headings
+    assert sorted(headings) == sorted(set(headings))
+
+
 def test_every_citation_resolves():
     page = (_ROOT / "docs" / "references.md").read_text()
     listed = [key for key in re.findall(r"^\| (\w+) \|", page, re.M) if key != "key"]

@@ -11,7 +11,10 @@ from fathom.commands import verbs
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
-NEXT = ".venv/bin/snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME"
+NEXT = """Next, on your own texts: docs/tutorial.md
+Or on an arXiv dump:
+  .venv/bin/snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME"""
+"""What follows the demo."""
 
 
 def add_verb(into: "Verbs") -> None:
@@ -39,5 +42,6 @@ def run(arguments: argparse.Namespace) -> None:
     places = {"Page:   ": "index.html", "Report: ": "report.html", "Numbers:": "summary.csv"}
     there = {label: folder / name for label, name in places.items() if (folder / name).is_file()}
     blocks.append("\n".join(f"{label} {path}" for label, path in there.items()))
-    blocks.append(f"Next, on an arXiv dump:\n  {NEXT}")
+    if folder.resolve().name == "demo":
+        blocks.append(NEXT)
     print("\n" + "\n\n".join(blocks))

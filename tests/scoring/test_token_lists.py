@@ -105,6 +105,17 @@ def test_special_tokens_and_parts_of_characters_are_no_content() -> None:
     assert find_content_tokens(names, frozenset()).tolist() == [False] * 4 + [True, True, False]
 
 
+def test_ids_that_a_vocabulary_leaves_out_are_no_content() -> None:
+    core = Tokenizer(models.WordLevel({"<unk>": 0, "agent": 1, "policy": 7}, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, unk_token="<unk>")
+    names = decode_vocabulary(tokenizer)
+    assert names == ["", "agent", "", "", "", "", "", "policy"]
+    content = find_content_tokens(names, STOPWORDS)
+    lists = make_token_lists(tokenizer, divide_by_keyword(SENTENCES[1:2]), names, content, 10)
+    assert lists.select("token_id", "token", "count").rows() == [(7, "policy", 2), (1, "agent", 1)]
+
+
 def test_stopwords_are_met_in_any_case() -> None:
     names = decode_vocabulary(metaspace())
     content = find_content_tokens(names, STOPWORDS)

@@ -16,7 +16,7 @@ from fathom.layers.lens import load_lens, save_lens, train_lens
 from fathom.layers.rates import TokenLists, choose_prompts, collect_top_tokens, list_examples, measure_rates
 from fathom.layers.target_ranks import ForwardSettings, measure_targets, sample_pairs
 from fathom.models.measurements import Measurement, OpenModel
-from fathom.models.tokens import encode_keywords, uses_bos
+from fathom.models.tokens import count_entries, encode_keywords, uses_bos
 from fathom.running.program import log
 from fathom.scoring.inputs import read_pairs
 from fathom.scoring.token_lists import list_keyword_tokens
@@ -119,7 +119,7 @@ def _measure_rates(model: OpenModel, files: DomainFiles, settings: Layers, outpu
     longest = max(settings.all_lengths)
     content, lists, owned = list_keyword_tokens(model.tokenizer, files.sentences, files.stopwords, longest)
     tokens, left_out, count = _collect_tokens(model, keywords, TokenLists(content, owned), settings)
-    texts = model.tokenizer.batch_decode([[token] for token in range(len(model.tokenizer))])
+    texts = model.tokenizer.batch_decode([[token] for token in range(count_entries(model.tokenizer))])
     report: dict[str, Any] = {
         **model.description,
         "sentences_sha256": hash_file(files.sentences),

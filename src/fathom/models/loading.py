@@ -19,6 +19,7 @@ from fathom.models.quantization import (
     find_quantization,
     make_loading_options,
 )
+from fathom.models.tokens import count_entries
 from fathom.running.devices import describe_device
 
 
@@ -328,10 +329,10 @@ def _explain(error: Exception, folder: Path, device: str) -> Exception:
 
 def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:
     """Raise `InputError` if the tokenizer has more entries than the model has embeddings."""
-    size = model.get_input_embeddings().num_embeddings
-    if len(tokenizer) > size:
+    size, entries = model.get_input_embeddings().num_embeddings, count_entries(tokenizer)
+    if entries > size:
         raise InputError(
-            f"the tokenizer has {len(tokenizer):,} entries, the model {size:,}",
+            f"the tokenizer has {entries:,} entries, the model {size:,}",
             str(folder),
             "check that the tokenizer belongs to the model",
         )

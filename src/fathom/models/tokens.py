@@ -20,6 +20,11 @@ CHAT_REQUEST = "Continue this text."
 _PLAIN = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
 
 
+def count_entries(tokenizer: Any) -> int:
+    """Return one more than a tokenizer's largest id: some vocabularies leave out ids."""
+    return 1 + max(tokenizer.get_vocab().values())
+
+
 class EncodedPair(NamedTuple):
     """Token ids of one prompt with its target.
 

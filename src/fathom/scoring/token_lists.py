@@ -11,7 +11,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.row_groups import scan_groups
 from fathom.io.tables import make_empty_table
-from fathom.models.tokens import encode_texts
+from fathom.models.tokens import count_entries, encode_texts
 from fathom.running.program import show_progress
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def decode_vocabulary(tokenizer: Any) -> list[str]:
     """
     from tokenizers import decoders
 
-    ids = [[number] for number in range(len(tokenizer))]
+    ids = [[number] for number in range(count_entries(tokenizer))]
     texts = tokenizer.batch_decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     continuation = "##" if isinstance(tokenizer.backend_tokenizer.decoder, decoders.WordPiece) else ""
     return [text.replace(_REPLACEMENT, "").strip().removeprefix(continuation) for text in texts]

@@ -22,7 +22,7 @@ _PLAIN = {"add_special_tokens": False, "split_special_tokens": True, "verbose": 
 
 def count_entries(tokenizer: Any) -> int:
     """Return one more than a tokenizer's largest id: some vocabularies leave out ids."""
-    return 1 + max(tokenizer.get_vocab().values())
+    return 1 + int(max(tokenizer.get_vocab().values()))
 
 
 class EncodedPair(NamedTuple):

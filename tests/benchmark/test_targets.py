@@ -44,6 +44,7 @@ def test_whole_words_only() -> None:
 
 def test_the_first_word_and_a_word_after_two_spaces_are_not_terms() -> None:
     assert words_of("deep and  deep\tdeep deep", "deep") == [" deep"]
+    assert words_of("deep nets  deep", "deep") == []
     assert words_of(" deep", "deep") == []
 
 
@@ -71,6 +72,9 @@ def test_by_default_only_an_adjacent_term_rules_out() -> None:
     assert adjacent(numbered((9, "node"), (10, "graph"))) == []
     assert adjacent(numbered((10, "node"), (11, "graph"), (13, "graph"))) == [" node", " graph"]
     assert adjacent(numbered((9, "node,"), (10, "graph"))) == [" graph"]
+    assert adjacent(numbered((10, "node"), (12, "graph"), (13, "node"))) == [" node", " graph"]
+    four = numbered((10, "node"), (12, "graph"), (14, "node"), (15, "graph"))
+    assert adjacent(four) == [" node", " graph", " node"]
 
 
 def test_spaces_may_belong_to_tokens() -> None:
@@ -109,9 +113,9 @@ def test_terms_equal_those_of_a_direct_search(sentence: str) -> None:
 
 
 def test_a_space_that_is_its_own_token_belongs_to_the_prompt() -> None:
-    sentence = numbered((9, "graph"))
-    blanks_too = [match.span() for match in re.finditer(r"\S+", sentence)]
-    start = sentence.index(" graph")
-    blanks_too.insert(9, (start, start + 1))
-    terms = find_terms(sentence, frozenset({"graph"}))
-    assert find_targets(terms, blanks_too, settings()) == terms
+    for sentence in (numbered((9, "graph")), "a" + numbered((9, "graph"))):
+        blanks_too = split_at_blanks(sentence)
+        start = sentence.index(" graph")
+        blanks_too.insert(9, (start, start + 1))
+        terms = find_terms(sentence, frozenset({"graph"}))
+        assert terms and find_targets(terms, blanks_too, settings()) == terms

@@ -107,6 +107,19 @@ def test_only_uncertain_cosines_are_computed_again() -> None:
     assert encoder.exact == [near]
 
 
+def test_each_uncertain_sentence_gets_its_own_cosine() -> None:
+    cosines = (0.6125 + 1e-7, 0.7125 - 1e-7, 0.5 - 1e-7, 0.6125 - 1e-7)
+    found = _match([_angle(cosine) for cosine in cosines], ["0.0"], PlaneEncoder(1e-6))
+    assert found.select("position", "cosine").rows() == [(0, 0.613), (1, 0.712), (3, 0.612)]
+
+
+def test_what_is_farther_than_the_margin_from_every_border_is_certain() -> None:
+    borders = np.array([0.6125, 0.7005, 0.4])
+    for sign in (-1, 1):
+        assert is_uncertain(borders + sign * 4.9e-6, 0.4).all()
+        assert not is_uncertain(borders + sign * 5.1e-6, 0.4).any()
+
+
 @settings(max_examples=200)
 @given(st.floats(0, 1), st.floats(-4e-6, 4e-6), st.floats(0, 1))
 def test_certain_cosines_stand_errors_below_the_margin(cosine: float, error: float, floor: float) -> None:

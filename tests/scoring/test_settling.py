@@ -7,7 +7,7 @@ import pytest
 from fathom.config.scoring import Settled, Summary
 from fathom.errors import InputError
 from fathom.scoring.anytime import Order, estimate_models, find_reach, measure_growth, measure_influence
-from fathom.scoring.settling import RANK, Settling, order_pairs, place_pairs, plan_looks
+from fathom.scoring.settling import RANK, Found, Settling, order_pairs, place_pairs, plan_looks
 from fathom.scoring.statistics import (
     COMPARED,
     GEOMETRIC_MEAN,
@@ -53,6 +53,19 @@ def test_the_order_depends_on_texts_alone() -> None:
 def test_what_benchmarks_share_is_drawn_together() -> None:
     first, second = place_pairs([make_pairs({"a": 20}), make_pairs({"a": 20}, " elsewhere")])
     assert first.tolist() == second.tolist()
+
+
+def test_pairs_that_share_three_words_are_drawn_together() -> None:
+    prompts = ["one two three four", "one two three five", "one two other four"]
+    (places,) = place_pairs([pl.DataFrame({"keyword": ["k"] * 3, "prompt": prompts})])
+    assert places[0] == places[1] != places[2]
+
+
+def test_each_keyword_begins_elsewhere_and_its_sentences_are_mixed() -> None:
+    (places,) = place_pairs([make_pairs({f"k{number}": 1 for number in range(50)})])
+    assert len(set(places)) == 50 and places.mean() == pytest.approx(0.5, abs=0.1)
+    pairs = make_pairs({"a": 50})
+    assert pairs["prompt"].gather(np.argsort(place_pairs([pairs])[0])).to_list() != sorted(pairs["prompt"])
 
 
 def test_the_order_is_that_of_places_and_keeps_pairs_together() -> None:
@@ -178,6 +191,46 @@ def test_equal_models_are_settled_as_alike() -> None:
     other = ranks[0] * np.exp(np.random.default_rng(1).normal(0, 0.4, 60))[order.keywords]
     settling.look({RANK: {"a": ranks[0, : ends[1]], "b": other[: ends[1]]}}, 0.75)
     assert settling.settled[0, 1] and settling.found[RANK, LEADING.name].alike[0, 1]
+
+
+def test_a_difference_has_to_clear_the_interval_of_all_pairs_by_the_slack() -> None:
+    half = np.array([0.86, 0.88, 1.15, 1.2])
+    for difference, reach in ((1.0, 0.0), (-1.0, 0.0), (1.25, 0.25)):
+        found = Found(np.full(4, difference), np.full(4, reach), half)
+        assert found.apart.tolist() == [True, False, False, False]
+    for difference, reach in ((1.0, 0.0), (-1.0, 0.0), (0.75, 0.25)):
+        found = Found(np.full(4, difference), np.full(4, reach), half)
+        assert found.alike.tolist() == [False, False, False, True]
+
+
+def test_the_error_is_shared_by_all_comparisons_and_statistics() -> None:
+    ranks, order = draw_ranks([0.0, 0.1, 0.2])
+    settling = Settling(["a", "b", "c"], order, Settled(error=0.03), Summary(confidence=0.9))
+    first = ranks[:, : order.find_end(0.3)]
+    settling.look({RANK: dict(zip("abc", first, strict=True))}, 0.3)
+    for statistic in COMPARED:
+        found = settling.found[RANK, statistic.name]
+        estimates = estimate_models(first, order, 0.3, statistic, 0.2)
+        assert found.reach == pytest.approx(find_reach(estimates.ahead, 1.0, 0.03 / 3 / 2))
+        assert found.half == pytest.approx(1.6448536 * np.sqrt(estimates.whole))
+
+
+def test_a_verdict_stays_and_no_or_all_pairs_are_no_look() -> None:
+    ranks, order = draw_ranks([2.0, 0.0])
+    settling = Settling(["a", "b"], order, Settled(), Summary())
+    for share, settled in ((0.0, False), (1.0, False), (0.3, True), (0.6, True)):
+        first = ranks[:, : order.find_end(share)]
+        other = first[0] if share == 0.6 else first[1]  # no difference at all
+        settling.look({RANK: {"a": first[0], "b": other}}, share)
+        assert settling.settled[0, 1] == settled
+
+
+def test_models_are_ordered_by_differences_however_small() -> None:
+    (ranks,), order = draw_ranks([0.0])
+    settling = Settling(["a", "b", "c"], order, Settled(), Summary())
+    first = ranks[: order.find_end(0.5)]
+    settling.look({RANK: {"a": first + 0.5, "b": first, "c": first + 0.2}}, 0.5)
+    assert settling.order == ["b", "c", "a"]
 
 
 def test_only_comparisons_that_matter_keep_a_model_going() -> None:

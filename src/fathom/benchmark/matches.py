@@ -70,8 +70,7 @@ def match_sentences(
     InputError
         If embeddings and vectors are of different models.
     """
-    first = sentences.unique("row", keep="first", maintain_order=True).sort("row")
-    rows = first["row"].to_numpy()
+    rows = sentences["row"].unique().sort().to_numpy()
     check_dimensions(embeddings, vectors, len(rows))
     pairs = _find_pairs(rows, embeddings, vectors.astype(np.float32), min_cosine)
     names = pl.DataFrame({"keyword": list(keywords)}, schema={"keyword": pl.String}).with_row_index("column")

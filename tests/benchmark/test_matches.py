@@ -162,6 +162,22 @@ def test_vectors_of_other_keywords_are_refused(tmp_path: Path) -> None:
         load_keyword_vectors(tmp_path / "keywords.npy", ["a"])
 
 
+def test_what_is_no_array_of_vectors_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "keywords.npy"
+    np.save(path, np.array([{"code": "runs"}], dtype=object), allow_pickle=True)
+    pickled = path.read_bytes()
+    for content in (b"", b"no array", pickled):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="not a NumPy array"):
+            load_keyword_vectors(path, ["a"])
+    for shape in ((2,), (2, 2, 2), ()):
+        np.save(path, np.ones(shape))
+        with pytest.raises(InputError, match="vectors for 2 keywords"):
+            load_keyword_vectors(path, ["a", "b"])
+        with pytest.raises(InputError, match="embeddings for 2 distinct sentences"):
+            check_embeddings(_sentences(["1.0", "2.0"]), np.ones(shape, np.float32), "p.npy")
+
+
 def _run_program(folder: Path, embeddings: np.ndarray) -> subprocess.CompletedProcess[str]:
     """Match two sentences of one document, where no library of models can be imported."""
     write_table(folder / "s.parquet", _sentences(["1.0", "2.0"]), SENTENCES)

@@ -63,6 +63,16 @@ def test_a_script_in_title_keyword_prompt_and_target_stays_text(browser, address
     assert browser.run("return document.querySelector('#pair').textContent").endswith("were trained on.")
 
 
+@pytest.mark.parametrize("name", ["constructor", "toString", "no-such", ""])
+def test_a_wrong_statistic_in_the_address_falls_back_to_the_first(browser, address, name):
+    browser.open(address)
+    first, ranking = browser.run("return [Fathom.statistic(), Fathom.ranking()]")
+    browser.list_errors()
+    browser.open(f"{address}#s={name}")
+    assert browser.run("return [Fathom.statistic(), Fathom.ranking()]") == [first, ranking]
+    assert browser.list_errors() == []
+
+
 def test_a_column_sorts_and_the_address_keeps_it(browser, address):
     browser.open(address)
     browser.run("document.querySelector('#pairs [tabulator-field=m0] .head').focus()")

@@ -130,7 +130,8 @@ Fathom.benchmark = () => {
 
 Fathom.statistic = () => {
   const found = Fathom.benchmark()?.statistics || {};
-  return Fathom.state.s in found ? Fathom.state.s : Fathom.overview.statistics.find(({ name }) => name in found)?.name;
+  const has = (name) => Object.hasOwn(found, name);
+  return has(Fathom.state.s) ? Fathom.state.s : Fathom.overview.statistics.find(({ name }) => has(name))?.name;
 };
 
 Fathom.ranking = () => Fathom.benchmark()?.statistics[Fathom.statistic()]?.ranking || [];

@@ -18,7 +18,8 @@ from fathom.explorer.encoding import dump_script, pack_numbers
 from fathom.explorer.page import ASSETS, VENDOR, render_page
 from fathom.explorer.subfields import Keywords, group_keywords, measure_strengths, sum_keywords
 from fathom.explorer.tables import read_run
-from fathom.io.files import hash_file, read_json, write_json
+from fathom.io.contracts.scoring import SETTLED_COLUMNS, SUMMARY_COLUMNS
+from fathom.io.files import hash_file, read_delimited, read_json, write_delimited, write_json
 from fathom.scoring.sizing import count_keywords, estimate_variances
 
 
@@ -128,6 +129,20 @@ def test_scores_of_other_pairs_are_left_out_and_named(copied):
     write_json(path.with_suffix(".json"), {"until": "settled"})
     found = read_run(copied, SETTINGS)
     assert any("beta was scored on" in each and "until settled" in each for each in found.missing)
+
+
+def test_a_run_in_which_every_model_stopped_early_is_not_made_from_other_pairs(copied):
+    path, header = copied / "summary.csv", SUMMARY_COLUMNS
+    rows = [row | {"pairs": "40"} for row in read_delimited(path, ",")]
+    write_delimited(path, header, [tuple(row[name] for name in header) for row in rows], ",")
+    assert any(
+        "summary.csv was made from other pairs (40)" in each for each in read_run(copied, SETTINGS).missing
+    )
+    what = ("rank", "trimmed_mean", "alpha", "beta", 8, 7, 9, 0.01, "apart")
+    looks = [("physics", variant, 1, 40, 119, *what) for variant in ("tf", "tfidf")]
+    write_delimited(copied / "settled.csv", SETTLED_COLUMNS, looks, ",")
+    found = read_run(copied, SETTINGS)
+    assert not found.missing and found.benchmarks[0].left_out.sum() == 1
 
 
 def test_a_table_of_another_version_is_left_out_and_named(copied):

@@ -28,7 +28,7 @@ from fathom.io.contracts.scoring import (
 from fathom.io.files import read_delimited, read_json
 from fathom.io.tables import read_table
 from fathom.running.program import log
-from fathom.scoring.comparisons import resample_scores, tabulate_comparisons
+from fathom.scoring.comparisons import count_settled, resample_scores, tabulate_comparisons
 from fathom.scoring.summaries import Key, summarize_scores
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def read_run(folder: Path, settings: Summary) -> Run:
         )
     }
     paths = sorted(folder.glob("*/benchmark/*/pairs.parquet"), key=_order_benchmark)
-    counted = _count_pairs(tables["summary"] or [])
+    counted = _count_pairs(tables["summary"] or [], count_settled(folder / "settled.csv"))
     benchmarks = [
         _read_benchmark(path.parents[2], path.parent.name, counted, settings, missing) for path in paths
     ]
@@ -219,13 +219,15 @@ def _order_benchmark(path: Path) -> tuple[str, int, str]:
     return path.parents[2].name, order.index(variant) if variant in order else len(order), variant
 
 
-def _count_pairs(summary: Sequence[Row]) -> dict[tuple[str, str], int]:
-    """Return how many pairs the summary counts on each benchmark: the most, for some models stop early."""
+def _count_pairs(
+    summary: Sequence[Row], settled: Mapping[tuple[str, str], int]
+) -> dict[tuple[str, str], int]:
+    """Return how many pairs the summary counts on each benchmark, or would if no model had stopped early."""
     counted: dict[tuple[str, str], int] = {}
     for row in summary:
         if row["metric"] == "rank":
             place = row["domain"], row["variant"]
-            counted[place] = max(counted.get(place, 0), int(float(row["pairs"] or 0)))
+            counted[place] = max(counted.get(place, settled.get(place, 0)), int(float(row["pairs"] or 0)))
     return counted
 
 

@@ -10,6 +10,7 @@ from fathom.figures.rank_values import ModelRanks, find_variants, read_model_ran
 from fathom.figures.style import VARIANT_SERIES, clean_name
 from fathom.io.contracts.scoring import OLDER_GROUP_COLUMNS
 from fathom.io.files import read_delimited, read_json
+from fathom.scoring.comparisons import count_settled
 from fathom.scoring.describe import format_rank
 from fathom.scoring.statistics import COMPARED, LEADING, Statistic
 
@@ -54,11 +55,12 @@ def describe_run(folder: Path, width: int) -> list[str]:
         raise InputError("there is no summary.csv", str(folder), "give the folder of a run: results/RUN")
     groups = _read_groups(folder / "groups.csv")
     ranks = {statistic: read_model_ranks(folder / "summary.csv", statistic) for statistic in COMPARED}
+    settled = count_settled(folder / "settled.csv")
     blocks = [
         "\n".join(
             [
                 _format_domain(domain, ranks, width, groups),
-                *_describe_overlap(folder / domain / "benchmark", models, width),
+                *_describe_overlap(folder / domain / "benchmark", models, width, settled),
             ]
         )
         for domain, models in ranks[LEADING].items()
@@ -90,17 +92,23 @@ def _format_domain(
     return "\n".join(lines)
 
 
-def _describe_overlap(benchmarks: Path, models: list[ModelRanks], width: int) -> list[str]:
-    """Return lines on the pairs that the ranks leave out because they stand in training text."""
+def _describe_overlap(
+    benchmarks: Path, models: list[ModelRanks], width: int, settled: Mapping[tuple[str, str], int]
+) -> list[str]:
+    """Return lines on the pairs that the ranks leave out because they stand in training text.
+
+    Pairs on which no model was scored, for all comparisons were settled, are not left out.
+    """
     left_out = []
     for variant in find_variants(models):
         report = benchmarks / variant / "overlap.json"
-        ranks = [model.ranks[variant] for model in models if variant in model.ranks]
-        if report.is_file() and ranks:
+        counts = [model.ranks[variant].pairs for model in models if variant in model.ranks]
+        if report.is_file() and counts:
+            kept = max(*counts, settled.get((benchmarks.parent.name, variant), 0))
             total = read_json(report)["pairs"]
             label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
-            if total > ranks[0].pairs:
-                left_out.append(f"{total - ranks[0].pairs:,} of {total:,} {label} pairs")
+            if total > kept:
+                left_out.append(f"{total - kept:,} of {total:,} {label} pairs")
     text = f"Left out, for they stand in text that models were trained on: {', '.join(left_out)}."
     return _wrap(text, width) if left_out else []
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.config.scoring import Summary
+from fathom.errors import InputError
 from fathom.io.contracts.scoring import SETTLED_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.running.program import log
@@ -249,6 +250,21 @@ def read_settled(
         if row["verdict"] != "open" or frozenset(models) not in of_metric:
             of_metric[frozenset(models)] = Difference(*models, value, low, high, p, int(row["pairs"]))
     return found
+
+
+def count_settled(path: Path) -> dict[tuple[str, str], int]:
+    """Return how many pairs settled.csv says that summaries count of each benchmark, if none stopped early.
+
+    Parameters
+    ----------
+    path : Path
+        Nothing is returned if it does not exist: all pairs were scored.
+    """
+    rows = read_delimited(path, ",", SETTLED_COLUMNS) if path.is_file() else []
+    try:
+        return {(row["domain"], row["variant"]): int(row["pairs_in_all"]) for row in rows}
+    except ValueError as error:
+        raise InputError(f"not a number: {error}", str(path), "create it again") from error
 
 
 def tabulate_comparisons(

@@ -5,6 +5,7 @@ import re
 import polars as pl
 import pytest
 
+from fathom.benchmark import clozes
 from fathom.benchmark.clozes import Limits, draw_clozes
 from fathom.benchmark.set_aside import is_set_aside, split_matches
 from fathom.config.benchmark import Pairs, Sentences
@@ -41,13 +42,13 @@ def splitter():
 def test_a_cloze_is_a_content_word_after_enough_of_its_sentence(splitter, tmp_path):
     found = draw_clozes(TEXTS, 10, LIMITS, splitter, encode)
     rows = found.pairs.rows(named=True)
-    assert {row["doc_id"] for row in rows} == {"b", "c"} and len(rows) == 3
+    assert {row["doc_id"] for row in rows} == {"b", "c"} and len(rows) == found.report["pairs"] == 3
     sentences = " ".join(TEXTS["text"])
     for row in rows:
         assert row["prompt"] + row["target"] in sentences
         assert re.fullmatch(" [A-Za-z]{3,}", row["target"]) and row["target"][1:] not in LIMITS.function_words
         assert 4 <= len(row["prompt"].split()) <= 11
-        assert row["keyword"] == row["doc_id"] and row["variant"] == "clozes"
+        assert row["keyword"] == row["doc_id"] and (row["variant"], row["date"]) == ("clozes", "")
     assert found.report["left_out"] == {"no_word": 1, "same_sentence": 1, "too_few_characters": 1}
     write_table(tmp_path / "pairs.parquet", found.pairs, PAIRS)
 
@@ -60,6 +61,52 @@ def test_clozes_do_not_depend_on_the_order_of_documents_and_few_are_among_many(s
     assert few.report["left_out"]["count_reached"] >= 1
 
 
+def test_a_count_that_is_reached_early_leaves_the_same_out(splitter, monkeypatch):
+    found = draw_clozes(TEXTS, 1, LIMITS, splitter, encode)
+    monkeypatch.setattr(clozes, "_CHUNK", 1)
+    again = draw_clozes(TEXTS, 1, LIMITS, splitter, encode)
+    assert again.pairs.equals(found.pairs) and again.report == found.report
+    assert found.report["pairs"] + sum(found.report["left_out"].values()) == 6
+
+
+def test_three_letters_are_a_word_and_two_are_none(splitter):
+    texts = TEXTS.head(1).with_columns(text=pl.lit("The with were the with were the with net of it."))
+    assert draw_clozes(texts, 1, LIMITS, splitter, encode).pairs["target"].to_list() == [" net"]
+
+
+def test_a_cloze_has_all_tokens_before_its_first_letter(splitter):
+    sentence = "The with were the with were the with net of it."
+    texts = TEXTS.head(1).with_columns(text=pl.lit(sentence))
+    before = sentence.index("net")  # each character is a token
+
+    def draw(**changes):
+        pairs = PAIRS_SETTINGS.model_copy(update={"max_tokens": 99, **changes})
+        letters = [[(place, place + 1) for place in range(len(sentence))]]
+        return draw_clozes(texts, 1, LIMITS._replace(pairs=pairs), splitter, lambda _: letters).pairs
+
+    assert len(draw(min_tokens=before)) == len(draw(max_tokens=before + 3)) == 1
+    for changes in ({"min_tokens": before + 1}, {"max_tokens": before + 2}):
+        with pytest.raises(InputError, match="no cloze"):
+            draw(**changes)
+
+
+def test_every_sentence_left_out_is_counted(splitter):
+    long = "Long sentences of {} words that go on and on and on beyond what is allowed here are left out."
+    text = " ".join(["Too short.", "Short too.", *(long.format(word) for word in ("many", "more", "most"))])
+    texts = pl.concat([TEXTS, pl.DataFrame({"doc_id": ["d"], "text": [text]})])
+    limits = LIMITS._replace(sentences=Sentences(max_characters=90))
+    left_out = {"no_word": 1, "same_sentence": 1, "too_few_characters": 3, "too_long": 3}
+    assert draw_clozes(texts, 10, limits, splitter, encode).report["left_out"] == left_out
+
+
+def test_clozes_are_in_the_order_of_documents(splitter):
+    text = "Model reads alpha beta gamma delta epsilon {}."
+    texts = pl.DataFrame(
+        {"doc_id": [*"abcdefgh"], "text": [text.format(letter * 5) for letter in "stuvwxyz"]}
+    )
+    assert draw_clozes(texts, 8, LIMITS, splitter, encode).pairs["keyword"].to_list() == [*"abcdefgh"]
+
+
 def test_words_are_drawn_not_always_the_same_place(splitter):
     texts = TEXTS.head(1).with_columns(
         text=pl.lit(
@@ -67,7 +114,19 @@ def test_words_are_drawn_not_always_the_same_place(splitter):
         )
     )
     found = draw_clozes(texts, 50, LIMITS, splitter, encode).pairs
-    assert len(found["target"].unique()) > 2
+    assert len(found["target"].unique()) > 2 and found["pair_id"].is_unique().all() and len(found) == 20
+    seeds = [LIMITS._replace(pairs=PAIRS_SETTINGS.model_copy(update={"seed": seed})) for seed in (1, 2)]
+    few = [draw_clozes(texts, 5, limits, splitter, encode) for limits in seeds]
+    words = [
+        {
+            row["prompt"][:11]: row["target"]
+            for row in draw_clozes(texts, 20, limits, splitter, encode).pairs.to_dicts()
+        }
+        for limits in seeds
+    ]
+    assert words[0].keys() == words[1].keys() and words[0] != words[1], "the seed decides which word"
+    sentences = [{prompt[:11] for prompt in found.pairs["prompt"]} for found in few]
+    assert sentences[0] != sentences[1], "the seed decides which sentences are drawn"
 
 
 def test_no_held_out_text_is_refused(splitter):

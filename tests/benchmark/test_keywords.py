@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fathom.benchmark.keywords import (
     extract_keywords,
     merge_similar,
+    name_length,
     select_keywords,
     share_out,
 )
@@ -87,6 +88,12 @@ def test_quotas_shift_in_proportion(available: dict[str, int], expected: dict[st
     assert sum(quotas.values()) == sum(expected.values())
 
 
+def test_what_is_left_goes_to_the_largest_remainders() -> None:
+    plenty = dict.fromkeys("abcd", 99)
+    assert share_out(2, {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}, plenty) == {"a": 0, "b": 0, "c": 1, "d": 1}
+    assert share_out(10, {"a": 0.16, "b": 0.165, "c": 0.675}, plenty) == {"a": 1, "b": 2, "c": 7}
+
+
 @given(
     st.integers(1, 500),
     st.fixed_dictionaries({name: st.integers(0, 300) for name in SHARES}),
@@ -144,11 +151,43 @@ def test_merged_places_are_refilled() -> None:
     assert selected.merged == {"x graph": ["x graphs"], "y graph": ["y graphs"]}
 
 
+def test_what_merging_brings_back_beyond_the_quota_is_surplus() -> None:
+    # the short "f f" takes "kk kk", into which two others were merged that are not near "f f"
+    side, far = np.cos(np.radians(25)), np.sin(np.radians(25))
+    vectors = {
+        "kk kk": (1, 0, 0), "ppp one": (side, far, 0), "ppp two": (side, -far, 0), "f f": (side, 0, far),
+        "a b c": (0, 0, 1),
+    }  # fmt: skip
+    ranked = {"2": list(vectors)[:4], "3": ["a b c"]}
+    settings = Keywords(count=3, merge_above=0.85)
+    selected = select_keywords(
+        ranked, settings, lambda phrases: np.array([vectors[each] for each in phrases])
+    )
+    assert selected.keywords == ["ppp one", "ppp two", "a b c"]
+    assert selected.surplus == ["f f"] and selected.merged == {}
+
+
 def test_shortage_of_one_length_goes_to_others() -> None:
     ranked = {"2": [f"bi w{letter}" for letter in "abcdefghij"], "3": ["tri one two"]}
     selected = select_keywords(ranked, Keywords(count=8), encode)
     assert len(selected.keywords) == 8
     assert selected.quotas == {"2": 7, "3": 1, "4": 0, "5+": 0}
+
+
+def test_lengths_are_two_three_four_and_more() -> None:
+    names = [name_length(" ".join("abcdefg"[:words])) for words in range(2, 8)]
+    assert names == ["2", "3", "4", "5+", "5+", "5+"]
+
+
+def test_the_phrases_of_most_documents_are_taken(wordlists: WordLists) -> None:
+    whole, few = (
+        extract_keywords(make_abstracts(), Keywords(count=count, merge_above=1.0), wordlists, encode).rows
+        for count in (300, 4)
+    )
+    order = sorted((row for row in whole if row[1] == 2), key=lambda row: (-row[2], -row[3], row[0]))
+    taken = [row for row in few if row[1] == 2]
+    assert len(few) == 4 < len(whole) and 0 < len(taken) < len(order)
+    assert sorted(taken) == sorted(order[: len(taken)])
 
 
 def test_truncated_phrases_can_stay(wordlists: WordLists) -> None:
@@ -187,6 +226,8 @@ def test_rows_and_report(wordlists: WordLists) -> None:
     assert report["abstracts_empty"] == 1
     assert report["asked"] == 300
     assert report["found"] == len(rows)
+    for name, found in report["lengths"].items():
+        assert found["found"] == sum(name_length(row[0]) == name for row in rows) <= found["candidates"]
     assert "publicly available" in report["dropped"]["function"]["examples"]
 
 

@@ -9,6 +9,7 @@ from scipy.stats import ttest_ind
 
 from fathom.config.scoring import Summary, Targets
 from fathom.errors import InputError
+from fathom.scoring.summaries import draw_resamples
 from fathom.scoring.target_changes import (
     compare_similarities,
     contrast_groups,
@@ -63,6 +64,27 @@ def test_the_score_is_that_of_the_formula():
     assert list(list_extremes(found, 5)) == [(1, "x", "y")]
 
 
+def test_extremes_are_counted_from_either_end():
+    targets = pl.DataFrame({"target": [*"abcdefg"]})
+    assert list(list_extremes(targets, 2)) == [(1, "a", "g"), (2, "b", "f")]
+    assert list(list_extremes(targets, 3)) == list(list_extremes(targets, 9))
+    assert list(list_extremes(targets, 9))[-1] == (3, "c", "e")
+
+
+def test_equal_scores_are_ordered_by_name():
+    pairs, similarities = make_gains(0.0, targets=60)
+    same = pairs.with_columns(probability_gain=pl.lit(0.1), rank_gain=pl.lit(3.0))
+    found = score_targets(same, similarities, Targets())
+    assert found["target"].to_list() == sorted(similarities)
+    assert found["score"].to_list() == pytest.approx([(0.1 + 3) / 2 * math.log(1 + 12)] * 60)
+
+
+def test_equal_similarities_have_no_effect_size():
+    pairs, similarities = make_gains(1.0)
+    value, *_ = contrast_groups(pairs, dict.fromkeys(similarities, 0.5), Targets(), SUMMARY)
+    assert value[:3] == (0.5, 0.5, 0.0) and math.isnan(value.d)
+
+
 def test_a_model_that_gained_on_near_targets_is_told_from_one_that_did_not():
     gained, similarities = make_gains(1.0)
     value, low, high = contrast_groups(gained, similarities, Targets(), SUMMARY)
@@ -86,6 +108,34 @@ def test_the_interval_draws_keywords_not_targets():
     whole, _ = make_gains(1.0, keywords=6, targets=40)
     _, whole_low, whole_high = contrast_groups(whole, similarities, Targets(), SUMMARY)
     assert high.difference - low.difference > 1.5 * (whole_high.difference - whole_low.difference)
+
+
+def test_the_interval_is_that_of_resamples_that_are_built():
+    pairs, similarities = make_gains(0.3, keywords=5, targets=20)
+    summary, drawn = Summary(rounds=30), []
+    for counts in draw_resamples(5, summary):
+        some = [pairs.filter(keyword=f"k{place}") for place, count in enumerate(counts) for _ in range(count)]
+        targets = score_targets(pl.concat(some), similarities, Targets())
+        top, bottom = (targets.filter(group=name)["similarity"].mean() for name in ("top", "bottom"))
+        drawn.append((top, bottom, top - bottom))
+    _, low, high = contrast_groups(pairs, similarities, Targets(), summary)
+    expected = np.quantile(drawn, [0.025, 0.975], axis=0)
+    assert low[:3] == pytest.approx(tuple(expected[0])) and high[:3] == pytest.approx(tuple(expected[1]))
+
+
+@pytest.mark.parametrize(("keywords", "share", "known"), [(3, 0.1, True), (4, 0.06, False)])
+def test_an_interval_takes_enough_targets_in_most_resamples(keywords, share, known):
+    """Of three keywords with ten targets each, two are enough for groups of two; of four, all are needed."""
+    random = np.random.default_rng(0)
+    rows = [
+        {"keyword": f"k{number // 10}", "target": f"t{number}", "probability_gain": random.normal(),
+         "rank_gain": random.normal()}
+        for number in range(10 * keywords)
+    ]  # fmt: skip
+    similarities = {row["target"]: random.random() for row in rows}
+    value, *ends = contrast_groups(pl.DataFrame(rows), similarities, Targets(share=share), SUMMARY)
+    assert math.isfinite(value.d)
+    assert [math.isfinite(end.d) for end in ends] == [known, known]
 
 
 def test_too_few_targets_have_no_contrast():

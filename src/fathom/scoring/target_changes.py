@@ -215,7 +215,9 @@ def _score(
     known = np.asarray(np.flatnonzero(frequency), dtype=np.int64)
     frequency = frequency[known]
     gains = [np.bincount(cells.targets, weights * gain, count)[known] / frequency for gain in cells.gains]
-    scaled = [gain / (gain.std() or 1.0) for gain in gains]
+    # a gain that is the same for all targets varies by what rounding leaves
+    spreads = [gain.std() if gain.std() > 1e-12 * np.abs(gain).max() else 1.0 for gain in gains]
+    scaled = [gain / spread for gain, spread in zip(gains, spreads, strict=True)]
     scores = np.asarray(np.mean(scaled, axis=0) * np.log1p(frequency), dtype=np.float64)
     return known, frequency, gains, scores
 

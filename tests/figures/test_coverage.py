@@ -48,6 +48,25 @@ def test_a_map_of_a_benchmark(benchmark, tmp_path):
     assert len(lines) == 6 and lines[1].split(",")[:2] == ["sentence", "a"]
 
 
+def test_crowded_points_are_smaller_and_paler_but_not_in_the_legend():
+    def draw(count):
+        points = [
+            {"kind": "pair", "x": float(number), "y": 0.0, "gap": False, "large": False}
+            for number in range(count)
+        ]
+        with use_style():
+            return draw_benchmark(pl.DataFrame(points), "D")
+
+    few, many = draw(1000), draw(6000)
+    (sparse,), (dense,) = (
+        [each for each in figure.axes[0].collections if each.get_label() == "pair"] for figure in (few, many)
+    )
+    assert dense.get_sizes()[0] == pytest.approx(sparse.get_sizes()[0] / 2)
+    assert dense.get_alpha() < sparse.get_alpha()
+    shown = [figure.legends[0].legend_handles[-1].get_sizes()[0] for figure in (few, many)]
+    assert shown[0] == shown[1]
+
+
 def test_a_map_of_an_expansion_shows_the_first_rounds_and_the_last(expansion, tmp_path):
     with use_style():
         figure = draw_expansion(expansion, "Domain")

@@ -95,6 +95,15 @@ def test_a_path_has_one_axis_of_steps_with_a_line_where_a_stage_ends():
     assert "gpt2-small > machine-learning > plotting" in title and "thin lines: 2 seeds" in title
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("", ""), (".terms-only", " (terms only)"), (".terms-exchanged", " (terms exchanged)")],
+)
+def test_the_title_says_what_was_done_to_the_text(text, shown):
+    rows = make_rows([(0, 0), (50, 50), (100, 100)], f"gpt2-small+cs.AI{text}", ("0",), ("cs.AI",))
+    assert draw(rows).get_suptitle().splitlines()[0].endswith(f"gpt2-small > cs.AI{shown}")
+
+
 def test_one_seed_has_no_thin_lines():
     figure = draw(make_path(seeds=("0",)))
     assert len(figure.axes[0].lines) == 3

@@ -70,6 +70,7 @@ def test_five_metrics_stand_over_their_correlations_with_the_reference(summary):
     assert [label.get_text().replace("\n", "") for label in top[0].get_yticklabels()] == [
         f"{model}  {number}" for number, model in enumerate(MODELS, start=1)
     ]
+    assert [axes.get_xlabel() for axes in top] == [*["low is best"] * (len(top) - 1), "high is best"]
     assert not bottom[0].get_visible() and bottom[1].get_title().startswith("r = 1.00, p < 0.001")
     assert sorted(text.get_text() for text in bottom[1].texts) == ["1", "2", "3", "4", "5"]
     page = figure.bbox

@@ -246,6 +246,12 @@ def title(wildcards):
     return CONFIG.domains[wildcards.domain].title or wildcards.domain
 
 
+def title_of_target(wildcards):
+    """Return what the target of a study of continual pretraining is called in figures."""
+    target = CONFIG.models.studies[wildcards.track].target
+    return CONFIG.domains[target].title or target
+
+
 def phrase(wildcards):
     """Return what the targets of a domain are near to or far from."""
     return CONFIG.targets.phrases.get(wildcards.domain) or title(wildcards)

@@ -9,6 +9,9 @@ Out: <results>/figures/{domain}.coverage.{variant}.{pdf,png,csv}, {domain}.{expa
 """
 
 
+_LABELS = {"tf": "TF", "tfidf": "TF-IDF"}
+
+
 rule plot_coverage:
     input:
         code=sources("plot_coverage"),
@@ -35,10 +38,10 @@ rule plot_coverage:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        title=title,
+        title=lambda wildcards: f"{title(wildcards)}: {_LABELS.get(wildcards.variant, wildcards.variant)} benchmark",
     shell:
         "python {input.code[0]:q} --kind benchmark --map {input.map:q}"
-        " --title {params.title:q}' ({wildcards.variant})' --output {output.pdf:q} --png {output.png:q}"
+        " --title {params.title:q} --output {output.pdf:q} --png {output.png:q}"
         " --table {output.table:q} --log {log:q}"
 
 

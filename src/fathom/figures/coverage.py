@@ -19,6 +19,8 @@ _OUTSIDE, _HELD, _NEW = ("#CCCCCC", "."), ("#56B4E9", "o"), ("#D55E00", "^")
 _RECORD, _FIRST, _LATER = ("#CCCCCC", "."), ("#0072B2", "o"), ("#D55E00", "^")
 _PANELS = 6
 """Rounds that a figure shows: the first ones and the last."""
+_CROWD = 1500
+"""Points of a map beyond which they get smaller and paler, so that they do not hide each other."""
 
 _Look = tuple[str, str]
 
@@ -83,7 +85,7 @@ def draw_benchmark(rows: pl.DataFrame, title: str) -> "Figure":
     _scatter(axes, sentences.filter("large"), _GAP, "large gap", 22)
     _scatter(axes, pairs, _PAIR, "pair", 9)
     _name_axes([axes])
-    figure.legend(loc="outside lower center", ncols=4)
+    _add_legend(figure, 4)
     return figure
 
 
@@ -107,8 +109,7 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
     for axes in grid.flat[len(shown) :]:
         axes.set_visible(False)
     _name_axes([*grid[-1, :], *grid[:, 0]])
-    handles, labels = grid.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    _add_legend(figure, 3)
     return figure
 
 
@@ -131,25 +132,34 @@ def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
     for axes in grid.flat[len(every) :]:
         axes.set_visible(False)
     _name_axes([*grid[-1, :], *grid[:, 0]])
-    handles, labels = grid.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    _add_legend(figure, 2)
     return figure
 
 
 def _scatter(axes: "Axes", rows: pl.DataFrame, look: _Look, label: str, size: float) -> None:
     """Draw points; those of a PDF as one picture, for there are thousands."""
     color, marker = look
+    shrink = min(1.0, (_CROWD / max(1, len(rows))) ** 0.5)
     axes.scatter(
-        rows["x"], rows["y"], s=size, c=color, marker=marker, label=label, linewidths=0.6, alpha=0.8,
-        rasterized=True,
+        rows["x"], rows["y"], s=size * shrink, c=color, marker=marker, label=label, linewidths=0.6 * shrink,
+        alpha=0.3 + 0.5 * shrink, rasterized=True,
     )  # fmt: skip
+
+
+def _add_legend(figure: "Figure", columns: int) -> None:
+    """Explain the points of the first panel, in a size that can be read however many there are."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    legend = figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+    for label, handle in zip(labels, legend.legend_handles, strict=True):
+        assert handle is not None  # noqa: S101 -- for the type checker
+        handle.set(sizes=[40 if label == "large gap" else 20], alpha=1.0, linewidths=0.8)
 
 
 def _name_axes(every: Sequence["Axes"]) -> None:
     """Name the axes of a map, whose units mean nothing."""
     for axes in every:
-        axes.set_xlabel("First component")
-        axes.set_ylabel("Second component")
+        axes.set_xlabel("First principal component")
+        axes.set_ylabel("Second principal component")
         axes.label_outer()
 
 

@@ -22,7 +22,7 @@ from fathom.figures.style import (
     use_style,
     wrap_name,
 )
-from fathom.io.contracts.scoring import ALL_SEEDS, FOLLOWING
+from fathom.io.contracts.scoring import ALL_SEEDS, EXCHANGED, FOLLOWING, ONLY
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
 from fathom.scoring.statistics import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
@@ -157,9 +157,8 @@ def _choose_time(rows: pl.DataFrame) -> Time:
 def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
     """Return the title: the domain, the path, and what bands and thin lines are."""
     stages = _list_stages(rows)
-    path = (
-        [rows.filter(stage=0)["model"][0], *(name for name, _, _ in stages)] if stages else [rows["track"][0]]
-    )
+    base = rows.filter(stage=0)["model"]
+    path = [base[0], *_name_stages(rows["track"][0], base[0], stages)] if stages else [rows["track"][0]]
     seeds = [seed for seed in rows["seed"].unique().sort() if seed != ALL_SEEDS]
     several = len(seeds) > 1
     bands = f"Bands: {100 * settings.confidence:.4g} % intervals" + (
@@ -168,6 +167,15 @@ def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
     thin = f"; thin lines: {len(seeds)} seeds" if several else ""
     heading = wrap_name(f"{clean_name(title)}: {' > '.join(map(clean_name, path))}", 78)
     return f"{heading}\n{bands}{thin}{_describe_stand_ins(rows)}"
+
+
+def _name_stages(track: str, base: str, stages: Sequence[tuple[str, int, int]]) -> list[str]:
+    """Return the domain of each stage, and what was done to its text: controls differ in nothing else."""
+    domains = [name for name, _, _ in stages]
+    _, _, text = track.removeprefix(f"{base}+").removeprefix("+".join(domains)).rpartition(".")
+    if text in (EXCHANGED, ONLY):
+        domains[-1] += f" ({text.replace('-', ' ')})"
+    return domains
 
 
 def _describe_stand_ins(rows: pl.DataFrame) -> str:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BASELINES = {"perplexity": "Perplexity", "attribute_rate": "Attribute rate"}
+_HIGH_IS_BEST = {"attribute_rate"}
 METRICS = {name: f"{VARIANT_SERIES[name].label} rank" for name in (REFERENCE, *VARIANTS)} | BASELINES
 """Labels of what is drawn, in this order: ranks by variant, and the baselines."""
 TABLE_COLUMNS = (
@@ -181,7 +182,7 @@ def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) 
     top = 0.6 + _LINE * max(len(models), 0.6 * lines)
     more = max(0, len(models) - _FEW)
     scatter = _SCATTER + _HIGHER * more
-    figure = make_figure(1.9 + (_WIDTH + _WIDER * more) * len(metrics), 1.4 + top + scatter)
+    figure = make_figure(1.9 + (_WIDTH + _WIDER * more) * len(metrics), 1.6 + top + scatter)
     figure.suptitle(_describe(look))
     grid = figure.subplots(2, len(metrics), squeeze=False, height_ratios=[top, scatter])
     for place, (name, values) in enumerate(metrics.items()):
@@ -190,6 +191,7 @@ def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) 
         rows = [Row(models.index(model), series, *each) for model, each in values.items()]
         draw_rows(axes, names if not place else [""] * len(models), rows)
         axes.set_title(look.labels[name])
+        axes.set_xlabel(f"{'high' if name in _HIGH_IS_BEST else 'low'} is best", fontsize=9)
         scale_axis(axes, "x", [n for row in rows for n in row[2:] if math.isfinite(n)], _TICKS)
     grid[1][0].set_visible(False)
     labels = []
@@ -221,7 +223,7 @@ def _tell(found: Correlation) -> str:
     if math.isnan(found.value):
         return "no correlation:\ntoo few or equal models"
     p = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
-    ends = "" if math.isnan(found.low) else f"\n{found.low:.2f} to {found.high:.2f}"
+    ends = "" if math.isnan(found.low) else f"\n[{found.low:.2f}, {found.high:.2f}]"
     return f"r = {found.value:.2f}, {p}{ends}"
 
 
@@ -229,4 +231,5 @@ def _describe(look: Look) -> str:
     """Return the title: the domain, how ranks are summed up, and what whiskers are."""
     settings, label = look.settings, STATISTICS[look.statistic].label
     label = f"{100 * settings.trim:.4g} % {label}" if look.statistic == "trimmed_mean" else label
-    return f"{clean_name(look.title)}\nRanks: {label}. Whiskers: {100 * settings.confidence:.4g} % intervals"
+    intervals = f"{100 * settings.confidence:.4g} % intervals"
+    return f"{clean_name(look.title)}\nRanks: {label}. Whiskers and brackets: {intervals}"

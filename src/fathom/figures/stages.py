@@ -114,6 +114,8 @@ def draw_stages(
     stages: pl.DataFrame, relations: Relations, kind: str, title: str, settings: Summary
 ) -> "Figure":
     """Draw one kind of figure of a study; call it inside `use_style`."""
+    from matplotlib.ticker import FuncFormatter
+
     rows = list_rows(stages, kind, settings)
     trained = stages.filter(pl.col("stage") > 0)
     names = trained.unique("stage").sort("stage")["trained_on"].to_list()
@@ -131,6 +133,8 @@ def draw_stages(
         left.set_title(_describe(relations, row), fontsize=8, loc="left")
         _draw_relation(right, stages, some, row, limits)
         right.set_title(_describe_pair(relations, stages, row), fontsize=8, loc="left")
+        for axes in (left, right):
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     _label_stages(grid[-1][0], names)
     grid[-1][1].set_xlabel(_name_other(stages))
     if points is not None:

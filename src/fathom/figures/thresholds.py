@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PANELS = (
-    ("Share that is kept", (("share_of_sentences", "sentences"), ("share_of_documents", "documents"))),
-    ("Coverage", (("coverage", "this corpus"), ("coverage_at_random", "at random"))),
-    ("Redundancy", (("redundancy", "this corpus"), ("redundancy_at_random", "at random"))),
+    ("Share that is kept (%)", (("share_of_sentences", "sentences"), ("share_of_documents", "documents"))),
+    ("Share of sentences covered (%)", (("coverage", "this corpus"), ("coverage_at_random", "at random"))),
+    (
+        "Share of pairs alike (redundancy, %)",
+        (("redundancy", "this corpus"), ("redundancy_at_random", "at random")),
+    ),
 )
 _LOOKS = (("#0072B2", "o", "-"), ("#E69F00", "s", "--"))
 
@@ -56,8 +59,7 @@ def draw_correlations(rows: Sequence[Row], title: str) -> "Figure":
             values = [100 * float(row[column] or "nan") for row in rows]
             axes.plot(most, values, color=color, marker=marker, linestyle=line, label=label)
         axes.set_title(name)
-        axes.set_xlabel("t_c")
+        axes.set_xlabel("t_c: documents join below this")
         axes.set_ylim(bottom=0)
         axes.legend()
-    figure.axes[0].set_ylabel("%")
     return figure

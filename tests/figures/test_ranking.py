@@ -165,6 +165,19 @@ def test_a_constant_task_and_a_missing_score_leave_the_rest(flat, name):
     assert rows or name == "pca-family"
 
 
+@pytest.mark.parametrize(("which", "panels"), [([0], 1), ([1], 1), ([0, 1], 0)])
+def test_models_that_are_alike_on_every_task_of_a_condition_leave_the_others(tmp_path, which, panels):
+    table = _table(8, 4)
+    table.scores[which, :, :4] = 0.5
+    folder = _compare(tmp_path, table)
+    with use_style():
+        figure, (_, rows) = _draw(folder, "pc1-scores")
+        assert len(rows) == 8 * panels
+        assert [len(axes.lines) for axes in figure.axes] == [17] * panels
+        figure, (_, rows) = _draw(folder, "perplexity-before")
+        assert len(rows) == 2 * 2 * 4 and all((row[4] == "") == (1 in which) for row in rows)
+
+
 def test_a_constant_task_has_no_tau_and_no_part_in_means(flat):
     pairs = {(row["first"], row["second"]): row for row in read_delimited(flat / "pairwise.csv", ",")
              if row["condition"] == "after" and row["statistic"] == "tau"}  # fmt: skip

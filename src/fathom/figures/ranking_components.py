@@ -111,12 +111,14 @@ def draw_first(tables: RankingTables) -> tuple["Figure", Table]:
     rows = [row for row in tables.read("pc1") if row["group"] == ALL and row["score"]]
     if not rows:
         return draw_note("There are too few models for principal components."), (FIRST_COMPONENT_COLUMNS, [])
-    last = tables.conditions[-1]
-    order = [row["model"] for row in rows if row["condition"] == last]
+    # a condition in which all models are alike on every benchmark has no components
+    conditions = [name for name in tables.conditions if any(row["condition"] == name for row in rows)]
+    order = [row["model"] for row in rows if row["condition"] == conditions[-1]]
     names = measure_names(tables.models[name].title for name in order)
-    figure = make_figure(0.8 + names + 3.0 * len(tables.conditions), 1.6 + 0.185 * len(order))
-    panels = figure.subplots(1, len(tables.conditions), squeeze=False, sharey=True)[0]
-    for place, (axes, condition) in enumerate(zip(panels, tables.conditions, strict=True)):
+    figure = make_figure(0.8 + names + 3.0 * len(conditions), 1.6 + 0.185 * len(order))
+    panels = figure.subplots(1, len(conditions), squeeze=False, sharey=True)[0]
+    for axes, condition in zip(panels, conditions, strict=True):
+        place = tables.conditions.index(condition)
         found = {row["model"]: row for row in rows if row["condition"] == condition}
         _draw_scores(axes, tables, [found[name] for name in order], condition_color(place))
         axes.set_title(title_condition(condition))

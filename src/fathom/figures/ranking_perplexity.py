@@ -69,7 +69,7 @@ def _draw(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bo
     if not grids:
         return draw_note("There is no perplexity of enough models."), (CORPUS_AGREEMENT_COLUMNS, [])
     known = [value for _, grid in grids for line in grid for value in line if not math.isnan(value)]
-    lowest = min(0.0, math.floor(10 * min(known)) / 10)
+    lowest = min(0.0, math.floor(10 * min(known, default=0.0)) / 10)
     titles = [tables.benchmarks[name].title for name in columns]
     width = 1.6 + measure_names(tables.benchmarks[name].title for name in names) + 0.37 * len(columns)
     height = 0.7 + len(grids) * (0.45 + 0.34 * len(names)) + 0.7 * measure_names(titles, 9)

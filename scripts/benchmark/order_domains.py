@@ -15,12 +15,11 @@ from fathom.running.program import add_settings, add_tables, log, read_settings,
 
 def main(arguments: argparse.Namespace) -> None:
     """Read the mean vectors, write table and configuration."""
-    import numpy as np
-
     from fathom.benchmark.domain_order import order_domains, render_order
+    from fathom.benchmark.matches import load_embeddings
 
     settings = read_settings(arguments.settings, Continual)
-    means = {name: np.load(path, allow_pickle=False) for name, path in arguments.mean}
+    means = {name: load_embeddings(path) for name, path in arguments.mean}
     candidates = set(means) - {settings.target} if settings.candidates == "all" else settings.candidates
     order = order_domains(means, settings.target, candidates, settings.count, settings.order)
     if settings.count is not None and settings.count > len(candidates):

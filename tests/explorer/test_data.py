@@ -145,6 +145,26 @@ def test_a_run_in_which_every_model_stopped_early_is_not_made_from_other_pairs(c
     assert not found.missing and found.benchmarks[0].left_out.sum() == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "column"), [("summary", "value"), ("summary", "pairs"), ("comparisons", "difference")]
+)
+def test_a_word_for_a_number_is_said_with_its_place(copied, name, column):
+    path = copied / f"{name}.csv"
+    rows = read_delimited(path, ",")
+    rows[3][column] = "inf." if column == "pairs" else "x"
+    write_delimited(path, rows[0], [tuple(row.values()) for row in rows], ",")
+    message = rf"{name}\.csv, line 5, column {column}: not a number"
+    with pytest.raises(InputError, match=message):
+        read_run(copied, SETTINGS)
+
+
+def test_vectors_that_were_cut_are_said(copied):
+    path = copied / "physics/keywords.npy"
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(InputError, match=r"keywords\.npy: not a NumPy array"):
+        collect_data(read_run(copied, SETTINGS), SETTINGS)
+
+
 def test_a_table_of_another_version_is_left_out_and_named(copied):
     path = copied / "groups.csv"
     path.write_text(path.read_text().replace("aggregate", "statistic", 1))

@@ -120,13 +120,13 @@ def group_keywords(vectors: "Array", names: Sequence[str]) -> tuple[list[str], "
 
 def read_vectors(domain: Path) -> dict[str, "Array"]:
     """Return the vectors of a domain's keywords by keyword; none where the run has none."""
-    import numpy as np
+    from fathom.benchmark.matches import load_embeddings
 
     table, vectors = domain / "keywords.tsv", domain / "keywords.npy"
     if not (table.is_file() and vectors.is_file()):
         return {}
     names = [row["keyword"] for row in read_delimited(table, columns=["keyword"])]
-    values = np.load(vectors, allow_pickle=False)
+    values = load_embeddings(vectors)
     return dict(zip(names, values, strict=True)) if len(names) == len(values) else {}
 
 

@@ -37,6 +37,13 @@ if TYPE_CHECKING:
 
 Row = dict[str, str]
 
+_NUMBERS = frozenset((
+    "value", "ci_low", "ci_high", "difference", "p", "accuracy", "change", "change_low", "change_high",
+    "direct", "chosen", "direct_error", "chosen_error",
+))  # fmt: skip
+_COUNTS = frozenset(("pairs", "items", "layer", "k", "list_length"))
+"""Columns of tables that hold numbers, and whole ones; either may be empty."""
+
 PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date")
 """What a page shows of a pair."""
 
@@ -196,6 +203,11 @@ def read_rows(path: Path, columns: Sequence[str], missing: list[str]) -> list[Ro
         Those that it must have.
     missing : list of str
         Where a table of another version is named.
+
+    Raises
+    ------
+    InputError
+        If the table is damaged, or a number in it is none.
     """
     if not path.is_file():
         return None
@@ -203,6 +215,14 @@ def read_rows(path: Path, columns: Sequence[str], missing: list[str]) -> list[Ro
     if rows and not set(columns) <= set(rows[0]):
         missing.append(f"{path.name} was written by another version of Fathom and is left out.")
         return None
+    for name in (each for each in columns if each in _NUMBERS | _COUNTS):
+        parse = int if name in _COUNTS else float
+        for number, row in enumerate(rows, start=2):
+            try:
+                parse(row[name] or "0")
+            except ValueError as error:
+                where = f"{path}, line {number}, column {name}"
+                raise InputError(f"not a number: {row[name]!r}", where, "create it again") from error
     return rows
 
 
@@ -227,7 +247,7 @@ def _count_pairs(
     for row in summary:
         if row["metric"] == "rank":
             place = row["domain"], row["variant"]
-            counted[place] = max(counted.get(place, settled.get(place, 0)), int(float(row["pairs"] or 0)))
+            counted[place] = max(counted.get(place, settled.get(place, 0)), int(row["pairs"] or 0))
     return counted
 
 

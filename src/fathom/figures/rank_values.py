@@ -88,7 +88,7 @@ def _read_rank(row: dict[str, str], where: str) -> Rank:
     """Return the numbers of one row; an empty field is NaN."""
     try:
         value, low, high = (float(row[name] or "nan") for name in ("value", "ci_low", "ci_high"))
-        return Rank(value, low, high, int(float(row["pairs"] or 0)))
+        return Rank(value, low, high, int(row["pairs"] or 0))
     except ValueError as error:
         raise InputError(f"not a number: {error}", where, "create it again") from error
 

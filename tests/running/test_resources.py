@@ -100,6 +100,14 @@ def test_text_and_models_make_jobs_longer_and_unknown_rules_are_counted():
     assert unknown == {"new": 2}
 
 
+@pytest.mark.parametrize("model", ["gpt2", "gpt2@chat", "gpt2+law", "gpt2+law@seed2", "gpt2+law+tax@stage1"])
+def test_a_model_has_the_size_of_what_it_was_made_of(model):
+    lines, _ = estimate(
+        [Job("score_chat", {"model": model})], {"score_chat": Rate(5, 0, 100)}, SIZES, {"gpt2": 2e9}
+    )
+    assert lines["score_chat"].cpu_seconds == 205
+
+
 def test_models_need_the_most_of_their_jobs_and_the_hours_of_all():
     rates = {"score_model": Rate(3600), "tune_model": Rate(7200)}
     jobs = [
@@ -157,3 +165,15 @@ def test_every_rule_has_a_rate():
     rules |= set(re.findall(r"^ *use rule \w+ as (\w+) with:", text, re.MULTILINE))
     assert len(rules) > 40
     assert rules - set(read_rates(root / "config" / "rates.tsv")) == set()
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [("jobs", "0", "rule other had 0 jobs"), ("jobs", "1.5", "invalid literal"), ("megabytes", "x", "'x'")],
+)
+def test_bad_resources_are_named_with_their_line(tmp_path, column, value, message):
+    path = tmp_path / "resources.csv"
+    row = {name: "1" for name in RESOURCE_COLUMNS} | {"rule": "other", column: value}
+    write_delimited(path, RESOURCE_COLUMNS, [tuple(row.values())], ",")
+    with pytest.raises(InputError, match=f"resources.csv, line 2: .*{message}"):
+        measure_rates(path, {})

@@ -138,22 +138,34 @@ def measure_rates(path: Path, rates: Mapping[str, Rate]) -> dict[str, Rate]:
     """Replace rates by those of an earlier run's resources.csv, for the rules that it has.
 
     What grows with the text there grows with it here; a model's size counts as in `rates`.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a value is not a number, or a rule had no jobs.
     """
     found = dict(rates)
-    for row in read_delimited(path, ","):
+    for number, row in enumerate(read_delimited(path, ","), start=2):
         _require_columns(row, RESOURCE_COLUMNS, path)
         old = rates.get(row["rule"], Rate())
-        jobs, seconds = int(row["jobs"]), float(row["seconds"])
+        names = ("seconds", "median_seconds", "max_memory_mb", "megabytes")
+        try:
+            jobs = int(row["jobs"])
+            seconds, middle, memory, megabytes = (float(row[name]) for name in names)
+        except ValueError as error:
+            raise InputError(str(error), f"{path}, line {number}", "make it again") from error
+        if jobs < 1:
+            raise InputError(f"rule {row['rule']} had {jobs} jobs", f"{path}, line {number}", "make it again")
         start, slope = seconds / jobs, 0.0
-        if old.seconds_per_megabyte and float(row["megabytes"]):
-            start = min(old.seconds_per_job, float(row["median_seconds"]))
-            slope = max(seconds - jobs * start, 0.0) / float(row["megabytes"])
+        if old.seconds_per_megabyte and megabytes:
+            start = min(old.seconds_per_job, middle)
+            slope = max(seconds - jobs * start, 0.0) / megabytes
         found[row["rule"]] = Rate(
             start,
             slope,
             old.seconds_per_gigaparameter,
             old.disk_per_megabyte,
-            float(row["max_memory_mb"]),
+            memory,
             str(path),
             for_each_domain=False,
         )
@@ -238,8 +250,8 @@ def estimate(
     sizes : Sizes
         Of the input.
     parameters : mapping of str to float
-        Parameters of the models that have a known size, by name; an adapted model has its base's. Those of
-        all scored models under "", for a job that reads them all.
+        Parameters of the models that have a known size, by name; a model that was adapted, or is asked in its
+        chat template, has its base's. Those of all scored models under "", for a job that reads them all.
     """
     found: dict[str, Estimate] = {}
     unknown: dict[str, int] = {}
@@ -290,6 +302,11 @@ def estimate_models(
     return found
 
 
+def find_root(model: str) -> str:
+    """Return the model that has the size of a model: NAME of NAME@chat and of NAME+DOMAIN@seed1."""
+    return re.split(r"[+@]", model, maxsplit=1)[0]
+
+
 def _find_megabytes(job: Job, sizes: Sizes) -> float:
     """Return the megabytes of text that a job reads."""
     return sizes.of(job.wildcards.get("part") or job.wildcards.get("slice", ""))
@@ -297,7 +314,7 @@ def _find_megabytes(job: Job, sizes: Sizes) -> float:
 
 def _count_seconds(job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float]) -> float:
     """Return the seconds that a job takes."""
-    model = job.wildcards.get("model", "").split("+")[0]
+    model = find_root(job.wildcards.get("model", ""))
     seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
     seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
     return seconds * (job.domains if rate.for_each_domain else 1)

@@ -17,6 +17,7 @@ from fathom.running.resources import (
     Sizes,
     estimate,
     estimate_models,
+    find_root,
     measure_parts,
     measure_rates,
     measure_text,
@@ -139,7 +140,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     parameters = {
         name: float(registry[entry.adapter_of or name].parameters or 0) for name, entry in registry.items()
     }
-    parameters[""] = sum(parameters.get(name.split("+")[0], 0.0) for name in config.models.scored)
+    parameters[""] = sum(parameters.get(find_root(name), 0.0) for name in config.models.scored)
     sizes = measure_corpus(config)
     rules, unknown = estimate(jobs, known, sizes, parameters)
     models = estimate_models(jobs, known, sizes, parameters)

@@ -173,7 +173,7 @@ def test_every_rule_has_a_rate():
 )
 def test_bad_resources_are_named_with_their_line(tmp_path, column, value, message):
     path = tmp_path / "resources.csv"
-    row = {name: "1" for name in RESOURCE_COLUMNS} | {"rule": "other", column: value}
+    row = dict.fromkeys(RESOURCE_COLUMNS, "1") | {"rule": "other", column: value}
     write_delimited(path, RESOURCE_COLUMNS, [tuple(row.values())], ",")
     with pytest.raises(InputError, match=f"resources.csv, line 2: .*{message}"):
         measure_rates(path, {})

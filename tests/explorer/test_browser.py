@@ -73,6 +73,12 @@ def test_a_wrong_statistic_in_the_address_falls_back_to_the_first(browser, addre
     assert browser.list_errors() == []
 
 
+def test_differences_have_the_digits_of_ranks(browser, address):
+    browser.open(address)
+    shown = browser.run("return [2573.04, -2573.04, 99.94, -6.7, 0].map(Fathom.rank)")
+    assert shown == ["2,573", "-2,573", "99.9", "-6.7", "0.0"]
+
+
 def test_a_column_sorts_and_the_address_keeps_it(browser, address):
     browser.open(address)
     browser.run("document.querySelector('#pairs [tabulator-field=m0] .head').focus()")

@@ -41,7 +41,7 @@ const formats = {
 
 Fathom.rank = (value) => {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
-  return formats[value < 100 ? 1 : 0].format(value);
+  return formats[Math.abs(value) < 100 ? 1 : 0].format(value);
 };
 
 Fathom.plain = (value) =>

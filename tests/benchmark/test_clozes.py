@@ -48,7 +48,8 @@ def test_a_cloze_is_a_content_word_after_enough_of_its_sentence(splitter, tmp_pa
         assert row["prompt"] + row["target"] in sentences
         assert re.fullmatch(" [A-Za-z]{3,}", row["target"]) and row["target"][1:] not in LIMITS.function_words
         assert 4 <= len(row["prompt"].split()) <= 11
-        assert row["keyword"] == row["doc_id"] and (row["variant"], row["date"]) == ("clozes", "")
+        assert row["keyword"] == row["doc_id"] and not row["target_in_keyword"]
+        assert (row["variant"], row["date"]) == ("clozes", "")
     assert found.report["left_out"] == {"no_word": 1, "same_sentence": 1, "too_few_characters": 1}
     write_table(tmp_path / "pairs.parquet", found.pairs, PAIRS)
 

@@ -22,6 +22,7 @@ from fathom.scoring.summaries import (
     check_benchmarks,
     correlate,
     draw_resamples,
+    read_scores,
     summarize_scores,
     summarize_values,
 )
@@ -156,10 +157,36 @@ def test_scores_of_another_benchmark_are_an_error(tmp_path: Path) -> None:
     files = [("a", "tf", str(tmp_path / "pairs.parquet"))]
     own = pairs.select("pair_id", "keyword").sample(fraction=1, shuffle=True, seed=0)
     check_benchmarks({("a", "tf", "m"): own, ("a", "tfidf", "m"): make_scores()}, files)
+    check_benchmarks({("a", "tf", "m"): own, ("a", "tf", "n"): own.head(7)}, files, settled=True)
+    with pytest.raises(InputError, match="scores of n belong to other pairs"):
+        check_benchmarks({("a", "tf", "n"): own.with_columns(keyword=pl.lit("k"))}, files, settled=True)
     with pytest.raises(InputError) as error:
         check_benchmarks({("a", "tf", "m"): own, ("a", "tf", "n"): own.head(7)}, files)
     assert "the scores of n belong to other pairs than the benchmark's (2 are not shared)" in str(error.value)
     assert "pairs.parquet" in str(error.value) and "Hint: score the model again" in str(error.value)
+
+
+def test_a_model_that_stopped_early_has_a_part_of_the_pairs() -> None:
+    whole = make_scores()
+    scores = {("a", "tf", name): whole.head(count) for name, count in (("m1", 30), ("m2", 60), ("m3", 20))}
+    rows = summarize_scores(scores, Summary(rounds=5), settled=True)
+    assert {(row[2], row[-1]) for row in rows} == {("m1", 30), ("m2", 60), ("m3", 20)}
+    with pytest.raises(InputError, match=r"m1 and m2 were scored on different pairs \(30 are not shared\)"):
+        summarize_scores(scores, Summary(rounds=5))
+    other = whole.head(30).with_columns(keyword=pl.lit("other"))
+    for frame in (whole.tail(40), other, whole.clear()):
+        with pytest.raises(InputError, match="were scored on different pairs"):
+            summarize_scores({("a", "tf", "m1"): whole.head(50), ("a", "tf", "m2"): frame}, Summary(), True)
+
+
+def test_scores_are_read_by_benchmark_and_model(tmp_path: Path) -> None:
+    write_table(tmp_path / "m.parquet", make_scores(), SCORES)
+    place = ("a", "tf", "m", str(tmp_path / "m.parquet"))
+    (found,) = read_scores([place]).items()
+    assert found[0] == ("a", "tf", "m")
+    assert found[1].equals(make_scores().select("pair_id", "keyword", "rank", "probability"))
+    with pytest.raises(InputError, match="duplicate scores of m on a, tf"):
+        read_scores([place, place])
 
 
 def test_no_scores_are_an_error() -> None:

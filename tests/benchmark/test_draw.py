@@ -65,6 +65,11 @@ def test_a_larger_limit_keeps_what_a_smaller_one_drew_in_any_order(order, limit)
     )
 
 
+def test_documents_are_drawn_not_taken_in_the_order_of_their_ids():
+    found = draw_documents(tabulate(dict.fromkeys(SIZES, 1)), 20)["doc_id"].to_list()
+    assert len(found) == 20 and found != sorted(found) and sorted(found) != sorted(SIZES)[:20]
+
+
 def test_a_limit_below_the_first_document_is_refused():
     with pytest.raises(InputError, match=r"sentences\.limit = 5: the first document drawn has 9 sentences"):
         draw_documents(tabulate({"d": 9}), 5)

@@ -199,7 +199,8 @@ def test_correlation() -> None:
     expected = pearsonr(first, second)
     assert correlate(first, second) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
     assert correlate([1.0, 2.0], [1.0, 2.0]) is None
-    assert correlate([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) is None
+    assert correlate([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) is correlate([1.0, 2.0, 3.0], [1.0] * 3) is None
+    assert correlate([1.0, 2.0, 3.0], [1.0, 1.0, 4.0]) == pytest.approx(pearsonr([1, 2, 3], [1, 1, 4]))
     with pytest.raises(ValueError, match="values: 3 and 2"):
         correlate([1.0, 2.0, 3.0], [1.0, 2.0])
 

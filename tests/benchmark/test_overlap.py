@@ -46,6 +46,15 @@ def test_planted_pairs_are_flagged() -> None:
     }  # fmt: skip
 
 
+def test_the_last_six_words_are_looked_for() -> None:
+    pairs = {
+        "six": ("Of each step learns a good", " policy"),
+        "five": ("Every step learns a good", " policy"),
+    }
+    found = find_overlap(_make_pairs(pairs), [TEXT])
+    assert found["ending"].to_list() == [True, False] and not found["sentence"].any()
+
+
 _WORDS = st.lists(st.sampled_from(["a", "b", "C"]), max_size=14)
 
 

@@ -83,6 +83,12 @@ def test_heavy_overlap_is_one_warning(folds_by: str, hint: str, caplog: pytest.L
     assert hint in warnings[0]
 
 
+def test_five_percent_are_no_heavy_overlap(caplog: pytest.LogCaptureFixture) -> None:
+    pairs = _make_pairs({f"p{number}": PLANTED["other"] for number in range(19)} | {"p": PLANTED["whole"]})
+    report = report_overlap(find_overlap(pairs, [TEXT]), "content")
+    assert report["in_training_text"] == 1 and "are left out of summaries" not in caplog.text
+
+
 def test_the_program_looks_at_what_models_are_trained_on(tmp_path: Path) -> None:
     write_table(tmp_path / "pairs.parquet", _make_pairs(PLANTED), PAIRS)
     folds = {

@@ -140,6 +140,18 @@ def test_documents_take_turns_too() -> None:
     assert pairs["doc_id"].n_unique() == 10
 
 
+def test_documents_are_used_alike_however_often() -> None:
+    rows = [(KEYWORD, f"d{number % 3}", sentence_with("pooling", number)) for number in range(120)]
+    pairs = make(matches(*rows), "pooling", per_keyword=60).pairs
+    assert pairs["doc_id"].value_counts()["count"].to_list() == [20, 20, 20]
+
+
+def test_of_documents_with_the_same_sentence_one_is_drawn() -> None:
+    frame = matches(*((KEYWORD, f"d{number}", sentence_with("pooling")) for number in range(9)))
+    chosen = {make(frame, "pooling", seed=seed).pairs["doc_id"].item() for seed in range(9)}
+    assert len(chosen) > 2
+
+
 def test_documents_are_drawn_not_taken_in_their_order() -> None:
     rows = [(KEYWORD, f"d{number:02}", sentence_with("pooling", number)) for number in range(60)]
     chosen = make(matches(*rows), "pooling", per_keyword=6).pairs["doc_id"].to_list()
@@ -192,6 +204,7 @@ def test_every_sentence_is_accounted_for(many: pl.DataFrame) -> None:
     rest = matches(
         (KEYWORD, "x", "Too short for node"),
         (KEYWORD, "x", "This sentence holds no term whatever, though it is long enough."),
+        (KEYWORD, "x", "Nor does this one, which is as long and about something else."),
         (KEYWORD, "x", "Thissentenceisquitelongbuthas fewtokens node andisover."),
         (KEYWORD, "x", "Here the node comes too early for a target, as anyone can see."),
         (KEYWORD, "x", sentence_with("node", 10_001)),
@@ -204,8 +217,8 @@ def test_every_sentence_is_accounted_for(many: pl.DataFrame) -> None:
     groups = divide_by_keyword(pl.concat([many, rest]))
     report = make_pairs(groups, vocabulary, lambda _: dates, "tf", settings, encode_offsets).report
     left_out = report["left_out"]
-    assert report["sentences"] == len(many) + 7 == report["pairs"] + sum(left_out.values())
-    assert left_out["too_few_characters"] == left_out["no_term"] == 1
+    assert report["sentences"] == len(many) + 8 == report["pairs"] + sum(left_out.values())
+    assert (left_out["too_few_characters"], left_out["no_term"]) == (1, 2)
     assert left_out["too_few_tokens"] == left_out["no_target"] == 1
     assert left_out["same_pair"] >= 1
     assert left_out["no_vocabulary"] == 301

@@ -170,6 +170,7 @@ def test_the_order_of_rows_changes_no_byte(many: pl.DataFrame, tmp_path: Path) -
 
 def test_how_many_sentences_are_tokenised_at_once_changes_nothing(many, monkeypatch) -> None:
     expected = make(many, *TERMS, per_keyword=20)
+    assert expected.report["pairs"] == 40 and expected.report["left_out"]["quota_reached"] == 560
     monkeypatch.setattr("fathom.benchmark.pairs._CHUNK", 1)
     assert make(many, *TERMS, per_keyword=20).pairs.equals(expected.pairs)
 
@@ -219,6 +220,7 @@ def test_every_sentence_is_accounted_for(many: pl.DataFrame) -> None:
     left_out = report["left_out"]
     assert report["sentences"] == len(many) + 8 == report["pairs"] + sum(left_out.values())
     assert (left_out["too_few_characters"], left_out["no_term"]) == (1, 2)
+    assert (report["keywords"], report["keywords_with_pairs"], report["per_keyword"]) == (4, 1, 1000)
     assert left_out["too_few_tokens"] == left_out["no_target"] == 1
     assert left_out["same_pair"] >= 1
     assert left_out["no_vocabulary"] == 301
@@ -246,7 +248,8 @@ def test_targets_in_prompt_or_keyword_are_marked_and_can_be_left_out() -> None:
         (KEYWORD, "c", sentence_with("edges")),
     )
     terms = ("pooling", "networks", "edges")
-    pairs = make(frame, *terms).pairs
+    pairs, report = make(frame, *terms).pairs, make(frame, *terms).report
+    assert report["target_in_prompt"] == report["target_in_keyword"] == 0.3333
     assert dict(pairs.select("target", "target_in_prompt").iter_rows()) == {
         " pooling": True, " networks": False, " edges": False,
     }  # fmt: skip
@@ -271,6 +274,11 @@ def test_among_several_targets_one_is_drawn() -> None:
     rows = [(KEYWORD, f"d{number}", f"Case {number} {middle} node or edges here.") for number in range(40)]
     counts = make(matches(*rows), "node", "edges", earlier_terms="adjacent").pairs["target"].value_counts()
     assert dict(counts.iter_rows()).keys() == {" node", " edges"}
+    for seed in range(5):  # each target has its turn, whatever the sentence could have
+        some = make(
+            matches(*rows), "node", "edges", earlier_terms="adjacent", per_keyword=20, seed=seed
+        ).pairs
+        assert sorted(some["target"]) == [" edges"] * 10 + [" node"] * 10
 
 
 def test_no_pairs_is_an_error_with_reasons() -> None:

@@ -62,7 +62,7 @@ def _decide(table: pl.DataFrame, embeddings: np.ndarray, plane: Plane) -> pl.Dat
     return pl.concat(decided)
 
 
-@pytest.mark.parametrize("error", [0.0, LOW_MARGIN / 4, 10 * LOW_MARGIN])
+@pytest.mark.parametrize("error", [0.0, LOW_MARGIN / 4, 0.45 * LOW_MARGIN, 0.6 * LOW_MARGIN, 10 * LOW_MARGIN])
 def test_matches_are_those_of_float32_whatever_the_error(error: float) -> None:
     plane = Plane(500, error)
     table = _table([str(number) for number in [*range(500), *range(0, 500, 3)]])
@@ -71,7 +71,17 @@ def test_matches_are_those_of_float32_whatever_the_error(error: float) -> None:
     assert _decide(near.sentences, near.embeddings, plane).equals(wanted)
     assert len(wanted) > 150
     everything = len(plane.encoded) >= 500
-    assert everything == (near.deviation > LOW_MARGIN / 2) == (error > LOW_MARGIN)
+    assert everything == (near.deviation > LOW_MARGIN / 2) == (error > LOW_MARGIN / 2)
+
+
+@pytest.mark.parametrize("error", [LOW_MARGIN / 4, 10 * LOW_MARGIN])
+def test_blocks_change_nothing(error: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    plane, table = Plane(500, error), _table([str(number) for number in range(500)])
+    whole = refine_embeddings(table, plane.low, np.eye(2)[:1], 0.5, plane.encode)
+    monkeypatch.setattr(module, "_BLOCK", 37)
+    parts = refine_embeddings(table, plane.low, np.eye(2)[:1], 0.5, plane.encode)
+    assert parts.sentences.equals(whole.sentences) and parts.deviation == whole.deviation
+    assert np.array_equal(parts.embeddings, whole.embeddings)
 
 
 def test_far_sentences_are_never_embedded_again() -> None:
@@ -104,6 +114,9 @@ def test_float32_errors_of_a_gpu_change_no_match(error: float) -> None:
 
 
 def test_coarse_vectors_of_a_gpu_are_refused() -> None:
+    check_rounding(np.diag([1 + 0.45 * MARGIN, 1]), np.eye(2), "cuda")
+    with pytest.raises(InputError, match="more than matching allows"):
+        check_rounding(np.diag([1 + 0.55 * MARGIN, 1]), np.eye(2), "cuda")
     exact = Plane(32, 0.0).exact
     with pytest.raises(InputError, match=r"off by .*, more than matching allows") as error:
         check_rounding((exact + MARGIN).astype(np.float32), exact, "cuda")

@@ -1,6 +1,7 @@
 """A table of scores from a run's own summary and comparisons."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,6 +65,19 @@ def test_an_adapted_model_is_of_the_family_of_its_base_without_its_tokens(run):
     models = collect_run(*run, RankingSettings(), {"gpt2": GPT2}).models
     assert [model.family for model in models] == ["gpt2", "gpt2", "own"]
     assert [model.tokens for model in models] == [9, None, None]
+
+
+def test_a_model_in_its_chat_template_is_the_model(tmp_path, run):
+    summary, comparisons = run
+    for path in run:
+        path.write_text(path.read_text().replace("own", "gpt2@chat"))
+    chat = replace(GPT2, kind="chat", parameters=7, tokens=9)
+    models = {
+        model.name: model
+        for model in collect_run(summary, comparisons, RankingSettings(), {"gpt2": chat}).models
+    }
+    found = models["gpt2@chat"]
+    assert (found.family, found.kind, found.parameters, found.tokens) == ("gpt2", "chat", 7, 9)
 
 
 def test_paired_tests_are_those_of_the_comparisons(run):

@@ -9,7 +9,7 @@ from fathom.config.ranking import RankingSettings
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
-from fathom.models.registry import Entry
+from fathom.models.registry import CHAT, Entry
 from fathom.ranking.metadata import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size
 from fathom.scoring.statistics import LEADING
@@ -88,11 +88,17 @@ def _read(path: Path | str, columns: Iterable[str]) -> list[dict[str, str]]:
 
 
 def _complete_registry(models: Iterable[str], registry: Mapping[str, Entry]) -> dict[str, Entry]:
-    """Return the registry with this run's own models; `base+domain` belongs to the family of its base."""
+    """Return the registry with this run's own models; `base+domain` belongs to the family of its base.
+
+    `name@chat` is the model `name`, asked in its chat template.
+    """
     entries = dict(registry)
     for name in models:
-        base = name.split("+")[0]
-        if name not in entries:
+        plain = name.removesuffix(CHAT)
+        base = plain.split("+")[0]
+        if plain in entries:
+            entries.setdefault(name, replace(entries[plain], name=name, source=name))
+        else:
             like = entries.get(base) or Entry(base, base, base, "", "base", "", None, None, "float32")
             # what an adapted model has seen beyond its base is not counted in tokens
             entries[name] = replace(like, name=name, source=name, tokens=None)

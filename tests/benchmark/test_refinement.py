@@ -84,6 +84,14 @@ def test_blocks_change_nothing(error: float, monkeypatch: pytest.MonkeyPatch) ->
     assert np.array_equal(parts.embeddings, whole.embeddings)
 
 
+def test_one_coarse_vector_is_enough_wherever_it_is() -> None:
+    for place in (0, 20, 39):
+        plane, table = Plane(60, 0.0), _table([str(number) for number in range(60)])
+        plane.low[place, 0] += 10 * LOW_MARGIN
+        near = refine_embeddings(table, plane.low, np.eye(2)[:1], 0.5, plane.encode)
+        assert near.deviation == pytest.approx(10 * LOW_MARGIN, rel=1e-3) and len(near.embeddings) == 60
+
+
 def test_far_sentences_are_never_embedded_again() -> None:
     plane = Plane(500, 0.0)
     plane.exact[:, 0] = -np.abs(plane.exact[:, 0])

@@ -57,8 +57,8 @@ def make_means(angles):
 
 
 def test_means_have_unit_length_and_are_ordered_by_cosine():
-    mean = average_vectors(np.array([[1, 0], [0, 1]], dtype=np.float32))
-    assert mean == pytest.approx(np.sqrt([0.5, 0.5])) and mean.dtype == np.float64
+    mean = average_vectors(np.array([[1, 0], [0, 1], [0.6, 0.8]], dtype=np.float32))
+    assert mean == pytest.approx(np.array([1.6, 1.8]) / np.hypot(1.6, 1.8)) and mean.dtype == np.float64
     means = make_means({"target": 0.0, "a": 0.3, "b": 1.5, "c": 0.9, "d": 3.0})
     order = order_domains(means, "target", ["a", "b", "c", "d"], 3)
     assert order["domain"].to_list() == ["d", "b", "c", "a"]
@@ -66,6 +66,11 @@ def test_means_have_unit_length_and_are_ordered_by_cosine():
     assert order["place"].to_list() == [1, 2, 3, 4]
     assert order.filter("chosen")["domain"].to_list() == ["d", "c", "a"]
     assert order["stage"].to_list() == [1, 0, 2, 3]
+
+
+def test_equally_similar_domains_are_ordered_by_name():
+    order = order_domains(make_means({"target": 0.0, "b": 0.5, "a": -0.5, "c": 0.5}), "target", ["a", "b"])
+    assert order["domain"].to_list() == ["a", "b", "c"]
 
 
 def test_a_given_order_counts_as_it_is_and_domains_outside_the_candidates_are_not_chosen():

@@ -234,6 +234,14 @@ def test_many_rows_are_scored_in_pieces(tokenizer: Any, monkeypatch: pytest.Monk
     assert whole["rank"].equals(pieces["rank"])
 
 
+def test_rows_of_any_scale_have_their_own_sums() -> None:
+    rows = torch.tensor([[900.0, 901, 899, 900], [-900.0, -899, -901, -899], [0, 0, 0, 0]])
+    rank, ties, found = logits.measure_logits(rows.clone(), torch.tensor([0, 2, 1]))
+    assert (rank.tolist(), ties.tolist()) == ([2, 4, 1], [1, 0, 3])
+    expected = rows.double().log_softmax(1)[[0, 1, 2], [0, 2, 1]]
+    assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-6)
+
+
 def test_bfloat16_head_is_applied_in_float32(tokenizer: Any) -> None:
     model = make_model("llama").bfloat16()
     scores = score_pairs(model, tokenizer, make_pairs(), Scoring())

@@ -34,7 +34,7 @@ from fathom.io.tables import arrow_schema
 from fathom.running.program import run_program
 
 KINDS = {"small texts": 700, "RedPajama's size": 56_000}
-GOALS = {"small texts": 5, "RedPajama's size": 10}
+GOAL = 0.7  # of what the machine allows
 SHARE = 0.1
 WANTED = {"all": "*", "a tenth": "wanted", "none": "nothing"}
 PLAIN, LINES, OURS = "same table", "JSON lines", "ours"
@@ -178,10 +178,11 @@ def measure_shard(folder: Path, kind: str, wanted: str, records: dict[str, Any],
         pairs = zip(joined, table.select("doc_id", "text").iter_rows(), strict=True)
         same = same and all((one["doc_id"], one["text"]) == other for one, other in pairs)
     limit = time_shared_work(shard, ours, folder / "again.parquet") / seconds[OURS]
-    ratio, goal = seconds[PLAIN] / seconds[OURS], GOALS[kind]
+    ratio = seconds[PLAIN] / seconds[OURS]
     note(
-        f"join, {kind}, {wanted} wanted", "json and a dictionary", f"{ratio:.1f}", f">= {goal}",
-        ratio >= goal and same, exact="same" if same else "NOT the same", share=f"{limit:.0%}",
+        f"join, {kind}, {wanted} wanted", "json and a dictionary", f"{ratio:.1f}",
+        f">= 1, and {GOAL:.0%} of the limit",
+        ratio >= 1 and limit >= GOAL and same, exact="same" if same else "NOT the same", share=f"{limit:.0%}",
     )  # fmt: skip
     return [kind, wanted, *describe(shard, seconds), f"{limit:.0%}", "same" if same else "NOT the same"]
 

@@ -207,24 +207,33 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
         seconds, results = run_in_turn(ways)
     print(f"{len(encoded):,} pairs, {sum(len(pair.ids) - 1 for pair in encoded):,} tokens; ", end="")
     print(f"{model.num_parameters():,} parameters; matrix product {peak / 1e9:.0f} GFLOP/s\n")
-    print("| way | tokens read | pairs/s | over plain | over the harness | share of limit |")
-    print("|---|---|---|---|---|---|")
-    plain = next(iter(ways))
-    for name in ways:
-        read = sum(len(found.ids) for plan in plans.get(name, []) for found in plan.sequences)
-        limit = sum(count_operations(model, plan) for plan in plans.get(name, [])) / peak / len(encoded)
-        over = f"{seconds[HARNESS] / seconds[name]:.1f}" if HARNESS in ways else ""
-        print(f"| {name} | {f'{read:,}' if read else ''} | {1 / seconds[name]:.1f} | ", end="")
-        print(f"{seconds[plain] / seconds[name]:.1f} | {over} | ", end="")
-        print(f"{f'{limit / seconds[name]:.0%}' if read else ''} |")
-    note_speed(results, seconds, limit / seconds[name], HARNESS in ways)
+    limits = {
+        name: sum(count_operations(model, plan) for plan in some) / peak / len(encoded)
+        for name, some in plans.items()
+    }
+    print_ways(seconds, plans, limits)
+    plain, every_file = next(iter(ways)), "shared over all files"
+    note_speed(results, seconds, limits[every_file] / seconds[every_file], HARNESS in ways)
     print_harness(results, more, harness.size if HARNESS in ways else None)
     print("\n| against the plain way | ranks equal | up to 1,000 | others within | log-probability within |")
     print("|---|---|---|---|---|")
     for name in plans:
         print(f"| {name} | {compare([results[name][place] for place in some], results[plain])} |")
-    apart, shared = results["teacher-forced, in batches"], results["shared over all files"]
+    apart, shared = results["teacher-forced, in batches"], results[every_file]
     print(f"| shared, against in batches | {compare(shared, apart)} |")
+
+
+def print_ways(seconds: dict[str, float], plans: dict[str, list[Any]], limits: dict[str, float]) -> None:
+    """Print the pairs per second of each way, over those of the first and of the harness."""
+    print("| way | tokens read | pairs/s | over plain | over the harness | share of limit |")
+    print("|---|---|---|---|---|---|")
+    plain = next(iter(seconds))
+    for name, spent in seconds.items():
+        read = sum(len(found.ids) for plan in plans.get(name, []) for found in plan.sequences)
+        over = f"{seconds[HARNESS] / spent:.1f}" if HARNESS in seconds else ""
+        share = f"{limits[name] / spent:.0%}" if name in limits else ""
+        print(f"| {name} | {f'{read:,}' if read else ''} | {1 / spent:.1f} | ", end="")
+        print(f"{seconds[plain] / spent:.1f} | {over} | {share} |")
 
 
 def note_speed(results: dict[str, list[Any]], seconds: dict[str, float], share: float, harness: bool) -> None:

@@ -1,7 +1,9 @@
 """`fathom export`: records of Every Eval Ever, entries of model cards, and a table that `rankings` reads."""
 
 import re
+import shutil
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from tests.programs import run_command
 
 from fathom.config.ranking import Ranking
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import hash_folder, read_delimited, read_json, read_json_lines
+from fathom.io.files import hash_folder, read_delimited, read_json, read_json_lines, write_delimited
 from fathom.models.registry import Entry
 from fathom.ranking.folder import read_folder
 from fathom.scoring.records import Source, make_records
@@ -100,6 +102,37 @@ def test_a_published_model_has_its_id_on_the_hub(run):
     assert records["alpha"].path.startswith("data/fathom_small_physics/org/alpha/")
     assert records["beta"].content["model_info"]["id"] == "small/beta"
     assert not records["alpha"].samples and "detailed_evaluation_results" not in records["alpha"].content
+
+
+def test_models_with_one_id_on_the_hub_have_records_of_their_own(run):
+    source = Source(run, "small", TIME, "1.0")
+    registry = {name: replace(PUBLISHED, name=name, revision=name) for name in ("alpha", "beta")}
+    records = list(make_records(source, registry))
+    assert len({record.path for record in records}) == 3
+    assert len({record.content["evaluation_id"] for record in records}) == 3
+    assert len({record.samples[0]["evaluation_id"] for record in records}) == 3
+    assert [record.content["model_info"]["id"] for record in records].count("org/alpha") == 2
+
+
+def test_intervals_have_the_level_of_the_run_and_none_without_a_width_is_an_error(run, tmp_path):
+    copied = shutil.copytree(run, tmp_path / "run")
+    rows = read_delimited(copied / "summary.csv", ",")
+    for row in rows:
+        if row["variant"] == "tfidf":
+            row["ci_low"] = row["ci_high"] = row["value"]  # of one keyword
+    write_delimited(copied / "summary.csv", SUMMARY_COLUMNS, [tuple(row.values()) for row in rows], ",")
+    errors = []
+    for level in (0.95, 0.6826895):
+        out = tmp_path / str(level)
+        done = run_command("export", copied, "--output", out, "--confidence", level, "--without-pairs")
+        assert done.returncode == 0, done.stderr
+        errors.append(read_delimited(out / "scores/run_stderr.csv", ","))
+    assert {row["physics.tfidf"] for row in errors[0]} == {""}
+    for narrow, wide in zip(*errors, strict=True):
+        assert float(wide["physics.tf"]) == pytest.approx(1.959964 * float(narrow["physics.tf"]), rel=1e-4)
+    assert "68.27 % interval" in (tmp_path / "0.6826895/model-index/alpha.yaml").read_text()
+    done = run_command("export", copied, "--output", tmp_path / "x", "--confidence", 95)
+    assert done.returncode == 1 and "--confidence 95" in done.stderr and not (tmp_path / "x").exists()
 
 
 def test_what_cannot_be_exported_is_named(run, exported, tmp_path):

@@ -26,6 +26,9 @@ def add_verb(into: "Verbs") -> None:
         help="time of the record in seconds since 1970; that of summary.csv if absent",
     )
     parser.add_argument("--registry", type=Path, help="table of models; config/models.tsv if absent")
+    parser.add_argument(
+        "--confidence", type=float, default=0.95, help="level of the intervals, as summary.confidence; 0.95"
+    )
     parser.add_argument("--without-pairs", action="store_true", help="leave out the lines of single pairs")
 
 
@@ -43,6 +46,8 @@ def run(arguments: argparse.Namespace) -> None:
     folder: Path = arguments.output
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError("this is not an empty folder", f"--output {folder}", "name a new one")
+    if not 0 < arguments.confidence < 1:
+        raise InputError("a level lies between 0 and 1", f"--confidence {arguments.confidence}")
     summary = require_file(arguments.folder / "summary.csv", "give the folder of a finished run: results/RUN")
     retrieved = arguments.retrieved if arguments.retrieved is not None else int(summary.stat().st_mtime)
     source = Source(arguments.folder, arguments.folder.resolve().name, retrieved, fathom.__version__)
@@ -55,8 +60,8 @@ def run(arguments: argparse.Namespace) -> None:
         if record.samples:
             write_json_lines(folder / record.samples_path, record.samples)
         records, pairs = records + 1, pairs + len(record.samples)
-    models = write_model_indexes(source, folder / "model-index")
-    benchmarks = write_score_table(source, folder / "scores")
+    models = write_model_indexes(source, folder / "model-index", arguments.confidence)
+    benchmarks = write_score_table(source, folder / "scores", arguments.confidence)
     print(
         f"{folder}: {records:,} records with {pairs:,} lines of pairs, model-index entries of {models:,}"
         f" models, a table of {benchmarks:,} benchmarks"

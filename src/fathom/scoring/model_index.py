@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from statistics import NormalDist
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.yaml_files import dump_yaml
@@ -11,12 +12,18 @@ from fathom.scoring.records import Source
 from fathom.scoring.statistics import COMPARED, LEADING
 
 _BENCHMARKS = (*VARIANTS, REFERENCE)
-_TWO_SIDES = 2 * 1.959964
-"""Width of a 95 % interval in standard errors."""
 
 
-def write_model_indexes(source: Source, folder: Path) -> int:
-    """Write `{model}.yaml` for each model: the entry `model-index` of its card; return their number."""
+def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
+    """Write `{model}.yaml` for each model: the entry `model-index` of its card; return their number.
+
+    Parameters
+    ----------
+    source : Source
+    folder : Path
+    confidence : float
+        Level of the intervals of the run.
+    """
     rows = _read_ranks(source)
     models = list(dict.fromkeys(row["model"] for row in rows))
     for model in models:
@@ -28,7 +35,11 @@ def write_model_indexes(source: Source, folder: Path) -> int:
                     "type": f"fathom-{source.run}-{domain}-{variant}",
                 },
                 "metrics": [
-                    {"type": f"{row['aggregate']}_rank", "name": _describe(row), "value": float(row["value"])}
+                    {
+                        "type": f"{row['aggregate']}_rank",
+                        "name": _describe(row, confidence),
+                        "value": float(row["value"]),
+                    }
                     for row in rows
                     if (row["model"], row["domain"], row["variant"]) == (model, domain, variant)
                 ],
@@ -40,17 +51,18 @@ def write_model_indexes(source: Source, folder: Path) -> int:
     return len(models)
 
 
-def write_score_table(source: Source, folder: Path) -> int:
+def write_score_table(source: Source, folder: Path, confidence: float) -> int:
     """Write `{run}.csv`, its standard errors and `metadata.json`, a folder for `rankings`; count benchmarks.
 
-    The standard error is that of a normal distribution with the same 95 % interval.
+    The standard error is that of a normal distribution with the same interval, whose level is `confidence`.
     """
+    width = 2 * NormalDist().inv_cdf((1 + confidence) / 2)
     rows = [row for row in _read_ranks(source) if row["aggregate"] == LEADING.name]
     models = list(dict.fromkeys(row["model"] for row in rows))
     names = [f"{domain}.{variant}" for domain, variant in _list_benchmarks(rows)]
     found = {(row["model"], f"{row['domain']}.{row['variant']}"): row for row in rows}
     values = [[model, *(_get(found, model, name, "value") for name in names)] for model in models]
-    errors = [[model, *(_get_error(found, model, name) for name in names)] for model in models]
+    errors = [[model, *(_get_error(found, model, name, width) for name in names)] for model in models]
     write_delimited(folder / f"{source.run}.csv", ["model", *names], values, ",")
     write_delimited(folder / f"{source.run}_stderr.csv", ["model", *names], errors, ",")
     categories = {name: name.rpartition(".")[0] for name in names}
@@ -74,10 +86,11 @@ def _list_benchmarks(rows: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]
     return sorted(places, key=lambda place: (domains.index(place[0]), _BENCHMARKS.index(place[1])))
 
 
-def _describe(row: Mapping[str, str]) -> str:
+def _describe(row: Mapping[str, str], confidence: float) -> str:
     """Return a metric with its interval in words."""
     name = f"{row['aggregate'].replace('_', ' ')} of the target's rank, low is best"
-    return f"{name} (95 % interval {row['ci_low']} to {row['ci_high']}, {row['pairs']} pairs)"
+    interval = f"{100 * confidence:.4g} % interval {row['ci_low']} to {row['ci_high']}"
+    return f"{name} ({interval}, {row['pairs']} pairs)"
 
 
 def _get(found: Mapping[tuple[str, str], Mapping[str, str]], model: str, name: str, key: str) -> str:
@@ -85,7 +98,9 @@ def _get(found: Mapping[tuple[str, str], Mapping[str, str]], model: str, name: s
     return found[model, name][key] if (model, name) in found else ""
 
 
-def _get_error(found: Mapping[tuple[str, str], Mapping[str, str]], model: str, name: str) -> str:
-    """Return a standard error, nothing where there is no interval."""
-    low, high = (_get(found, model, name, key) for key in ("ci_low", "ci_high"))
-    return f"{(float(high) - float(low)) / _TWO_SIDES:.6g}" if low and high else ""
+def _get_error(
+    found: Mapping[tuple[str, str], Mapping[str, str]], model: str, name: str, width: float
+) -> str:
+    """Return a standard error, nothing where there is no interval, or none with a width: of one keyword."""
+    low, high = (float(_get(found, model, name, key) or "nan") for key in ("ci_low", "ci_high"))
+    return f"{(high - low) / width:.6g}" if high > low else ""

@@ -6,6 +6,7 @@ correct if every token of the target is the model's first guess.
 
 import hashlib
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,17 +86,27 @@ def make_records(source: Source, registry: Mapping[str, Entry], with_pairs: bool
     places: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         places.setdefault((row["domain"], row["model"]), []).append(row)
+    entries = {model: registry.get(model.removesuffix(CHAT)) for _, model in places}
+    used = Counter(_name_model(source, model, entry) for model, entry in entries.items())
     for (domain, model), some in places.items():
-        yield _make_record(source, domain, model, some, registry.get(model.removesuffix(CHAT)), with_pairs)
+        # several have one id: revisions of a repository, or a model with and without its chat template
+        shares = used[_name_model(source, model, entries[model])] > 1
+        yield _make_record(source, domain, model, some, entries[model], shares, with_pairs)
 
 
 def _make_record(
-    source: Source, domain: str, model: str, rows: Sequence[Row], entry: Entry | None, with_pairs: bool
+    source: Source,
+    domain: str,
+    model: str,
+    rows: Sequence[Row],
+    entry: Entry | None,
+    shares: bool,
+    with_pairs: bool,
 ) -> Record:
-    """Return the record of one model on one domain."""
+    """Return the record of one model on one domain; its own name tells it from those that share its id."""
     model_id = _name_model(source, model, entry)
     benchmark = f"fathom_{source.run}_{domain}"
-    identity = f"{benchmark}/{model_id}/{source.retrieved}"
+    identity = f"{benchmark}/{model_id}/{source.retrieved}" + (f"/{model}" if shares else "")
     samples = list(_list_samples(source, domain, model, identity, model_id)) if with_pairs else []
     developer, name = model_id.split("/", 1)
     # a random number by the letter of the schema; made of the content, so that the same run gives the same

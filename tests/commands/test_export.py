@@ -14,7 +14,7 @@ from tests.programs import run_command
 from fathom.config.ranking import Ranking
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import hash_folder, read_delimited, read_json, read_json_lines, write_delimited
-from fathom.models.registry import Entry
+from fathom.models.registry import COLUMNS, Entry
 from fathom.ranking.folder import read_folder
 from fathom.scoring.records import Source, make_records
 
@@ -133,6 +133,18 @@ def test_intervals_have_the_level_of_the_run_and_none_without_a_width_is_an_erro
     assert "68.27 % interval" in (tmp_path / "0.6826895/model-index/alpha.yaml").read_text()
     done = run_command("export", copied, "--output", tmp_path / "x", "--confidence", 95)
     assert done.returncode == 1 and "--confidence 95" in done.stderr and not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("place", ["mine/alpha", "~/alpha", "./alpha"])
+def test_a_local_folder_is_no_id_on_the_hub(run, tmp_path, place):
+    (tmp_path / "mine/alpha").mkdir(parents=True)
+    rows = [("alpha", "a", place, "", "base", "", "7", "", "float32")]
+    write_delimited(tmp_path / "models.tsv", COLUMNS, rows)
+    given = ("--registry", tmp_path / "models.tsv", "--without-pairs", "--output", tmp_path / "out")
+    done = run_command("export", run, *given)
+    assert done.returncode == 0, done.stderr
+    records = [read_json(path) for path in (tmp_path / "out").glob("data/*/*/*/*.json")]
+    assert {record["model_info"]["id"] for record in records} == {f"small/{name}" for name in MODELS}
 
 
 def test_what_cannot_be_exported_is_named(run, exported, tmp_path):

@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.commands.places import find_checkout
     from fathom.errors import InputError
     from fathom.io.files import require_file, write_json, write_json_lines
-    from fathom.models.registry import read_registry
+    from fathom.models.registry import find_folder, read_registry
     from fathom.scoring.model_index import write_model_indexes, write_score_table
     from fathom.scoring.records import Source, make_records
     from fathom.workflow.inputs import find_own
@@ -50,10 +50,11 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("a level lies between 0 and 1", f"--confidence {arguments.confidence}")
     summary = require_file(arguments.folder / "summary.csv", "give the folder of a finished run: results/RUN")
     retrieved = arguments.retrieved if arguments.retrieved is not None else int(summary.stat().st_mtime)
-    source = Source(arguments.folder, arguments.folder.resolve().name, retrieved, fathom.__version__)
-    registry = read_registry(
-        arguments.registry or find_own("config/models.tsv", find_checkout() or Path.cwd())
-    )
+    table = arguments.registry or find_own("config/models.tsv", find_checkout() or Path.cwd())
+    registry = read_registry(table)
+    local = frozenset(name for name, entry in registry.items() if find_folder(entry, table))
+    name = arguments.folder.resolve().name
+    source = Source(arguments.folder, name, retrieved, fathom.__version__, local)
     records = pairs = 0
     for record in make_records(source, registry, not arguments.without_pairs):
         write_json(folder / record.path, record.content)

@@ -23,7 +23,7 @@ from fathom.models.folders import (
 )
 from fathom.models.loading import Pointer, check_fingerprint, point_to_folder, read_pointer
 from fathom.models.quantization import choose_quantization
-from fathom.models.registry import Entry, find_model, read_registry
+from fathom.models.registry import Entry, find_folder, find_model, read_registry
 from fathom.running.program import log
 
 REVISION_FILE = "revision.txt"
@@ -52,9 +52,8 @@ def locate_model(
     InputError
         If there is no such folder, or the model cannot be downloaded.
     """
-    source = Path(entry.source).expanduser()
-    if entry.source.startswith((".", "/", "~")) or (Path(registry).parent / source).is_dir():
-        folder = Path(registry).parent / source
+    folder = find_folder(entry, registry)
+    if folder is not None:
         if not folder.is_dir():
             raise InputError("no such folder", str(folder), f"see model {entry.name!r} in {registry}")
         return folder.resolve(), entry.revision

@@ -166,6 +166,12 @@ def find_model(entries: dict[str, Entry], name: str, path: Path | str) -> Entry:
     return entries[name]
 
 
+def find_folder(entry: Entry, registry: Path | str) -> Path | None:
+    """Return the local folder of a model, which may be missing; None for a model of the hub."""
+    folder = Path(registry).parent / Path(entry.source).expanduser()
+    return folder if entry.source.startswith((".", "/", "~")) or folder.is_dir() else None
+
+
 def add_row(parser: argparse.ArgumentParser) -> None:
     """Add `--name` and `--registry`, which say what a program fetches."""
     parser.add_argument("--name", required=True, help="name of the model in the registry")

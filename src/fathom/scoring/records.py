@@ -56,12 +56,16 @@ class Record(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where records come from: a run's folder, its name, when it was read, Fathom's version."""
+    """Where records come from: a run's folder, its name, when it was read, Fathom's version.
+
+    `local` are the models of the registry that are folders here, and have no id on the hub.
+    """
 
     folder: Path
     run: str
     retrieved: int
     version: str
+    local: frozenset[str] = frozenset()
 
 
 def make_records(source: Source, registry: Mapping[str, Entry], with_pairs: bool = True) -> Iterator[Record]:
@@ -138,7 +142,7 @@ def _make_record(
 
 def _name_model(source: Source, model: str, entry: Entry | None) -> str:
     """Return a model's id on the hub; for one that is not there, the run's name and its own."""
-    published = entry and entry.source.count("/") == 1 and not entry.source.startswith((".", "/"))
+    published = entry and entry.source.count("/") == 1 and model.removesuffix(CHAT) not in source.local
     return entry.source if entry and published else f"{source.run}/{model}"
 
 

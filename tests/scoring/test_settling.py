@@ -12,6 +12,7 @@ from fathom.scoring.statistics import (
     COMPARED,
     GEOMETRIC_MEAN,
     LEADING,
+    MEAN,
     TRIMMED_MEAN,
     Statistic,
     measure_values,
@@ -95,6 +96,55 @@ def test_influence_says_how_a_statistic_varies(statistic: Statistic) -> None:
     assert np.std(drawn) == pytest.approx(influence.std() / 20, rel=0.06)
 
 
+def test_influence_of_a_trimmed_mean_ends_where_values_are_cut() -> None:
+    found = measure_influence(np.arange(10.0)[::-1], TRIMMED_MEAN, 0.2)
+    assert found * 0.6 + 4.5 == pytest.approx([7, 7, 7, 6, 5, 4, 3, 2, 2, 2])
+    with pytest.raises(ValueError, match="no influence function for mean"):
+        measure_influence(np.arange(10.0), MEAN, 0.2)
+
+
+def estimate_plainly(moves: np.ndarray, order: Order, share: float) -> tuple[float, float]:
+    """Return the variances `ahead` and `whole` of a difference with these influences, by loops."""
+    sums: dict[int, dict[float, float]] = {}
+    for move, keyword, place in zip(moves, order.keywords, order.places, strict=False):
+        own = sums.setdefault(int(keyword), {})
+        own[float(place)] = own.get(float(place), 0.0) + move
+    sizes = {key: len(set(order.places[order.keywords == key])) for key in set(order.keywords.tolist())}
+    within = sum(
+        np.square(np.subtract([*own.values()], np.mean([*own.values()]))).sum() for own in sums.values()
+    )
+    within /= sum(map(len, sums.values())) - len(sums)
+    left = {key: 1 - len(own) / sizes[key] for key, own in sums.items()}
+    among = np.mean([np.mean([*own.values()]) ** 2 for own in sums.values()])
+    among -= within * np.mean([left[key] / len(own) for key, own in sums.items()])
+    parts = [share * size % 1 for size in sizes.values()]
+    ahead = within * sum(len(own) * left[key] for key, own in sums.items())
+    ahead += max(among, 0.0) * sum(part * (1 - part) for part in parts)
+    ahead /= len(moves) ** 2
+    clusters = sum(sum(own.values()) ** 2 for own in sums.values()) * len(sums) / (len(sums) - 1)
+    least = within * sum(sizes.values()) / len(order.places) ** 2
+    return ahead, max(clusters / len(moves) ** 2 - ahead, least)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+@pytest.mark.parametrize("statistic", COMPARED, ids=lambda each: each.name)
+def test_variances_are_those_of_plain_loops(statistic: Statistic, spread: float) -> None:
+    random = np.random.default_rng(6)
+    keywords = np.arange(12).repeat(random.integers(3, 9, 12))
+    places = np.concatenate(
+        [(np.arange(size) + random.random()) / size for size in np.bincount(keywords)]
+    ).repeat(2)
+    keywords = keywords.repeat(2)  # two pairs of each sentence
+    rows = np.argsort(places, kind="stable")
+    order = Order(keywords[rows], places[rows])
+    first = random.lognormal(3, 1, (2, order.find_end(0.6)))
+    first[1] *= np.exp(spread * random.normal(size=12))[order.keywords[: first.shape[1]]]
+    found = estimate_models(first, order, 0.6, statistic, 0.2)
+    moves = np.subtract(*(measure_influence(row, statistic, 0.2) for row in first))
+    assert (found.ahead[0, 1], found.whole[0, 1]) == pytest.approx(estimate_plainly(moves, order, 0.6))
+    assert found.ahead[0, 0] == 0
+
+
 def test_no_interval_without_logarithms_or_keywords() -> None:
     values, places = np.array([[0.0, 1, 2, 3], [1, 2, 3, 5]]), np.arange(8) / 8
     two = Order(np.arange(8) % 2, places)
@@ -143,6 +193,14 @@ def test_the_sequence_holds_at_every_look() -> None:
             inside &= abs(values[:end].mean() - values.mean()) <= reach
         missed += not inside
     assert 0 < missed / 2000 <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("error", "growth", "reach"), [(0.05, 1.0, 3.0354464), (0.05, 3.0, 3.1069303), (0.01, 2.0, 3.6006102)]
+)
+def test_the_reach_is_that_of_the_formula(error: float, growth: float, reach: float) -> None:
+    """sqrt((1 + 1 / t) (log(1 + t) - 2 log error)), t = growth (a + log a + 1), a = -2 log error."""
+    assert find_reach(np.array([0.0, 1.0, 4.0]), growth, error) == pytest.approx([0, reach, 2 * reach])
 
 
 def draw_ranks(shifts: list[float], keywords: int = 60, each: int = 20) -> tuple[np.ndarray, Order]:

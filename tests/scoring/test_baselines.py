@@ -82,8 +82,10 @@ def test_rows_of_perplexity() -> None:
 
 def test_a_domain_without_held_out_text_has_no_row(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", "fathom"):
-        rows = summarize_perplexity({("a", "m"): make_likelihood().clear()}, Summary(rounds=5))
-    assert rows == []
+        empty, whole = {("a", "m"): make_likelihood().clear()}, {("b", "m"): make_likelihood()}
+        assert summarize_perplexity(empty, Summary(rounds=5)) == []
+        rows = summarize_perplexity(empty | whole, Summary(rounds=5))
+    assert rows == summarize_perplexity(whole, Summary(rounds=5)) and len(rows) == 2
     assert "m: no held-out text of a" in caplog.text
 
 
@@ -110,6 +112,10 @@ def test_models_on_different_documents_or_keywords_are_an_error() -> None:
     with pytest.raises(InputError, match=r"m and n were scored on different documents \(2 are not shared\)"):
         summarize_perplexity(
             {("a", "m"): make_likelihood(), ("a", "n"): make_likelihood(count=10)}, Summary()
+        )
+    with pytest.raises(InputError, match=r"m and n were scored on different documents \(2 are not shared\)"):
+        summarize_perplexity(
+            {("a", "m"): make_likelihood(count=10), ("a", "n"): make_likelihood()}, Summary()
         )
     with pytest.raises(InputError, match=r"m and n were scored on different keywords \(1 are not shared\)"):
         summarize_attribute_rates({("a", "m"): make_rates(), ("a", "n"): make_rates(count=14)}, Summary())

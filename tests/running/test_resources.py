@@ -138,6 +138,24 @@ def test_what_an_earlier_run_took_is_what_the_same_run_will_take(tmp_path):
     assert estimate(jobs, rates, twice, {})[0]["split_sentences"].cpu_seconds == pytest.approx(82)
 
 
+def test_an_earlier_run_of_the_same_models_takes_as_long_again(tmp_path):
+    sizes = {"small": 1e8, "Large-1.5": 7e9}
+    timings = tmp_path / "timings"
+    _measure(timings, "tune_model/small/law.tsv", (30, "100"))
+    _measure(timings, "tune_model/Large-1.5@chat/law.tsv", (570, "100"))
+    write_delimited(tmp_path / "resources.csv", RESOURCE_COLUMNS, gather_timings(timings, SIZES), ",")
+    old = {"tune_model": Rate(10, 0, 200)}
+    jobs = [Job("tune_model", {"model": name, "task": "law"}) for name in ("small", "Large-1.5@chat")]
+    lines, _ = estimate(jobs, measure_rates(tmp_path / "resources.csv", old, sizes), SIZES, sizes)
+    assert lines["tune_model"].cpu_seconds == pytest.approx(600)
+    # half as large a model, half of what grows with it
+    half = {"small": 1e8, "Large-1.5": 3.5e9}
+    lines, _ = estimate(jobs, measure_rates(tmp_path / "resources.csv", old, sizes), SIZES, half)
+    assert lines["tune_model"].cpu_seconds == pytest.approx(600 * (2 * 10 + 200 * 3.6) / (2 * 10 + 200 * 7.1))
+    rates = measure_rates(tmp_path / "resources.csv", old)  # nothing is known of the models
+    assert (rates["tune_model"].seconds_per_job, rates["tune_model"].seconds_per_gigaparameter) == (300, 200)
+
+
 def test_sizes():
     assert measure_text("a.jsonl", 2_000_000) == 2
     assert measure_text("a.jsonl.gz", 2_000_000) > 5

@@ -134,10 +134,21 @@ def read_rates(path: Path) -> dict[str, Rate]:
     return rates
 
 
-def measure_rates(path: Path, rates: Mapping[str, Rate]) -> dict[str, Rate]:
+def measure_rates(
+    path: Path, rates: Mapping[str, Rate], parameters: Mapping[str, float] | None = None
+) -> dict[str, Rate]:
     """Replace rates by those of an earlier run's resources.csv, for the rules that it has.
 
-    What grows with the text there grows with it here; a model's size counts as in `rates`.
+    What grows with the text there grows with it here. A model's size counts as in `rates`, faster or slower
+    as the run was, if its folder `timings` beside the table tells its models; else on top of what it took.
+
+    Parameters
+    ----------
+    path : Path
+        resources.csv.
+    rates : mapping of str to Rate
+    parameters : mapping of str to float, optional
+        Of models by name, see :func:`estimate`.
 
     Raises
     ------
@@ -156,20 +167,32 @@ def measure_rates(path: Path, rates: Mapping[str, Rate]) -> dict[str, Rate]:
             raise InputError(str(error), f"{path}, line {number}", "make it again") from error
         if jobs < 1:
             raise InputError(f"rule {row['rule']} had {jobs} jobs", f"{path}, line {number}", "make it again")
-        start, slope = seconds / jobs, 0.0
-        if old.seconds_per_megabyte and megabytes:
+        start, slope, growth = seconds / jobs, 0.0, old.seconds_per_gigaparameter
+        size = _average_size(path.parent / "timings" / row["rule"], parameters or {})
+        if growth and size:
+            factor = start / (old.seconds_per_job + growth * size)
+            start, growth = factor * old.seconds_per_job, factor * growth
+        elif old.seconds_per_megabyte and megabytes:
             start = min(old.seconds_per_job, middle)
             slope = max(seconds - jobs * start, 0.0) / megabytes
         found[row["rule"]] = Rate(
             start,
             slope,
-            old.seconds_per_gigaparameter,
+            growth,
             old.disk_per_megabyte,
             memory,
             str(path),
             for_each_domain=False,
         )
     return found
+
+
+def _average_size(timings: Path, parameters: Mapping[str, float]) -> float:
+    """Return the mean size of the models of a rule, in billions of parameters; 0 if it is not known."""
+    jobs = [path.relative_to(timings) for path in sorted(timings.rglob("*.tsv"))]
+    names = [[find_root(part.removesuffix(".tsv")) for part in job.parts] for job in jobs]
+    known = [next((parameters[name] for name in job if name in parameters), 0.0) for job in names]
+    return sum(known) / len(known) / 1e9 if known else 0.0
 
 
 def _require_columns(row: Mapping[str, str], columns: Sequence[str], path: Path) -> None:

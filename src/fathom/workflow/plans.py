@@ -133,14 +133,14 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     config = merge_configuration(request.configfiles or [str(request.find(_EMBEDDED))], request.values)
     jobs = parse_plan(run_dry(request))
     measured = measured or _find_measured(config)
-    known = read_rates(rates)
-    if measured is not None:
-        known = measure_rates(measured, known)
     registry = read_registry(request.find(config.models.registry))
     parameters = {
         name: float(registry[entry.adapter_of or name].parameters or 0) for name, entry in registry.items()
     }
     parameters[""] = sum(parameters.get(find_root(name), 0.0) for name in config.models.scored)
+    known = read_rates(rates)
+    if measured is not None:
+        known = measure_rates(measured, known, parameters)
     sizes = measure_corpus(config)
     rules, unknown = estimate(jobs, known, sizes, parameters)
     models = estimate_models(jobs, known, sizes, parameters)

@@ -36,6 +36,7 @@ METRIC_NAMES = {"accuracy": "accuracy", "f1": "F1", "bleu_2": "BLEU-2", "bleu_4"
 """Metrics as they are written."""
 _CHANCE = {"binary": 1 / 2, "multiple-choice": 1 / 4}
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
+_LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
 _COLUMNS = 3
 
 Row = dict[str, str]
@@ -137,12 +138,20 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Sequence[tuple[str, str]]
             if own:
                 _draw_line(axes, own, spokes, prompting, place)
         _name_spokes(axes, spokes)
-        axes.set_title("\n".join(wrap_name(model, 40) for model in models) or first, pad=24)
+        axes.set_title(_name_family(models) or first, pad=32, fontsize=10)
     for axes in grid.flat[len(families) :]:
         axes.set_visible(False)
     handles, labels = _join_legends(grid.flat)
     figure.legend(handles, labels, loc="outside lower center", ncols=len(_LOOKS))
     return figure
+
+
+def _name_family(models: Sequence[str]) -> str:
+    """Return the models of a chart, with their lines where there are several."""
+    names = [wrap_name(model, 40) for model in models]
+    if len(names) < 2:
+        return "".join(names)
+    return "\n".join(f"{_LINES[place % len(_LINES)][1]}: {name}" for place, name in enumerate(names))
 
 
 def _draw_line(
@@ -156,7 +165,7 @@ def _draw_line(
     label = prompting if place == 0 else f"{prompting}, trained" + (f" ({place})" if place > 1 else "")
     axes.plot(
         [*angles, angles[0]], [*values, values[0]], color=color, marker=marker, markersize=3,
-        linestyle=("-", "--", ":", "-.")[place % 4], label=label, linewidth=1.1,
+        linestyle=_LINES[place % len(_LINES)][0], label=label, linewidth=1.1,
     )  # fmt: skip
 
 

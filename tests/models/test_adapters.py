@@ -8,14 +8,22 @@ from typing import Any
 
 import pytest
 import torch
-from peft import LoraConfig, get_peft_model
+from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
 
+from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.models.adapters import apply_adapter
 from fathom.models.fetching import find_pointer, locate_pointer
 from fathom.models.folders import save_model
-from fathom.models.loading import check_fingerprint, describe_loaded, load_model, read_pointer, write_pointer
+from fathom.models.loading import (
+    check_fingerprint,
+    describe_loaded,
+    load_copies,
+    load_model,
+    read_pointer,
+    write_pointer,
+)
 from fathom.models.registry import COLUMNS
 
 IDS = torch.tensor([[3, 5, 7, 9]])
@@ -64,6 +72,28 @@ def test_an_adapter_is_a_model(adapter: Path, model_folder: Path, tmp_path: Path
     moved = shutil.copytree(tmp_path, tmp_path.with_name("moved-adapter"))
     assert read_pointer(moved / "model.json").adapter == moved / "adapter"
     assert describe_loaded(pointer, load_model(pointer)[0], "float32")["adapter_of"] == "weights"
+
+
+def test_in_low_precision_an_adapter_stays_beside_its_base(adapter: Path, model_folder: Path) -> None:
+    settings = Scoring(dtype="bfloat16", device="cpu")
+    (model, *_), _ = load_copies(read_pointer(adapter), settings)
+    kinds = {weight.dtype for name, weight in model.named_parameters() if "lora_" in name}
+    assert (type(model).__name__, model.dtype, kinds) == ("GPT2LMHeadModel", torch.bfloat16, {torch.float32})
+    assert not model.training
+    base, _ = load_model(model_folder, "bfloat16")
+    plain = base.transformer.h[0].attn.c_attn.weight.clone()
+    kept = model.transformer.h[0].attn.c_attn.base_layer.weight
+    assert torch.equal(kept, plain)
+    with torch.no_grad():
+        assert torch.equal(model(IDS).logits, PeftModel.from_pretrained(base, adapter)(IDS).logits)
+    # a model that is trained has the sum as its weights, and in float32 so has any
+    merged = [
+        load_model(adapter, "bfloat16")[0],
+        *load_copies(read_pointer(adapter), Scoring(dtype="float32"))[0],
+    ]
+    for some in merged:
+        assert not any("lora_" in name for name, _ in some.named_parameters())
+        assert not torch.equal(some.transformer.h[0].attn.c_attn.weight, plain.to(some.dtype))
 
 
 def test_its_own_tokenizer_counts(adapter: Path, model_folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""LoRA adapters of PEFT [LoRA]: an adapter's folder with its base is a model; it is merged on loading."""
+"""LoRA adapters of PEFT [LoRA]: an adapter's folder with its base is a model."""
 
 from pathlib import Path
 from typing import Any
@@ -63,18 +63,21 @@ def find_base(folder: Path) -> Path:
     )  # fmt: skip
 
 
-def apply_adapter(model: Any, folder: Path) -> Any:
-    """Apply an adapter to its base model, in place, and merge it.
+def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
+    """Apply an adapter to its base model, in place.
 
     Parameters
     ----------
     model : transformers causal language model
     folder : Path
+    merge : bool, default=True
+        Add the adapter to the weights. In bfloat16 or float16 the sum is rounded, and most of a small
+        change is lost.
 
     Returns
     -------
     model
-        With merged weights, of the same class as before.
+        Of the same class as before, with merged weights, or with the adapter in its layers in float32.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def apply_adapter(model: Any, folder: Path) -> Any:
             hint,
         )
     _check_tied(model, where)
-    return wrapped.merge_and_unload(safe_merge=True)
+    return wrapped.merge_and_unload(safe_merge=True) if merge else wrapped.get_base_model()
 
 
 def _check_quantized(model: Any, where: str) -> None:

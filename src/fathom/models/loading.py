@@ -205,11 +205,14 @@ def load_model(
         or the implementation of attention cannot run.
     """
     pointer = source if isinstance(source, Pointer) else read_pointer(source)
-    (model, *_), tokenizer = load_copies(pointer, Scoring(dtype=dtype, device=device, attention=attention))
+    settings = Scoring(dtype=dtype, device=device, attention=attention)
+    (model, *_), tokenizer = load_copies(pointer, settings, merge=True)
     return model, tokenizer
 
 
-def load_copies(pointer: Pointer, settings: Scoring, gpus: int = 1) -> tuple[list[Any], Any]:
+def load_copies(
+    pointer: Pointer, settings: Scoring, gpus: int = 1, merge: bool = False
+) -> tuple[list[Any], Any]:
     """Load a model on each GPU that shares the work, or once over several if it does not fit one.
 
     Parameters
@@ -219,6 +222,9 @@ def load_copies(pointer: Pointer, settings: Scoring, gpus: int = 1) -> tuple[lis
         Uses `dtype`, `device`, `attention`.
     gpus : int, default=1
         Number of visible GPUs that share the work, if the device is `auto`.
+    merge : bool, default=False
+        Merge an adapter in every data type, to train the model; otherwise in float32 alone, where nothing
+        is lost.
 
     Returns
     -------
@@ -250,7 +256,9 @@ def load_copies(pointer: Pointer, settings: Scoring, gpus: int = 1) -> tuple[lis
             place = None
         more = make_loading_options(pointer.path, quantization, settings.dtype)
         model = _load(pointer, config, settings, place, more)
-        models.append(model if pointer.adapter is None else apply_adapter(model, pointer.adapter).eval())
+        if pointer.adapter is not None:
+            model = apply_adapter(model, pointer.adapter, merge or settings.dtype == "float32").eval()
+        models.append(model)
         check_vocabulary(models[-1], tokenizer, pointer.path)
     return models, tokenizer
 

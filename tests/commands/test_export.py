@@ -153,3 +153,12 @@ def test_what_cannot_be_exported_is_named(run, exported, tmp_path):
     done = run_command("export", tmp_path, "--output", tmp_path / "out")
     assert done.returncode == 1 and "summary.csv: there is no such file" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_an_export_that_fails_leaves_no_folder(run, tmp_path):
+    damaged = shutil.copytree(run, tmp_path / "damaged")
+    *_, last = sorted(damaged.glob("*/scores/*/*.parquet"))  # the others are exported before it
+    last.write_bytes(b"cut off")
+    done = run_command("export", damaged, "--output", tmp_path / "out")
+    assert done.returncode == 1 and "not a complete parquet file" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["damaged"]

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
     import fathom
     from fathom.commands.places import find_checkout
     from fathom.errors import InputError
-    from fathom.io.files import require_file, write_json, write_json_lines
+    from fathom.io.files import require_file, write_atomically, write_json, write_json_lines
     from fathom.models.registry import find_folder, read_registry
     from fathom.scoring.model_index import write_model_indexes, write_score_table
     from fathom.scoring.records import Source, make_records
@@ -56,13 +56,14 @@ def run(arguments: argparse.Namespace) -> None:
     name = arguments.folder.resolve().name
     source = Source(arguments.folder, name, retrieved, fathom.__version__, local)
     records = pairs = 0
-    for record in make_records(source, registry, not arguments.without_pairs):
-        write_json(folder / record.path, record.content)
-        if record.samples:
-            write_json_lines(folder / record.samples_path, record.samples)
-        records, pairs = records + 1, pairs + len(record.samples)
-    models = write_model_indexes(source, folder / "model-index", arguments.confidence)
-    benchmarks = write_score_table(source, folder / "scores", arguments.confidence)
+    with write_atomically(folder) as half:
+        for record in make_records(source, registry, not arguments.without_pairs):
+            write_json(half / record.path, record.content)
+            if record.samples:
+                write_json_lines(half / record.samples_path, record.samples)
+            records, pairs = records + 1, pairs + len(record.samples)
+        models = write_model_indexes(source, half / "model-index", arguments.confidence)
+        benchmarks = write_score_table(source, half / "scores", arguments.confidence)
     print(
         f"{folder}: {records:,} records with {pairs:,} lines of pairs, model-index entries of {models:,}"
         f" models, a table of {benchmarks:,} benchmarks"

@@ -119,6 +119,7 @@ def test_lemma_word_sequence_and_kept_word(tmp_path: Path) -> None:
     assert lists.find_fault("mines here") == "academic"
     assert lists.find_fault("data mining") is None
     assert lists.find_fault("clear blue sky") == "academic"
+    assert lists.find_fault("bluer skies") == "academic"
     assert lists.find_fault("blue skyline") is None
     assert read_word_list(tmp_path / "academic.txt") == {"mine", "study"}
 

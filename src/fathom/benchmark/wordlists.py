@@ -3,9 +3,9 @@
 import gzip
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 
@@ -49,7 +49,8 @@ class WordLists:
         """Return why a phrase cannot be a keyword: `not alphabetic` or the name of a list; None if it can.
 
         A word is on a list if the word itself or its lemma is; a hyphenated word also if each of its parts
-        is. An entry of several words excludes every phrase that contains these words in sequence.
+        is. An entry of several words excludes every phrase that contains these words, or words with their
+        lemmas, in sequence.
         """
         words = phrase.split(" ")
         if not all(_WORD.fullmatch(word) for word in words):
@@ -57,7 +58,8 @@ class WordLists:
         single = next((fault for word in words if (fault := self._find_list(word))), None)
         if single or len(words) == 1:
             return single
-        return next((name for name, entry in self._sequences() if f" {entry} " in f" {phrase} "), None)
+        lemmas = self._join_lemmas(words)
+        return next((name for name, entry in self._sequences if entry in lemmas), None)
 
     def _find_list(self, word: str) -> str | None:
         """Return the name of the first list that contains a word or its lemma."""
@@ -71,10 +73,19 @@ class WordLists:
             return faults[0] if all(faults) else None
         return None
 
-    def _sequences(self) -> Iterator[tuple[str, str]]:
-        """Yield each entry of several words with the name of its list."""
-        for name, entries in self.lists.items():
-            yield from ((name, entry) for entry in entries if " " in entry)
+    @cached_property
+    def _sequences(self) -> list[tuple[str, str]]:
+        """The lemmas of each entry of several words, with the name of its list."""
+        return [
+            (name, self._join_lemmas(entry.split(" ")))
+            for name, entries in self.lists.items()
+            for entry in sorted(entries)
+            if " " in entry
+        ]
+
+    def _join_lemmas(self, words: Sequence[str]) -> str:
+        """Return the lemmas of words, each between blanks."""
+        return f" {' '.join(word if word in self.kept else self.find_lemma(word) for word in words)} "
 
 
 def read_word_lists(folder: Path | str) -> WordLists:

@@ -175,7 +175,7 @@ def test_what_a_model_writes_joins_as_an_open_question(finished, questions):
 
 
 def test_records_become_requests_and_their_answers_questions(finished):
-    commands = [command for command in list_commands() if command[:2] == ["fathom", "request"]]
+    commands = [each for each in list_commands() if each[:2] == [".venv/bin/fathom", "request"]]
     assert [command[2] for command in commands] == ["questions", "send", "read-questions"]
     (finished / "requests").mkdir()
     done = run_command(*commands[0][1:], folder=finished)

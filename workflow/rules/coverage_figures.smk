@@ -8,7 +8,6 @@ Out: <results>/figures/{domain}.coverage.{variant}.{pdf,png,csv}, {domain}.{expa
      {set}.{questions,scores,radar,answers-by-threshold}.{pdf,png,csv}; <results>/sizes.csv
 """
 
-
 _LABELS = {"tf": "TF", "tfidf": "TF-IDF"}
 
 

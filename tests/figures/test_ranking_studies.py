@@ -1,0 +1,68 @@
+"""Figures of how many models a study needs, and of preparations of different cost."""
+
+import matplotlib
+import numpy as np
+import pytest
+
+from fathom.figures.ranking import RankingTables
+from fathom.figures.ranking_forecast import draw_forecast
+from fathom.figures.ranking_preparation import draw_preparation
+from fathom.figures.style import use_style
+from fathom.io.contracts.ranking import FORECAST_COLUMNS, PREPARATION_COLUMNS
+from fathom.io.files import write_delimited
+
+FORECAST = [
+    ("after-before", 5, 0.2, -0.1, 0.5, 0.6, 0.3, 100),
+    ("after-before", 20, 0.21, 0.05, 0.4, 0.35, 0.9, 100),
+    ("other-before", 5, 0.1, -0.2, 0.4, 0.6, 0.1, 100),
+    ("other-before", 20, 0.1, "", "", "", 1.0, 1),
+]
+PREPARATION = [
+    ("none", 0, 0, 0.4, 0.3, 0.5, "", "", "", "", "", ""),
+    ("some", 500, 5, 0.6, 0.5, 0.7, 0.2, 0.1, 0.3, 0.1, 0.0, 0.2),
+    ("short", "", 1, 0.65, 0.55, 0.75, 0.2, 0.1, 0.3, 0.1, 0.0, 0.2),
+    ("whole", "", 5, 0.7, 0.6, 0.8, 0.3, 0.2, 0.4, "", "", ""),
+]
+
+
+@pytest.fixture(autouse=True)
+def _style():
+    matplotlib.use("agg")
+    with use_style():
+        yield
+
+
+def draw(tmp_path, function, name, columns, rows):
+    write_delimited(tmp_path / f"{name}.csv", columns, rows, ",")
+    figure, numbers = function(RankingTables(tmp_path))
+    figure.draw_without_rendering()
+    return figure, numbers
+
+
+def test_a_forecast_has_a_line_for_each_condition_and_shares_in_percent(tmp_path):
+    figure, (columns, rows) = draw(tmp_path, draw_forecast, "forecast", FORECAST_COLUMNS, FORECAST)
+    changes, shares = figure.axes
+    assert (columns, len(rows)) == (FORECAST_COLUMNS, 4)
+    for line, of in zip(changes.lines, (FORECAST[:2], FORECAST[2:]), strict=False):
+        np.testing.assert_allclose(line.get_xydata(), [row[1:3] for row in of])
+    assert [line.get_ydata().tolist() for line in shares.lines] == [[30.0, 90.0], [10.0, 100.0]]
+    assert len(changes.collections) == 2  # a band for each
+    labels = [text.get_text() for text in shares.get_legend().get_texts()]
+    assert len(set(labels)) == 2
+
+
+def test_a_forecast_of_one_condition_says_what_it_needs(tmp_path):
+    figure, (columns, rows) = draw(tmp_path, draw_forecast, "forecast", FORECAST_COLUMNS, [])
+    assert [text.get_text() for text in figure.texts] == ["A forecast needs two conditions."]
+    assert (columns, rows) == (FORECAST_COLUMNS, [])
+
+
+def test_preparations_stand_by_examples_and_by_epochs_the_whole_one_last(tmp_path):
+    figure, (_, rows) = draw(tmp_path, draw_preparation, "preparation", PREPARATION_COLUMNS, PREPARATION)
+    left, right = figure.axes
+    assert len(rows) == 4
+    # each panel varies one cost, and has the other one of the whole preparation
+    assert [text.get_text() for text in left.get_xticklabels()] == ["0", "500", "all"]
+    assert [text.get_text() for text in right.get_xticklabels()] == ["0", "1", "5"]
+    assert left.lines[0].get_ydata() == pytest.approx([0.4, 0.6, 0.7])
+    assert right.lines[0].get_ydata() == pytest.approx([0.4, 0.65, 0.7])

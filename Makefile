@@ -30,9 +30,9 @@ lint: .venv/installed ## ruff, snakefmt, mypy, snakemake --lint
 	$(BIN)/snakemake --lint
 
 docs: .venv/installed ## regenerate the schema, the tables of keys and columns, the picture of the workflow
-	$(BIN)/python scripts/running/write_schema.py
-	$(BIN)/python scripts/running/write_tables_doc.py
-	$(BIN)/python scripts/running/write_environments.py
+	$(BIN)/python scripts/jobs/write_schema.py
+	$(BIN)/python scripts/jobs/write_tables_doc.py
+	$(BIN)/python scripts/jobs/write_environments.py
 	$(BIN)/snakemake --forceall --rulegraph dot > docs/workflow.dot
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot

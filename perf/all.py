@@ -14,7 +14,7 @@ from pathlib import Path
 
 from turns import ROOT, print_table
 
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 NAMES = (
     "join", "sentences", "embedding", "phrases", "latex", "scoring", "ranks", "layers", "density", "tuning",

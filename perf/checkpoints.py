@@ -14,9 +14,9 @@ from pathlib import Path
 
 from fathom.config.models import Models
 from fathom.config.yaml_files import read_values
+from fathom.jobs.program import run_program
+from fathom.jobs.resources import Job, parse_plan
 from fathom.models.registry import CHAT, Entry, read_registry
-from fathom.running.program import run_program
-from fathom.running.resources import Job, parse_plan
 
 ROOT = Path(__file__).resolve().parents[1]
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}

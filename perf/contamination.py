@@ -15,7 +15,7 @@ from turns import clock, print_table
 from fathom.benchmark.contamination import EXACT, FEWEST, find_contamination, flag_contamination
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.tables import read_table
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 _WORD = re.compile(r"[^\W_]+")
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from fathom.config.scoring import Summary
 from fathom.figures.style import make_figure, save_figure, use_style
 from fathom.io.files import write_delimited
-from fathom.running.program import log, run_program
-from fathom.scoring.statistics import TRIMMED_MEAN, measure_values
-from fathom.scoring.summaries import resample_values
+from fathom.jobs.program import log, run_program
+from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
+from fathom.statistics.summaries import resample_values
 
 KEYWORDS = (20, 50, 100, 200, 300)
 VOCABULARY = 50_000

@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 from turns import clock, measure_memory, note, print_table
 
 from fathom.coverage.density import measure_log_density
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 Vectors = npt.NDArray[np.float32]
 

@@ -19,14 +19,14 @@ from turns import ROOT, clock, note, print_table, take_turns
 
 from fathom.benchmark.embedding import SentenceEncoder, Vectors
 from fathom.benchmark.embedding_models import DEFAULT_MODEL, find_packaged_model
-from fathom.benchmark.gathering import divide_by_keyword
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.matches import decide_matches, is_uncertain, match_sentences
 from fathom.config.benchmark import Embedding, Matches
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.sentences import load_splitter, split_document
 from fathom.io.files import read_delimited
+from fathom.jobs.program import run_program
 from fathom.numerics.matrix_products import prepack_layer
-from fathom.running.program import run_program
 
 
 class Bfloat16Encoder(SentenceEncoder):

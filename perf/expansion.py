@@ -11,14 +11,14 @@ from typing import Any
 from turns import ROOT, print_table
 
 from fathom.config.coverage import Ablation, Coverage
-from fathom.coverage.ablation import vary_correlation
 from fathom.coverage.benchmarks import measure_benchmark
+from fathom.coverage.correlations_varied import vary_correlation
 from fathom.coverage.redundancy import measure_redundancy
 from fathom.coverage.sets import Slices, Space, read_pairs, read_space
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.coverage import CORRELATION_COLUMNS
 from fathom.io.tables import read_table
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 
 def compare_lengths(slices: Slices, arguments: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from turns import ROOT, note, print_table
 from fathom.config.scoring import Summary
 from fathom.explorer.data import collect_data
 from fathom.explorer.page import render_page
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 MOMENTS = {"fathom-answer": "answer on the screen", "fathom-all": "every part drawn"}
 SECONDS, MEGABYTES = 2.0, 15.0

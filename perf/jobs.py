@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 from turns import ROOT, note, print_table
 
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 LIMIT = 600.0
 

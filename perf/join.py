@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from turns import ROOT, clock, measure_memory, note, print_table, read_texts, take_turns
 
 from fathom.config.corpus import Selection
-from fathom.corpus.arxiv import _cut_id, join_shard
+from fathom.corpus.arxiv_join import _cut_id, join_shard
 from fathom.corpus.lines import JsonLines
 from fathom.corpus.metadata import read_categories, read_metadata
 from fathom.corpus.records import clean_line
@@ -31,7 +31,7 @@ from fathom.corpus.selection import DomainSelector, FoldChooser
 from fathom.io.contracts.corpus import DOCUMENTS
 from fathom.io.files import hash_text
 from fathom.io.tables import arrow_schema
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 KINDS = {"small texts": 700, "RedPajama's size": 56_000}
 GOAL = 0.7  # of what the machine allows

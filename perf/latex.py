@@ -17,7 +17,7 @@ from turns import ROOT, note, print_table, read_texts, take_turns
 from fathom.config.benchmark import Sentences
 from fathom.corpus import latex
 from fathom.corpus.sentences import load_splitter, split_document
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 
 def clean_plainly(sentences: list[str], keep: bool) -> list[str | None]:

@@ -21,14 +21,14 @@ from scoring import ROOT, ROUNDS, build_model, clock, measure_peak, read_memory
 from turns import note
 
 from fathom.config.layers import Layers
+from fathom.jobs.program import run_program
 from fathom.layers.projection import open_layer_reader, read_hidden_states
 from fathom.layers.rates import TokenLists, collect_top_tokens
 from fathom.layers.target_ranks import measure_target_tokens
 from fathom.models.folders import load_tokenizer
 from fathom.models.tokens import EncodedPair, encode_pairs
 from fathom.numerics.matrix_products import prepack_models
-from fathom.running.program import run_program
-from fathom.scoring.inputs import read_pairs
+from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.scored_sequences import plan_sequences
 
 ENTRIES, LAYERS = 50257, 12

@@ -25,7 +25,7 @@ from turns import ROOT, print_table
 import fathom
 from fathom.benchmark.draw import draw_documents
 from fathom.benchmark.embedding import SentenceEncoder
-from fathom.benchmark.gathering import divide_by_keyword, gather_matches
+from fathom.benchmark.gathered_matches import divide_by_keyword, gather_matches
 from fathom.benchmark.matches import decide_matches, load_keyword_vectors
 from fathom.benchmark.pairs import make_pairs
 from fathom.benchmark.vocabulary import build_vocabulary
@@ -35,8 +35,8 @@ from fathom.config.scoring import Summary
 from fathom.io.contracts.benchmark import CANDIDATES
 from fathom.io.files import read_delimited
 from fathom.io.tables import read_table, write_table
+from fathom.jobs.program import log, run_program
 from fathom.models.folders import load_tokenizer
-from fathom.running.program import log, run_program
 
 
 class Remembering:

@@ -25,7 +25,7 @@ import orjson
 from fathom.benchmark.wordlists import read_word_lists
 from fathom.errors import InputError
 from fathom.io.files import hash_text
-from fathom.running.program import log, run_program, show_progress
+from fathom.jobs.program import log, run_program, show_progress
 
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = ("cs.AI", "physics.soc-ph")

@@ -21,14 +21,14 @@ import numpy as np
 import polars as pl
 from make_dump import FIELDS, choose_words, write_sentences
 
-from fathom.benchmark.gathering import GROUP, gather_matches
+from fathom.benchmark.gathered_matches import GROUP, gather_matches
 from fathom.corpus.index import build_index
 from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
 from fathom.io.files import hash_text
 from fathom.io.row_groups import scan_groups
 from fathom.io.tables import read_table, write_table, write_table_in_batches
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 KEYWORDS, PARTS, POOL = 300, 20, 50_000
 COLUMNS = [column.name for column in MATCHES]

@@ -26,6 +26,7 @@ from transformers import (
 )
 
 from fathom.config.tuning import Lora
+from fathom.jobs.program import run_program
 from fathom.layers.lens import Translators, diverge
 from fathom.models.lora import add_adapter
 from fathom.models.memory import (
@@ -40,7 +41,6 @@ from fathom.models.memory import (
 )
 from fathom.models.shapes import Shape, parse_shape
 from fathom.models.training import measure_loss
-from fathom.running.program import run_program
 from fathom.scoring.logits import Float32OutputLayer, count_rows
 
 CARD = 80 * GB

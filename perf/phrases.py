@@ -21,7 +21,7 @@ from turns import ROOT, note, print_table
 from fathom.benchmark.normalise import Run, split_into_runs
 from fathom.benchmark.phrases import find_candidates
 from fathom.config.benchmark import Keywords
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 _FREQUENT = 3000
 

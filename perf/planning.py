@@ -16,7 +16,7 @@ from pathlib import Path
 
 import yaml
 
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 20.0

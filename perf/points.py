@@ -15,12 +15,12 @@ import numpy as np
 from turns import ROOT, print_table
 
 from fathom.config.coverage import Coverage
+from fathom.coverage.expanded_corpus import divide_documents, find_owners
 from fathom.coverage.expansion import Expansion
-from fathom.coverage.gathering import divide_documents, find_owners
 from fathom.coverage.held_out import HeldOut
 from fathom.coverage.sets import Slices, Space, read_space, resolve_bandwidth
 from fathom.coverage.subsets import measure_subsets
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 
 def expand_twice(space: Space, settings: Coverage) -> dict[bool, tuple[Any, ...]]:

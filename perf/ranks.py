@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from turns import note, print_table, take_turns
 
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 from fathom.scoring.logits import count_larger
 
 

@@ -25,13 +25,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from fathom.commands.gpu import shapes
+from fathom.commands.gpu import gpu_models as shapes
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import MATCHES, PAIRS
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.files import write_delimited
 from fathom.io.tables import to_frame, write_table
+from fathom.jobs.program import run_program
 from fathom.models.folders import save_model
 from fathom.models.memory import (
     GB,
@@ -46,7 +47,6 @@ from fathom.models.memory import (
 )
 from fathom.models.shapes import Shape, read_shape
 from fathom.models.steps import LARGE
-from fathom.running.program import run_program
 
 PROMPT, TARGET, KEYWORDS = 20, 1, 12  # tokens of a prompt and of a target; keywords
 BATCH, SEQUENCE, POSITIONS = 2, 64, 32  # of a training: examples, tokens of each; positions of a lens

@@ -26,7 +26,7 @@ from make_dump import FIELDS, choose_words
 
 from fathom.errors import InputError
 from fathom.io.files import read_json, write_json
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 ROOT = Path(__file__).resolve().parents[1]
 CORES = 2

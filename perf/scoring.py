@@ -23,13 +23,13 @@ import polars as pl
 from turns import note
 
 from fathom.config.scoring import Scoring
+from fathom.jobs.program import run_program
 from fathom.models.folders import load_tokenizer
 from fathom.models.loading import load_model
 from fathom.models.tokens import EncodedPair, encode_pairs
 from fathom.numerics.matrix_products import BUDGET, prepack_layer, prepack_models
-from fathom.running.program import run_program
 from fathom.scoring.batches import open_replica, score_sequences
-from fathom.scoring.inputs import read_pairs
+from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.ranks import score_benchmarks
 from fathom.scoring.scored_sequences import (
     ScoredSequence,
@@ -333,7 +333,7 @@ def read_memory(field: str) -> int:
 
 def print_precision(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame]) -> None:
     """Print how far other dtypes deviate from float32, for the models of a run."""
-    from fathom.scoring.statistics import TRIMMED_MEAN, measure_values
+    from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
 
     print("\n| model | number type | ranks changed | ranks <= 10 changed | trimmed mean, largest change |")
     print("|---|---|---|---|---|")

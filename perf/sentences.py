@@ -18,7 +18,7 @@ from typing import Any
 from turns import ROOT, note, print_table, read_texts, take_turns
 
 from fathom.corpus.sentences import PAPERS_SPLITTER, Splitter, _cut_into_chunks, load_splitter, split_document
-from fathom.running.program import run_program
+from fathom.jobs.program import run_program
 
 TAGS, LABELS, KINDS = 50, 45, 18
 """Number of parts of speech, dependencies and entity types in en_core_web_sm."""

@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.io.files import write_delimited
+from fathom.jobs.program import run_program
 from fathom.models.folders import load_tokenizer
 from fathom.models.tokens import encode_pairs
-from fathom.running.program import run_program
-from fathom.scoring.inputs import read_pairs
+from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.scored_sequences import plan_sequences
-from fathom.scoring.statistics import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Resamples
-from fathom.scoring.summaries import draw_resamples
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Resamples
+from fathom.statistics.summaries import draw_resamples
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = ROOT / "results" / "demo"

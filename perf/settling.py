@@ -27,16 +27,16 @@ from numpy.typing import NDArray
 from fathom.config.scoring import Settled, Summary
 from fathom.io.contracts.scoring import SETTLED_COLUMNS
 from fathom.io.files import write_delimited
-from fathom.running.program import run_program
-from fathom.scoring.anytime import Order, estimate_models, find_reach, measure_growth
-from fathom.scoring.comparisons import read_settled, resample_scores, tabulate_comparisons
-from fathom.scoring.inputs import read_pairs
-from fathom.scoring.overlap import leave_out_overlap
+from fathom.jobs.program import run_program
+from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.settled_scoring import SettledBenchmark, tabulate_look
 from fathom.scoring.settling import RANK, Settling, order_pairs, place_pairs, plan_looks
-from fathom.scoring.sizing import find_overlaps, find_scores
-from fathom.scoring.statistics import COMPARED, find_interval, measure_values
-from fathom.scoring.summaries import METRICS, read_scores, resample_values
+from fathom.statistics.aggregates import COMPARED, find_interval, measure_values
+from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
+from fathom.statistics.comparisons import read_settled, resample_scores, tabulate_comparisons
+from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.statistics.sizing import find_overlaps, find_scores
+from fathom.statistics.summaries import METRICS, read_scores, resample_values
 
 SUMMARY = Summary()
 NAMES = [statistic.name for statistic in COMPARED]

@@ -25,11 +25,11 @@ from fathom.figures.subset_curves import SUBSET_COLUMNS, plot_subsets
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import read_delimited, write_delimited
 from fathom.io.tables import read_table
+from fathom.jobs.program import run_program
 from fathom.ranking.subsets import LEAST, Curve, draw_order, find_size, follow_ranking, hold_against
-from fathom.running.program import run_program
 from fathom.scoring.settling import RANK
-from fathom.scoring.statistics import STATISTICS
-from fathom.scoring.summaries import format_number
+from fathom.statistics.aggregates import STATISTICS
+from fathom.statistics.summaries import format_number
 
 KINDS = ("at random", "stratified by keyword", "coverage of the pairs", "coverage of the domain")
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)

@@ -13,12 +13,12 @@ from scoring import build_model, clock
 from turns import note
 
 from fathom.config.tuning import Lora
+from fathom.jobs.program import run_program
 from fathom.models.folders import load_tokenizer
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair, encode_pairs
-from fathom.running.program import run_program
-from fathom.scoring.inputs import read_pairs
-from fathom.tuning.training import order_batches, sum_losses
+from fathom.scoring.pair_files import read_pairs
+from fathom.tuning.fine_tuning import order_batches, sum_losses
 
 RUN = Path(__file__).resolve().parents[1] / "results" / "demo"
 ROUNDS, BATCHES = 3, 4

@@ -198,7 +198,7 @@ def test_schema_and_page_are_fresh(tmp_path):
     run_program("write_schema", *files).check_returncode()
     for name in ("schema.json", "README.md"):
         fresh = (tmp_path / name).read_bytes() == (_ROOT / "config" / name).read_bytes()
-        assert fresh, f"config/{name} is stale: python scripts/running/write_schema.py"
+        assert fresh, f"config/{name} is stale: python scripts/jobs/write_schema.py"
 
 
 def test_every_key_is_described():

@@ -8,7 +8,7 @@ import pytest
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 import fathom
-from fathom.benchmark import loading
+from fathom.benchmark import benchmark_files as loading
 from fathom.benchmark.manifest import make_manifest
 from fathom.config.models import Training
 from fathom.config.whole import Config

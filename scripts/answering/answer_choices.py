@@ -8,13 +8,13 @@ import argparse
 import os
 from pathlib import Path
 
-from fathom.answering.measurements import ChoiceFiles, plan_choices, read_styles
+from fathom.answering.variation_files import ChoiceFiles, plan_choices, read_styles
 from fathom.config.choices import Choices
 from fathom.config.scoring import Scoring
 from fathom.config.section import Section
+from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
 from fathom.models.loading import read_pointer
-from fathom.models.measurements import OpenModel, add_gpus, add_measuring, measure_all
-from fathom.running.program import add_settings, add_tables, read_settings, run_program
+from fathom.models.open_model import OpenModel, add_gpus, add_measuring, measure_all
 
 
 class Settings(Section):

@@ -17,13 +17,18 @@ from fathom.io.contracts.answering import (
 )
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
-from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read all answers, compare them, write the tables."""
     from fathom.answering.diagnosis import VERDICT, tabulate_diagnosis
-    from fathom.answering.summary import gather_answers, tabulate_accuracy, tabulate_orders, tabulate_rankings
+    from fathom.answering.variation_effects import (
+        gather_answers,
+        tabulate_accuracy,
+        tabulate_orders,
+        tabulate_rankings,
+    )
 
     settings = read_settings(arguments.settings, Summary)
     tables = {(name, model): read_table(path, CHOICE_ANSWERS) for name, model, path in arguments.answers}

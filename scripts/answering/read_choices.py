@@ -6,7 +6,7 @@ from pathlib import Path
 from fathom.errors import InputError
 from fathom.io.contracts.answering import CHOICE_QUESTIONS
 from fathom.io.tables import write_table
-from fathom.running.program import log, run_program
+from fathom.jobs.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import write_atomically
 from fathom.io.row_groups import scan_table
 from fathom.io.tables import read_table
-from fathom.running.program import add_settings, log, read_settings, run_program, show_progress
+from fathom.jobs.program import add_settings, log, read_settings, run_program, show_progress
 
 
 def main(arguments: argparse.Namespace) -> None:

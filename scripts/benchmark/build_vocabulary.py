@@ -6,7 +6,7 @@ from pathlib import Path
 from fathom.config.benchmark import VARIANTS, Embedding, Vocabulary
 from fathom.config.section import Section
 from fathom.io.row_groups import scan_groups
-from fathom.running.program import add_settings, read_settings, run_program
+from fathom.jobs.program import add_settings, read_settings, run_program
 
 
 class Settings(Section):

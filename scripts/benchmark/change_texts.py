@@ -8,7 +8,7 @@ from fathom.config.models import CONTROLS
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import read_delimited
 from fathom.io.tables import read_table, write_table
-from fathom.running.program import add_settings, read_settings, run_program
+from fathom.jobs.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -4,12 +4,12 @@ import argparse
 from pathlib import Path
 
 from fathom.io.files import write_delimited, write_text
-from fathom.running.program import log, run_program
+from fathom.jobs.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read the results of both runs; write two tables and a page."""
-    from fathom.benchmark import changes as comparison
+    from fathom.benchmark import run_changes as comparison
     from fathom.corpus.previous import require_index
 
     previous, run = arguments.previous, arguments.run

@@ -10,7 +10,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import read_delimited, read_json, write_json, write_text
 from fathom.io.tables import read_table
-from fathom.running.program import add_settings, read_settings, run_program
+from fathom.jobs.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import write_json
 from fathom.io.row_groups import select_rows
 from fathom.io.tables import read_table
-from fathom.running.program import add_settings, read_settings, run_program
+from fathom.jobs.program import add_settings, read_settings, run_program
 
 
 class Settings(Section):

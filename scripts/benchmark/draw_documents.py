@@ -8,7 +8,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.corpus import DRAWN
 from fathom.io.files import write_json
 from fathom.io.tables import write_table
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

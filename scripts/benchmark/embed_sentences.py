@@ -9,7 +9,7 @@ from fathom.config.benchmark import Embedding
 from fathom.io.contracts.corpus import SENTENCES
 from fathom.io.files import write_atomically, write_json
 from fathom.io.tables import read_table
-from fathom.running.program import add_previous, add_settings, log, read_settings, run_program, show_progress
+from fathom.jobs.program import add_previous, add_settings, log, read_settings, run_program, show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,9 +24,9 @@ def main(arguments: argparse.Namespace) -> None:
     """Read a table of sentences, embed its distinct ones, write float32 [rows, dimension] as .npy."""
     from fathom.benchmark.draw import keep_drawn
     from fathom.benchmark.embedding_devices import PLAIN, choose_computation
-    from fathom.benchmark.reuse import describe_embedding, find_vectors
+    from fathom.benchmark.reused_vectors import describe_embedding, find_vectors
     from fathom.benchmark.vectors import write_vectors
-    from fathom.running.devices import name_gpu
+    from fathom.jobs.devices import name_gpu
 
     settings = read_settings(arguments.settings, Embedding)
     table = keep_drawn(

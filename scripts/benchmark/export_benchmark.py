@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from fathom.benchmark.export import export_task, name_task
+from fathom.benchmark.harness_task import export_task, name_task
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.tables import read_table
-from fathom.running.program import log, run_program
+from fathom.jobs.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from fathom.config.benchmark import Embedding, Keywords
 from fathom.config.section import Section
 from fathom.errors import InputError
 from fathom.io.files import write_atomically, write_delimited, write_json
-from fathom.running.program import add_settings, read_settings, run_program
+from fathom.jobs.program import add_settings, read_settings, run_program
 
 
 class Settings(Section):

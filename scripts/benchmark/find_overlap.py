@@ -7,7 +7,7 @@ from pathlib import Path
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.files import hash_text, write_json
 from fathom.io.tables import read_table, write_table
-from fathom.running.program import run_program, show_progress
+from fathom.jobs.program import run_program, show_progress
 
 
 def main(arguments: argparse.Namespace) -> None:

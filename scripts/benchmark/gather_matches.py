@@ -15,7 +15,7 @@ from fathom.config.section import Section
 from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.files import read_delimited, write_json
 from fathom.io.tables import write_table_in_batches
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 class Settings(Section):
@@ -28,7 +28,7 @@ class Settings(Section):
 def main(arguments: argparse.Namespace) -> None:
     """Read the candidates of all slices side by side; write the matches and a report."""
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.benchmark.gathering import gather_matches
+    from fathom.benchmark.gathered_matches import gather_matches
     from fathom.benchmark.matches import decide_matches, load_keyword_vectors
 
     settings = read_settings(arguments.settings, Settings)

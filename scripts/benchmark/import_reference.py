@@ -18,7 +18,7 @@ from fathom.benchmark.reference import (
 )
 from fathom.errors import InputError
 from fathom.io.files import hash_file, write_json, write_text
-from fathom.running.program import log, run_program
+from fathom.jobs.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from fathom.config.claims import UNUSED
 from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.files import write_json
 from fathom.io.row_groups import scan_groups, select_rows
-from fathom.running.program import add_settings, read_settings, run_program
+from fathom.jobs.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

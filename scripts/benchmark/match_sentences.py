@@ -16,7 +16,7 @@ from fathom.io.contracts.corpus import SENTENCES
 from fathom.io.files import read_delimited, read_json
 from fathom.io.row_groups import select_rows
 from fathom.io.tables import make_empty_table, read_table, write_table
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 class Settings(Section):
@@ -30,7 +30,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Read sentences, embeddings and keywords; write the candidates."""
     from fathom.benchmark.draw import keep_drawn
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.benchmark.gathering import GROUP
+    from fathom.benchmark.gathered_matches import GROUP
     from fathom.benchmark.matches import (
         check_embeddings,
         load_embeddings,

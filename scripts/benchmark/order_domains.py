@@ -10,7 +10,7 @@ from fathom.config.models import Continual
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.files import write_text
 from fathom.io.tables import write_table
-from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from fathom.config.corpus import Selection
 from fathom.errors import InputError
 from fathom.io.files import write_json
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the documents and the report of each part."""
-    from fathom.corpus.arxiv import collect_abstracts
+    from fathom.corpus.arxiv_join import collect_abstracts
 
     if len(arguments.outputs) != len(arguments.reports):
         raise InputError("as many reports as outputs are needed", "--reports")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fathom.io.contracts.corpus import INDEX, TEXTS
 from fathom.io.tables import write_table
-from fathom.running.program import log, run_program, show_progress
+from fathom.jobs.program import log, run_program, show_progress
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from fathom.config.corpus import TextSource
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.tables import write_table
-from fathom.running.program import add_settings, read_settings, run_program
+from fathom.jobs.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

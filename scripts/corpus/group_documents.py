@@ -7,7 +7,7 @@ from fathom.config.corpus import Folds, Grouping
 from fathom.config.section import Section
 from fathom.errors import InputError
 from fathom.io.files import write_json
-from fathom.running.program import add_settings, read_settings, run_program
+from fathom.jobs.program import add_settings, read_settings, run_program
 
 
 class Settings(Section):

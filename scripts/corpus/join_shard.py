@@ -5,12 +5,12 @@ from pathlib import Path
 
 from fathom.config.corpus import Selection
 from fathom.io.files import write_json
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the documents of the shard, and its report."""
-    from fathom.corpus.arxiv import join_shard
+    from fathom.corpus.arxiv_join import join_shard
 
     settings = read_settings(arguments.settings, Selection)
     report = join_shard(arguments.metadata, arguments.input, settings.corpus, arguments.output)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fathom.config.corpus import Selection
 from fathom.io.files import write_json
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

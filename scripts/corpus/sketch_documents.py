@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from fathom.config.corpus import Grouping
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -13,15 +13,15 @@ from fathom.io.contracts.corpus import INDEX, SENTENCES, SPLITS
 from fathom.io.files import write_json
 from fathom.io.row_groups import select_rows
 from fathom.io.tables import write_table
-from fathom.running.program import add_previous, add_settings, log, read_settings, run_program, show_progress
+from fathom.jobs.program import add_previous, add_settings, log, read_settings, run_program, show_progress
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read documents of the fold `benchmark`, split and clean them, write tables and report."""
+    from fathom.corpus.document_slices import take_slice
     from fathom.corpus.index import iterate_documents
-    from fathom.corpus.reuse import describe_splitting, find_known, report_splits
+    from fathom.corpus.reused_sentences import describe_splitting, find_known, report_splits
     from fathom.corpus.sentences import load_splitter, number_rows, split_documents
-    from fathom.corpus.slices import take_slice
 
     settings = read_settings(arguments.settings, Sentences)
     splitter = load_splitter(settings.splitter)

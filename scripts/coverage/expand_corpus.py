@@ -11,17 +11,17 @@ from fathom.coverage.arguments import add_space
 from fathom.io.contracts.coverage import EXPANSION, EXPANSION_MAP
 from fathom.io.files import write_json
 from fathom.io.tables import write_table
-from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
+from fathom.jobs.program import add_settings, add_threads, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read a domain's sentences and embeddings; write the documents that join, a map and a report."""
-    from fathom.coverage.gathering import gather_corpus
-    from fathom.coverage.rounds import RoundFolder
+    from fathom.coverage.expanded_corpus import gather_corpus
+    from fathom.coverage.saved_rounds import RoundFolder
     from fathom.coverage.sets import Slices, read_space
-    from fathom.running.devices import pick_device
-    from fathom.running.file_hashes import hash_once
-    from fathom.running.resume import make_key
+    from fathom.jobs.devices import pick_device
+    from fathom.jobs.file_hashes import hash_once
+    from fathom.jobs.resume import make_key
 
     settings = read_settings(arguments.settings, CoverageSettings).coverage
     device = pick_device(settings.device, "coverage.device")

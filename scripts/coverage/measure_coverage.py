@@ -9,7 +9,7 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.coverage import COVERAGE_MAP
 from fathom.io.files import write_json
 from fathom.io.tables import read_table, write_table
-from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
+from fathom.jobs.program import add_settings, add_threads, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -17,7 +17,7 @@ def main(arguments: argparse.Namespace) -> None:
     from fathom.benchmark.embedding import SentenceEncoder
     from fathom.coverage.benchmarks import measure_benchmark
     from fathom.coverage.sets import Slices, read_pairs, read_space
-    from fathom.running.devices import pick_device
+    from fathom.jobs.devices import pick_device
 
     settings = read_settings(arguments.settings, CoverageSettings)
     coverage = settings.coverage

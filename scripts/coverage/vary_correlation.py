@@ -8,14 +8,14 @@ from fathom.config.coverage import CoverageSettings
 from fathom.coverage.arguments import add_space
 from fathom.io.contracts.coverage import CORRELATION_COLUMNS
 from fathom.io.files import write_delimited
-from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
+from fathom.jobs.program import add_settings, add_threads, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read a domain's sentences and embeddings; write a line for each threshold."""
-    from fathom.coverage.ablation import vary_correlation
+    from fathom.coverage.correlations_varied import vary_correlation
     from fathom.coverage.sets import Slices, read_space
-    from fathom.running.devices import pick_device
+    from fathom.jobs.devices import pick_device
 
     settings = read_settings(arguments.settings, CoverageSettings).coverage
     device = pick_device(settings.device, "coverage.device")

@@ -9,7 +9,7 @@ from pathlib import Path
 from fathom.figures.answer_thresholds import plot_answer_thresholds
 from fathom.io.contracts.questions import THRESHOLD_COLUMNS
 from fathom.io.files import read_delimited
-from fathom.running.program import add_figure_files, run_program
+from fathom.jobs.program import add_figure_files, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

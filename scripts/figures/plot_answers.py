@@ -9,7 +9,7 @@ from pathlib import Path
 from fathom.figures.answers import plot_answers
 from fathom.io.contracts.questions import SCORE_COLUMNS
 from fathom.io.files import read_delimited
-from fathom.running.program import add_figure_files, log, run_program
+from fathom.jobs.program import add_figure_files, log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from fathom.figures.choices import plot_choices, read_accuracy
-from fathom.running.program import add_figure_files, log, run_program
+from fathom.jobs.program import add_figure_files, log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from fathom.figures.thresholds import plot_correlations
 from fathom.io.contracts.coverage import CORRELATION_COLUMNS
 from fathom.io.files import read_delimited
-from fathom.running.program import add_figure_files, log, run_program
+from fathom.jobs.program import add_figure_files, log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from fathom.figures.coverage import plot_benchmark, plot_expansion, plot_questio
 from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION_MAP
 from fathom.io.contracts.questions import QUESTION_MAP
 from fathom.io.tables import read_table
-from fathom.running.program import add_figure_files, log, run_program
+from fathom.jobs.program import add_figure_files, log, run_program
 
 _KINDS = {
     "benchmark": (COVERAGE_MAP, plot_benchmark),

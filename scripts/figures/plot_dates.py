@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fathom.config.scoring import Summary
 from fathom.figures.dates import plot_dates, read_dated_ranks
-from fathom.running.program import add_figure_files, add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_figure_files, add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from fathom.figures.layers import FigureData, plot_curves, plot_keywords
 from fathom.io.contracts.layers import LAYER_CHANGE_COLUMNS, LAYER_RATES, LAYER_SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.io.tables import read_table
-from fathom.running.program import add_figure_files, add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_figure_files, add_settings, log, read_settings, run_program
 
 
 class Settings(Section):

@@ -10,7 +10,7 @@ from pathlib import Path
 from fathom.config.scoring import Summary
 from fathom.figures.by_statistic import add_figures, list_figures
 from fathom.figures.metric_agreement import METRICS, Look, label_references, plot_metrics, read_metrics
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from fathom.config.scoring import Summary
 from fathom.figures.model_ranks import plot_model_ranks, write_model_ranks
 from fathom.figures.rank_values import read_model_ranks, select_domain
-from fathom.running.program import add_figure_files, add_settings, log, read_settings, run_program
-from fathom.scoring.statistics import COMPARED
+from fathom.jobs.program import add_figure_files, add_settings, log, read_settings, run_program
+from fathom.statistics.aggregates import COMPARED
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from fathom.figures.domain_order import plot_order
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.tables import read_table
-from fathom.running.program import add_figure_files, log, run_program
+from fathom.jobs.program import add_figure_files, log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

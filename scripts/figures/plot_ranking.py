@@ -19,8 +19,8 @@ from fathom.figures.ranking_perplexity import draw_conditions, draw_transfer
 from fathom.figures.ranking_preparation import draw_preparation
 from fathom.figures.style import save_figure, use_style
 from fathom.io.files import write_delimited
+from fathom.jobs.program import add_figure_files, add_settings, read_settings, run_program
 from fathom.ranking.resampled_scores import PLAIN
-from fathom.running.program import add_figure_files, add_settings, read_settings, run_program
 
 FIGURES: dict[str, Callable[[RankingTables, RankingSettings], Any]] = {
     "alignment": lambda tables, _: draw_alignment(tables),

@@ -9,7 +9,7 @@ from pathlib import Path
 from fathom.config.scoring import Summary
 from fathom.figures.rank_values import read_model_ranks, select_domain
 from fathom.figures.sizes import join_sizes, plot_sizes, read_size
-from fathom.running.program import add_figure_files, add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_figure_files, add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

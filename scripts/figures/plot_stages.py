@@ -11,8 +11,8 @@ from fathom.figures.stages import KINDS, plot_stages, read_relations
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.scoring import FOLLOWING
 from fathom.io.tables import read_table
-from fathom.running.program import add_figure_files, add_settings, log, read_settings, run_program
-from fathom.scoring.stages import select_stages
+from fathom.jobs.program import add_figure_files, add_settings, log, read_settings, run_program
+from fathom.studies.stages import select_stages
 
 
 def main(arguments: argparse.Namespace) -> None:

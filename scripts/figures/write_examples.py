@@ -17,7 +17,7 @@ from fathom.figures.example_tables import (
     render_page,
 )
 from fathom.io.files import write_delimited, write_text
-from fathom.running.program import add_tables, log, run_program
+from fathom.jobs.program import add_tables, log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

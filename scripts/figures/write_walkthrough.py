@@ -9,7 +9,7 @@ from pathlib import Path
 from fathom.figures.walkthrough import Walk, fill_page
 from fathom.figures.walkthrough_pictures import save_pictures
 from fathom.io.files import require_file, write_text
-from fathom.running.program import log, run_program
+from fathom.jobs.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from fathom.config.layers import LayerSettings, TunedLens
 from fathom.errors import InputError
-from fathom.layers.measurements import DomainFiles, plan_layers
+from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
+from fathom.layers.layer_files import DomainFiles, plan_layers
 from fathom.models.loading import read_pointer
-from fathom.models.measurements import OpenModel, add_measuring, add_wordlists, measure_all
-from fathom.running.program import add_settings, add_tables, read_settings, run_program
+from fathom.models.open_model import OpenModel, add_measuring, add_wordlists, measure_all
 
 
 class Settings(LayerSettings):

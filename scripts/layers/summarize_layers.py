@@ -22,7 +22,8 @@ from fathom.io.contracts.layers import (
     LAYER_TARGETS,
 )
 from fathom.io.files import write_delimited
-from fathom.layers.changes import (
+from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.layers.layer_changes import (
     compare_layers,
     find_onsets,
     list_changes,
@@ -30,8 +31,7 @@ from fathom.layers.changes import (
     read_layers,
     summarize_layers,
 )
-from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
-from fathom.scoring.overlap import leave_out_overlap
+from fathom.statistics.left_out_pairs import leave_out_overlap
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,6 +12,9 @@ from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file, write_delimited
 from fathom.io.tables import read_table
+from fathom.jobs.devices import describe_device, pick_device
+from fathom.jobs.program import add_settings, read_settings, run_program
+from fathom.jobs.resume import Resume, make_key
 from fathom.models.checkpoints import Checkpoints
 from fathom.models.folders import fingerprint_folder, save_model
 from fathom.models.loading import (
@@ -26,9 +29,6 @@ from fathom.models.memory import Training
 from fathom.models.parallel import join_processes, start_processes
 from fathom.models.placement import check_training
 from fathom.models.training import CURVE_COLUMNS, train
-from fathom.running.devices import describe_device, pick_device
-from fathom.running.program import add_settings, read_settings, run_program
-from fathom.running.resume import Resume, make_key
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
+from fathom.jobs.program import run_program
 from fathom.models.fetching import locate_pointer
 from fathom.models.loading import write_pointer
 from fathom.models.registry import add_row
-from fathom.running.program import run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

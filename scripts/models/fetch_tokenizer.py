@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
+from fathom.jobs.program import run_program
 from fathom.models.fetching import copy_tokenizer, locate_model
 from fathom.models.registry import add_row, find_model, read_registry
-from fathom.running.program import run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

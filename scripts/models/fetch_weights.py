@@ -9,9 +9,9 @@ import shutil
 from pathlib import Path
 
 from fathom.io.files import write_atomically
+from fathom.jobs.program import run_program
 from fathom.models.fetching import gather_files, locate_sound
 from fathom.models.registry import add_row
-from fathom.running.program import run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -10,14 +10,14 @@ from fathom.config.models import Training
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file, write_delimited
 from fathom.io.tables import read_table
+from fathom.jobs.devices import describe_device, pick_device
+from fathom.jobs.program import add_settings, read_settings, run_program
+from fathom.jobs.resume import Resume, make_key
 from fathom.models.building import build_model
 from fathom.models.folders import fingerprint_folder, load_tokenizer, save_model
 from fathom.models.loading import Pointer, write_pointer
 from fathom.models.parallel import Alone
 from fathom.models.training import CURVE_COLUMNS, train
-from fathom.running.devices import describe_device, pick_device
-from fathom.running.program import add_settings, read_settings, run_program
-from fathom.running.resume import Resume, make_key
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 from fathom.config.models import Training
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.tables import read_table
+from fathom.jobs.program import add_settings, read_settings, run_program
 from fathom.models.sequences import train_tokenizer
-from fathom.running.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from fathom.config.questions import Evaluation
 from fathom.config.scoring import Scoring
 from fathom.config.section import Section
-from fathom.models.measurements import add_gpus, add_measuring
-from fathom.running.program import add_settings, add_tables, read_settings, run_program
+from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
+from fathom.models.open_model import add_gpus, add_measuring
 
 
 class Settings(Section):
@@ -26,7 +26,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Plan the answers to all sets and write them."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     from fathom.models.loading import read_pointer
-    from fathom.models.measurements import OpenModel, measure_all
+    from fathom.models.open_model import OpenModel, measure_all
     from fathom.questions.threshold_answers import ThresholdFiles, plan_threshold_answers
 
     settings = read_settings(arguments.settings, Settings)

@@ -10,8 +10,8 @@ from fathom.config.coverage import QuestionSettings
 from fathom.io.contracts.questions import QUESTIONS
 from fathom.io.files import write_atomically, write_json
 from fathom.io.tables import write_table
+from fathom.jobs.program import add_settings, add_threads, log, read_settings, run_program
 from fathom.questions.material import add_material, list_files, read_material
-from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -19,9 +19,9 @@ def main(arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.questions.asking import RoundFolder, ask_questions
-    from fathom.running.file_hashes import hash_once
-    from fathom.running.resume import make_key
+    from fathom.jobs.file_hashes import hash_once
+    from fathom.jobs.resume import make_key
+    from fathom.questions.question_rounds import RoundFolder, ask_questions
 
     settings = read_settings(arguments.settings, QuestionSettings)
     key = make_key(__file__, settings, [hash_once(path) for path in list_files(arguments)])

@@ -7,12 +7,12 @@ from fathom.config.coverage import QuestionSettings
 from fathom.io.contracts.questions import ENTITIES
 from fathom.io.files import write_json
 from fathom.io.tables import write_table
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read tables or metadata; write entities, statements and a report."""
-    from fathom.questions.arxiv import read_papers
+    from fathom.questions.arxiv_ontology import read_papers
     from fathom.questions.csv_tables import read_tables
     from fathom.questions.ontology import tabulate_entities, write_statements
 

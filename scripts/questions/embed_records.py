@@ -7,7 +7,7 @@ from fathom.config.coverage import QuestionSettings
 from fathom.io.contracts.questions import CHUNKS, ENTITIES
 from fathom.io.files import write_atomically
 from fathom.io.tables import read_table, write_table
-from fathom.running.program import add_settings, log, read_settings, run_program, show_progress
+from fathom.jobs.program import add_settings, log, read_settings, run_program, show_progress
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from fathom.io.contracts.questions import CHUNKS, QUESTIONS
 from fathom.io.tables import read_table
-from fathom.questions.export import export_questions
-from fathom.running.program import log, run_program
+from fathom.jobs.program import log, run_program
+from fathom.questions.harness_tasks import export_questions
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from fathom.io.contracts.questions import QUESTIONS
 from fathom.io.files import write_json
 from fathom.io.tables import read_table
-from fathom.running.program import log, run_program
+from fathom.jobs.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

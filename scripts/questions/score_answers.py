@@ -7,18 +7,18 @@ from fathom.config.scoring import Summary
 from fathom.io.contracts.questions import ANSWERED, DIFFERENCE_COLUMNS, QUESTIONS, SCORE_COLUMNS
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
-from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read questions and answers; write scores, and paired differences."""
-    from fathom.questions.metrics import measure_answers
-    from fathom.questions.summaries import (
+    from fathom.questions.answer_scores import (
         list_comparisons,
         score_answers,
         tabulate_differences,
         tabulate_scores,
     )
+    from fathom.questions.metrics import measure_answers
 
     settings = read_settings(arguments.settings, Summary)
     questions = {name: read_table(path, QUESTIONS) for name, path in arguments.questions}

@@ -14,7 +14,7 @@ from fathom.io.contracts.questions import (
 )
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
-from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -7,8 +7,8 @@ from fathom.config.coverage import QuestionSettings
 from fathom.io.contracts.questions import PERCENTILE_COLUMNS, QUESTION_MAP, QUESTIONS
 from fathom.io.files import write_atomically, write_delimited
 from fathom.io.tables import write_table
+from fathom.jobs.program import add_settings, add_threads, log, read_settings, run_program
 from fathom.questions.material import add_material, read_material
-from fathom.running.program import add_settings, add_threads, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -16,7 +16,7 @@ def main(arguments: argparse.Namespace) -> None:
     import numpy as np
 
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.questions.ablation import vary_percentile
+    from fathom.questions.percentiles import vary_percentile
 
     settings = read_settings(arguments.settings, QuestionSettings)
     encoder = SentenceEncoder(settings.embedding)

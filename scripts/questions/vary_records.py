@@ -6,14 +6,14 @@ from pathlib import Path
 from fathom.config.coverage import CoverageSettings
 from fathom.io.contracts.questions import CHUNKS, RECORD_CORPORA
 from fathom.io.tables import read_table, write_table
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read records and their embeddings; write which ones each t_c keeps."""
     from fathom.benchmark.matches import load_embeddings
+    from fathom.jobs.devices import pick_device
     from fathom.questions.record_corpora import vary_records
-    from fathom.running.devices import pick_device
 
     settings = read_settings(arguments.settings, CoverageSettings).coverage
     names = read_table(arguments.chunks, CHUNKS, ["iri"])["iri"]

@@ -10,8 +10,8 @@ from pathlib import Path
 from fathom.config.scoring import Scoring
 from fathom.io.contracts.questions import CHUNKS
 from fathom.io.tables import read_table
-from fathom.models.measurements import add_gpus, add_torch_threads
-from fathom.running.program import add_settings, read_settings, run_program
+from fathom.jobs.program import add_settings, read_settings, run_program
+from fathom.models.open_model import add_gpus, add_torch_threads
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -19,7 +19,7 @@ def main(arguments: argparse.Namespace) -> None:
     os.environ["HF_HUB_OFFLINE"] = "1"
     from fathom.answering.answerer import ModelAnswerer
     from fathom.models.loading import read_pointer
-    from fathom.models.measurements import OpenModel
+    from fathom.models.open_model import OpenModel
     from fathom.questions.writing import write_checked, write_with_model
 
     settings = read_settings(arguments.settings, Scoring)

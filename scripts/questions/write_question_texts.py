@@ -10,7 +10,7 @@ from fathom.config.questions import Evaluation
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.questions import CHUNKS, QUESTIONS
 from fathom.io.tables import read_table, write_table
-from fathom.running.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -7,12 +7,12 @@ from fathom.io.contracts.coverage import EXPANSION_MAP
 from fathom.io.contracts.questions import QUESTIONS, SIZE_COLUMNS
 from fathom.io.files import read_json, write_delimited
 from fathom.io.tables import read_table
-from fathom.running.program import log, run_program
+from fathom.jobs.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Read reports; write the table."""
-    from fathom.questions.sizes import list_corpus_sizes, list_question_sizes
+    from fathom.questions.corpus_sizes import list_corpus_sizes, list_question_sizes
 
     rows = [
         row

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from fathom.io.contracts.ranking import PREPARATION_COLUMNS
 from fathom.io.files import read_json, write_delimited
+from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
 from fathom.ranking.preparation import PreparationSettings, compare_preparations
-from fathom.running.program import add_settings, add_tables, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

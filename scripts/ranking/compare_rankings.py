@@ -20,6 +20,7 @@ from fathom.io.contracts.ranking import (
     PAIRWISE_COLUMNS,
 )
 from fathom.io.files import write_delimited
+from fathom.jobs.program import add_settings, log, read_settings, run_program
 from fathom.ranking.alignment import align_conditions
 from fathom.ranking.benchmark_agreement import (
     measure_tau_matrices,
@@ -32,7 +33,6 @@ from fathom.ranking.components import find_spectra, summarize_components, tabula
 from fathom.ranking.perplexity_agreement import compare_corpora, summarize_corpora, tabulate_corpora
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
 from fathom.ranking.table import read_score_table
-from fathom.running.program import add_settings, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 from fathom.config.ranking import RankingSettings
 from fathom.io.contracts.ranking import FORECAST_COLUMNS
 from fathom.io.files import write_delimited
+from fathom.jobs.program import add_settings, read_settings, run_program
 from fathom.ranking.forecast import forecast_change
 from fathom.ranking.table import read_score_table
-from fathom.running.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -7,10 +7,10 @@ import argparse
 from pathlib import Path
 
 from fathom.config.ranking import Ranking
+from fathom.jobs.program import add_settings, read_settings, run_program
 from fathom.models.registry import read_registry
 from fathom.ranking.folder import read_folder
 from fathom.ranking.table import write_score_table
-from fathom.running.program import add_settings, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -17,8 +17,8 @@ from fathom.figures.ranking_tables import (
 from fathom.io.contracts.ranking import RANKED_SCORES
 from fathom.io.files import write_delimited, write_text
 from fathom.io.tables import read_table
+from fathom.jobs.program import run_program
 from fathom.ranking.table import PARTS
-from fathom.running.program import run_program
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring
 from fathom.config.section import Section
+from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
 from fathom.models.loading import read_pointer
-from fathom.models.measurements import (
+from fathom.models.open_model import (
     Measurement,
     OpenModel,
     add_gpus,
@@ -21,10 +22,9 @@ from fathom.models.measurements import (
     add_wordlists,
     measure_all,
 )
-from fathom.running.program import add_settings, add_tables, read_settings, run_program
 from fathom.scoring.attribute_rate import plan_attribute_rate
-from fathom.scoring.files import name_files, plan_ranks
 from fathom.scoring.perplexity import plan_perplexity
+from fathom.scoring.rank_files import name_files, plan_ranks
 
 
 class Settings(Section):

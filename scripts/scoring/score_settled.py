@@ -16,9 +16,9 @@ from fathom.config.scoring import Scoring, Settled, Summary
 from fathom.config.section import Section
 from fathom.io.contracts.scoring import SETTLED_COLUMNS
 from fathom.io.files import write_delimited
+from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
 from fathom.models.loading import read_pointer
-from fathom.models.measurements import OpenModel, add_gpus, add_torch_threads
-from fathom.running.program import add_settings, add_tables, read_settings, run_program
+from fathom.models.open_model import OpenModel, add_gpus, add_torch_threads
 from fathom.scoring.settled_scoring import SettledScoring
 
 

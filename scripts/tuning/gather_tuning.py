@@ -10,7 +10,7 @@ from fathom.config.tuning import TrainBeforeTest
 from fathom.io.contracts.ranking import OUTCOMES
 from fathom.io.files import read_json, write_atomically, write_delimited
 from fathom.io.tables import read_table
-from fathom.running.program import add_settings, add_tables, read_settings, run_program
+from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
 from fathom.tuning.score_tables import (
     CONDITIONS,
     TUNING_COLUMNS,

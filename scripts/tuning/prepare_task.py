@@ -17,8 +17,8 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.files import hash_text, read_json_lines, write_json
 from fathom.io.tables import read_table, write_table
-from fathom.running.program import add_settings, log, read_settings, run_program
-from fathom.scoring.overlap import read_flagged
+from fathom.jobs.program import add_settings, log, read_settings, run_program
+from fathom.statistics.left_out_pairs import read_flagged
 from fathom.tuning.examples import limit_examples, make_completions, make_questions, make_texts
 from fathom.tuning.harness import describe_task, load_task, make_examples
 

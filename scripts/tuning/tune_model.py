@@ -13,10 +13,10 @@ from fathom.config.tuning import Lora, Task
 from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
 from fathom.io.files import hash_file, write_delimited, write_json
 from fathom.io.tables import read_table, write_table
+from fathom.jobs.devices import describe_device, pick_device
+from fathom.jobs.program import add_settings, read_settings, run_program
+from fathom.jobs.resume import Resume, make_key
 from fathom.models.loading import identify, read_pointer
-from fathom.running.devices import describe_device, pick_device
-from fathom.running.program import add_settings, read_settings, run_program
-from fathom.running.resume import Resume, make_key
 from fathom.tuning.examples import take_training
 from fathom.tuning.experiment import CURVE_COLUMNS, describe_results, join_outcomes, run_variants
 

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fathom.benchmark.loading import load_benchmark
+    from fathom.benchmark.benchmark_files import load_benchmark
     from fathom.scoring.domain_rank import DomainRank, DomainRankCallback
     from fathom.scoring.notebook import score
 
@@ -19,7 +19,7 @@ __all__ = ["DomainRank", "DomainRankCallback", "load_benchmark", "score"]
 def __getattr__(name: str) -> Any:
     """Import what a notebook uses when it is used: the rest of the library does without polars."""
     if name == "load_benchmark":
-        from fathom.benchmark.loading import load_benchmark
+        from fathom.benchmark.benchmark_files import load_benchmark
 
         return load_benchmark
     if name == "score":

@@ -9,7 +9,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, s
 from fathom.answering.items import Item
 from fathom.config.scoring import Scoring
 from fathom.models.loading import Pointer
-from fathom.models.measurements import OpenModel
+from fathom.models.open_model import OpenModel
 
 TEMPLATE = (
     "{% for m in messages %}<|start|>{{ m['role'] }}\n{{ m['content'] }}<|turn|>\n{% endfor %}"

@@ -8,8 +8,8 @@ import polars as pl
 
 from fathom.answering.answerer import Fitted
 from fathom.answering.choice_files import make_items
-from fathom.answering.measurements import answer_choices
 from fathom.answering.prompts import Prompt, Style
+from fathom.answering.variation_files import answer_choices
 from fathom.config.choices import Choices
 from fathom.io.files import hash_text
 

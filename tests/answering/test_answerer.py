@@ -14,7 +14,7 @@ from fathom.answering.prompts import EXAM, Style, make_prompt, spell_letters
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.models.loading import Pointer
-from fathom.models.measurements import OpenModel
+from fathom.models.open_model import OpenModel
 
 STYLE = Style("Answer with a letter.", "About {subject}:\n{question}")
 

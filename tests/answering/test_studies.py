@@ -6,7 +6,7 @@ from tests.answering.planted import answer_table, make_table
 
 from fathom.answering.choice_files import read_choice_folder
 from fathom.answering.diagnosis import diagnose, name_verdict, tabulate_diagnosis
-from fathom.answering.summary import (
+from fathom.answering.variation_effects import (
     gather_answers,
     tabulate_accuracy,
     tabulate_orders,
@@ -135,7 +135,7 @@ def test_rankings_of_models_turn_with_the_letter_of_the_right_option():
     from tests.answering.planted import STYLES, Planted
 
     from fathom.answering.choice_files import make_items
-    from fathom.answering.measurements import answer_choices
+    from fathom.answering.variation_files import answer_choices
 
     items = make_items(make_table(), "numbers", 0, "numbers")
     tables = {}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fathom.benchmark.draw import draw_documents, draw_domains, keep_drawn
 from fathom.benchmark.matches import match_sentences
-from fathom.benchmark.reuse import find_vectors
+from fathom.benchmark.reused_vectors import find_vectors
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import DRAWN, INDEX, SENTENCES, SPLITS
 from fathom.io.files import write_json

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.programs import find_program
 
 from fathom.benchmark import matches as module
-from fathom.benchmark.gathering import divide_by_keyword
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.matches import (
     check_embeddings,
     decide_matches,

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from tests.programs import MODELS, run_program
 
-from fathom.benchmark.gathering import divide_by_keyword
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.pairs import has_gap, is_in_keyword, is_in_prompt, is_repeated, make_pairs, write_pairs
 from fathom.config.benchmark import Pairs
 from fathom.errors import InputError

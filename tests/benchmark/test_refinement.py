@@ -8,7 +8,7 @@ from fathom.benchmark import embedding_models
 from fathom.benchmark import refinement as module
 from fathom.benchmark.embedding import SentenceEncoder
 from fathom.benchmark.embedding_devices import Computation
-from fathom.benchmark.gathering import divide_by_keyword
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.matches import MARGIN, decide_matches, match_sentences
 from fathom.benchmark.refinement import LOW_MARGIN, check_rounding, refine_embeddings
 from fathom.config.benchmark import Embedding

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fathom.benchmark import vectors as module
-from fathom.benchmark.reuse import KnownVectors
+from fathom.benchmark.reused_vectors import KnownVectors
 from fathom.benchmark.vectors import write_vectors
 
 DIMENSION = 3

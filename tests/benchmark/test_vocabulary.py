@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fathom.benchmark import vocabulary
-from fathom.benchmark.gathering import divide_by_keyword
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.vocabulary import build_vocabulary, read_vocabulary, write_vocabulary
 from fathom.config.benchmark import Vocabulary
 from fathom.errors import InputError

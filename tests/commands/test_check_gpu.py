@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from tests.programs import TUNING, run_command, run_program
 
+from fathom.commands.gpu.check_list import RANKS, list_jobs
 from fathom.commands.gpu.checks import Check, Measured, Place, run_checks
 from fathom.commands.gpu.correctness import compare_scores, judge_halving
+from fathom.commands.gpu.gpu_models import LARGE_LLAMA, MEDIUM, QUICK, TINY
 from fathom.commands.gpu.machine import OPTIONAL, REQUIRED, check_packages
-from fathom.commands.gpu.plan import RANKS, list_jobs
-from fathom.commands.gpu.shapes import LARGE_LLAMA, MEDIUM, QUICK, TINY
 from fathom.errors import InputError
 from fathom.io.files import read_json
 

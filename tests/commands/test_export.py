@@ -12,11 +12,11 @@ from tests.explorer.runs import MODELS, write_run
 from tests.programs import run_command
 
 from fathom.config.ranking import Ranking
+from fathom.exports.every_eval_ever import Source, make_records
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import hash_folder, read_delimited, read_json, read_json_lines, write_delimited
 from fathom.models.registry import COLUMNS, Entry
 from fathom.ranking.folder import read_folder
-from fathom.scoring.records import Source, make_records
 
 TIME = 1_700_000_000
 PUBLISHED = Entry("alpha", "a", "org/alpha", "f" * 40, "base", "", 7, None, "float32")

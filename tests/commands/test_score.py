@@ -14,7 +14,7 @@ from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import read_json, write_json_lines
 from fathom.io.tables import read_table
 from fathom.models.folders import save_model
-from fathom.scoring.describe import describe_ranks, format_rank
+from fathom.statistics.rank_sentences import describe_ranks, format_rank
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from perf import make_dump
 from tests.programs import run_program
 
 from fathom.config.corpus import Selection
-from fathom.corpus.arxiv import join_shard
+from fathom.corpus.arxiv_join import join_shard
 from fathom.corpus.metadata import read_metadata
 
 _ROOT = Path(__file__).resolve().parents[2]

@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 from tests.coverage.conftest import SETTINGS, TOPICS
 
-from fathom.coverage.ablation import vary_correlation
 from fathom.coverage.benchmarks import measure_benchmark
-from fathom.coverage.gathering import gather_corpus
-from fathom.coverage.projection import project as project_on_plane
-from fathom.coverage.rounds import RoundFolder
+from fathom.coverage.correlations_varied import vary_correlation
+from fathom.coverage.embedding_map import project as project_on_plane
+from fathom.coverage.expanded_corpus import gather_corpus
+from fathom.coverage.saved_rounds import RoundFolder
 from fathom.coverage.sets import Slices, read_pairs, read_space
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS

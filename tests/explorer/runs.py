@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from fathom.config.scoring import Summary
-from fathom.explorer.tables import Benchmark, Run, benchmark_scores
+from fathom.explorer.run_tables import Benchmark, Run, benchmark_scores
 from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS, CHOICE_DIAGNOSIS_COLUMNS
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.coverage import COVERAGE_MAP
@@ -22,9 +22,9 @@ from fathom.io.contracts.scoring import (
 )
 from fathom.io.files import write_delimited, write_json
 from fathom.io.tables import write_table
-from fathom.scoring.comparisons import resample_scores, tabulate_comparisons
-from fathom.scoring.overlap import leave_out_overlap
-from fathom.scoring.summaries import read_scores, summarize_scores
+from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
+from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.statistics.summaries import read_scores, summarize_scores
 from fathom.tuning.score_tables import TUNING_COLUMNS
 
 SETTINGS = Summary(rounds=100)

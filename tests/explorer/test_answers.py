@@ -5,7 +5,7 @@ import pytest
 from tests.explorer.runs import make_manifest
 
 from fathom.explorer.answers import answer, explain, find_leaders, spell_number, to_text
-from fathom.explorer.tables import Benchmark, Run
+from fathom.explorer.run_tables import Benchmark, Run
 
 NAMES = "abcd"
 ALIKE = " cannot be told apart."

@@ -16,11 +16,11 @@ from fathom.explorer.advice import advise, find_disagreements, find_unknown_keyw
 from fathom.explorer.data import collect_data, link_document
 from fathom.explorer.encoding import dump_script, pack_numbers
 from fathom.explorer.page import ASSETS, VENDOR, render_page
+from fathom.explorer.run_tables import read_run
 from fathom.explorer.subfields import Keywords, group_keywords, measure_strengths, sum_keywords
-from fathom.explorer.tables import read_run
 from fathom.io.contracts.scoring import SETTLED_COLUMNS, SUMMARY_COLUMNS
 from fathom.io.files import hash_file, read_delimited, read_json, write_delimited, write_json
-from fathom.scoring.sizing import count_keywords, estimate_variances
+from fathom.statistics.sizing import count_keywords, estimate_variances
 
 
 @pytest.fixture(scope="module")

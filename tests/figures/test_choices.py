@@ -4,7 +4,7 @@ import pytest
 from tests.answering.planted import answer_table, make_table
 from tests.figures.frames import list_cut
 
-from fathom.answering.summary import gather_answers, tabulate_accuracy
+from fathom.answering.variation_effects import gather_answers, tabulate_accuracy
 from fathom.config.choices import Choices
 from fathom.config.scoring import Summary
 from fathom.errors import InputError

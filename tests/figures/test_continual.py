@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.programs import DRAWING, run_program
-from tests.scoring.test_stages import make_order, make_rows
+from tests.studies.test_stages import make_order, make_rows
 
 from fathom.config.following import STAGE_KINDS
 from fathom.config.scoring import Summary
@@ -14,7 +14,7 @@ from fathom.figures.style import use_style
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.scoring import FOLLOWING
 from fathom.io.tables import write_table
-from fathom.scoring.stages import select_stages
+from fathom.studies.stages import select_stages
 
 PLACES = [
     *((variant, "rank", aggregate) for variant in ("reference", "tf", "tfidf")

@@ -24,7 +24,7 @@ from fathom.figures.style import use_style
 from fathom.io.contracts.layers import LAYER_CHANGE_COLUMNS, LAYER_RATES, LAYER_SUMMARY_COLUMNS
 from fathom.io.files import hash_file, read_delimited, write_delimited
 from fathom.io.tables import make_empty_table
-from fathom.layers.changes import compare_layers, list_changes, make_curves, summarize_layers
+from fathom.layers.layer_changes import compare_layers, list_changes, make_curves, summarize_layers
 
 SETTINGS = Layers(other_k=[25], other_lengths=[300])
 MODELS = ["gpt2-medium", "gpt2-medium+cs.AI", "gpt2-medium+cs.AI+cond-mat", "gpt2-medium+cond-mat"]

@@ -18,7 +18,7 @@ from fathom.figures.rank_values import ModelRanks, read_model_ranks, select_doma
 from fathom.figures.style import clean_name, use_style, wrap_name
 from fathom.io.contracts.scoring import GROUP_COLUMNS, SETTLED_COLUMNS, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
-from fathom.scoring.statistics import GEOMETRIC_MEAN, Statistic
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, Statistic
 
 _NASTY = [
     "<script>alert(1)</script>",

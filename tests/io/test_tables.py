@@ -141,7 +141,7 @@ def test_the_page_of_tables_is_fresh(tmp_path):
     run_program("write_tables_doc", "--output", tmp_path / "t.md").check_returncode()
     page = (_ROOT / "docs" / "tables.md").read_text()
     assert (tmp_path / "t.md").read_text() == page, (
-        "docs/tables.md is stale: python scripts/running/write_tables_doc.py"
+        "docs/tables.md is stale: python scripts/jobs/write_tables_doc.py"
     )
     for name in ("RECORDS", "DOCUMENTS", "INDEX", "TEXTS", "SENTENCES", "MATCHES", "PAIRS", "SCORES"):
         assert f"## {name}\n" in page

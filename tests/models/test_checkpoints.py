@@ -12,13 +12,13 @@ from tests.programs import MODELS, run_program
 from fathom.config.models import Adaptation, Adapter
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.tables import write_table
+from fathom.jobs import resume
 from fathom.models import training
 from fathom.models.building import build_model
 from fathom.models.checkpoints import Checkpoints
 from fathom.models.folders import save_model
 from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer
 from fathom.models.training import sum_losses, train
-from fathom.running import resume
 
 ADAPTATION = Adaptation(base="m", paths=[["x"]], steps=12, batch=4, sequence=16, dropout=0.2, checkpoints=3)
 

@@ -10,13 +10,13 @@ from tests.models.fake_cuda import TRAINER, FakeTensorDeviceMismatchError, fake_
 
 from fathom.config.models import Adaptation, Adapter
 from fathom.config.tuning import Lora
+from fathom.jobs import gpus
 from fathom.models import parallel, training
 from fathom.models.lora import add_adapter
 from fathom.models.parallel import Alone
 from fathom.models.steps import CLIP, Stepper
 from fathom.models.tokens import EncodedPair
-from fathom.running import gpus
-from fathom.tuning.training import make_stepper as make_tuning_stepper
+from fathom.tuning.fine_tuning import make_stepper as make_tuning_stepper
 
 ADAPTATION = Adaptation(base="m", paths=[["x"]], batch_tokens=10)
 PAIRS = [EncodedPair([3, 4, 5, 6], 2, False), EncodedPair([3, 4], 1, False), EncodedPair([5, 6], 1, False)]

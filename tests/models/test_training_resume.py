@@ -7,11 +7,11 @@ import torch
 
 from fathom.config.models import Adaptation, Adapter
 from fathom.errors import InputError
+from fathom.jobs import resume
+from fathom.jobs.resume import Resume
 from fathom.models import training
 from fathom.models.building import build_model
 from fathom.models.training import sum_losses, train
-from fathom.running import resume
-from fathom.running.resume import Resume
 
 ADAPTATION = Adaptation(base="m", paths=[["x"]], steps=12, batch=4, sequence=16, dropout=0.2)
 STOPS = (1, 2, 5, 8, 12)

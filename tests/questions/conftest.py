@@ -9,13 +9,13 @@ import pytest
 from tests.answering.conftest import chat, folder, plain
 
 from fathom.io.files import hash_text
-from fathom.questions.asking import Material, tabulate_questions
 from fathom.questions.candidates import Entities, find_candidates
 from fathom.questions.chunks import draw_chunks
 from fathom.questions.csv_tables import read_tables
 from fathom.questions.graph import OntologyGraph
 from fathom.questions.ontology import tabulate_entities, write_statements
 from fathom.questions.posing import pose_question
+from fathom.questions.question_rounds import Material, tabulate_questions
 from fathom.questions.templates import Asker, read_templates
 from fathom.questions.user_questions import make_open, read_user_questions
 

@@ -8,8 +8,13 @@ from sklearn.metrics import precision_recall_fscore_support
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.questions.answer_scores import (
+    list_comparisons,
+    score_answers,
+    tabulate_differences,
+    tabulate_scores,
+)
 from fathom.questions.metrics import LEADING, METRICS, measure_answers, measure_bleu
-from fathom.questions.summaries import list_comparisons, score_answers, tabulate_differences, tabulate_scores
 
 _SETTINGS = Summary(rounds=200)
 

@@ -12,8 +12,8 @@ from tests.questions.test_answers import Knowing
 from fathom.config.coverage import Coverage, QuestionSettings
 from fathom.config.questions import Evaluation
 from fathom.config.scoring import Summary
+from fathom.coverage.expanded_corpus import find_owners
 from fathom.coverage.expansion import Expansion
-from fathom.coverage.gathering import find_owners
 from fathom.coverage.sets import Space
 from fathom.coverage.subsets import measure_subsets
 from fathom.errors import InputError
@@ -28,10 +28,10 @@ from fathom.io.contracts.questions import (
 )
 from fathom.io.files import read_delimited
 from fathom.io.tables import check_table, read_table, write_table
-from fathom.questions.ablation import vary_percentile
 from fathom.questions.answers import answer_questions
+from fathom.questions.asked_items import ask, divide_questions
 from fathom.questions.chunks import draw_chunks
-from fathom.questions.items import ask, divide_questions
+from fathom.questions.percentiles import vary_percentile
 from fathom.questions.record_corpora import vary_records
 from fathom.questions.threshold_answers import ThresholdFiles, answer_cases, list_cases
 from fathom.questions.threshold_scores import Varied, score_thresholds

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from fathom.ranking.subsets import Curve, draw_order, find_size, follow_ranking, hold_against
-from fathom.scoring.statistics import GEOMETRIC_MEAN, TRIMMED_MEAN, measure_values
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, TRIMMED_MEAN, measure_values
 
 KEYWORDS = np.repeat(np.arange(12), [1, 2, 3, 5, 8, 13, 21, 1, 2, 3, 5, 8])
 

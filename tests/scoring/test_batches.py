@@ -11,9 +11,9 @@ from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrai
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
+from fathom.jobs import resume
+from fathom.jobs.resume import Resume, State
 from fathom.models.loading import Pointer
-from fathom.running import resume
-from fathom.running.resume import Resume, State
 from fathom.scoring import batches, ranks
 from fathom.scoring.scored_sequences import TokenScores
 

@@ -17,7 +17,7 @@ import fathom
 from fathom.errors import InputError
 from fathom.models.folders import load_tokenizer, save_model
 from fathom.scoring.domain_rank import DomainRank, DomainRankCallback, draw_pairs
-from fathom.scoring.inputs import complete_pairs
+from fathom.scoring.pair_files import complete_pairs
 
 WORDS = ("agent", "policy", "reward", "state", "learns", "maximizes")
 PAIRS = pl.DataFrame(

@@ -20,7 +20,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from fathom.benchmark.export import export_task, name_task
+from fathom.benchmark.harness_task import export_task, name_task
 from fathom.scoring.ranks import score_pairs
 
 lm_eval = pytest.importorskip("lm_eval", reason="the harness is not installed: pip install .[harness]")

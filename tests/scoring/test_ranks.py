@@ -41,7 +41,7 @@ from fathom.models.folders import save_model
 from fathom.models.registry import COLUMNS
 from fathom.models.tokens import CHAT_REQUEST
 from fathom.scoring import batches, logits, ranks
-from fathom.scoring.files import name_files
+from fathom.scoring.rank_files import name_files
 from fathom.scoring.ranks import score_pairs
 
 ROOT = Path(__file__).resolve().parents[2]

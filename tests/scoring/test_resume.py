@@ -16,9 +16,9 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from fathom.config.scoring import Scoring
 from fathom.io.files import write_json_lines
+from fathom.jobs import resume
+from fathom.jobs.resume import Resume, State
 from fathom.models.folders import save_model
-from fathom.running import resume
-from fathom.running.resume import Resume, State
 from fathom.scoring import batches, ranks
 from fathom.scoring.scored_sequences import TokenScores
 
@@ -32,7 +32,7 @@ import json, os, random, runpy, signal, sys, time
 from pathlib import Path
 from safetensors import safe_open
 import torch, transformers.models.gpt2.modeling_gpt2
-import fathom.running.resume as resume
+import fathom.jobs.resume as resume
 import fathom.scoring.batches as batches
 
 folder, points, program, *arguments = sys.argv[1:]

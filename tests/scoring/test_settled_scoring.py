@@ -26,10 +26,10 @@ from fathom.io.files import (
 )
 from fathom.io.tables import read_table, write_table
 from fathom.scoring import settled_scoring
-from fathom.scoring.comparisons import read_settled, resample_scores, tabulate_comparisons
-from fathom.scoring.overlap import leave_out_overlap
 from fathom.scoring.settled_scoring import SettledScoring
-from fathom.scoring.summaries import read_scores, summarize_scores
+from fathom.statistics.comparisons import read_settled, resample_scores, tabulate_comparisons
+from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.statistics.summaries import read_scores, summarize_scores
 
 SUMMARY = Summary(rounds=200)
 WORDS = [f"w{number}" for number in range(60)]

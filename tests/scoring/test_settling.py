@@ -6,9 +6,8 @@ import pytest
 
 from fathom.config.scoring import Settled, Summary
 from fathom.errors import InputError
-from fathom.scoring.anytime import Order, estimate_models, find_reach, measure_growth, measure_influence
 from fathom.scoring.settling import RANK, Found, Settling, order_pairs, place_pairs, plan_looks
-from fathom.scoring.statistics import (
+from fathom.statistics.aggregates import (
     COMPARED,
     GEOMETRIC_MEAN,
     LEADING,
@@ -17,6 +16,7 @@ from fathom.scoring.statistics import (
     Statistic,
     measure_values,
 )
+from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth, measure_influence
 
 
 def make_pairs(sizes: dict[str, int], end: str = "") -> pl.DataFrame:

@@ -7,7 +7,7 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from fathom.benchmark.gathering import divide_by_keyword
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.tables import check_table

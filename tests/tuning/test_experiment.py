@@ -10,12 +10,11 @@ from fathom.config.ranking import Ranking
 from fathom.config.tuning import Lora, Task, TrainBeforeTest
 from fathom.errors import InputError
 from fathom.io.files import read_delimited
+from fathom.jobs.resume import Resume
 from fathom.models.loading import Pointer
 from fathom.models.tokens import find_answer_end
 from fathom.ranking.folder import read_folder
-from fathom.running.resume import Resume
 from fathom.tuning import experiment
-from fathom.tuning.evaluation import Encoder
 from fathom.tuning.examples import limit_examples, make_completions, make_questions
 from fathom.tuning.experiment import (
     Result,
@@ -26,6 +25,7 @@ from fathom.tuning.experiment import (
     run_experiment,
 )
 from fathom.tuning.score_tables import pick_outcomes, write_examples, write_scores
+from fathom.tuning.task_scores import Encoder
 
 CHAT = "{% for message in messages %}<u>{{ message.content }}</u>{% endfor %}"
 

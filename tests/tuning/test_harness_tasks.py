@@ -10,9 +10,9 @@ from tests.tuning.conftest import WORDS, make_model, make_sentence
 
 from fathom.config.tuning import Limits, Lora
 from fathom.errors import InputError
-from fathom.tuning.evaluation import Encoder, compute_score, evaluate_examples
 from fathom.tuning.examples import limit_examples
 from fathom.tuning.harness import evaluate_generation, load_task, make_examples
+from fathom.tuning.task_scores import Encoder, compute_score, evaluate_examples
 
 lm_eval = pytest.importorskip("lm_eval", reason="the harness is not installed: pip install .[harness]")
 

@@ -12,7 +12,7 @@ import yaml
 from perf.checkpoints import count_loads
 from tests.programs import run_snakemake
 
-from fathom.running.resources import parse_plan
+from fathom.jobs.resources import parse_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIGURATIONS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "config").rglob("*.yaml")

@@ -10,10 +10,10 @@ from fathom.config.following import STAGE_KINDS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.whole import read_config
 from fathom.config.yaml_files import read_values
-from fathom.scoring.statistics import STATISTICS
-from fathom.workflow.comparing import Comparing
-from fathom.workflow.inputs import Inputs
-from fathom.workflow.outputs import Outputs
+from fathom.planning.comparing import Comparing
+from fathom.planning.outputs import Outputs
+from fathom.planning.run_inputs import Inputs
+from fathom.statistics.aggregates import STATISTICS
 
 ROOT = Path(__file__).resolve().parents[2]
 ENDING = re.compile(

@@ -9,10 +9,10 @@ import yaml
 from snakemake_executor_plugin_slurm.partitions import read_partition_file
 
 from fathom.config.whole import read_config
-from fathom.running.queue import JOB_PREFIX
-from fathom.running.resources import read_rates
-from fathom.workflow.cards import read_cards
-from fathom.workflow.needs import MINUTES, Need, Needs
+from fathom.jobs.queue import JOB_PREFIX
+from fathom.jobs.resources import read_rates
+from fathom.planning.cards import read_cards
+from fathom.planning.needs import MINUTES, Need, Needs
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILE = ROOT / "workflow" / "profiles" / "slurm"

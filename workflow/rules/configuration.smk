@@ -17,13 +17,13 @@ from fathom.config.models import CONTROLS
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.models.registry import find_model, read_registry
-from fathom.running.gpus import SHARED, count_machine_gpus
-from fathom.running.resources import read_rates
-from fathom.scoring.statistics import STATISTICS
-from fathom.workflow.cards import read_cards
-from fathom.workflow.choice_names import ChoiceNames
-from fathom.workflow.comparing import Comparing
-from fathom.workflow.inputs import (
+from fathom.jobs.gpus import SHARED, count_machine_gpus
+from fathom.jobs.resources import read_rates
+from fathom.statistics.aggregates import STATISTICS
+from fathom.planning.cards import read_cards
+from fathom.planning.choice_names import ChoiceNames
+from fathom.planning.comparing import Comparing
+from fathom.planning.run_inputs import (
     find_code,
     find_inputs,
     find_own,
@@ -31,17 +31,17 @@ from fathom.workflow.inputs import (
     sample_input,
     shorten_path,
 )
-from fathom.workflow.names import check_models
-from fathom.workflow.needs import Needs
-from fathom.workflow.obstacles import find_obstacles
-from fathom.workflow.options import grow, list_options, one_of, repeat_option
-from fathom.workflow.outputs import RANKING_TABLES, Outputs
-from fathom.workflow.question_files import (
+from fathom.planning.model_names import check_models
+from fathom.planning.needs import Needs
+from fathom.planning.obstacles import find_obstacles
+from fathom.planning.options import grow, list_options, one_of, repeat_option
+from fathom.planning.outputs import RANKING_TABLES, Outputs
+from fathom.planning.question_files import (
     find_question_files,
     list_bases,
     list_questions,
 )
-from fathom.workflow.settings import Settings, dump_json
+from fathom.planning.settings import Settings, dump_json
 
 os.environ.update(
     # the interpreter of this very installation, activated or not

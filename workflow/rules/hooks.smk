@@ -3,9 +3,9 @@
 import atexit
 import subprocess
 
-from fathom.running.queue import JOB_PREFIX, refuse_leftover_jobs
-from fathom.workflow.failures import FailedJob, describe_failures
-from fathom.workflow.scheduling import lift_limit
+from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
+from fathom.planning.failures import FailedJob, describe_failures
+from fathom.planning.scheduling import lift_limit
 
 
 def check_queue(workflow):

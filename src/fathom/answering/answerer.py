@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from fathom.answering.prompts import Prompt
 from fathom.errors import InputError
 from fathom.models.loading import find_context_length
-from fathom.models.measurements import OpenModel
+from fathom.models.open_model import OpenModel
 from fathom.models.tokens import (
     EncodedPair,
     encode_chat_prefix,

@@ -15,7 +15,7 @@ from fathom.config.choices import SPLITS
 from fathom.errors import InputError
 from fathom.io.csv_records import scan_csv
 from fathom.io.files import hash_text, read_plain_text
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 OPTIONS = 4
 """Options of a question, as in MMLU."""

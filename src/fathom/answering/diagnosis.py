@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.answering.items import LETTERS
-from fathom.answering.summary import Answers
+from fathom.answering.variation_effects import Answers
 from fathom.io.contracts.answering import EVERY_SET
-from fathom.scoring.summaries import Estimate, format_number
+from fathom.statistics.summaries import Estimate, format_number
 
 if TYPE_CHECKING:
     import numpy as np

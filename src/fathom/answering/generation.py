@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.models.measurements import OpenModel
+from fathom.jobs.program import log, show_progress
+from fathom.models.open_model import OpenModel
 from fathom.models.placement import find_input_device
 from fathom.models.tokens import find_answer_end
-from fathom.running.program import log, show_progress
 
 
 def generate_texts(

@@ -20,7 +20,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
-from fathom.running.program import log, show_progress
+from fathom.jobs.program import log, show_progress
 
 # letters only, whole words, one blank before them; no part of `k-means` or `user's`
 _WORD = re.compile(r"(?<=\S) ([^\W\d_]++)(?![\w’'-])")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fathom.corpus.fingerprints import Hashes, hash_windows, hash_words
 from fathom.io.contracts.benchmark import CONTAMINATION
 from fathom.io.tables import make_empty_table
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 EXACT = 13
 """Words in a row of an exact match; all words of a shorter pair."""

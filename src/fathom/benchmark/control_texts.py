@@ -16,7 +16,7 @@ from fathom.corpus.sentences import Splitter, iterate_paragraphs, split_document
 from fathom.corpus.texts import TRAIN
 from fathom.errors import InputError
 from fathom.io.files import hash_text
-from fathom.running.program import log, show_progress
+from fathom.jobs.program import log, show_progress
 
 # whole words; no part of `k-means` or `user's`
 _WORD = re.compile(r"(?<![\w’'-])\w++(?![’'-]?\w)")

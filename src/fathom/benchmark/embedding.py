@@ -59,7 +59,7 @@ class SentenceEncoder:
         sentences : sequence of str
             Equal sentences get equal vectors.
         progress : callable, optional
-            Wraps the iterator of batches, as :func:`fathom.running.program.show_progress` does.
+            Wraps the iterator of batches, as :func:`fathom.jobs.program.show_progress` does.
 
         Returns
         -------

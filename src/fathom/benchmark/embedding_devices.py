@@ -3,8 +3,8 @@
 from typing import Literal, NamedTuple
 
 from fathom.config.benchmark import Embedding
+from fathom.jobs.devices import pick_device
 from fathom.numerics.processor import has_bfloat16_units
-from fathom.running.devices import pick_device
 
 Precision = Literal["float32", "bfloat16"]
 

@@ -14,7 +14,7 @@ from fathom.benchmark.truncation import complete_phrases, find_modifiers, find_n
 from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
-from fathom.running.program import log, show_progress
+from fathom.jobs.program import log, show_progress
 
 COLUMNS = ("keyword", "words", "documents", "count", "merged")
 """Header of keywords.tsv."""

@@ -10,7 +10,7 @@ import polars as pl
 from fathom.corpus.fingerprints import Hashes, hash_windows, hash_words
 from fathom.io.contracts.benchmark import OVERLAP
 from fathom.io.tables import make_empty_table
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 ENDING = 6
 """Last words of prompt and target that are looked for."""

@@ -19,7 +19,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_text, write_json_lines
 from fathom.io.tables import make_empty_table, write_table
-from fathom.running.program import log, show_progress
+from fathom.jobs.program import log, show_progress
 
 EncodeOffsets = Callable[[list[str]], Sequence[Offsets]]
 """Returns, for each sentence, start and end of its tokens in characters, without special tokens."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text, read_json, read_plain_text, write_json, write_text
-from fathom.running.program import log, show_progress
+from fathom.jobs.program import log, show_progress
 
 if TYPE_CHECKING:
     from anthropic import Anthropic

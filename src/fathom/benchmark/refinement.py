@@ -14,7 +14,7 @@ import polars as pl
 
 from fathom.benchmark.matches import MARGIN, ExactVectors, check_dimensions
 from fathom.errors import InputError
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 LOW_MARGIN = 0.02
 """Cosines of bfloat16 vectors that lie above the threshold less this are computed again."""

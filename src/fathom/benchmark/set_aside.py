@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import polars as pl
 
 from fathom.io.files import hash_text
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 _HASH_RANGE = 16**12
 

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from fathom.benchmark.reuse import KnownVectors
-from fathom.running.program import log
+from fathom.benchmark.reused_vectors import KnownVectors
+from fathom.jobs.program import log
 
 PIECE = 20_000
 """Sentences whose vectors are in memory at once."""

@@ -15,7 +15,7 @@ from fathom.benchmark.matches import DECIMALS, MARGIN, Encoder, is_uncertain
 from fathom.config.benchmark import Variant, Vocabulary
 from fathom.errors import InputError
 from fathom.io.files import read_delimited, write_delimited
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 TOKEN_PATTERN = r"\s*\w+\b"  # noqa: S105 -- words with the white space before them
 COLUMNS = ("keyword", "term", "count", "score", "share", "cosine")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
@@ -37,10 +37,10 @@ def run(arguments: argparse.Namespace) -> None:
     import tempfile
 
     os.environ["HF_HUB_OFFLINE"] = "1"
+    from fathom.commands.gpu.check_list import list_jobs, write_report
     from fathom.commands.gpu.checks import Place, import_before, run_checks
+    from fathom.commands.gpu.gpu_models import FULL, QUICK
     from fathom.commands.gpu.machine import ask_machine, check_packages, describe_lines, list_packages
-    from fathom.commands.gpu.plan import list_jobs, write_report
-    from fathom.commands.gpu.shapes import FULL, QUICK
     from fathom.errors import InputError
     from fathom.io.files import choose_scratch, make_folder
 

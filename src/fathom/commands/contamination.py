@@ -44,8 +44,8 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.io.contracts.benchmark import CONTAMINATION
     from fathom.io.files import require_file, write_json
     from fathom.io.tables import write_table
-    from fathom.running.program import show_progress
-    from fathom.scoring.inputs import read_pairs
+    from fathom.jobs.program import show_progress
+    from fathom.scoring.pair_files import read_pairs
 
     if not 0 < arguments.near <= 1:
         raise InputError("no share above 0 and up to 1", f"--near {arguments.near}", "0.5 is the default")
@@ -98,7 +98,7 @@ def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output:
     from fathom.config.scoring import Summary
     from fathom.io.contracts.scoring import SPLIT_COLUMNS
     from fathom.io.files import write_delimited
-    from fathom.scoring.splits import split_ranks
+    from fathom.statistics.pair_parts import split_ranks
 
     rows = split_ranks(scores, flagged, Summary())
     write_delimited(output, SPLIT_COLUMNS, rows, ",")
@@ -128,7 +128,7 @@ def _read_texts(file: str, column: str) -> Iterator[str | None]:
     """Yield the texts of a file; of pairs, prompt and target together."""
     from fathom.config.corpus import TextSource
     from fathom.corpus.text_sources import read_source
-    from fathom.scoring.inputs import has_pairs, read_pairs
+    from fathom.scoring.pair_files import has_pairs, read_pairs
 
     if has_pairs(Path(file)):
         for prompt, target in read_pairs(Path(file)).select("prompt", "target").iter_rows():

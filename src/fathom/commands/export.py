@@ -37,11 +37,11 @@ def run(arguments: argparse.Namespace) -> None:
     import fathom
     from fathom.commands.places import find_checkout
     from fathom.errors import InputError
+    from fathom.exports.every_eval_ever import Source, make_records
+    from fathom.exports.model_cards import write_model_indexes, write_score_table
     from fathom.io.files import require_file, write_atomically, write_json, write_json_lines
     from fathom.models.registry import find_folder, read_registry
-    from fathom.scoring.model_index import write_model_indexes, write_score_table
-    from fathom.scoring.records import Source, make_records
-    from fathom.workflow.inputs import find_own
+    from fathom.planning.run_inputs import find_own
 
     folder: Path = arguments.output
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

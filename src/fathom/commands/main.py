@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from fathom import __version__
 from fathom.commands import check_gpu, contamination, export, page, plan, request, score, summary
-from fathom.running.program import run_logged
+from fathom.jobs.program import run_logged
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Run one verb; exit codes are those of :func:`fathom.running.program.run_program`.
+    """Run one verb; exit codes are those of :func:`fathom.jobs.program.run_program`.
 
     Parameters
     ----------

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fathom.commands import verbs
 from fathom.commands.places import find_checkout
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 Number = TypeVar("Number", int, float)
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
-    from fathom.workflow.plans import Plan, Request
+    from fathom.planning.plans import Plan, Request
 
 
 def add_verb(into: "Verbs") -> None:
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
         separate(arguments)
         return
     from fathom.errors import InputError
-    from fathom.workflow.plans import Request, find_snakefile, make_plan
+    from fathom.planning.plans import Request, find_snakefile, make_plan
 
     if arguments.cores < 1:
         raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
@@ -112,7 +112,7 @@ def print_models(plan: "Plan", request: "Request") -> None:
 
     Where no GPUs are known, models that no usual one holds are named.
     """
-    from fathom.workflow.cards import UNKNOWN
+    from fathom.planning.cards import UNKNOWN
 
     if not plan.models:
         return
@@ -156,7 +156,7 @@ def separate(arguments: argparse.Namespace) -> None:
 
     from fathom.config.scoring import Summary
     from fathom.errors import InputError
-    from fathom.scoring.sizing import POWERS, count_keywords, measure_pilot
+    from fathom.statistics.sizing import POWERS, count_keywords, measure_pilot
 
     if min(arguments.each) < 1 or min(arguments.factors) <= 1:
         raise InputError("factors are above 1, pairs of a keyword 1 or more", "--factors, --each")

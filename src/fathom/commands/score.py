@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.config.section import check_values
     from fathom.io.files import require_file
     from fathom.models.fetching import find_pointer
-    from fathom.scoring.describe import describe_ranks
-    from fathom.scoring.files import name_beside, name_files, score_files
+    from fathom.scoring.rank_files import name_beside, name_files, score_files
+    from fathom.statistics.rank_sentences import describe_ranks
 
     given = {name: getattr(arguments, name) for name in _SETTINGS if getattr(arguments, name) is not None}
     settings = check_values(given, Scoring, "--dtype, --device, --attention, --batch-tokens")

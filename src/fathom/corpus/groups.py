@@ -21,7 +21,7 @@ from fathom.corpus.sentences import join_parts
 from fathom.io.contracts.corpus import DOCUMENTS, FOLDS, SKETCHES
 from fathom.io.row_groups import scan_range, scan_table
 from fathom.io.tables import make_empty_table, read_table, write_table, write_table_in_batches
-from fathom.running.program import log, show_progress
+from fathom.jobs.program import log, show_progress
 
 LEAST = 10
 """Documents that a group may always have, however small the corpus."""

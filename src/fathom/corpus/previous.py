@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
-from fathom.running.slices import read_slice
+from fathom.jobs.job_slices import read_slice
 
 if TYPE_CHECKING:
     import polars as pl

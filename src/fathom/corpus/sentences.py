@@ -17,7 +17,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.corpus import SENTENCES, SPLITS
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 PAPERS_SPLITTER = "en_core_web_sm"
 LONGEST_CHUNK = 20_000

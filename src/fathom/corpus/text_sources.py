@@ -15,7 +15,7 @@ from fathom.config.corpus import TextSource
 from fathom.corpus.texts import HELD_OUT, HELD_OUT_SHARE, TRAIN
 from fathom.errors import InputError
 from fathom.io.files import hash_text
-from fathom.running.program import log, show_progress
+from fathom.jobs.program import log, show_progress
 
 _READERS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv", ".txt": "text"}
 _ARCHIVES = {".tar": "tar", ".tar.gz": "tar", ".tgz": "tar", ".zip": "zip"}

@@ -9,7 +9,7 @@ import polars as pl
 from fathom.corpus.latex import convert_latex
 from fathom.corpus.sentences import iterate_paragraphs, join_parts
 from fathom.io.files import hash_text
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 TRAIN, HELD_OUT = "adapt-train", ("adapt-valid", "adapt-test")
 HELD_OUT_SHARE = 10

@@ -14,11 +14,11 @@ from fathom.coverage.density import (
     measure_log_density,
     replace_nan,
 )
-from fathom.coverage.projection import project
+from fathom.coverage.embedding_map import project
 from fathom.coverage.redundancy import NEAR, measure_redundancy
 from fathom.coverage.sets import Space, Vectors, draw_rows, resolve_bandwidth
 from fathom.errors import InputError
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 FLAT = 0.01
 """Standard deviation of log-densities, in nats, below which a bandwidth tells hardly any places apart."""

@@ -4,10 +4,10 @@ import math
 from typing import NamedTuple
 
 from fathom.errors import InputError
+from fathom.explorer.run_tables import Benchmark, Run
 from fathom.explorer.subfields import Keywords, sum_keywords
-from fathom.explorer.tables import Benchmark, Run
-from fathom.scoring.sizing import POWERS, count_keywords, estimate_variances
-from fathom.scoring.statistics import GEOMETRIC_MEAN, LEADING
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, LEADING
+from fathom.statistics.sizing import POWERS, count_keywords, estimate_variances
 
 UNKNOWN_RANK = 100
 """A keyword is one that no model knows if its best geometric mean rank is above this."""

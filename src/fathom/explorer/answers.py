@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fathom.explorer.tables import Benchmark, Row, Run
-from fathom.scoring.describe import format_rank
-from fathom.scoring.statistics import COMPARED, STATISTICS
+from fathom.explorer.run_tables import Benchmark, Row, Run
+from fathom.statistics.aggregates import COMPARED, STATISTICS
+from fathom.statistics.rank_sentences import format_rank
 
 _NUMBERS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",

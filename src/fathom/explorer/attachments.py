@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.io.files import read_delimited, read_json
-from fathom.scoring.statistics import LEADING, STATISTICS
+from fathom.statistics.aggregates import LEADING, STATISTICS
 
 TABLES = (
     ("summary.csv", "Every metric of every model, with intervals"),

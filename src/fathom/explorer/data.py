@@ -17,7 +17,8 @@ from fathom.explorer.advice import (
 from fathom.explorer.answers import LABELS, Sentence, answer, explain, to_text
 from fathom.explorer.attachments import collect_figures, collect_models, collect_tables
 from fathom.explorer.encoding import pack_json, pack_numbers
-from fathom.explorer.studies import collect_studies
+from fathom.explorer.run_tables import Benchmark, Row, Run, read_number
+from fathom.explorer.study_data import collect_studies
 from fathom.explorer.subfields import (
     Keywords,
     assign_subfields,
@@ -25,9 +26,8 @@ from fathom.explorer.subfields import (
     read_vectors,
     sum_keywords,
 )
-from fathom.explorer.tables import Benchmark, Row, Run, read_number
-from fathom.running.program import log
-from fathom.scoring.statistics import COMPARED
+from fathom.jobs.program import log
+from fathom.statistics.aggregates import COMPARED
 
 if TYPE_CHECKING:
     import numpy as np

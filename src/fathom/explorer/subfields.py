@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.config.scoring import Summary
-from fathom.explorer.tables import Benchmark
+from fathom.explorer.run_tables import Benchmark
 from fathom.io.files import read_delimited
-from fathom.scoring.summaries import draw_resamples
+from fathom.statistics.summaries import draw_resamples
 
 if TYPE_CHECKING:
     import numpy as np

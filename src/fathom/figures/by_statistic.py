@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fathom.errors import InputError
-from fathom.scoring.statistics import STATISTICS
+from fathom.statistics.aggregates import STATISTICS
 
 
 def add_figures(parser: argparse.ArgumentParser) -> None:

@@ -11,8 +11,8 @@ from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, save_figure, use_style, wrap_name
 from fathom.io.contracts.scoring import COMPARISON_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
-from fathom.scoring.statistics import STATISTICS
-from fathom.scoring.summaries import format_number
+from fathom.statistics.aggregates import STATISTICS
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from fathom.figures.domain_rows import Table, read_domain_rows, write_rows
 from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.style import Series, clean_name, make_figure, save_figure, use_style, wrap_name
 from fathom.io.contracts.scoring import CLAIM_COLUMNS, CLAIM_CORRELATION_COLUMNS, FAILS, HOLDS, UNCLEAR
-from fathom.scoring.statistics import STATISTICS, TRIMMED_MEAN
+from fathom.statistics.aggregates import STATISTICS, TRIMMED_MEAN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,7 @@ from fathom.figures.style import (
 )
 from fathom.io.contracts.scoring import AFTER, BEFORE, DATE_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
-from fathom.scoring.statistics import LEADING
+from fathom.statistics.aggregates import LEADING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -25,7 +25,7 @@ from fathom.figures.style import (
 from fathom.io.contracts.scoring import ALL_SEEDS, EXCHANGED, FOLLOWING, ONLY
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
-from fathom.scoring.statistics import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
+from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,7 +23,7 @@ from fathom.figures.style import (
     wrap_name,
 )
 from fathom.io.files import write_delimited
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,9 +26,9 @@ from fathom.figures.style import (
 )
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
-from fathom.scoring.correlations import Correlation, correlate_series
-from fathom.scoring.statistics import STATISTICS
-from fathom.scoring.summaries import Estimate, format_number
+from fathom.statistics.aggregates import STATISTICS
+from fathom.statistics.correlations import Correlation, correlate_series
+from fathom.statistics.summaries import Estimate, format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

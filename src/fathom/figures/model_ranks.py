@@ -24,9 +24,9 @@ from fathom.figures.style import (
     wrap_name,
 )
 from fathom.io.files import write_delimited
-from fathom.running.program import log
-from fathom.scoring.statistics import LEADING, TRIMMED_MEAN, Statistic
-from fathom.scoring.summaries import correlate
+from fathom.jobs.program import log
+from fathom.statistics.aggregates import LEADING, TRIMMED_MEAN, Statistic
+from fathom.statistics.summaries import correlate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

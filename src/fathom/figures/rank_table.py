@@ -10,9 +10,9 @@ from fathom.figures.rank_values import ModelRanks, find_variants, read_model_ran
 from fathom.figures.style import VARIANT_SERIES, clean_name
 from fathom.io.contracts.scoring import OLDER_GROUP_COLUMNS
 from fathom.io.files import read_delimited, read_json
-from fathom.scoring.comparisons import count_settled
-from fathom.scoring.describe import format_rank
-from fathom.scoring.statistics import COMPARED, LEADING, Statistic
+from fathom.statistics.aggregates import COMPARED, LEADING, Statistic
+from fathom.statistics.comparisons import count_settled
+from fathom.statistics.rank_sentences import format_rank
 
 MEANING = (
     "A rank says how far down a model's list of likely next tokens the true word stands, over the pairs of a "

@@ -9,8 +9,8 @@ from fathom.errors import InputError
 from fathom.figures.style import VARIANT_SERIES
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
-from fathom.running.program import log
-from fathom.scoring.statistics import LEADING, Statistic
+from fathom.jobs.program import log
+from fathom.statistics.aggregates import LEADING, Statistic
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from fathom.figures.style import (
     use_style,
 )
 from fathom.io.files import write_delimited
-from fathom.scoring.summaries import format_number
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

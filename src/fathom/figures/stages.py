@@ -25,8 +25,8 @@ from fathom.figures.style import (
 )
 from fathom.io.contracts.scoring import RELATION_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
-from fathom.scoring.stages import EXTREMA, SIMILARITY
-from fathom.scoring.statistics import COMPARED, LEADING, MEAN, MEDIAN
+from fathom.statistics.aggregates import COMPARED, LEADING, MEAN, MEDIAN
+from fathom.studies.stages import EXTREMA, SIMILARITY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +83,7 @@ def plot_stages(
     Parameters
     ----------
     stages : DataFrame
-        See :func:`fathom.scoring.stages.select_stages`.
+        See :func:`fathom.studies.stages.select_stages`.
     relations : mapping
         See :func:`read_relations`.
     look : tuple

@@ -21,8 +21,8 @@ from fathom.io.contracts.scoring import GROUP_COLUMNS, SCORES, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, read_json
 from fathom.io.row_groups import select_rows
 from fathom.io.tables import read_table
-from fathom.scoring.overlap import read_flagged
-from fathom.scoring.statistics import LEADING, STATISTICS
+from fathom.statistics.aggregates import LEADING, STATISTICS
+from fathom.statistics.left_out_pairs import read_flagged
 
 FOLDS = ("benchmark", "adapt-train", "adapt-valid", "adapt-test")
 TERMS, SENTENCES, PAIRS = 8, 5, 4

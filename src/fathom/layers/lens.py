@@ -15,12 +15,12 @@ import polars as pl
 from fathom.config.layers import TunedLens
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
+from fathom.jobs.program import log, show_progress
 from fathom.layers.projection import LayerReader, open_layer_reader
 from fathom.models.placement import find_input_device
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, pack_folds
 from fathom.models.tokens import uses_bos
-from fathom.running.program import log, show_progress
 from fathom.scoring.logits import Batch
 
 if TYPE_CHECKING:

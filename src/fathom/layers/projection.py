@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
+from fathom.jobs.program import log, show_progress
 from fathom.layers.architectures import check_tied_output, find_model_parts
 from fathom.models.placement import find_input_device
-from fathom.running.program import log, show_progress
 from fathom.scoring.logits import (
     Batch,
     Float32OutputLayer,

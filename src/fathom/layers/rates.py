@@ -15,8 +15,8 @@ from fathom.config.layers import Layers
 from fathom.errors import InputError
 from fathom.io.contracts.layers import LAYER_RATES, LAYER_TOKENS
 from fathom.io.tables import make_empty_table
+from fathom.jobs.program import log
 from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
-from fathom.running.program import log
 from fathom.scoring.attribute_rate import check_keyword_lengths
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoredSequence

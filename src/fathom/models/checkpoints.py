@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from fathom.io.files import write_atomically
+from fathom.jobs.program import log
+from fathom.jobs.resume import Resume, State
 from fathom.models.folders import fingerprint_folder, save_model
 from fathom.models.loading import Pointer, write_pointer
 from fathom.models.lora import merge_adapter
-from fathom.running.program import log
-from fathom.running.resume import Resume, State
 
 
 class Checkpoints(Resume):
@@ -24,7 +24,7 @@ class Checkpoints(Resume):
     output : Path
         Where the trained model will lie.
     key : str
-        See :class:`fathom.running.resume.Resume`.
+        See :class:`fathom.jobs.resume.Resume`.
     steps : collection of int
         Steps whose models are kept.
     tokenizer : transformers tokenizer
@@ -40,7 +40,7 @@ class Checkpoints(Resume):
         self.steps, self._tokenizer, self._resumes = sorted(steps), tokenizer, resumes
 
     def is_due(self) -> bool:
-        """Return True if the state is to be saved, see :meth:`fathom.running.resume.Resume.is_due`."""
+        """Return True if the state is to be saved, see :meth:`fathom.jobs.resume.Resume.is_due`."""
         return self._resumes and super().is_due()
 
     def load(self) -> State | None:

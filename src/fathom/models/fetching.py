@@ -10,6 +10,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
+from fathom.jobs.program import log
 from fathom.models.adapters import check_adapter
 from fathom.models.folders import (
     PICKLED_FILES,
@@ -24,7 +25,6 @@ from fathom.models.folders import (
 from fathom.models.loading import Pointer, check_fingerprint, point_to_folder, read_pointer
 from fathom.models.quantization import choose_quantization
 from fathom.models.registry import Entry, find_folder, find_model, read_registry
-from fathom.running.program import log
 
 REVISION_FILE = "revision.txt"
 """Names the revision of a model in a folder that :func:`gather_files` made, and whose it is, line by line."""

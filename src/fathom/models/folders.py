@@ -7,7 +7,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text, read_json, write_atomically
-from fathom.running.file_hashes import hash_once
+from fathom.jobs.file_hashes import hash_once
 
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
                     "spiece.model", "sentencepiece*.model")  # fmt: skip

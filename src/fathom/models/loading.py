@@ -8,6 +8,7 @@ from typing import Any
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.io.files import hash_text, read_json, write_json
+from fathom.jobs.devices import describe_device
 from fathom.models.adapters import apply_adapter, check_adapter, find_base, is_adapter
 from fathom.models.attention import choose_attention
 from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer
@@ -20,7 +21,6 @@ from fathom.models.quantization import (
     make_loading_options,
 )
 from fathom.models.tokens import count_entries
-from fathom.running.devices import describe_device
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.running.devices import count_torch_gpus
-from fathom.running.gpus import SHARED, claim_gpus, name_visible
-from fathom.running.program import log
+from fathom.jobs.devices import count_torch_gpus
+from fathom.jobs.gpus import SHARED, claim_gpus, name_visible
+from fathom.jobs.program import log
 
 
 class Alone:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
+from fathom.jobs.devices import count_torch_gpus, pick_devices
+from fathom.jobs.program import log
 from fathom.models.folders import format_size
 from fathom.models.memory import BYTES, Training, measure_training
 from fathom.models.precision import check_bfloat16
 from fathom.models.shapes import read_shape
-from fathom.running.devices import count_torch_gpus, pick_devices
-from fathom.running.program import log
 
 _SETTING = "scoring.device"
 _FLOATING = ("F64", "F32", "F16", "BF16")
@@ -106,7 +106,7 @@ def choose_devices(
     ------
     InputError
         If the weights do not fit the GPUs: says how many of this size would do; if a GPU lacks the data type.
-        See also :func:`fathom.running.devices.pick_devices`.
+        See also :func:`fathom.jobs.devices.pick_devices`.
     """
     import torch
 

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fathom.errors import InputError
+from fathom.jobs.program import log
 from fathom.models.parallel import Alone
 from fathom.models.precision import autocast
 from fathom.models.randomness import read_random_state, restore_random_state
-from fathom.running.program import log
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

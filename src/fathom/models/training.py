@@ -14,9 +14,11 @@ import polars as pl
 
 from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
+from fathom.jobs.program import log, show_progress
+from fathom.jobs.resume import Resume, State
 from fathom.models.checkpoints import Checkpoints
 from fathom.models.loading import find_context_length
-from fathom.models.logits import find_logit_transform
+from fathom.models.logit_changes import find_logit_transform
 from fathom.models.lora import add_adapter, list_weights, merge_adapter
 from fathom.models.parallel import Alone
 from fathom.models.precision import pick_precision
@@ -24,8 +26,6 @@ from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, order_sequences, pack_folds
 from fathom.models.steps import Limits, Method, Stepper, refuse_full_memory
 from fathom.models.tokens import uses_bos
-from fathom.running.program import log, show_progress
-from fathom.running.resume import Resume, State
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -181,7 +181,7 @@ def _check_logits(model: Any, batch: "Tensor") -> None:
         raise InputError(
             f"models of type {kind!r} compute more between the last block and the logits than is known",
             "models",
-            "see src/fathom/models/logits.py",
+            "see src/fathom/models/logit_changes.py",
         )
 
 

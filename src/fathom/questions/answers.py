@@ -12,7 +12,7 @@ from fathom.answering.prompts import Prompt, make_prompt, spell_letters
 from fathom.config.questions import OPEN, OPTIONS, Evaluation
 from fathom.io.contracts.questions import ANSWERED
 from fathom.io.tables import make_empty_table
-from fathom.questions.items import SEVERAL, Asked
+from fathom.questions.asked_items import SEVERAL, Asked
 from fathom.questions.posing import NO, YES
 
 _LETTER_TOKENS, _LETTERS_TOKENS = 8, 24

@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.running.program import add_tables
+from fathom.jobs.program import add_tables
 
 if TYPE_CHECKING:
-    from fathom.questions.asking import Material
+    from fathom.questions.question_rounds import Material
 
 
 def add_material(parser: argparse.ArgumentParser) -> None:
@@ -27,8 +27,8 @@ def read_material(arguments: argparse.Namespace) -> "Material":
     from fathom.io.contracts.benchmark import PAIRS
     from fathom.io.contracts.questions import CHUNKS, ENTITIES
     from fathom.io.tables import read_table
-    from fathom.questions.asking import Material
     from fathom.questions.graph import OntologyGraph
+    from fathom.questions.question_rounds import Material
     from fathom.questions.templates import read_templates
     from fathom.questions.user_questions import make_open_from_pairs, read_user_questions
 

@@ -7,8 +7,8 @@ import polars as pl
 
 from fathom.config.questions import OPTIONS
 from fathom.errors import InputError
+from fathom.jobs.program import show_progress
 from fathom.questions.graph import OntologyGraph, Query
-from fathom.running.program import show_progress
 
 
 def prove_questions(questions: pl.DataFrame, graph: OntologyGraph) -> dict[str, Any]:

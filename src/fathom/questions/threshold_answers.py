@@ -16,12 +16,12 @@ from fathom.errors import InputError
 from fathom.io.contracts.questions import ANSWERED, CHUNKS, QUESTIONS, RECORD_CORPORA, THRESHOLD_ANSWERED
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table, read_table, write_table
-from fathom.models.measurements import Measurement, OpenModel
+from fathom.jobs.program import log
+from fathom.jobs.resume import Resume
+from fathom.models.open_model import Measurement, OpenModel
 from fathom.questions.answers import answer_questions
-from fathom.questions.items import Asked, Row, ask, divide_questions
+from fathom.questions.asked_items import Asked, Row, ask, divide_questions
 from fathom.questions.retrieval import retrieve_records
-from fathom.running.program import log
-from fathom.running.resume import Resume
 
 ALL = "all"
 """The corpus of all records."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import polars as pl
 
 from fathom.config.scoring import Summary
+from fathom.questions.answer_scores import score_answers, tabulate_scores
 from fathom.questions.metrics import measure_answers
-from fathom.questions.summaries import score_answers, tabulate_scores
 from fathom.questions.threshold_answers import ALL, RAG
 
 GAP_PERCENTILE, MAX_CORRELATION = "t_d", "t_c"

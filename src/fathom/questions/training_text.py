@@ -10,7 +10,7 @@ from fathom.answering.prompts import CUE, show, tell_answer
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
-from fathom.questions.items import divide_questions, make_items
+from fathom.questions.asked_items import divide_questions, make_items
 
 _VALID = 0.1
 """Share of the documents that training is validated on, at least one of two."""
@@ -35,7 +35,7 @@ def make_question_texts(questions: pl.DataFrame, share: float) -> pl.DataFrame:
     questions : polars.DataFrame
         Under QUESTIONS.
     share : float
-        See :func:`fathom.questions.items.divide_questions`.
+        See :func:`fathom.questions.asked_items.divide_questions`.
     """
     shown, _ = divide_questions(questions, share)
     items = [item for row in shown.iter_rows(named=True) for item in make_items(row)]

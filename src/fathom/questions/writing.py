@@ -16,7 +16,7 @@ from fathom.answering.prompts import Prompt
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
 from fathom.io.files import write_delimited, write_json_lines
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 FAULT_COLUMNS = ("source", "fault", "text")
 """Header of the table of what was left out."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
+from fathom.jobs.program import log
 from fathom.ranking.agreement import measure_tau, pick_pairs, share_improved
 from fathom.ranking.resampled_scores import PLAIN, ResampledScores, Statistic, name_change
 from fathom.ranking.resampling import average
-from fathom.running.program import log
 
 if TYPE_CHECKING:
     import numpy as np

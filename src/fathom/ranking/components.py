@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fathom.jobs.program import log
 from fathom.ranking.resampled_scores import ALL, ResampledScores, Statistic
 from fathom.ranking.table import FEWEST_MODELS
-from fathom.running.program import log
-from fathom.scoring.summaries import format_number
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,12 +9,12 @@ from fathom.config.ranking import Ranking
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import KEYWORD, WEIGHT
 from fathom.io.files import read_delimited
+from fathom.jobs.program import log
 from fathom.models.registry import Entry
-from fathom.ranking.inputs import ConditionFiles, find_score_files
-from fathom.ranking.metadata import describe_benchmarks, describe_models, read_metadata
+from fathom.ranking.condition_files import ConditionFiles, find_score_files
+from fathom.ranking.descriptions import describe_benchmarks, describe_models, read_metadata
 from fathom.ranking.significance import ExampleScores, compare_paired
 from fathom.ranking.table import Benchmark, ScoreTable, check_size
-from fathom.running.program import log
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.ranking import RankingSettings
+from fathom.jobs.program import log, show_progress
 from fathom.ranking.agreement import measure_tau, pick_pairs
 from fathom.ranking.resampled_scores import name_change
 from fathom.ranking.resampling import average, draw_models, estimate_interval, weigh_pairs
 from fathom.ranking.significance import order_pairs
 from fathom.ranking.table import ScoreTable
-from fathom.running.program import log, show_progress
-from fathom.scoring.summaries import format_number
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     import numpy as np

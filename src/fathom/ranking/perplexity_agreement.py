@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fathom.jobs.program import log
 from fathom.ranking.agreement import measure_tau, pick_pairs
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, ResampledScores, Statistic, name_transfer
 from fathom.ranking.resampling import average
 from fathom.ranking.significance import order_pairs
 from fathom.ranking.table import FEWEST_MODELS
-from fathom.running.program import log
 
 if TYPE_CHECKING:
     import numpy as np

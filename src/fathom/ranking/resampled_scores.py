@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.ranking import RankingSettings
+from fathom.jobs.program import log
 from fathom.ranking.resampling import draw_models, estimate_interval, weigh_pairs
 from fathom.ranking.significance import compare_unpaired, order_pairs
 from fathom.ranking.table import FEWEST_BENCHMARKS, ScoreTable
-from fathom.running.program import log
-from fathom.scoring.summaries import format_number
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,8 +8,8 @@ other.
 from typing import TYPE_CHECKING
 
 from fathom.config.scoring import Summary
-from fathom.scoring.statistics import find_interval
-from fathom.scoring.summaries import Estimate, draw_resamples
+from fathom.statistics.aggregates import find_interval
+from fathom.statistics.summaries import Estimate, draw_resamples
 
 if TYPE_CHECKING:
     import numpy as np

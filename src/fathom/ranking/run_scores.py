@@ -10,9 +10,9 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.models.registry import CHAT, Entry
-from fathom.ranking.metadata import Metadata, describe_benchmarks, describe_models
+from fathom.ranking.descriptions import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size
-from fathom.scoring.statistics import LEADING
+from fathom.statistics.aggregates import LEADING
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,7 @@ it has less power than a paired test of the differences.
 from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.config.tuning import TRIM
-from fathom.scoring.statistics import TRIMMED_MEAN, Resamples
+from fathom.statistics.aggregates import TRIMMED_MEAN, Resamples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.ranking.agreement import measure_tau
-from fathom.scoring.statistics import Statistic, measure_values
+from fathom.statistics.aggregates import Statistic, measure_values
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,7 +16,7 @@ from fathom.io.contracts.ranking import (
 )
 from fathom.io.files import read_delimited, write_delimited
 from fathom.io.tables import make_empty_table, read_table, write_table
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 if TYPE_CHECKING:
     import numpy as np

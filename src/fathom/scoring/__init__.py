@@ -1,1 +1,1 @@
-"""Scoring: how well models predict the targets of benchmarks, and summaries of the scores."""
+"""Scoring: how well models predict the targets of benchmarks, and how likely they find texts."""

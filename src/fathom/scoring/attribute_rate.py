@@ -12,11 +12,11 @@ from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
 from fathom.io.files import hash_file, write_json
 from fathom.io.row_groups import scan_table
 from fathom.io.tables import write_table
+from fathom.jobs.program import log, show_progress
 from fathom.models.loading import find_context_length
-from fathom.models.measurements import Measurement, OpenModel
+from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.placement import find_input_device
 from fathom.models.tokens import encode_prompts, uses_bos
-from fathom.running.program import log, show_progress
 from fathom.scoring.logits import (
     Projection,
     choose_projection,

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
+from fathom.jobs.program import log, show_progress
+from fathom.jobs.resume import Resume, State
 from fathom.models.placement import find_input_device
-from fathom.running.program import log, show_progress
-from fathom.running.resume import Resume, State
 from fathom.scoring.logits import Projection, choose_projection, score_batch
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 

@@ -15,14 +15,14 @@ import polars as pl
 from fathom.config.scoring import Scoring, Summary
 from fathom.errors import InputError
 from fathom.io.files import hash_text
+from fathom.jobs.program import log
 from fathom.models.loading import Pointer
 from fathom.models.tokens import encode_pairs
 from fathom.models.undisturbed import leave_undisturbed, unwrap_model
-from fathom.running.program import log
-from fathom.scoring.inputs import take_pairs
+from fathom.scoring.pair_files import take_pairs
 from fathom.scoring.ranks import check_pairs, score_benchmarks
-from fathom.scoring.statistics import COMPARED, GEOMETRIC_MEAN, find_interval
-from fathom.scoring.summaries import Estimate, resample_values
+from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN, find_interval
+from fathom.statistics.summaries import Estimate, resample_values
 
 if TYPE_CHECKING:
     import numpy as np

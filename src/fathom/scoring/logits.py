@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.models.logits import find_logit_transform
+from fathom.jobs.program import log
+from fathom.models.logit_changes import find_logit_transform
 from fathom.models.placement import find_input_device
 from fathom.numerics.matrix_products import is_prepacked, prepack_models
-from fathom.running.program import log
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
 if TYPE_CHECKING:

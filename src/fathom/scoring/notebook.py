@@ -11,7 +11,7 @@ from fathom.config.scoring import Scoring
 from fathom.config.section import check_values
 from fathom.models.fetching import find_pointer
 from fathom.models.loading import check_fingerprint, load_copies
-from fathom.scoring.inputs import take_pairs
+from fathom.scoring.pair_files import take_pairs
 from fathom.scoring.ranks import score_benchmarks
 
 

@@ -15,13 +15,14 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.scoring import PERPLEXITY
 from fathom.io.files import hash_file, hash_text, write_json
 from fathom.io.tables import read_table, write_table
+from fathom.jobs.program import log
 from fathom.models.loading import find_context_length
-from fathom.models.measurements import Measurement, OpenModel
+from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.tokens import Document, encode_document, uses_bos
-from fathom.running.program import log
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoredSequence
+from fathom.statistics.likelihood import sum_likelihoods
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,32 +37,6 @@ class Windows(NamedTuple):
 
     window: int
     stride: int
-
-
-class Likelihood(NamedTuple):
-    """Sums over documents: tokens, UTF-8 bytes, and negative log-likelihood in nats."""
-
-    tokens: int
-    bytes: int
-    nats: float
-
-    @property
-    def perplexity(self) -> float:
-        """Perplexity per token; NaN without tokens, infinite on overflow."""
-        return _exponentiate(self.nats / self.tokens) if self.tokens else math.nan
-
-    @property
-    def bits_per_byte(self) -> float:
-        """Bits per UTF-8 byte; NaN without bytes."""
-        return self.nats / math.log(2) / self.bytes if self.bytes else math.nan
-
-
-def _exponentiate(value: float) -> float:
-    """Return exp(value); infinity on overflow."""
-    try:
-        return math.exp(value)
-    except OverflowError:
-        return math.inf
 
 
 def plan_perplexity(name: str, texts: Path, output: Path, settings: Perplexity) -> Measurement:
@@ -267,8 +242,3 @@ def _make_frame(
         "bytes_left_out": ([each.left_out for each in documents], pl.Int64),
     }
     return pl.DataFrame([pl.Series(name, values, dtype=dtype) for name, (values, dtype) in columns.items()])
-
-
-def sum_likelihoods(scores: pl.DataFrame) -> Likelihood:
-    """Sum tokens, bytes and log-likelihood over documents."""
-    return Likelihood(int(scores["tokens"].sum()), int(scores["bytes"].sum()), math.fsum(scores["nats"]))

@@ -8,13 +8,13 @@ import polars as pl
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
+from fathom.jobs.program import log
+from fathom.jobs.resume import Resume
 from fathom.models.loading import Pointer, find_context_length
 from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
-from fathom.running.program import log
-from fathom.running.resume import Resume
 from fathom.scoring.batches import open_replica, score_sequences
-from fathom.scoring.inputs import COLUMNS, complete_pairs
 from fathom.scoring.logits import describe_non_finite, evaluate_models
+from fathom.scoring.pair_files import COLUMNS, complete_pairs
 from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
 
 
@@ -29,8 +29,8 @@ def score_pairs(
 ) -> pl.DataFrame:
     """Score a model on prompt-target pairs; see :func:`score_benchmarks`.
 
-    Only the columns prompt and target are required, see :func:`fathom.scoring.inputs.complete_pairs`. Without
-    settings, the defaults apply.
+    Only the columns prompt and target are required, see :func:`fathom.scoring.pair_files.complete_pairs`.
+    Without settings, the defaults apply.
     """
     pointer = Pointer(name, Path(), add_bos=add_bos, chat_template=chat_template)
     return score_benchmarks(model, tokenizer, [complete_pairs(pairs)], settings or Scoring(), pointer)[0]

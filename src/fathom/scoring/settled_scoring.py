@@ -20,15 +20,15 @@ from fathom.config.scoring import Settled, Summary
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import hash_file, read_json, write_json, write_json_lines
 from fathom.io.tables import read_table, write_table
-from fathom.models.measurements import OpenModel, measure_all
-from fathom.running.program import log
-from fathom.scoring.anytime import Order
-from fathom.scoring.files import name_files, plan_ranks
-from fathom.scoring.inputs import COLUMNS, read_pairs
-from fathom.scoring.overlap import read_flagged
+from fathom.jobs.program import log
+from fathom.models.open_model import OpenModel, measure_all
+from fathom.scoring.pair_files import COLUMNS, read_pairs
+from fathom.scoring.rank_files import name_files, plan_ranks
 from fathom.scoring.ranks import check_pairs
 from fathom.scoring.settling import SLACK, Settling, order_pairs, place_pairs, plan_looks
-from fathom.scoring.summaries import METRICS, format_number
+from fathom.statistics.anytime import Order
+from fathom.statistics.left_out_pairs import read_flagged
+from fathom.statistics.summaries import METRICS, format_number
 
 Open = Callable[[], OpenModel]
 _SUMS = ("pairs", "backed_off", "ties")
@@ -86,7 +86,7 @@ class SettledScoring:
     work : Path
         Folder for what lies on disk between rounds; what is finished there is taken over.
     overlap : iterable of (domain, variant, path)
-        Pairs that stand in training text; see :func:`fathom.scoring.overlap.read_flagged`.
+        Pairs that stand in training text; see :func:`fathom.statistics.left_out_pairs.read_flagged`.
 
     Raises
     ------

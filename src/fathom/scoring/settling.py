@@ -14,8 +14,8 @@ import polars as pl
 from fathom.config.scoring import Settled, Summary
 from fathom.errors import InputError
 from fathom.io.files import hash_text
-from fathom.scoring.anytime import Estimates, Order, estimate_models, find_reach, measure_growth
-from fathom.scoring.statistics import COMPARED, LEADING, STATISTICS
+from fathom.statistics.aggregates import COMPARED, LEADING, STATISTICS
+from fathom.statistics.anytime import Estimates, Order, estimate_models, find_reach, measure_growth
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,8 +11,8 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.row_groups import scan_groups
 from fathom.io.tables import make_empty_table
+from fathom.jobs.program import show_progress
 from fathom.models.tokens import count_entries, encode_texts
-from fathom.running.program import show_progress
 
 if TYPE_CHECKING:
     import numpy as np

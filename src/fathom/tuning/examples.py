@@ -17,7 +17,7 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 SPLITS = ("train", "valid", "test")
 FOLDS = {"adapt-train": "train", "adapt-valid": "valid", "adapt-test": "test"}

@@ -7,21 +7,21 @@ import polars as pl
 
 from fathom.config.tuning import Lora, Metric, Task
 from fathom.errors import InputError
+from fathom.jobs.devices import pick_device
+from fathom.jobs.program import log
+from fathom.jobs.resume import Resume, State
 from fathom.models.loading import Pointer, describe_loaded, load_model
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
-from fathom.running.devices import pick_device
-from fathom.running.program import log
-from fathom.running.resume import Resume, State
-from fathom.tuning.evaluation import (
+from fathom.tuning.fine_tuning import Tuned, measure_loss, tune
+from fathom.tuning.harness import evaluate_generation, load_task
+from fathom.tuning.task_scores import (
     Encoder,
     compute_score,
     compute_standard_error,
     evaluate_examples,
     is_better,
 )
-from fathom.tuning.harness import evaluate_generation, load_task
-from fathom.tuning.training import Tuned, measure_loss, tune
 
 CURVE_COLUMNS = ("template", "step", "loss", "learning_rate")
 """Header of a tuning's curve: one line for each step."""

@@ -14,9 +14,9 @@ from fathom.errors import InputError
 from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.files import hash_text, read_plain_text
 from fathom.io.tables import make_empty_table
+from fathom.jobs.program import log
 from fathom.models.tokens import render_chat_prompt, uses_bos
-from fathom.running.program import log
-from fathom.tuning.evaluation import Encoder
+from fathom.tuning.task_scores import Encoder
 
 METRICS_BY_OUTPUT: dict[str, tuple[Metric, ...]] = {
     "multiple_choice": ("acc", "acc_norm", "mcc"),
@@ -190,7 +190,7 @@ def evaluate_generation(
     Returns
     -------
     DataFrame
-        As :func:`fathom.tuning.evaluation.evaluate_examples`.
+        As :func:`fathom.tuning.task_scores.evaluate_examples`.
     """
     from lm_eval.models.huggingface import HFLM
 

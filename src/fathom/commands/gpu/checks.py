@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from fathom.commands.gpu.shapes import Shape, Sizes
+from fathom.commands.gpu.gpu_models import Shape, Sizes
 from fathom.io.files import read_json, write_json
-from fathom.running.program import log
+from fathom.jobs.program import log
 
 Earlier = Mapping[str, Mapping[str, float]]
 """What earlier checks of a shape measured, by name."""

@@ -8,7 +8,7 @@ from logging import Handler, LogRecord
 from typing import TYPE_CHECKING, Any
 
 from fathom.commands.gpu.checks import Earlier, Measured, Place
-from fathom.commands.gpu.shapes import (
+from fathom.commands.gpu.gpu_models import (
     Shape,
     build_model,
     make_examples,
@@ -16,8 +16,8 @@ from fathom.commands.gpu.shapes import (
     make_texts,
     make_tokenizer,
 )
-from fathom.running.program import log
-from fathom.running.resume import Resume, State
+from fathom.jobs.program import log
+from fathom.jobs.resume import Resume, State
 
 if TYPE_CHECKING:
     import polars as pl
@@ -93,7 +93,7 @@ def _trim(ranks: Sequence[float]) -> float:
     import numpy as np
 
     from fathom.config.tuning import TRIM
-    from fathom.scoring.statistics import TRIMMED_MEAN, measure_values
+    from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
 
     return measure_values(np.array(ranks), TRIMMED_MEAN, TRIM)
 
@@ -223,7 +223,7 @@ def tune_once(
     """
     from fathom.models.loading import hash_weights
     from fathom.models.lora import add_adapter
-    from fathom.tuning.training import tune
+    from fathom.tuning.fine_tuning import tune
 
     model, settings = build_model(shape, place.device), make_lora(place, tokens, 2)
     add_adapter(model, settings)

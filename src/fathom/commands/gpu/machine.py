@@ -94,7 +94,7 @@ def describe_machine(device: str) -> dict[str, Any]:
     """
     import torch
 
-    from fathom.running.devices import pick_device
+    from fathom.jobs.devices import pick_device
 
     found = {"python": platform.python_version(), "driver": _read_driver(), "cuda": torch.version.cuda or ""}
     chosen = pick_device(device, "--device")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.commands.gpu.checks import Earlier, Measured, Place
 from fathom.commands.gpu.correctness import make_lora, score
-from fathom.commands.gpu.shapes import (
+from fathom.commands.gpu.gpu_models import (
     Shape,
     build_model,
     make_examples,
@@ -58,7 +58,7 @@ def check_harness(place: Place, shape: Shape, earlier: Earlier) -> Measured:
 def check_lora(place: Place, shape: Shape, _: Earlier) -> Measured:
     """Train an adapter: tokens of examples per second."""
     from fathom.models.lora import add_adapter
-    from fathom.tuning.training import tune
+    from fathom.tuning.fine_tuning import tune
 
     settings = make_lora(place, _TOKENS, dtype=place.low_precision)
 

@@ -1,0 +1,39 @@
+"""Summarise time and memory of a run's jobs by rule."""
+
+import argparse
+from pathlib import Path
+
+from fathom.errors import InputError
+from fathom.io.files import read_json, write_delimited
+from fathom.jobs.program import log, run_program
+from fathom.jobs.resources import RESOURCE_COLUMNS, Sizes, gather_timings, measure_parts, measure_text
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read the timing of each job; write the table."""
+    folder = arguments.run / "timings"
+    if not folder.is_dir():
+        raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
+    lines = gather_timings(folder, measure_input(arguments.run / "corpus"), ["gather_timings"])
+    write_delimited(arguments.output, RESOURCE_COLUMNS, lines, ",")
+    log.info(
+        "%s jobs of %s rules, %.2f hours", f"{sum(line[1] for line in lines):,}", len(lines),
+        sum(line[2] for line in lines) / 3600,
+    )  # fmt: skip
+
+
+def measure_input(corpus: Path) -> Sizes:
+    """Return the size of each part's text in MB, from the reports on the parts."""
+    reports = {path.stem: read_json(path) for path in sorted((corpus / "documents").glob("*.json"))}
+    given = {name: report["input"] for name, report in reports.items() if "input" in report}
+    shards = {name: measure_text(value["file"], value["bytes"]) for name, value in given.items()}
+    metadata = read_json(corpus / "metadata.json")["input"] if (corpus / "metadata.json").is_file() else None
+    size = measure_text(metadata["file"], metadata["bytes"]) if metadata else 0.0
+    return measure_parts(shards, [name for name in reports if name not in given], size)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, required=True, help="folder of the run")
+    parser.add_argument("--output", type=Path, required=True, help="the table (CSV)")
+    run_program(parser, main)

@@ -1,0 +1,237 @@
+"""What variations change: accuracy, its change from the baseline, and the ranking of models.
+
+Intervals come from a bootstrap over questions. It draws the same questions for all variations:
+changes are paired.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.answering.variations import AS_SHIPPED, ORDERS
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.answering import EVERY_SET
+from fathom.statistics.aggregates import find_interval
+from fathom.statistics.correlations import correlate_series
+from fathom.statistics.summaries import Estimate, draw_resamples, format_number
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+STATISTICS = {
+    "score": "right answers over all orders",
+    "alike": "questions that are answered alike in all orders",
+    "always_right": "questions that are answered rightly in all orders",
+}
+"""Statistics in orders.csv."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers of one model in one way to some sets of questions.
+
+    Attributes
+    ----------
+    model, questions, way : str
+        Name of the model and of the set, or `all`.
+    table : DataFrame
+        Under CHOICE_ANSWERS.
+    settings : Summary
+        Uses `rounds`, `confidence` and `seed`.
+    """
+
+    model: str
+    questions: str
+    way: str
+    table: pl.DataFrame
+    settings: Summary
+
+    @cached_property
+    def variations(self) -> dict[str, pl.DataFrame]:
+        """Answers by variation, each in the order of the questions."""
+        parts = self.table.partition_by("variation", as_dict=True, maintain_order=True)
+        return {str(name): part.sort("item_id") for (name,), part in parts.items()}
+
+    @cached_property
+    def orders(self) -> list[pl.DataFrame]:
+        """Answers by cyclic order, as shipped first; none if the questions were asked in one order."""
+        found = [part for part in self.variations.values() if part["study"][0] == ORDERS]
+        return [self.variations[AS_SHIPPED], *found] if found else []
+
+    @cached_property
+    def resamples(self) -> "NDArray[np.int32]":
+        """How often each question is drawn, of shape (n_resamples, n_questions)."""
+        return draw_resamples(len(self.variations[AS_SHIPPED]), self.settings)
+
+    def measure(
+        self, values: "Array", weights: "Array | None" = None, confidence: float | None = None
+    ) -> Estimate:
+        """Return the mean of values by question, or the ratio to their weights, with its interval.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_questions,), float64
+        weights : ndarray of shape (n_questions,), float64, optional
+            NaN comes out where they add up to 0.
+        confidence : float, optional
+            Default: that of the settings.
+        """
+        import numpy as np
+
+        weights = np.ones(len(values)) if weights is None else weights
+        if not weights.sum():
+            return Estimate(float("nan"), float("nan"), float("nan"))
+        below = self.resamples @ weights
+        drawn = (self.resamples @ values)[below > 0] / below[below > 0]
+        low, high = find_interval(drawn, confidence or self.settings.confidence)
+        return Estimate(float(values.sum() / weights.sum()), float(low), float(high))
+
+
+def gather_answers(tables: Mapping[tuple[str, str], pl.DataFrame], settings: Summary) -> list[Answers]:
+    """Return the answers of each model, of each set and of all sets together, in each way.
+
+    Parameters
+    ----------
+    tables : mapping of (str, str) to DataFrame
+        By set and model, under CHOICE_ANSWERS.
+    settings : Summary
+
+    Raises
+    ------
+    InputError
+        If two models were asked other questions of a set.
+    """
+    found: dict[str, dict[str, pl.DataFrame]] = {}
+    asked: dict[str, tuple[str, set[str]]] = {}
+    for (questions, model), table in tables.items():
+        names = set(table["item_id"])
+        first, others = asked.setdefault(questions, (model, names))
+        if names != others:
+            raise InputError(
+                f"{first} and {model} were asked different questions ({len(names ^ others)} are not shared)",
+                questions,
+                "ask both models again",
+            )
+        found.setdefault(model, {})[questions] = table
+    answers = []
+    for model, by_set in found.items():
+        sets = dict(by_set)
+        if len(sets) > 1:
+            parts = [
+                table.with_columns(item_id=pl.lit(f"{name}/") + pl.col("item_id"))
+                for name, table in sets.items()
+            ]
+            sets[EVERY_SET] = pl.concat(parts)
+        for name, table in sets.items():
+            for (way,), part in table.partition_by("way", as_dict=True, maintain_order=True).items():
+                answers.append(Answers(model, name, str(way), part, settings))
+    return answers
+
+
+def tabulate_accuracy(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of accuracy.csv, under CHOICE_ACCURACY_COLUMNS."""
+    import numpy as np
+
+    for each in answers:
+        for name, part in each.variations.items():
+            baseline, right = str(part["baseline"][0]), _right(part)
+            accuracy = each.measure(right)
+            change = each.measure(right - _right(each.variations[baseline]))
+            is_baseline = name == baseline
+            changes = ("", "", "", "") if is_baseline else (*_format(change), _tell_apart(change))
+            yield (
+                *(each.model, each.questions, each.way, part["study"][0], name, *_format(accuracy), baseline),
+                *changes,
+                *(
+                    len(part),
+                    int((part["chosen"] < 0).sum()),
+                    format_number(float(np.mean(part["shots"].to_numpy()))),
+                ),
+                int((part["cut"] > 0).sum()),
+            )
+
+
+def tabulate_orders(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of orders.csv, under CHOICE_ORDER_COLUMNS; none where one order was asked."""
+    import numpy as np
+
+    for each in answers:
+        if not each.orders:
+            continue
+        right = np.array([_right(part) for part in each.orders])
+        option = np.array([part["option"].to_numpy() for part in each.orders])
+        values = {
+            "score": right.mean(axis=0),
+            "alike": ((option == option[0]) & (option >= 0)).all(axis=0).astype(np.float64),
+            "always_right": right.all(axis=0).astype(np.float64),
+        }
+        for statistic in STATISTICS:
+            estimate = each.measure(values[statistic])
+            yield (
+                each.model,
+                each.questions,
+                each.way,
+                statistic,
+                *_format(estimate),
+                len(right),
+                right.shape[1],
+            )
+
+
+def tabulate_rankings(answers: Sequence[Answers], settings: Summary) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of rankings.csv, under CHOICE_RANKING_COLUMNS.
+
+    Each variation is held against its baseline, and all cyclic orders against each other, over the
+    models that were asked in both.
+    """
+    import numpy as np
+
+    places = dict.fromkeys((each.questions, each.way) for each in answers)
+    for questions, way in places:
+        some = [each for each in answers if (each.questions, each.way) == (questions, way)]
+        for study, first, second in _list_pairs(some):
+            both = [each for each in some if {first, second} <= each.variations.keys()]
+            here, there = (
+                np.array([_right(each.variations[name]).mean() for each in both]) for name in (first, second)
+            )
+            found = correlate_series(here, there, settings)
+            tau = next(each for each in found if each.statistic == "kendall")
+            numbers = map(format_number, (tau.value, tau.low, tau.high, tau.p))
+            yield (questions, way, study, first, second, *numbers, len(both))
+
+
+def _list_pairs(answers: Sequence[Answers]) -> list[tuple[str, str, str]]:
+    """Return study, and two variations that are compared, in the order of the variations."""
+    found: dict[tuple[str, str, str], None] = {}
+    for each in answers:
+        for name, part in each.variations.items():
+            if name != part["baseline"][0]:
+                found[str(part["study"][0]), str(part["baseline"][0]), name] = None
+        orders = [str(part["variation"][0]) for part in each.orders[1:]]
+        found |= {(ORDERS, first, second): None for first, second in combinations(orders, 2)}
+    return list(found)
+
+
+def _right(part: pl.DataFrame) -> "Array":
+    """Return 1 for each right answer, 0 for each wrong one."""
+    import numpy as np
+
+    return part["is_right"].to_numpy().astype(np.float64)
+
+
+def _format(estimate: Estimate) -> tuple[str, ...]:
+    """Return an estimate as text."""
+    return tuple(map(format_number, estimate))
+
+
+def _tell_apart(change: Estimate) -> str:
+    """Say whether an interval lies off 0."""
+    return "yes" if change.low > 0 or change.high < 0 else "no"

@@ -1,0 +1,112 @@
+"""Reuse of sentence vectors that an earlier run has computed, matched by content."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from fathom.benchmark import embedding as module
+from fathom.benchmark.draw import keep_drawn
+from fathom.benchmark.embedding_models import find_model_folder
+from fathom.benchmark.matches import check_embeddings, load_embeddings
+from fathom.config.benchmark import HOW_TO_EMBED, Embedding
+from fathom.corpus.previous import find_previous_slices
+from fathom.io.contracts.corpus import SENTENCES
+from fathom.io.files import hash_folder, read_json
+from fathom.io.tables import read_table
+from fathom.jobs.program import log
+from fathom.jobs.program_modules import describe_method
+
+_PACKAGES = ("sentence-transformers", "tokenizers", "torch", "transformers")
+
+Vectors = npt.NDArray[np.float32]
+
+
+def describe_embedding(settings: Embedding, precision: str = "float32") -> dict[str, Any]:
+    """Describe everything that a vector depends on besides its sentence; empty if that is not known yet.
+
+    It is unknown until the model has been fetched from the hub, as there are no files to hash. The device is
+    left out: float32 vectors of a GPU and of a processor give the same matches.
+    """
+    folder = find_model_folder(settings.model)
+    if folder is None:
+        return {}
+    return {
+        **describe_method(Path(module.__file__), _PACKAGES),
+        "settings": settings.model_dump(mode="json", exclude={"model", *HOW_TO_EMBED}),
+        "precision": precision,
+        "model_files": hash_folder(folder),
+    }
+
+
+class KnownVectors(NamedTuple):
+    """Vectors of an earlier run.
+
+    Attributes
+    ----------
+    places : polars.DataFrame
+        Sorted by `row`, the row of a sentence; its vector is row `place` of array number `array`.
+    arrays : sequence of ndarray of float32, of shape (n_sentences, n_dimensions)
+        The earlier run's arrays, memory-mapped, so only requested rows are read.
+    """
+
+    places: pl.DataFrame
+    arrays: Sequence[Vectors]
+
+    def read(self, start: int, stop: int) -> tuple[npt.NDArray[np.int64], list[Vectors]]:
+        """Return the known rows in [start, stop), counted from `start`, and their vectors."""
+        here = self.places.filter(pl.col("row").is_between(start, stop, closed="left"))
+        found = [self.arrays[array][place] for array, place in here.select("array", "place").iter_rows()]
+        return here["row"].to_numpy() - start, found
+
+
+def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, Any]) -> KnownVectors:
+    """Find the vectors of sentences that an earlier run embedded with the same method.
+
+    Searches the slices of the earlier run that contain documents of this slice, as a new version of a
+    document keeps most of its sentences.
+
+    Parameters
+    ----------
+    previous : Path or None
+        Folder `corpus` of the earlier run; None finds nothing.
+    table : polars.DataFrame
+        Columns doc_id, sentence and row of this slice's sentences (contract SENTENCES).
+    method : dict
+        From :func:`describe_embedding`.
+
+    Returns
+    -------
+    KnownVectors
+        Vectors of the sentences that were found.
+    """
+    found = [pl.DataFrame(schema=dict.fromkeys(("row", "array", "place"), pl.Int64))]
+    arrays: list[Vectors] = []
+    missing = table.select("row", "sentence").unique("row")
+    slices = find_previous_slices(previous, table["doc_id"].unique()) if previous and method else {}
+    for name in slices:
+        report = previous / "embeddings" / f"{name}.json" if previous else Path()
+        if not report.is_file() or read_json(report).get("method") != method:
+            log.info("vectors of %s of the previous run are not reused: missing, or another method", name)
+        elif len(missing):
+            array, places = _find_places(report.parents[1], name, missing)
+            found.append(places.select("row", array=pl.lit(len(arrays)), place="place").cast(pl.Int64))
+            arrays.append(array)
+            missing = missing.join(places, on="row", how="anti")
+    return KnownVectors(pl.concat(found).sort("row"), arrays)
+
+
+def _find_places(previous: Path, name: str, missing: pl.DataFrame) -> tuple[Vectors, pl.DataFrame]:
+    """Return the vectors of an earlier slice, and the places of missing sentences among them."""
+    path = previous / "embeddings" / f"{name}.npy"
+    there = read_table(previous / "sentences" / f"{name}.parquet", SENTENCES, ["doc_id", "row", "sentence"])
+    # a table of drawn documents may be left from a limit that no longer holds: the report knows
+    limited = read_json(previous / "embeddings" / f"{name}.json").get("limited", False)
+    there = keep_drawn(there, previous / "drawn.parquet" if limited else None)
+    embeddings = load_embeddings(path)
+    check_embeddings(there, embeddings, str(path))
+    there = there.select("row", "sentence").unique("row").rename({"row": "place"})
+    return embeddings, missing.join(there, on="sentence").select("row", "place")

@@ -1,0 +1,102 @@
+"""Which checks there are, for which models, and the table that they give."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fathom.commands.gpu import correctness, speed
+from fathom.commands.gpu.checks import Check, Line
+from fathom.commands.gpu.gpu_models import LARGE_LLAMA, MEDIUM, SMALL_LLAMA, TINY, TINY_LLAMA, Shape
+from fathom.errors import InputError
+from fathom.io.files import write_json, write_text
+
+_SAME = "at least 99 % of ranks up to 1,000 equal, the others 1 apart; log-probabilities within 1e-4"
+_HALVED = "memory runs out, and losses stay within 1e-3"
+_KILLED = "the same bytes as without the kill"
+_TRAINER = "at least as fast as the Trainer"
+
+RANKS = Check("ranks in float32 against the processor", _SAME, correctness.check_ranks, True, (), 6.0)
+PRECISION = Check(
+    "ranks in bfloat16 against float32",
+    "trimmed mean within 1 %",
+    correctness.check_low_precision,
+    False,
+    (),
+    6.0,
+)
+FIRST = (
+    Check(
+        "scoring, memory filled", f"memory runs out; {_SAME}", correctness.check_halved_scoring, True, (), 5.0
+    ),
+    Check("tuning, memory filled", _HALVED, correctness.check_halved_tuning, True, ("peft",), 8.0),
+    Check("adaptation, memory filled", _HALVED, correctness.check_halved_adaptation, True, (), 24.0),
+    Check("twice the same", "the same bytes", correctness.check_determinism, True, ("peft",), 20.0),
+    Check("tuning killed and resumed", _KILLED, correctness.check_resumed_tuning, True, ("peft",), 8.0),
+    Check("adaptation killed and resumed", _KILLED, correctness.check_resumed_adaptation, True, (), 20.0),
+)
+"""Checks that one shape is enough for."""
+SPEED = (
+    Check(speed.SCORING, "", speed.check_scoring, False, (), 4.0),
+    Check(
+        "scoring against lm-evaluation-harness", "at least 2.5 times as fast", speed.check_harness, False,
+        ("lm_eval",), 4.0,
+    ),
+    Check(speed.LORA, "", speed.check_lora, False, ("peft",), 4.0),
+    Check("LoRA against the Trainer", _TRAINER, speed.check_lora_trainer, False, ("peft", "accelerate"), 4.0),
+    Check(speed.ADAPTATION, "", speed.check_adaptation, False, (), 20.0),
+    Check(
+        "adaptation against the Trainer", _TRAINER, speed.check_adaptation_trainer, False, ("accelerate",),
+        20.0,
+    ),
+)  # fmt: skip
+"""Checks of speed, each before the one that compares it."""
+
+
+def list_jobs(quick: bool, only: Sequence[str] = ()) -> list[tuple[Check, Shape]]:
+    """Return the checks to run, each with the shape of its model.
+
+    Parameters
+    ----------
+    quick : bool
+        Tiny models.
+    only : sequence of str
+        Only checks whose name contains one of these words; all if empty.
+
+    Raises
+    ------
+    InputError
+        If no check has such a name.
+    """
+    first, second, timed = MEDIUM, SMALL_LLAMA, [MEDIUM, SMALL_LLAMA, LARGE_LLAMA]
+    if quick:
+        first, second, timed = TINY, TINY_LLAMA, [TINY_LLAMA]
+    jobs = [(check, shape) for shape in (first, second) for check in (RANKS, PRECISION)]
+    jobs += [(check, first) for check in FIRST]
+    jobs += [(check, shape) for shape in timed for check in SPEED]
+    chosen = [job for job in jobs if not only or any(word in job[0].name for word in only)]
+    if not chosen:
+        names = ", ".join(dict.fromkeys(check.name for check, _ in jobs))
+        raise InputError(f"no check has {' or '.join(only)} in its name", "--only", f"checks: {names}")
+    return chosen
+
+
+def write_report(
+    folder: Path, lines: Sequence[Line], machine: Mapping[str, Any], packages: Mapping[str, str]
+) -> str:
+    """Write the table as Markdown and as JSON; return the Markdown."""
+    header = ("check", "model", "measured", "goal", "verdict")
+    rows = [(line.check, line.shape, line.measured, line.goal, line.verdict) for line in lines]
+    about = f"{machine['name']}, PyTorch {packages['torch']}, transformers {packages['transformers']}"
+    table = [header, ["---"] * len(header), *rows]
+    text = "\n".join([f"{about}, driver {machine['driver'] or 'none'}", "", *map(_join, table)]) + "\n"
+    write_text(folder / "gpu-check.md", text)
+    values = {
+        "machine": dict(machine), "packages": dict(packages), "lines": [line._asdict() for line in lines]
+    }  # fmt: skip
+    write_json(folder / "gpu-check.json", values)
+    return text
+
+
+def _join(cells: Sequence[str]) -> str:
+    """Return one row of a Markdown table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,0 +1,124 @@
+"""Reuse the sentences of documents that an earlier run has split, by content.
+
+Sentences are reused if splitting would give them again: same title, abstract and text, same code, settings
+and packages. The shards in which a document was and is do not matter.
+"""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from fathom.config.benchmark import Sentences
+from fathom.corpus import sentences as module
+from fathom.corpus.previous import find_previous_slices
+from fathom.corpus.sentences import Splitter, hash_content
+from fathom.errors import InputError
+from fathom.io.contracts.corpus import SENTENCES, SPLITS
+from fathom.io.files import hash_folder, read_json
+from fathom.io.row_groups import scan_table
+from fathom.io.tables import make_empty_table, read_table
+from fathom.jobs.program import log
+from fathom.jobs.program_modules import describe_method
+
+_PACKAGES = ("pylatexenc", "spacy")
+
+
+class Known(NamedTuple):
+    """Sentences and counts of documents, from an earlier run."""
+
+    sentences: pl.DataFrame
+    splits: pl.DataFrame
+
+
+def describe_splitting(settings: Sentences, splitter: Splitter) -> dict[str, Any]:
+    """Describe everything that a document's sentences depend on besides the document itself."""
+    folder = Path(settings.splitter)
+    return {
+        **describe_method(Path(module.__file__), _PACKAGES),
+        "settings": {"max_characters": settings.max_characters},
+        "splitter": splitter.name,
+        "splitter_files": hash_folder(folder) if folder.is_dir() else "",
+    }
+
+
+def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any]) -> Known:
+    """Find the sentences of those documents that an earlier run split with equal content and method.
+
+    Parameters
+    ----------
+    previous : Path or None
+        Folder `corpus` of the earlier run; without one nothing is reused.
+    index : pl.DataFrame
+        Rows of this run's index (INDEX): the documents of one slice that are to be split.
+    method : dict
+        From :func:`describe_splitting`; slices of the earlier run made with another method are ignored.
+
+    Returns
+    -------
+    Known
+        `sentences` (SENTENCES without `row`) and `splits` (SPLITS) of the documents found.
+    """
+    sentences, splits = [_drop_row(make_empty_table(SENTENCES))], [make_empty_table(SPLITS)]
+    if previous is None:
+        return Known(sentences[0], splits[0])
+    contents = [hash_content(row) for row in index.iter_rows(named=True)]
+    wanted = index.select("doc_id").with_columns(pl.Series("content", contents, dtype=pl.String))
+    others: Counter[str] = Counter()
+    for name, doc_ids in find_previous_slices(previous, index["doc_id"]).items():
+        report, table = previous / "sentences" / f"{name}.json", previous / "splits" / f"{name}.parquet"
+        if not report.is_file() or not table.is_file():
+            others["not finished"] += len(doc_ids)
+        elif read_json(report).get("method") != method:
+            others["made by other code, settings or packages"] += len(doc_ids)
+        else:
+            same = read_table(table, SPLITS).join(wanted, on=["doc_id", "content"], how="semi")
+            splits.append(same)
+            sentences.append(_read_sentences(previous / "sentences" / f"{name}.parquet", same))
+    for reason, count in sorted(others.items()):
+        log.info("sentences of %s documents of the earlier run are not reused: %s", f"{count:,}", reason)
+    return Known(pl.concat(sentences), pl.concat(splits))
+
+
+def _drop_row(sentences: pl.DataFrame) -> pl.DataFrame:
+    """Return sentences without the number that they had in their slice."""
+    return sentences.drop("row")
+
+
+def _read_sentences(path: Path, splits: pl.DataFrame) -> pl.DataFrame:
+    """Return the sentences of documents of an earlier slice; raise `InputError` if any are missing."""
+    wanted = splits["doc_id"].implode()
+    columns = [column.name for column in SENTENCES if column.name != "row"]
+    pieces = scan_table(path, columns) if len(splits) else iter(())
+    # converting to Arrow copies: a filtered frame would keep the whole piece in memory
+    found = [
+        pl.DataFrame(
+            piece.filter(pl.col("doc_id").is_in(wanted)).to_arrow(compat_level=pl.CompatLevel.oldest())
+        )
+        for piece in pieces
+    ]
+    table = pl.concat([_drop_row(make_empty_table(SENTENCES)), *found])
+    kept = int(splits["kept"].sum())
+    if len(table) != kept:
+        raise InputError(
+            f"{len(table):,} sentences where {kept:,} were counted",
+            str(path),
+            "this file of the earlier run was changed: make it again, or leave out `previous`",
+        )
+    return table
+
+
+def report_splits(
+    sentences: pl.DataFrame, splits: pl.DataFrame, splitter: Splitter, method: dict[str, Any], reused: int
+) -> dict[str, Any]:
+    """Return the report on one slice: counts over its documents, the splitter, and the method."""
+    counts = {column.name: int(splits[column.name].sum()) for column in SPLITS[2:]}
+    return {
+        "documents": len(splits),
+        "reused_documents": reused,
+        **counts,
+        "distinct": sentences["row"].n_unique(),
+        "splitter": splitter.name,
+        "method": method,
+    }

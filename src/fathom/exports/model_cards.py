@@ -1,0 +1,106 @@
+"""A run's results for model cards on the Hugging Face hub, and as a table that `rankings` reads."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from statistics import NormalDist
+
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.yaml_files import dump_yaml
+from fathom.exports.every_eval_ever import Source
+from fathom.io.contracts.scoring import SUMMARY_COLUMNS
+from fathom.io.files import read_delimited, write_delimited, write_json, write_text
+from fathom.statistics.aggregates import COMPARED, LEADING
+
+_BENCHMARKS = (*VARIANTS, REFERENCE)
+
+
+def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
+    """Write `{model}.yaml` for each model: the entry `model-index` of its card; return their number.
+
+    Parameters
+    ----------
+    source : Source
+    folder : Path
+    confidence : float
+        Level of the intervals of the run.
+    """
+    rows = _read_ranks(source)
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    for model in models:
+        results = [
+            {
+                "task": {"type": "text-generation", "name": "Completion of domain text"},
+                "dataset": {
+                    "name": f"Fathom {source.run}: {domain}, {variant}",
+                    "type": f"fathom-{source.run}-{domain}-{variant}",
+                },
+                "metrics": [
+                    {
+                        "type": f"{row['aggregate']}_rank",
+                        "name": _describe(row, confidence),
+                        "value": float(row["value"]),
+                    }
+                    for row in rows
+                    if (row["model"], row["domain"], row["variant"]) == (model, domain, variant)
+                ],
+            }
+            for domain, variant in _list_benchmarks(row for row in rows if row["model"] == model)
+        ]
+        entry = {"model-index": [{"name": model, "results": results}]}
+        write_text(folder / f"{model}.yaml", dump_yaml(entry))
+    return len(models)
+
+
+def write_score_table(source: Source, folder: Path, confidence: float) -> int:
+    """Write `{run}.csv`, its standard errors and `metadata.json`, a folder for `rankings`; count benchmarks.
+
+    The standard error is that of a normal distribution with the same interval, whose level is `confidence`.
+    """
+    width = 2 * NormalDist().inv_cdf((1 + confidence) / 2)
+    rows = [row for row in _read_ranks(source) if row["aggregate"] == LEADING.name]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    names = [f"{domain}.{variant}" for domain, variant in _list_benchmarks(rows)]
+    found = {(row["model"], f"{row['domain']}.{row['variant']}"): row for row in rows}
+    values = [[model, *(_get(found, model, name, "value") for name in names)] for model in models]
+    errors = [[model, *(_get_error(found, model, name, width) for name in names)] for model in models]
+    write_delimited(folder / f"{source.run}.csv", ["model", *names], values, ",")
+    write_delimited(folder / f"{source.run}_stderr.csv", ["model", *names], errors, ",")
+    categories = {name: name.rpartition(".")[0] for name in names}
+    write_json(
+        folder / "metadata.json", {"metric": dict.fromkeys(names, "rank"), "task_category": categories}
+    )
+    return len(names)
+
+
+def _read_ranks(source: Source) -> list[dict[str, str]]:
+    """Return the lines of the summary on ranks that models are compared by."""
+    compared = [statistic.name for statistic in COMPARED]
+    rows = read_delimited(source.folder / "summary.csv", ",", SUMMARY_COLUMNS)
+    return [row for row in rows if row["metric"] == "rank" and row["aggregate"] in compared]
+
+
+def _list_benchmarks(rows: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
+    """Return domain and variant of each benchmark: domains in the order of the rows."""
+    places = dict.fromkeys((row["domain"], row["variant"]) for row in rows)
+    domains = list(dict.fromkeys(domain for domain, _ in places))
+    return sorted(places, key=lambda place: (domains.index(place[0]), _BENCHMARKS.index(place[1])))
+
+
+def _describe(row: Mapping[str, str], confidence: float) -> str:
+    """Return a metric with its interval in words."""
+    name = f"{row['aggregate'].replace('_', ' ')} of the target's rank, low is best"
+    interval = f"{100 * confidence:.4g} % interval {row['ci_low']} to {row['ci_high']}"
+    return f"{name} ({interval}, {row['pairs']} pairs)"
+
+
+def _get(found: Mapping[tuple[str, str], Mapping[str, str]], model: str, name: str, key: str) -> str:
+    """Return a field of a model's line on a benchmark, nothing where it has none."""
+    return found[model, name][key] if (model, name) in found else ""
+
+
+def _get_error(
+    found: Mapping[tuple[str, str], Mapping[str, str]], model: str, name: str, width: float
+) -> str:
+    """Return a standard error, nothing where there is no interval, or none with a width: of one keyword."""
+    low, high = (float(_get(found, model, name, key) or "nan") for key in ("ci_low", "ci_high"))
+    return f"{(high - low) / width:.6g}" if high > low else ""

@@ -1,0 +1,125 @@
+"""Devices that programs compute on: which there are, and which one a setting names."""
+
+import os
+import re
+import warnings
+from typing import Any
+
+from fathom.errors import InputError
+from fathom.jobs.gpus import claim_gpus
+from fathom.jobs.program import log
+
+_HINT = "auto, cpu, cuda or cuda:N; N counts from 0 among the GPUs that CUDA_VISIBLE_DEVICES leaves"
+
+
+def count_torch_gpus(where: str) -> int:
+    """Return how many GPUs PyTorch sees.
+
+    Parameters
+    ----------
+    where : str
+        Name of the setting for messages.
+
+    Raises
+    ------
+    InputError
+        If there is a GPU, but its driver is too old for this PyTorch.
+    """
+    import torch
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+            problems = [str(each.message) for each in caught]
+        except RuntimeError as error:  # from the first call that needs the driver
+            count, problems = 0, [str(error)]
+    for problem in problems:
+        if "driver" in problem and "too old" in problem:
+            raise InputError(
+                f"the GPU's driver is too old for PyTorch {torch.__version__}",
+                where,
+                "renew the driver, install a PyTorch that was built for it, or set device to cpu",
+            )
+        log.info("CUDA: %s", problem.splitlines()[0])
+    return count
+
+
+def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
+    """Return the devices to run on; `auto`: up to `gpus` visible GPUs, or the CPU.
+
+    A job that was given GPUs by `CUDA_VISIBLE_DEVICES` sees these alone, numbered from 0.
+
+    Parameters
+    ----------
+    device : str
+        auto, cpu, cuda or cuda:N.
+    where : str
+        Name of the setting for messages.
+    gpus : int, default=1
+        How many share the work.
+
+    Raises
+    ------
+    InputError
+        If there is no such device, or the GPU's driver is too old.
+    """
+    if device != "auto":
+        return [pick_device(device, where)]
+    found = [f"cuda:{index}" for index in claim_gpus(count_torch_gpus(where), gpus)]
+    if 0 < len(found) < gpus:
+        log.info("%s GPUs were requested, %s are visible", gpus, len(found))
+    return found or ["cpu"]
+
+
+def pick_device(device: str, where: str) -> str:
+    """Return the device to run on, see :func:`pick_devices`; `auto`: one GPU, or the CPU.
+
+    Raises
+    ------
+    InputError
+        If there is no such device, or the GPU's driver is too old.
+    """
+    if device == "auto":
+        return pick_devices(device, where)[0]
+    if device == "cpu":
+        return device
+    named = re.fullmatch(r"cuda(?::(\d+))?", device)
+    if not named:
+        raise InputError(f"no device {device!r}", where, _HINT)
+    count = count_torch_gpus(where)
+    if int(named[1] or 0) >= count:
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        why = "" if visible is None else f" (CUDA_VISIBLE_DEVICES={visible})"
+        raise InputError(
+            f"no device {device!r}: {count or 'no'} GPU{'' if count == 1 else 's'} visible{why}",
+            where,
+            _HINT,
+        )
+    return device
+
+
+def describe_device(device: Any) -> dict[str, str]:
+    """Describe what computes, for a report or the key of a saved state: device type, GPU, versions.
+
+    Field `gpu` is the GPU's model, or empty on the CPU.
+    """
+    import torch
+    import transformers
+
+    device = torch.device(device)
+    return {
+        "device": device.type,
+        "gpu": name_gpu(device),
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+    }
+
+
+def name_gpu(device: Any) -> str:
+    """Return the model of a GPU; empty on the CPU."""
+    if not str(device).startswith("cuda"):
+        return ""
+    import torch
+
+    return str(torch.cuda.get_device_name(device))

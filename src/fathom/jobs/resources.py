@@ -1,0 +1,343 @@
+"""Time, memory and disk by rule: gathered after a run, estimated before one."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from fathom.errors import InputError
+from fathom.io.files import read_delimited
+from fathom.jobs.job_slices import read_slice
+
+RESOURCE_COLUMNS = (
+    "rule", "jobs", "seconds", "median_seconds", "max_seconds", "cpu_seconds", "max_memory_mb", "read_mb",
+    "written_mb", "megabytes",
+)  # fmt: skip
+"""Header of resources.csv: one line for each rule; `megabytes` is the text that its jobs processed."""
+
+RATE_COLUMNS = (
+    "rule", "seconds_per_job", "seconds_per_megabyte", "seconds_per_gigaparameter", "disk_per_megabyte",
+    "memory_mb", "source",
+)  # fmt: skip
+"""Header of config/rates.tsv."""
+
+PACKED = {".gz": 3.4, ".zst": 3.4}
+"""Bytes of JSON lines for each byte of a compressed file; measured on arXiv's metadata and full texts."""
+
+_JOB = re.compile(r"^(?:localrule|rule|checkpoint) (\w+):\n((?:    .*\n?)*)", re.MULTILINE)
+
+
+def measure_text(name: str, size: int) -> float:
+    """Return the megabytes of text in an input file of a size in bytes, compressed or not."""
+    return size * PACKED.get(Path(name).suffix, 1.0) / 1e6
+
+
+class Sizes(NamedTuple):
+    """Megabytes of text by part, and of the whole corpus."""
+
+    parts: Mapping[str, float]
+    whole: float
+
+    def of(self, part: str) -> float:
+        """Return the megabytes that a job reads: its part or slice, or the whole corpus if it has neither."""
+        size = self.find(part)
+        return self.whole if size is None else size
+
+    def find(self, name: str) -> float | None:
+        """Return the megabytes of a part or of a slice, None for other names."""
+        if name in self.parts:
+            return self.parts[name]
+        piece = read_slice(name)
+        return self.parts[piece.part] / piece.total if piece.part in self.parts else None
+
+
+def measure_parts(shards: Mapping[str, float], abstracts: Sequence[str], metadata: float) -> Sizes:
+    """Return the sizes of all parts: shards by name, and the metadata divided over parts of abstracts."""
+    parts = {**shards, **{name: metadata / len(abstracts) for name in abstracts}}
+    return Sizes(parts, sum(parts.values()))
+
+
+def gather_timings(folder: Path, sizes: Sizes, without: Iterable[str] = ()) -> list[list[Any]]:
+    """Return a line under RESOURCE_COLUMNS for each rule of a run, most time first.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's folder `timings`: Snakemake's benchmark file for each job.
+    sizes : Sizes
+        Of the run's input.
+    without : iterable of str
+        Rules to leave out.
+    """
+    jobs: dict[str, list[dict[str, float]]] = {}
+    for path in sorted(folder.rglob("*.tsv")):
+        place = path.relative_to(folder)
+        rule = place.parts[0].removesuffix(".tsv")
+        part = place.stem if sizes.find(place.stem) is not None else ""
+        for row in read_delimited(path):
+            numbers = {name: _read_number(value) for name, value in row.items()}
+            jobs.setdefault(rule, []).append({**numbers, "megabytes": sizes.of(part)})
+    lines = [_summarize_rule(rule, rows) for rule, rows in jobs.items() if rule not in set(without)]
+    return sorted(lines, key=lambda line: (-line[2], line[0]))
+
+
+def _read_number(text: str) -> float:
+    """Return a number from a timings file; a job too short to measure has `NA` or `-`."""
+    return float(text) if re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", text) else 0.0
+
+
+def _summarize_rule(rule: str, rows: Sequence[Mapping[str, float]]) -> list[Any]:
+    """Return one rule's line."""
+    seconds = [row["s"] for row in rows]
+    sums = [sum(row.get(name, 0.0) for row in rows) for name in ("io_in", "io_out", "megabytes")]
+    memory = max(row.get("max_rss", 0.0) for row in rows)
+    processor = sum(row.get("cpu_time", 0.0) for row in rows)
+    numbers = [sum(seconds), median(seconds), max(seconds), processor, memory, *sums]
+    return [rule, len(rows), *(round(number, 2) for number in numbers)]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The cost of one job of a rule: a constant, and what grows with the text and with the model.
+
+    Of a rule whose jobs each read all domains it is the cost for one domain, if `for_each_domain`; what was
+    measured in an earlier run is that of the whole job.
+    """
+
+    seconds_per_job: float = 0.0
+    seconds_per_megabyte: float = 0.0
+    seconds_per_gigaparameter: float = 0.0
+    disk_per_megabyte: float = 0.0
+    memory_mb: float = 0.0
+    source: str = ""
+    for_each_domain: bool = True
+
+
+def read_rates(path: Path) -> dict[str, Rate]:
+    """Read a table of rates by rule (RATE_COLUMNS).
+
+    Raises
+    ------
+    InputError
+        If a column is missing or a value is not a number.
+    """
+    rates = {}
+    for number, row in enumerate(read_delimited(path), start=2):
+        _require_columns(row, RATE_COLUMNS, path)
+        try:
+            values: dict[str, Any] = {name: float(row[name] or 0) for name in RATE_COLUMNS[1:-1]}
+        except ValueError as error:
+            raise InputError(str(error), f"{path}, line {number}", "write numbers, or nothing") from error
+        rates[row["rule"]] = Rate(**values, source=row["source"])
+    return rates
+
+
+def measure_rates(
+    path: Path, rates: Mapping[str, Rate], parameters: Mapping[str, float] | None = None
+) -> dict[str, Rate]:
+    """Replace rates by those of an earlier run's resources.csv, for the rules that it has.
+
+    What grows with the text there grows with it here. A model's size counts as in `rates`, faster or slower
+    as the run was, if its folder `timings` beside the table tells its models; else on top of what it took.
+
+    Parameters
+    ----------
+    path : Path
+        resources.csv.
+    rates : mapping of str to Rate
+    parameters : mapping of str to float, optional
+        Of models by name, see :func:`estimate`.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a value is not a number, or a rule had no jobs.
+    """
+    found = dict(rates)
+    for number, row in enumerate(read_delimited(path, ","), start=2):
+        _require_columns(row, RESOURCE_COLUMNS, path)
+        old = rates.get(row["rule"], Rate())
+        names = ("seconds", "median_seconds", "max_memory_mb", "megabytes")
+        try:
+            jobs = int(row["jobs"])
+            seconds, middle, memory, megabytes = (float(row[name]) for name in names)
+        except ValueError as error:
+            raise InputError(str(error), f"{path}, line {number}", "make it again") from error
+        if jobs < 1:
+            raise InputError(f"rule {row['rule']} had {jobs} jobs", f"{path}, line {number}", "make it again")
+        start, slope, growth = seconds / jobs, 0.0, old.seconds_per_gigaparameter
+        size = _average_size(path.parent / "timings" / row["rule"], parameters or {})
+        if growth and size:
+            factor = start / (old.seconds_per_job + growth * size)
+            start, growth = factor * old.seconds_per_job, factor * growth
+        elif old.seconds_per_megabyte and megabytes:
+            start = min(old.seconds_per_job, middle)
+            slope = max(seconds - jobs * start, 0.0) / megabytes
+        found[row["rule"]] = Rate(
+            start,
+            slope,
+            growth,
+            old.disk_per_megabyte,
+            memory,
+            str(path),
+            for_each_domain=False,
+        )
+    return found
+
+
+def _average_size(timings: Path, parameters: Mapping[str, float]) -> float:
+    """Return the mean size of the models of a rule, in billions of parameters; 0 if it is not known."""
+    jobs = [path.relative_to(timings) for path in sorted(timings.rglob("*.tsv"))]
+    names = [[find_root(part.removesuffix(".tsv")) for part in job.parts] for job in jobs]
+    known = [next((parameters[name] for name in job if name in parameters), 0.0) for job in names]
+    return sum(known) / len(known) / 1e9 if known else 0.0
+
+
+def _require_columns(row: Mapping[str, str], columns: Sequence[str], path: Path) -> None:
+    """Raise `InputError` if a table lacks columns."""
+    missing = sorted(set(columns) - set(row))
+    if missing:
+        raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job of a dry run.
+
+    `domains`: how many it reads, if its rule says so; memory in megabytes, `gpu_memory` of each GPU.
+    """
+
+    rule: str
+    wildcards: Mapping[str, str] = field(default_factory=dict)
+    threads: int = 1
+    gpu: int = 0
+    domains: int = 1
+    memory: int = 0
+    gpu_memory: int = 0
+
+
+def parse_plan(text: str) -> list[Job]:
+    """Return the jobs that `snakemake --dry-run` prints; local jobs without a program are left out."""
+    jobs = []
+    for rule, body in _JOB.findall(text):
+        lines = dict(line.strip().split(": ", 1) for line in body.splitlines() if ": " in line)
+        if "benchmark" not in lines:  # a target: nothing is run
+            continue
+        wildcards = _read_pairs(lines.get("wildcards", ""))
+        resources = _read_pairs(lines.get("resources", ""))
+        numbers = (("gpu", 0), ("domains", 1), ("mem_mb", 0), ("gpu_mem_mb", 0))
+        values = [_read_whole(resources.get(name, ""), default) for name, default in numbers]
+        jobs.append(Job(rule, wildcards, int(lines.get("threads", 1)), *values))
+    return jobs
+
+
+def _read_whole(text: str, default: int) -> int:
+    """Return a whole number, or a default for what is not known yet."""
+    return int(text) if text.isdecimal() else default
+
+
+def _read_pairs(text: str) -> dict[str, str]:
+    """Return `a=1, b=2` as a mapping."""
+    return dict(piece.split("=", 1) for piece in text.split(", ") if "=" in piece)
+
+
+@dataclass
+class Estimate:
+    """The expected cost of one rule's jobs."""
+
+    jobs: int = 0
+    cpu_seconds: float = 0.0
+    gpu_seconds: float = 0.0
+    longest: float = 0.0
+    disk_mb: float = 0.0
+    memory_mb: float = 0.0
+    source: str = ""
+
+
+def estimate(
+    jobs: Iterable[Job],
+    rates: Mapping[str, Rate],
+    sizes: Sizes,
+    parameters: Mapping[str, float],
+) -> tuple[dict[str, Estimate], dict[str, int]]:
+    """Return the expected cost of a plan's rules, and the number of jobs by rule without a known rate.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+        From :func:`parse_plan`.
+    rates : mapping of str to Rate
+        From :func:`read_rates` or :func:`measure_rates`.
+    sizes : Sizes
+        Of the input.
+    parameters : mapping of str to float
+        Parameters of the models that have a known size, by name; a model that was adapted, or is asked in its
+        chat template, has its base's. Those of all scored models under "", for a job that reads them all.
+    """
+    found: dict[str, Estimate] = {}
+    unknown: dict[str, int] = {}
+    for job in jobs:
+        rate = rates.get(job.rule)
+        if rate is None:
+            unknown[job.rule] = unknown.get(job.rule, 0) + 1
+            continue
+        megabytes = _find_megabytes(job, sizes)
+        seconds = _count_seconds(job, rate, megabytes, parameters)
+        line = found.setdefault(job.rule, Estimate(source=rate.source, memory_mb=rate.memory_mb))
+        line.jobs += 1
+        line.longest = max(line.longest, seconds)
+        line.disk_mb += rate.disk_per_megabyte * megabytes
+        if job.gpu:
+            line.gpu_seconds += seconds * job.gpu
+        else:
+            line.cpu_seconds += seconds * job.threads
+    return found, unknown
+
+
+@dataclass
+class ModelEstimate:
+    """What the jobs that load one model ask for at most, and the hours that they take together."""
+
+    memory: int = 0
+    gpu_memory: int = 0
+    gpus: int = 0
+    hours: float = 0.0
+
+
+def estimate_models(
+    jobs: Iterable[Job], rates: Mapping[str, Rate], sizes: Sizes, parameters: Mapping[str, float]
+) -> dict[str, ModelEstimate]:
+    """Return what each model of a plan needs, by name; arguments as of :func:`estimate`."""
+    found: dict[str, ModelEstimate] = {}
+    for job in jobs:
+        loads = job.gpu or rates.get(job.rule, Rate()).seconds_per_gigaparameter
+        if not loads or "model" not in job.wildcards:
+            continue
+        line = found.setdefault(job.wildcards["model"], ModelEstimate())
+        line.memory = max(line.memory, job.memory)
+        line.gpu_memory = max(line.gpu_memory, job.gpu_memory)
+        line.gpus = max(line.gpus, job.gpu)
+        if job.rule in rates:
+            seconds = _count_seconds(job, rates[job.rule], _find_megabytes(job, sizes), parameters)
+            line.hours += seconds / 3600
+    return found
+
+
+def find_root(model: str) -> str:
+    """Return the model that has the size of a model: NAME of NAME@chat and of NAME+DOMAIN@seed1."""
+    return re.split(r"[+@]", model, maxsplit=1)[0]
+
+
+def _find_megabytes(job: Job, sizes: Sizes) -> float:
+    """Return the megabytes of text that a job reads."""
+    return sizes.of(job.wildcards.get("part") or job.wildcards.get("slice", ""))
+
+
+def _count_seconds(job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float]) -> float:
+    """Return the seconds that a job takes."""
+    model = find_root(job.wildcards.get("model", ""))
+    seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
+    seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
+    return seconds * (job.domains if rate.for_each_domain else 1)

@@ -1,0 +1,295 @@
+"""Layers summed up over keywords, and changes against a reference model, with intervals.
+
+Source: [BeyondBenchmarks, Secs. 3.3.2, 3.3.3].
+
+Intervals come from a bootstrap over keywords. The same keywords are drawn for all models, so that the change
+of a model against its reference is paired.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from fathom.config.layers import Layers
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.column import Contract
+from fathom.io.tables import read_table
+from fathom.jobs.program import log
+from fathom.layers.target_ranks import MEASURES
+from fathom.statistics.aggregates import find_interval
+from fathom.statistics.summaries import draw_resamples, format_number
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RATES = ("rate", "inside", "outside", "outside_any")
+COMPARED_METRICS = {"rates": ("rate", "inside", "outside_any"), "targets": ("rank", "probability")}
+"""Metrics that are compared with a reference model: of attributes, and of targets."""
+PARTS = ("early", "middle", "late")
+"""Thirds of the layers by depth, including layer 0 and the last layer."""
+
+
+class LayerCurve(NamedTuple):
+    """A metric of one model by keyword and layer.
+
+    Attributes
+    ----------
+    keywords : tuple of str
+        Sorted.
+    sums : ndarray of shape (n_keywords, n_layers), float64
+        Sum over the rows of each keyword.
+    counts : ndarray of shape (n_keywords,), float64
+        Number of rows of each keyword: 1 for rates, the number of pairs for targets.
+    """
+
+    keywords: tuple[str, ...]
+    sums: "NDArray[np.float64]"
+    counts: "NDArray[np.float64]"
+
+    def average(self, resamples: "NDArray[np.int32]") -> "NDArray[np.float64]":
+        """Return the mean over rows in every resample of keywords.
+
+        Parameters
+        ----------
+        resamples : ndarray of shape (n_resamples, n_keywords), int32
+            How often each keyword is drawn.
+
+        Returns
+        -------
+        ndarray of shape (n_resamples, n_layers), float64
+        """
+        return (resamples @ self.sums) / (resamples @ self.counts)[:, None]
+
+    def select(self, keywords: Sequence[str]) -> "LayerCurve":
+        """Return the curve of some keywords."""
+        rows = [self.keywords.index(word) for word in keywords]
+        return LayerCurve(tuple(keywords), self.sums[rows], self.counts[rows])
+
+
+Key = tuple[str, str, int | None, int | None, str]
+"""Model, projection, k, list length, metric; k and list length are None for targets."""
+
+
+def read_layers(files: Iterable[tuple[str, str]], contract: Contract) -> dict[str, pl.DataFrame]:
+    """Read tables of layers.
+
+    Parameters
+    ----------
+    files : iterable of (model, path)
+    contract : Contract
+        LAYER_RATES or LAYER_TARGETS.
+
+    Raises
+    ------
+    InputError
+        If a model is given twice, or a file does not follow the contract.
+    """
+    tables: dict[str, pl.DataFrame] = {}
+    for model, path in files:
+        if model in tables:
+            raise InputError(f"duplicate model {model!r}", path, "give each model once")
+        tables[model] = read_table(path, contract)
+    return tables
+
+
+def make_curves(
+    rates: Mapping[str, pl.DataFrame], targets: Mapping[str, pl.DataFrame]
+) -> dict[Key, LayerCurve]:
+    """Return every metric of every model by layer.
+
+    Parameters
+    ----------
+    rates, targets : mapping of str to DataFrame
+        Frames under contracts LAYER_RATES and LAYER_TARGETS, by model.
+    """
+    curves: dict[Key, LayerCurve] = {}
+    for model, frame in rates.items():
+        for (projection, k, length), group in frame.group_by(
+            "projection", "k", "list_length", maintain_order=True
+        ):
+            for metric in RATES:
+                key = (model, str(projection), int(str(k)), int(str(length)), metric)
+                curves[key] = _make_curve(group, metric)
+    for model, frame in targets.items():
+        for (lens,), group in frame.group_by("lens", maintain_order=True):
+            for metric in MEASURES:
+                projection = "normed" if lens == "plain" else str(lens)
+                curves[model, projection, None, None, metric] = _make_curve(group, metric)
+    return curves
+
+
+def _make_curve(rows: pl.DataFrame, metric: str) -> LayerCurve:
+    """Return one metric by keyword and layer."""
+    import numpy as np
+
+    grouped = rows.group_by("keyword", "layer").agg(
+        pl.col(metric).sum().alias("sum"), pl.len().alias("count")
+    )
+    ordered = grouped.sort("keyword", "layer")
+    keywords = tuple(ordered["keyword"].unique(maintain_order=True).to_list())
+    shape = (len(keywords), -1)
+    sums = ordered["sum"].to_numpy().reshape(shape)
+    return LayerCurve(keywords, sums, ordered["count"].to_numpy().reshape(shape)[:, 0].astype(np.float64))
+
+
+def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> list[tuple[Any, ...]]:
+    """Return mean and interval of every metric at every layer, as rows under LAYER_SUMMARY_COLUMNS."""
+    import numpy as np
+
+    rows: list[tuple[Any, ...]] = []
+    for key in sorted(curves, key=_make_sort_key):
+        curve = curves[key]
+        value = curve.average(np.ones((1, len(curve.keywords)), dtype=np.int32))[0]
+        drawn = curve.average(draw_resamples(len(curve.keywords), settings))
+        low, high = find_interval(drawn, settings.confidence)
+        model, projection, k, length, metric = key
+        identity = (model, projection, "" if k is None else k, "" if length is None else length)
+        for layer in range(len(value)):
+            numbers = (format_number(float(part[layer])) for part in (value, low, high))
+            rows.append((*identity, layer, metric, *numbers, len(curve.keywords)))
+    return rows
+
+
+def _make_sort_key(key: Key) -> tuple[Any, ...]:
+    """Return a sort key; None sorts before numbers."""
+    return tuple("" if part is None else f"{part:08d}" if isinstance(part, int) else part for part in key)
+
+
+class Change(NamedTuple):
+    """Percentage change of one metric against a reference, by layer.
+
+    Attributes
+    ----------
+    value : ndarray of shape (n_layers,), float64
+        (mean of the model − mean of the reference) · 100 / mean of the reference.
+    drawn : ndarray of shape (n_resamples, n_layers), float64
+        The same in every bootstrap resample.
+    keywords : int
+        Number of keywords that both models have.
+    """
+
+    value: "NDArray[np.float64]"
+    drawn: "NDArray[np.float64]"
+    keywords: int
+
+
+Comparison = tuple[str, str, str, str]
+"""Model, reference, projection, metric."""
+
+
+def compare_layers(
+    curves: Mapping[Key, LayerCurve], references: Iterable[tuple[str, str]], layers: Layers, settings: Summary
+) -> dict[Comparison, Change]:
+    """Compare models with their references, layer by layer.
+
+    Parameters
+    ----------
+    curves : mapping
+        From :func:`make_curves`.
+    references : iterable of (model, reference)
+    layers : Layers
+        Uses `k` and `list_length`; rates at other values are not compared.
+    settings : Summary
+        Uses `rounds`, `confidence` and `seed`.
+
+    Raises
+    ------
+    InputError
+        If a model or its reference was not measured, or they share no keyword or differ in depth.
+    """
+    found: dict[Comparison, Change] = {}
+    models = {key[0] for key in curves}
+    for model, reference in references:
+        for name in (model, reference):
+            if name not in models:
+                raise InputError(
+                    f"{name} has no measurements by layer",
+                    f"{model} against {reference}",
+                    "measure it first",
+                )
+        for key in sorted(curves, key=_make_sort_key):
+            metrics = COMPARED_METRICS["targets"] if key[2] is None else COMPARED_METRICS["rates"]
+            standard = key[2:4] in ((layers.k, layers.list_length), (None, None))
+            other = (reference, *key[1:])
+            if key[0] == model and standard and key[-1] in metrics and other in curves:
+                names = (model, reference, key[1], key[-1])
+                found[names] = _compare(curves[key], curves[other], settings, names)
+    return found
+
+
+def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Comparison) -> Change:
+    """Return the change of one metric; NaN where the reference is 0."""
+    import numpy as np
+
+    shared = sorted(set(mine.keywords) & set(theirs.keywords))
+    where = f"{names[0]} against {names[1]}"
+    if not shared:
+        raise InputError("the models share no keyword", where, "measure both on the same keywords")
+    if mine.sums.shape[1] != theirs.sums.shape[1]:
+        raise InputError(
+            f"the models have {mine.sums.shape[1] - 1} and {theirs.sums.shape[1] - 1} blocks",
+            where,
+            "only models of equal depth can be compared layer by layer",
+        )
+    left_out = len(set(mine.keywords) ^ set(theirs.keywords))
+    if left_out and names[3] in ("rate", "rank"):
+        log.info("%s: %s keywords measured for only one of them are left out", where, left_out)
+    drawn = np.vstack([np.ones((1, len(shared)), dtype=np.int32), draw_resamples(len(shared), settings)])
+    value, reference = (curve.select(shared).average(drawn) for curve in (mine, theirs))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        percent = np.where(reference > 0, (value - reference) * 100 / reference, np.nan)
+    return Change(percent[0], percent[1:], len(shared))
+
+
+def list_changes(changes: Mapping[Comparison, Change], settings: Summary) -> list[tuple[Any, ...]]:
+    """Return changes with their intervals, as rows under LAYER_CHANGE_COLUMNS."""
+    rows: list[tuple[Any, ...]] = []
+    for (model, reference, projection, metric), change in changes.items():
+        low, high = find_interval(change.drawn, settings.confidence)
+        for layer in range(len(change.value)):
+            numbers = (format_number(float(part[layer])) for part in (change.value, low, high))
+            rows.append((model, reference, projection, layer, metric, *numbers, change.keywords))
+    return rows
+
+
+def find_onsets(changes: Mapping[Comparison, Change], settings: Summary) -> list[tuple[Any, ...]]:
+    """Find where changes begin, and their size in early, middle and late layers.
+
+    Returns
+    -------
+    list of tuples
+        Rows under LAYER_ONSET_COLUMNS. Part `first`: the change at the first layer whose interval excludes 0,
+        and all such layers. Parts early, middle, late: the mean change in each third of the layers.
+        `late - middle`: whether later layers amplify the change.
+    """
+    rows: list[tuple[Any, ...]] = []
+    for names, change in changes.items():
+        low, high = find_interval(change.drawn, settings.confidence)
+        apart = [layer for layer in range(len(low)) if low[layer] > 0 or high[layer] < 0]
+        first = (change.value[apart[0]], low[apart[0]], high[apart[0]]) if apart else (float("nan"),) * 3
+        lines = [("first", " ".join(map(str, apart)), first)]
+        thirds = _split_into_thirds(len(change.value))
+        means = {part: change.drawn[:, thirds[part]].mean(axis=1) for part in PARTS}
+        values = {part: float(change.value[thirds[part]].mean()) for part in PARTS}
+        for part in PARTS:
+            span = f"{thirds[part][0]}-{thirds[part][-1]}"
+            lines.append((part, span, (values[part], *find_interval(means[part], settings.confidence))))
+        interval = find_interval(means["late"] - means["middle"], settings.confidence)
+        lines.append(("late - middle", "", (values["late"] - values["middle"], *interval)))
+        for part, span, numbers in lines:
+            shown = (format_number(float(number)) for number in numbers)
+            model, reference, projection, metric = names
+            rows.append((model, reference, projection, metric, part, span, *shown, change.keywords))
+    return rows
+
+
+def _split_into_thirds(layers: int) -> dict[str, list[int]]:
+    """Split the layers into early, middle and late; with fewer than three layers, parts overlap."""
+    import numpy as np
+
+    parts = np.array_split(np.arange(layers), len(PARTS))
+    last = [layers - 1]
+    return {name: part.tolist() or last for name, part in zip(PARTS, parts, strict=True)}

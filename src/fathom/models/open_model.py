@@ -1,0 +1,170 @@
+"""Everything that is measured of one model, with one load of its weights."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from fathom.config.scoring import Scoring
+from fathom.errors import InputError
+from fathom.io.files import hash_file, require_file
+from fathom.jobs.devices import describe_device, pick_devices
+from fathom.jobs.finished import Finished
+from fathom.jobs.program import log
+from fathom.jobs.resume import Resume, make_key
+from fathom.models.adapters import check_adapter
+from fathom.models.folders import check_folder
+from fathom.models.loading import Pointer, describe_loaded, identify, load_copies
+
+
+class OpenModel:
+    """A model for several measurements, loaded when the first of them needs it.
+
+    Parameters
+    ----------
+    pointer : Pointer
+        The model.
+    settings : Scoring
+        Uses `dtype` and `device`.
+    threads : int, default=1
+        PyTorch threads; reference results use 1.
+    gpus : int, default=1
+        Number of visible GPUs that share the work, if `settings.device` is `auto`; 0: none, the processor.
+
+    Raises
+    ------
+    InputError
+        If a number is too low; later, if the model cannot be loaded, or its files have changed since its
+        pointer was written.
+    """
+
+    def __init__(self, pointer: Pointer, settings: Scoring, threads: int = 1, gpus: int = 1) -> None:
+        if threads < 1 or gpus < 0:
+            raise InputError("must be 1 or more, of GPUs 0 or more", "--threads, --gpus")
+        self.pointer, self.settings, self._threads, self._gpus = pointer, settings, threads, gpus
+
+    @cached_property
+    def copies(self) -> list[Any]:
+        """The model, on each device that shares the work; once if it does not fit one."""
+        return self._loaded[0]
+
+    @property
+    def model(self) -> Any:
+        """The model, on its first device."""
+        return self.copies[0]
+
+    @property
+    def tokenizer(self) -> Any:
+        """Its tokenizer."""
+        return self._loaded[1]
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What every report says of the model, see :func:`fathom.models.loading.describe_loaded`."""
+        return describe_loaded(self.pointer, self.model, self.settings.dtype)
+
+    @cached_property
+    def key(self) -> list[Any]:
+        """What all results depend on beside their settings and inputs; known before the model is loaded."""
+        check_folder(self.pointer.path)
+        if self.pointer.adapter is not None:
+            check_adapter(self.pointer.adapter)
+        machine = describe_device(self._devices[0])
+        return [identify(self.pointer), self.settings.model_dump(mode="json"), self._threads, machine]
+
+    @cached_property
+    def _devices(self) -> list[str]:
+        return pick_devices(self.settings.device, "scoring.device", self._gpus)
+
+    @cached_property
+    def _loaded(self) -> tuple[list[Any], Any]:
+        import torch
+
+        torch.set_num_threads(self._threads)
+        return load_copies(self.pointer, self.settings, self._gpus)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Something that is measured of a model, from files to files.
+
+    Attributes
+    ----------
+    name : str
+        Such as `cs.AI.perplexity`: a name of its own among the measurements of a model.
+    module : str
+        The module that measures: its source, and that of all it imports, decides whether a result is current.
+    inputs, outputs : sequences of Path
+        Files that are read, and written.
+    settings : JSON values or sections of the configuration
+        What the result depends on beside `Scoring`.
+    measure : callable
+        Takes the model, the names of the files to write in the order of `outputs`, and as `resume` the state
+        of an earlier attempt that was stopped.
+    """
+
+    name: str
+    module: str
+    inputs: Sequence[Path]
+    outputs: Sequence[Path]
+    settings: Any
+    measure: Callable[..., object]
+
+    def make_key(self, model: OpenModel) -> str:
+        """Return a hash of everything that the result depends on."""
+        hashes = [hash_file(require_file(path)) for path in self.inputs]
+        return make_key(self.module, model.key, self.settings, hashes)
+
+
+def add_measuring(parser: argparse.ArgumentParser) -> None:
+    """Add what all programs that measure a model take beside what they measure."""
+    parser.add_argument("--model", type=Path, required=True, help="pointer to a model (JSON), or its folder")
+    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
+    add_torch_threads(parser)
+
+
+def add_torch_threads(parser: argparse.ArgumentParser) -> None:
+    """Add how many threads PyTorch takes."""
+    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
+
+
+def add_wordlists(parser: argparse.ArgumentParser) -> None:
+    """Add the folder of word lists, for programs that measure attribute rates."""
+    parser.add_argument(
+        "--wordlists", type=Path, default=Path("config/wordlists"), help="folder with stopwords.txt"
+    )
+
+
+def add_gpus(parser: argparse.ArgumentParser) -> None:
+    """Add how many GPUs each hold a copy of the model."""
+    text = "how many of the visible GPUs share the work (device auto); 0: none"
+    parser.add_argument("--gpus", type=int, default=1, help=text)
+
+
+def measure_all(model: OpenModel, measurements: Sequence[Measurement], finished: Path) -> None:
+    """Make all measurements of a model, without loading it if all are finished.
+
+    Parameters
+    ----------
+    model : OpenModel
+    measurements : sequence of Measurement
+    finished : Path
+        Folder where finished results are kept and taken over from, see
+        :class:`fathom.jobs.finished.Finished`.
+
+    Raises
+    ------
+    InputError
+        As loading and the measurements do; what is finished by then is not made again.
+    """
+    kept = Finished(finished)
+    for each in measurements:
+        key = each.make_key(model)
+        resume = Resume(each.outputs[0], key)
+        make = partial(each.measure, model, resume=resume)
+        taken_over = kept.provide(each.name, key, each.outputs, make)
+        resume.remove()
+        if taken_over:
+            log.info("%s: %s was finished before", model.pointer.name, each.name)

@@ -1,0 +1,84 @@
+"""Files of multiple-choice questions: where they come from, and what a run makes of them."""
+
+from itertools import product
+from pathlib import Path
+
+from fathom.config.choices import SPLITS
+from fathom.config.whole import Config
+from fathom.errors import InputError
+from fathom.models.registry import CHAT
+from fathom.planning.options import repeat_option
+from fathom.planning.run_files import RunFiles
+from fathom.planning.run_inputs import find_own
+
+TABLES = ("accuracy", "orders", "rankings", "diagnosis")
+
+
+class ChoiceNames(RunFiles):
+    """Names of the files of multiple-choice questions."""
+
+    def __init__(self, config: Config, results: str) -> None:
+        super().__init__(config, results)
+        self._choices, self._models = config.choices, config.asked_models
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """Set and model of every table of answers."""
+        return list(product(self._choices.questions, self._models))
+
+    def tell_subject(self, name: str) -> str:
+        """Return what the questions of a set are about, as prompts say it."""
+        return self._choices.questions[name].subject or name.replace("_", " ")
+
+    def find_source(self, name: str, root: Path) -> str:
+        """Return the options that name where a set comes from."""
+        chosen = self._choices.questions[name]
+        if chosen.folder is None:
+            return repeat_option("hub", [[chosen.hub, "--revision", chosen.revision]])
+        return repeat_option("folder", [[find_own(chosen.folder, root)]])
+
+    def find_files(self, name: str, root: Path) -> list[Path]:
+        """Return the CSV files of a set of the working folder or of the workflow itself; none for the hub.
+
+        Raises
+        ------
+        InputError
+            If one is missing.
+        """
+        folder = self._choices.questions[name].folder
+        if folder is None:
+            return []
+        files = [Path(find_own(folder, root), f"{name}_{split}.csv") for split in SPLITS]
+        for file in files:
+            if not file.is_file():
+                raise InputError(
+                    "there is no such file",
+                    f"choices.questions.{name}: {file}",
+                    "check the folder and the name of the set",
+                )
+        return files
+
+    def name_answers(self) -> list[str]:
+        """Return every table of answers, in the order of `places`."""
+        return [self._path("choices", "answers", name, f"{model}.parquet") for name, model in self.places]
+
+    def list_figures(self) -> list[str]:
+        """Return the figures of all studies that there are answers for, by way of answering."""
+        if not self._choices.questions:
+            return []
+        chat = [model.endswith(CHAT) for model in self._models]
+        studies = [
+            *(self._choices.studies if not all(chat) else []),
+            *(self._choices.chat_studies if any(chat) else []),
+            *(["orders"] if self._choices.orders else []),
+        ]
+        if not self._choices.shots:
+            studies = [study for study in studies if study != "examples"]
+        return [
+            self._path("figures", f"choices.{study}.{way}.png")
+            for study, way in product(dict.fromkeys(studies), self._choices.ways)
+        ]
+
+    def list_tables(self) -> list[str]:
+        """Return the tables that compare models."""
+        return [self._path("choices", f"{name}.csv") for name in TABLES] if self._choices.questions else []

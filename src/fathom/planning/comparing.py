@@ -1,0 +1,158 @@
+"""What a comparison shows beside ranks: every metric, chat models against their bases, sizes, dates."""
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+
+from fathom.config.whole import Config
+from fathom.models.registry import CHAT, Entry
+from fathom.planning.needs import Needs
+from fathom.planning.outputs import Outputs
+from fathom.planning.study_files import FEWEST as FEWEST_CORRELATED
+from fathom.statistics.aggregates import STATISTICS
+
+FEWEST = 2
+"""Models of known and different size in a figure of sizes."""
+
+
+class Comparing:
+    """What is known of compared models before any of them is scored.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    entries : mapping of str to Entry
+        Rows of the table of models; empty where none of them is used.
+    needs : Needs
+        Knows the shapes of models that are trained here.
+    outputs : Outputs
+        Names of the files of the run.
+    """
+
+    def __init__(self, config: Config, entries: Mapping[str, Entry], needs: Needs, outputs: Outputs) -> None:
+        self._config, self._entries, self._needs, self._outputs = config, entries, needs, outputs
+
+    @property
+    def groups(self) -> dict[str, list[str]]:
+        """Models that are drawn together by every metric, in the order of the configuration.
+
+        `base` are those as their training left them, `chat` those tuned for chat, and `all` both and adapted
+        ones, where that is another group. Groups of fewer than three models have no correlation.
+        """
+        scored, adapted = self._config.models.scored, self._config.models.adapted
+        chat = [name for name in scored if self._is_chat(name)]
+        base = [name for name in scored if name not in chat and name not in adapted]
+        found = {"base": base, "chat": chat}
+        if scored not in (base, chat):
+            found["all"] = scored
+        return {name: models for name, models in found.items() if len(models) >= FEWEST_CORRELATED}
+
+    def _is_chat(self, name: str) -> bool:
+        """Say whether the table of models has a model as one that is tuned for chat."""
+        row = self._entries.get(name.removesuffix(CHAT))
+        return row is not None and row.kind == "chat"
+
+    @property
+    def tokenizers(self) -> list[str]:
+        """The first model of each family that reads running text: models of one family share a tokenizer."""
+        families: dict[str, str] = {}
+        for name in self._outputs.plain_models:
+            if name not in self._config.models.adapted:
+                made, row = self._config.models.train.get(name), self._entries.get(name)
+                family = made.architecture if made else row.family if row else name
+                families.setdefault(family, name)
+        return list(families.values())
+
+    @property
+    def other_scores(self) -> list[tuple[tuple[str, str, str], str]]:
+        """Domain, variant and model, and the table of scores, on references beyond a domain's first one."""
+        places = product(self._outputs.studies.other_references, self._config.models.scored)
+        return [
+            ((*reference, model), f"{self._outputs.results}/{'/scores/'.join(reference)}/{model}.parquet")
+            for reference, model in places
+        ]
+
+    @property
+    def chat_pairs(self) -> list[tuple[str, str, str]]:
+        """Chat model, its base and their family, for each chat model whose base is scored too."""
+        scored, found = self._config.models.scored, []
+        for name in scored:
+            entry = self._entries.get(name.removesuffix(CHAT))
+            if entry and entry.base_of and entry.base_of in scored:
+                found.append((name, entry.base_of, entry.family))
+        return found
+
+    @property
+    def titles(self) -> list[tuple[str, str]]:
+        """Domain and title of each benchmark's domain."""
+        domains = self._config.domains
+        return [(name, domains[name].title or name) for name in self._config.benchmark_domains]
+
+    @property
+    def sizes(self) -> list[tuple[str, str, str, int, int]]:
+        """Model, family, kind, parameters and training tokens, 0: unknown, where parameters are known."""
+        described = (self._describe(name) for name in self._config.models.scored)
+        return [each for each in described if each and each[3]]
+
+    @property
+    def cutoffs(self) -> dict[str, str]:
+        """Last day of the training text of each scored model for which the table of models gives it."""
+        rows = {name: self._entries.get(name.removesuffix(CHAT)) for name in self._config.models.scored}
+        return {name: row.cutoff for name, row in rows.items() if row and row.cutoff}
+
+    def list_dated(self, benchmarks: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
+        """Return domain, variant and model of every table of scores that is split by date."""
+        return [(*benchmark, model) for benchmark, model in product(benchmarks, self.cutoffs)]
+
+    def name_dated_scores(self, benchmarks: Iterable[tuple[str, str]]) -> list[str]:
+        """Return the tables of scores that are split by date, in the order of :meth:`list_dated`."""
+        places = self.list_dated(benchmarks)
+        return [
+            f"{self._outputs.results}/{domain}/scores/{name}/{model}.parquet"
+            for domain, name, model in places
+        ]
+
+    def _describe(self, name: str) -> tuple[str, str, str, int, int] | None:
+        """Return what is known of a model: from its row, or from how it is trained here."""
+        models, root, tokens = self._config.models, name, 0
+        while root in models.adapted:
+            root, _, training = models.adapted[root]
+            tokens += training.steps * training.batch * training.sequence
+        if root in models.train:
+            made, shape = models.train[root], self._needs.find_shape(root)
+            tokens += made.steps * made.batch * made.sequence
+            return name, made.architecture, "base", shape.parameters if shape else 0, tokens
+        row = self._entries.get(root.removesuffix(CHAT))
+        if row is None:
+            return None
+        return name, row.family, row.kind, row.parameters or 0, row.tokens + tokens if row.tokens else 0
+
+    def list_figures(self) -> list[str]:
+        """Return the figures that there is data for, and examples of all; none without benchmarks."""
+        domains = self._config.benchmark_domains
+        if not domains:
+            return []
+        names = ["chat-models"] if self.chat_pairs else []
+        kinds = [(domain, "metrics") for domain in domains]
+        kinds += [(domain, "references") for domain in self._config.other_references]
+        names += [
+            f"{domain}.{kind}.{group}.{statistic}"
+            for (domain, kind), group, statistic in product(kinds, self.groups, STATISTICS)
+        ]
+        if len({parameters for *_, parameters, _ in self.sizes}) >= FEWEST:
+            names += [f"{domain}.sizes" for domain in domains]
+        if self.cutoffs:
+            names += [f"{domain}.dates" for domain in domains]
+        results = self._outputs.results
+        return [*(f"{results}/figures/{name}.png" for name in names), f"{results}/examples/tables.md"]
+
+    def list_compared(self) -> list[str]:
+        """Return what says which models know a domain best: tables, benchmarks, figures, rankings."""
+        outputs = self._outputs
+        return [
+            *outputs.name_summaries(),
+            *outputs.list_benchmarks(),
+            *outputs.name_rank_figures(),
+            *(outputs.name_ranking_figures() if outputs.has_rankings() else []),
+            *self.list_figures(),
+        ]

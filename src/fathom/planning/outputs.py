@@ -1,0 +1,397 @@
+"""The files of a run by what the configuration names, and what each target asks for."""
+
+from collections.abc import Iterable
+from itertools import product
+from pathlib import Path
+
+from fathom.config.layers import FIGURES as LAYER_FIGURES
+from fathom.config.tuning import WHOLE
+from fathom.config.whole import Config
+from fathom.models.registry import CHAT
+from fathom.planning.question_files import list_questions
+from fathom.planning.run_files import RunFiles
+from fathom.planning.run_inputs import Inputs
+from fathom.planning.study_files import Studies
+from fathom.planning.trainings import Orders, Texts
+
+RANKING_TABLES = ("agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment")
+
+
+class Outputs(RunFiles):
+    """Names of the files that a run makes.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    inputs : Inputs
+        What the run reads.
+    results : str
+        Folder of the run's results.
+    """
+
+    def __init__(self, config: Config, inputs: Inputs, results: str) -> None:
+        super().__init__(config, results)
+        self._inputs = inputs
+        self.orders, self.texts = Orders(config, results), Texts(config, results)
+        self.studies = Studies(config, results)
+
+    # what there is of each kind
+
+    def list_variants(self, domain: str) -> list[str]:
+        """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
+        return self.studies.list_variants(domain)
+
+    @property
+    def benchmarks(self) -> list[tuple[str, str]]:
+        """Domain and variant of every benchmark."""
+        return [
+            (domain, variant)
+            for domain in self._config.benchmark_domains
+            for variant in self.list_variants(domain)
+        ]
+
+    @property
+    def scored_benchmarks(self) -> list[tuple[str, str]]:
+        """Domain and variant of all that one job scores a model on: benchmarks, and more references."""
+        return [*self.benchmarks, *self.studies.references, *self.studies.other_references]
+
+    @property
+    def overlapping(self) -> list[tuple[str, str]]:
+        """Domain and variant of every benchmark that is held against training text."""
+        return self.benchmarks if self.texts.list_trained() else []
+
+    @property
+    def scored(self) -> list[tuple[str, str, str]]:
+        """Domain, variant and model of every table of scores."""
+        return [(*benchmark, model) for benchmark in self.benchmarks for model in self._config.models.scored]
+
+    @property
+    def plain_models(self) -> list[str]:
+        """Scored models that read running text and keywords too: not inside a chat template."""
+        return [name for name in self._config.models.scored if not name.endswith(CHAT)]
+
+    @property
+    def measured_models(self) -> list[str]:
+        """Models that one job each measures: those that are scored, and those that are only followed."""
+        return [*self.plain_models, *self._config.models.followed]
+
+    @property
+    def followed_models(self) -> list[str]:
+        """Models on the way of trainings that are followed, scored anyway or only for that."""
+        tracks = self._config.models.tracks.values()
+        return list(dict.fromkeys(point.model for track in tracks for point in track))
+
+    @property
+    def followed_elsewhere(self) -> list[str]:
+        """Followed checkpoints of others."""
+        return list(dict.fromkeys(name for names in self._config.models.follow.values() for name in names))
+
+    @property
+    def followed(self) -> list[tuple[str, str, str]]:
+        """Domain, variant and model of every table of scores of followed models."""
+        return [(*benchmark, model) for benchmark in self.benchmarks for model in self.followed_models]
+
+    @property
+    def followed_measures(self) -> list[tuple[str, str]]:
+        """Domain and model of every attribute rate of followed models."""
+        return list(product(self._config.benchmark_domains, self.followed_models))
+
+    @property
+    def followed_texts(self) -> list[tuple[str, str]]:
+        """Domain and model of every perplexity of followed models."""
+        return self.followed_measures if self._config.corpus.folds.adapt_test > 0 else []
+
+    @property
+    def chat_models(self) -> list[str]:
+        """Scored models that are scored inside their chat template."""
+        return [name for name in self._config.models.scored if name.endswith(CHAT)]
+
+    @property
+    def measured(self) -> list[tuple[str, str]]:
+        """Domain and model of every attribute rate."""
+        return list(product(self._config.benchmark_domains, self.plain_models))
+
+    @property
+    def held_out(self) -> list[tuple[str, str]]:
+        """Domain and model of every perplexity; none where no document is held out."""
+        return self.measured if self._config.corpus.folds.adapt_test > 0 else []
+
+    @property
+    def tuned(self) -> list[tuple[str, str]]:
+        """Model and task of every tuning."""
+        return list(product(self._inputs.tuned_models, self._inputs.tasks))
+
+    @property
+    def preparations(self) -> list[str]:
+        """Names of the shorter preparations."""
+        return [each.name for each in self._config.train_before_test.preparations]
+
+    @property
+    def prepared(self) -> list[tuple[str, str, str]]:
+        """Preparation, model and task of every tuning: shorter ones, then the whole one."""
+        return [
+            (preparation, *tuned) for preparation, tuned in product([*self.preparations, WHOLE], self.tuned)
+        ]
+
+    @property
+    def fetched_models(self) -> list[str]:
+        """Models that come from the hub or a local folder: scored, or a base of adapted ones."""
+        models = self._config.models
+        made = {*models.train, *models.adapted, *models.checkpoints}
+        names = dict.fromkeys([*models.scored, *models.bases, *models.followed])
+        return [name for name in names if name not in made]
+
+    @property
+    def fetched_weights(self) -> list[str]:
+        """Fetched models whose weights are deleted after their last job; NAME@chat has those of NAME.
+
+        Bases of adapted models and models that are tuned are not among them: to fetch one again would train
+        all that comes from it again.
+        """
+        if not self._config.models.on_disk:
+            return []
+        bases = self._config.models.bases
+        kept = {name.removesuffix(CHAT) for name in (*bases, *self._inputs.tuned_models)}
+        names = dict.fromkeys(name.removesuffix(CHAT) for name in self.fetched_models)
+        return [name for name in names if name not in kept]
+
+    @property
+    def fetched_tokenizers(self) -> list[str]:
+        """The model whose tokenizer counts the tokens of pairs, where it is not trained here."""
+        pairs = self._config.pairs
+        return [pairs.tokenizer] if pairs and pairs.tokenizer not in self._config.models.train else []
+
+    @property
+    def trains_lenses(self) -> bool:
+        """Whether tuned lenses are trained: on one fold, to be looked at on another."""
+        folds = self._config.corpus.folds
+        return self._config.lens.steps > 0 and min(folds.adapt_train, folds.adapt_valid) > 0
+
+    @property
+    def ranking_figures(self) -> dict[str, list[str]]:
+        """Figures of rankings by the rule that draws them; a figure without its data holds a note."""
+        conditions = self._inputs.conditions
+        return {
+            "alignment": ["alignment"],
+            "agreement": [
+                *("mean-tau", "mean-tau-significant", "categories", "categories-significant"),
+                *(f"tau.{condition}" for condition in conditions),
+                *(f"tau-significant.{condition}" for condition in conditions),
+            ],
+            "perplexity": ["perplexity", *(["perplexity-before"] if len(conditions) > 1 else [])],
+            "components": [
+                "pca",
+                *(["pca-family"] if self._config.ranking.one_family else []),
+                *("pc1-compute", "pc1-scores"),
+            ],
+            "forecast": ["forecast"] if self._config.ranking.forecast else [],
+            "preparation": ["preparation"] if self._compares_preparations() else [],
+        }
+
+    def has_rankings(self) -> bool:
+        """Say whether there is enough to rank by: a folder of scores, or two benchmarks and three models."""
+        if self._inputs.tasks:
+            return len(self._inputs.tasks) > 1 and len(self._inputs.tuned_models) > 2
+        return self._config.scores is not None or (
+            len(self._config.benchmark_domains) > 1 and len(self._config.models.scored) > 2
+        )
+
+    # files of one kind
+
+    def name_pairs(self) -> list[str]:
+        """Return the pairs of every benchmark, in the order of `benchmarks`."""
+        return [
+            self._path(domain, "benchmark", variant, "pairs.parquet") for domain, variant in self.benchmarks
+        ]
+
+    def name_overlaps(self) -> list[str]:
+        """Return the overlap of every benchmark with training text, in the order of `overlapping`."""
+        return [self.studies.name_overlap(*benchmark) for benchmark in self.overlapping]
+
+    def name_scores(self) -> list[str]:
+        """Return every table of scores, in the order of `scored`."""
+        return self._name_tables(self.scored)
+
+    def name_perplexities(self) -> list[str]:
+        """Return perplexities in the order of `held_out`."""
+        return self._name_tables((domain, "perplexity", model) for domain, model in self.held_out)
+
+    def name_attribute_rates(self) -> list[str]:
+        """Return attribute rates in the order of `measured`."""
+        return self._name_tables((domain, "attribute-rate", model) for domain, model in self.measured)
+
+    def name_followed(self) -> dict[str, list[str]]:
+        """Return the tables of followed models by kind, each in the order of its places."""
+        texts = ((domain, "perplexity", model) for domain, model in self.followed_texts)
+        rates = ((domain, "attribute-rate", model) for domain, model in self.followed_measures)
+        return {
+            "scores": self._name_tables(self.followed),
+            "perplexity": self._name_tables(texts),
+            "attribute_rates": self._name_tables(rates),
+            "pointers": [self.find_pointer(model) for model in self.followed_elsewhere],
+        }
+
+    def _name_tables(self, places: Iterable[tuple[str, str, str]]) -> list[str]:
+        """Return tables of scores by domain, variant and model."""
+        return [
+            self._path(domain, "scores", variant, f"{model}.parquet") for domain, variant, model in places
+        ]
+
+    def name_tuned(self, ending: str) -> list[str]:
+        """Return a file of every tuning, in the order of `tuned`."""
+        return [self._path("tuning", task, f"{model}{ending}") for model, task in self.tuned]
+
+    def name_prepared(self, ending: str) -> list[str]:
+        """Return a file of every tuning, in the order of `prepared`."""
+        return [
+            self._path("tuning", *([] if name == WHOLE else ["preparations", name]), task, f"{model}{ending}")
+            for name, model, task in self.prepared
+        ]
+
+    def find_weights(self, model: str) -> list[str]:
+        """Return the folder of a fetched model's weights if it is deleted after its last job."""
+        plain = model.removesuffix(CHAT)
+        return [self._path("models", plain, "weights")] if plain in self.fetched_weights else []
+
+    def find_pointer(self, model: str) -> str:
+        """Return the file that points to a model's weights; for a checkpoint, the folder that holds it."""
+        checkpoints = self._config.models.checkpoints
+        if model in checkpoints:
+            return self._path("models", checkpoints[model][0], "checkpoints")
+        return self._path("models", model, "model.json")
+
+    def name_pointer(self, model: str) -> str:
+        """Return the file that points to a model's weights; a checkpoint's lies in a folder of them."""
+        checkpoints, found = self._config.models.checkpoints, self.find_pointer(model)
+        return f"{found}/step{checkpoints[model][1]}.json" if model in checkpoints else found
+
+    def list_before(self, model: str) -> list[str]:
+        """Return what must be finished before a model is fetched, so that no more than some lie on the disk.
+
+        They follow each other in the order of the configuration: after each, the next but some
+        (`models.on_disk`) takes its place.
+        """
+        place = self.fetched_weights.index(model) - self._config.models.on_disk
+        if place < 0 or not self.benchmarks:
+            return []
+        domain, variant = self.benchmarks[0]  # one job writes the scores of all
+        plain, models = self.fetched_weights[place], self._config.models
+        names = [name for name in (*models.scored, *models.followed) if name.removesuffix(CHAT) == plain]
+        return [self._path(domain, "scores", variant, f"{name}.parquet") for name in names]
+
+    def find_task_source(self, name: str) -> str | list[str]:
+        """Return the file of this run that a task is made from; nothing for a task of the harness."""
+        task = self._inputs.tasks[name]
+        if task.kind == "harness":
+            return []
+        if task.kind == "text":
+            return self._path("corpus", "texts", f"{task.domain}.parquet")
+        return self._path(str(task.domain), "benchmark", task.variant, "pairs.parquet")
+
+    def name_cards(self) -> list[str]:
+        """Return the cards of all benchmarks."""
+        return [self._path(domain, "benchmark", variant, "README.md") for domain, variant in self.benchmarks]
+
+    def name_rank_figures(self) -> list[str]:
+        """Return the figures of models by rank, one for each domain with a benchmark."""
+        return [self._path("figures", f"{name}.model-ranks.png") for name in self._config.benchmark_domains]
+
+    def list_following(self) -> list[str]:
+        """Return the table of followed models, a figure for each track and domain, and orders of domains."""
+        tracks = self._config.models.tracks if self.benchmarks else {}
+        return [
+            *self.orders.list_orders(),
+            *([self._path("following", "following.parquet")] if tracks else []),
+            *(
+                self._path("figures", f"{domain}.following.{track}.png")
+                for domain, track in product(self._config.benchmark_domains, tracks)
+            ),
+            *self.orders.list_stages(),
+            *self.studies.list_controls(),
+            *self.studies.list_claims(),
+            *self.studies.list_paths(),
+        ]
+
+    def name_ranking_tables(self) -> list[str]:
+        """Return the tables that say how far rankings agree."""
+        forecast = ["forecast"] if self._config.ranking.forecast else []
+        preparation = ["preparation"] if self._compares_preparations() else []
+        names = (*RANKING_TABLES, *forecast, *preparation)
+        return [self._path("ranking", f"{name}.csv") for name in names]
+
+    def name_ranking_figures(self) -> list[str]:
+        """Return the figures of rankings, and the page of tables."""
+        figures = [figure for some in self.ranking_figures.values() for figure in some]
+        return [
+            *(self._path("figures", f"ranking.{figure}.png") for figure in figures),
+            self._path("ranking", "tables.md"),
+        ]
+
+    # what targets ask for
+
+    def list_benchmarks(self) -> list[str]:
+        """Return the cards and task folders of all benchmarks, and what changed since the earlier run."""
+        cards = self.name_cards()
+        tasks = [str(Path(card).parent / "lm-eval") for card in cards]
+        changes = [self._path("changes.csv")] if self._config.previous and self._config.domains else []
+        return [*cards, *tasks, *changes]
+
+    def list_figures(self) -> list[str]:
+        """Return all figures but those by layer."""
+        rankings = self.name_ranking_figures() if self.has_rankings() else []
+        others = [*self.list_following(), *self.studies.list_figures(), *self.list_coverage(every=False)]
+        return [*self.name_rank_figures(), *rankings, *others]
+
+    def list_coverage(self, every: bool = True) -> list[str]:
+        """Return maps of coverage: of benchmarks, all or those of a whole run, and of expanded corpora."""
+        benchmarks = self.benchmarks if every or self._config.coverage.benchmarks else []
+        names = [f"{domain}.coverage.{variant}" for domain, variant in benchmarks]
+        kinds = ["expansion", *(["thresholds"] if self._config.coverage.ablation.max_correlation else [])]
+        names += [f"{domain}.{kind}" for domain, kind in product(self._config.coverage.expand, kinds)]
+        return [self._path("figures", f"{name}.png") for name in names]
+
+    def list_layers(self) -> list[str]:
+        """Return the summaries by layer and their figures, for each domain and family of models."""
+        domains = self._config.benchmark_domains
+        return [
+            *(self._path(domain, "layers", "layers.csv") for domain in domains),
+            *(
+                self._path("figures", f"{domain}.layers.{model}.{figure}.png")
+                for domain, model, figure in product(domains, self._config.layer_families, LAYER_FIGURES)
+            ),
+        ]
+
+    def list_finished(self) -> list[str]:
+        """Return what a whole run makes, but for the table of its time and memory."""
+        return [*self.list_results(), *self.name_page(), *list_questions(self._config, self.results)]
+
+    def name_page(self) -> list[str]:
+        """Return the page of a run; none where there is nothing to show."""
+        return [self._path("index.html")] if self.list_results() else []
+
+    def list_results(self) -> list[str]:
+        """Return the tables and figures of a whole run, which its page is made from."""
+        return [
+            *self.name_summaries(),
+            *self.list_benchmarks(),
+            *(self.name_ranking_tables() if self.has_rankings() else []),
+            *self.list_figures(),
+        ]
+
+    def list_reported(self) -> list[str]:
+        """Return files that together say that a whole run is finished, and can be reported."""
+        return [*self.name_summaries(), *self.name_cards(), *self.list_figures(), self.name_resources()]
+
+    def name_resources(self) -> str:
+        """Return the table of the run's time and memory."""
+        return self._path("resources.csv")
+
+    def name_summaries(self) -> list[str]:
+        """Return what a run says of its models beside figures; nothing without domains."""
+        names = ("corpus/join_report.json", "summary.csv", "comparisons.csv") if self._config.domains else ()
+        return [self._path(name) for name in names]
+
+    def _compares_preparations(self) -> bool:
+        """Say whether rankings after shorter preparations are compared."""
+        return bool(self._inputs.tasks and self.preparations)

@@ -1,0 +1,201 @@
+"""What a run will take, from Snakemake's dry run and rates by rule."""
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from fathom.config.merging import choose, merge, merge_files
+from fathom.config.whole import Config, read_config
+from fathom.config.yaml_files import parse_yaml
+from fathom.errors import InputError
+from fathom.jobs.resources import (
+    Estimate,
+    ModelEstimate,
+    Sizes,
+    estimate,
+    estimate_models,
+    find_root,
+    measure_parts,
+    measure_rates,
+    measure_text,
+    parse_plan,
+    read_rates,
+)
+from fathom.planning.run_inputs import find_inputs, find_own
+
+_PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile
+_EMBEDDED = "config/config.yaml"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to plan, in Snakemake's words.
+
+    Attributes
+    ----------
+    snakefile : Path
+    targets : sequence of str
+        What to make; everything if empty.
+    configfiles, values : sequences of str
+        `--configfile`, and `KEY=VALUE` of `--config`.
+    forceall : bool
+        As if nothing had been made yet.
+    cards : str
+        GPUs of the cluster, as in a profile's `gpu_cards`.
+    """
+
+    snakefile: Path
+    targets: Sequence[str] = ()
+    configfiles: Sequence[str] = ()
+    values: Sequence[str] = ()
+    forceall: bool = False
+    cards: str = ""
+
+    def find(self, name: str) -> Path:
+        """Return a file of the workflow by its name: that of the working folder comes first."""
+        folder = self.snakefile.resolve().parent
+        return find_own(name, folder.parent if folder.name == "workflow" else folder)
+
+
+class Plan(NamedTuple):
+    """What a run will take.
+
+    Attributes
+    ----------
+    rules : mapping of str to Estimate
+    unknown : mapping of str to int
+        Jobs of rules that there is no rate for.
+    sizes : Sizes
+        Megabytes of text of the corpus.
+    measured : Path or None
+        The earlier run's table of resources that rates come from.
+    models : mapping of str to ModelEstimate
+        What jobs that load a model need, by model.
+    """
+
+    rules: Mapping[str, Estimate]
+    unknown: Mapping[str, int]
+    sizes: Sizes
+    measured: Path | None
+    models: Mapping[str, ModelEstimate]
+
+
+def find_snakefile(given: Path | None, checkout: Path | None) -> Path:
+    """Return the workflow to plan: the given one, else that of the working folder, else that of the checkout.
+
+    Parameters
+    ----------
+    given : Path or None
+        `--snakefile`.
+    checkout : Path or None
+        The repository that the package is imported from.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    places = [*map(Path, _PLACES), *([checkout / place for place in _PLACES] if checkout else [])]
+    found = next((place for place in ([given] if given else places) if place.is_file()), None)
+    if found is None and given:
+        raise InputError("there is no such file", f"--snakefile {given}", "check the path")
+    if found is None:
+        raise InputError(
+            "there is no Snakefile here, and fathom is not installed from its source folder",
+            str(Path.cwd()),
+            "give --snakefile PATH, or start in the folder of the workflow",
+        )
+    return found
+
+
+def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Plan:
+    """Ask Snakemake what it would do, and multiply that with rates.
+
+    Parameters
+    ----------
+    request : Request
+    rates : Path
+        Rates by rule (TSV).
+    measured : Path, optional
+        resources.csv of an earlier run, whose rates count instead; by default that of this run or of the one
+        before it, if there is any.
+
+    Raises
+    ------
+    InputError
+        If the configuration or a table is wrong, or Snakemake cannot plan the run.
+    """
+    from fathom.models.registry import read_registry
+
+    config = merge_configuration(request.configfiles or [str(request.find(_EMBEDDED))], request.values)
+    jobs = parse_plan(run_dry(request))
+    measured = measured or _find_measured(config)
+    registry = read_registry(request.find(config.models.registry))
+    parameters = {
+        name: float(registry[entry.adapter_of or name].parameters or 0) for name, entry in registry.items()
+    }
+    parameters[""] = sum(parameters.get(find_root(name), 0.0) for name in config.models.scored)
+    known = read_rates(rates)
+    if measured is not None:
+        known = measure_rates(measured, known, parameters)
+    sizes = measure_corpus(config)
+    rules, unknown = estimate(jobs, known, sizes, parameters)
+    models = estimate_models(jobs, known, sizes, parameters)
+    return Plan(rules, unknown, sizes, measured, models)
+
+
+def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:
+    """Return the configuration that Snakemake sees for the same `--configfile` and `--config`.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged, or a value is wrong.
+    """
+    merged = merge_files(files)
+    for value in values:
+        key, found, text = value.partition("=")
+        if not found:
+            raise InputError("not a KEY=VALUE", f"--config {value}")
+        merge(merged, {key: parse_yaml(text, f"--config {value}")})
+    return read_config(choose(merged, files), ", ".join(files))
+
+
+def run_dry(request: Request) -> str:
+    """Return what `snakemake --dry-run` prints; raise `InputError` with its complaint if it cannot plan."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
+    # what rules ask for, whatever GPUs this machine has
+    command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]
+    command += ["--configfile", *request.configfiles] if request.configfiles else []
+    command += ["--config", *request.values] if request.values else []
+    command += ["--default-resources", f"gpu_cards='{request.cards}'"] if request.cards else []
+    command += ["--forceall"] if request.forceall else []
+    done = subprocess.run([*command, "--", *request.targets], capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        start = next((place for place, line in enumerate(lines) if "Error" in line or "Exception" in line), 0)
+        problem = "\n".join(lines[start:])
+        raise InputError(f"snakemake cannot plan this run: {problem}", hint="`snakemake -n` says more")
+    return done.stdout
+
+
+def _find_measured(config: Config) -> Path | None:
+    """Return the table of resources of this run or of the one before it, if there is any."""
+    names = [name for name in (config.run, config.previous) if name]
+    paths = [Path("results", name, "resources.csv") for name in names]
+    return next((path for path in paths if path.is_file()), None)
+
+
+def measure_corpus(config: Config) -> Sizes:
+    """Return the megabytes of text of the corpus, by part; docstrings count as one megabyte a package."""
+    inputs = find_inputs(config, Path("results", config.run))
+    sizes = {name: _measure(path) if path else 1.0 for name, path in inputs.shards.items()}
+    return measure_parts(sizes, inputs.abstract_parts, _measure(inputs.metadata) if inputs.metadata else 0.0)
+
+
+def _measure(path: Path) -> float:
+    """Return the megabytes of text in a file."""
+    return measure_text(path.name, path.stat().st_size)

@@ -1,0 +1,141 @@
+"""Files that sets of questions are made from, looked up before any job."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from fathom.config.questions import DUMP, QuestionSet, list_templates, read_tables_file
+from fathom.config.whole import Config
+from fathom.errors import InputError
+from fathom.models.registry import CHAT, Entry
+from fathom.planning.run_inputs import find_corpus, find_own
+
+
+class QuestionFiles(NamedTuple):
+    """Files of one set of questions.
+
+    Attributes
+    ----------
+    source : Path
+        The file that explains tables, or the metadata.
+    tables : list of Path
+        CSV tables; none for metadata.
+    templates, users : list of Path
+        Templates, and questions that people asked.
+    pairs : list of (str, str)
+        Domain and variant of benchmarks of this run.
+    """
+
+    source: Path
+    tables: list[Path]
+    templates: list[Path]
+    users: list[Path]
+    pairs: list[tuple[str, str]]
+
+
+def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
+    """Return the files of each set of questions, of the working folder or of the workflow itself.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    root : Path
+        Folder of the workflow.
+
+    Raises
+    ------
+    InputError
+        If one is missing.
+    """
+    return {
+        name: _find_files(_name_metadata(chosen, config), root, f"coverage.questions.{name}")
+        for name, chosen in config.coverage.questions.items()
+    }
+
+
+def list_questions(config: Config, results: str) -> list[str]:
+    """Return the questions of all sets, their proofs, tasks, figures, and the scores of models.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    results : str
+        Folder of the run's results.
+    """
+    coverage = config.coverage
+    files, figures = ["questions.parquet", "proof.json", "lm-eval"], list[str]()
+    if coverage.ablation.gap_percentile:
+        files.append("percentiles.csv")
+        figures.append("questions")
+    tables = ["sizes.csv"] if coverage.questions or coverage.expand else []
+    if coverage.evaluation.models and coverage.questions:
+        figures += ["scores", "radar"]
+        tables += ["question-scores.csv", "question-differences.csv"]
+    if coverage.scores_thresholds:
+        tables.append("question-thresholds.csv")
+        figures.append("answers-by-threshold")
+    return [
+        *(f"{results}/questions/{name}/{file}" for name in coverage.questions for file in files),
+        *(f"{results}/{table}" for table in tables),
+        *(f"{results}/figures/{name}.{figure}.png" for name in coverage.questions for figure in figures),
+    ]
+
+
+def list_bases(config: Config, entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
+    """Return models that answer questions, each with one that it is compared with and that answers, too.
+
+    An adapted model is compared with what it comes from, a chat model with its base, and a model inside its
+    chat template, if its base does not answer, with itself outside of it.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    entries : mapping of str to Entry
+        The table of models.
+    """
+    models, found = config.coverage.evaluation.models, []
+    for name in models:
+        plain = name.removesuffix(CHAT)
+        listed = [entries[plain].base_of] if plain in entries else []
+        others = [*config.models.find_references(name), *listed, plain]
+        other = next((other for other in others if other in models and other != name), None)
+        if other:
+            found.append((name, other))
+    return found
+
+
+def _name_metadata(chosen: QuestionSet, config: Config) -> QuestionSet:
+    """Return a set of questions with the metadata of the run's dump where it asks for that."""
+    if chosen.metadata != DUMP or config.corpus.source != "arxiv":
+        return chosen
+    return chosen.model_copy(update={"metadata": str(find_corpus(config)[1])})
+
+
+def _find_files(chosen: QuestionSet, root: Path, key: str) -> QuestionFiles:
+    """Return the files of a set of questions; raise `InputError` that names the key of a missing one."""
+    source = _require(
+        chosen.tables or chosen.metadata or "", root, f"{key}.{'tables' if chosen.tables else 'metadata'}"
+    )
+    tables = [source.parent / name for name in read_tables_file(source)] if chosen.tables else []
+    for table in tables:
+        if not table.is_file():
+            raise InputError("there is no such table", str(table), f"{source} names it")
+    templates = list_templates(_require(chosen.templates, root, f"{key}.templates"))
+    if not templates:
+        raise InputError(
+            "this folder has no .yaml files", f"{key}.templates = {chosen.templates}", "check the path"
+        )
+    users = [_require(path, root, f"{key}.user_questions") for path in chosen.user_questions]
+    pairs = [(domain, variant) for domain, variant in (each.split("/") for each in chosen.pairs)]
+    return QuestionFiles(source, tables, templates, users, pairs)
+
+
+def _require(path: str, root: Path, key: str) -> Path:
+    """Return a file or folder; raise `InputError` if there is none."""
+    found = Path(find_own(path, root))
+    if not found.exists():
+        raise InputError("there is no such file", f"{key} = {path}", "check the path")
+    return found

@@ -1,0 +1,254 @@
+"""What a run reads from outside: files of the corpus, tables of scores, tasks, an earlier run, programs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fathom.config.tuning import Task
+from fathom.config.whole import Config
+from fathom.errors import InputError
+from fathom.jobs.changed_inputs import is_unchanged, sample_content
+from fathom.jobs.job_slices import Slice, divide_part
+from fathom.jobs.program_modules import find_sources
+from fathom.jobs.resources import measure_text
+
+SLICE_MB = 10
+"""Megabytes of JSON lines in a slice, if corpus.slice_mb is not set."""
+
+DIRECT = ["direct"]
+TUNED = ["direct_eval", "train_before_test"]
+"""Names of the conditions that a run compares when it tunes models."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a run reads from outside.
+
+    Attributes
+    ----------
+    shards : mapping of str to Path or None
+        Files of the corpus by part; no file for an installed package.
+    metadata : Path or None
+        Metadata file of an arXiv dump.
+    abstract_parts : sequence of str
+        Parts for the documents of a dump that have no full text.
+    slices : mapping of str to Slice
+        What one job each splits, embeds and matches, by name: parts, large ones divided.
+    score_files : sequence of str
+        Files of the folder of scores.
+    conditions : sequence of str
+        Conditions under which models are ranked.
+    tasks : mapping of str to Task
+        Tasks that models are tuned for.
+    tuned_models : sequence of str
+        Models that are tuned for them.
+    previous : str
+        Folder `corpus` of the earlier run whose work is reused; empty without one.
+    """
+
+    shards: Mapping[str, Path | None]
+    metadata: Path | None
+    abstract_parts: Sequence[str]
+    slices: Mapping[str, Slice]
+    score_files: Sequence[str]
+    conditions: Sequence[str]
+    tasks: Mapping[str, Task]
+    tuned_models: Sequence[str]
+    previous: str
+
+    @property
+    def parts(self) -> list[str]:
+        """All parts of the corpus: shards first, then abstracts."""
+        return [*sorted(self.shards), *self.abstract_parts]
+
+
+def find_inputs(config: Config, results: Path | str) -> Inputs:
+    """Find everything that a configured run reads; nothing is opened.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    results : Path or str
+        Folder of the run's results; those of the earlier run lie beside it.
+
+    Raises
+    ------
+    InputError
+        If a file or folder that the configuration names is missing.
+    """
+    tasks, tuned = find_tuned(config)
+    shards, metadata = find_corpus(config)
+    check_texts(config)
+    abstracts = _name_abstracts(config) if metadata else []
+    score_files, conditions = find_scores(config)
+    return Inputs(
+        shards=shards,
+        metadata=metadata,
+        abstract_parts=abstracts,
+        slices=divide_parts(config, shards, abstracts),
+        score_files=score_files,
+        conditions=conditions,
+        tasks=tasks,
+        tuned_models=tuned,
+        previous=find_previous(config, results),
+    )
+
+
+def find_corpus(config: Config) -> tuple[Mapping[str, Path | None], Path | None]:
+    """Return the files of the corpus by part, and the metadata file of a dump; nothing without domains."""
+    if not config.domains:
+        return {}, None
+    from fathom.corpus.corpus_files import find_dump, find_json_lines
+
+    if config.corpus.source == "arxiv":
+        return find_dump(Path(config.dump or ""))
+    if config.corpus.source == "jsonl":
+        return find_json_lines(config.corpus.files), None
+    return dict.fromkeys(config.corpus.packages), None
+
+
+def check_texts(config: Config) -> None:
+    """Check that training text of the user's own is there; the hub is asked when text is fetched."""
+    for name, source in config.models.texts.items():
+        missing = next((path for path in source.local_paths if not Path(path).exists()), None)
+        if missing is not None:
+            raise InputError(
+                f"there is no such file or folder: {missing}",
+                f"models.texts.{name}",
+                "check the path; a data set of the hub needs its revision",
+            )
+
+
+def _name_abstracts(config: Config) -> list[str]:
+    """Return the names of the parts for documents without full text."""
+    return [f"abstracts-{number:02d}" for number in range(config.corpus.abstract_parts)]
+
+
+def divide_parts(
+    config: Config, shards: Mapping[str, Path | None], abstracts: Sequence[str]
+) -> dict[str, Slice]:
+    """Return the slices of all parts by name, in the order of the parts.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    shards : mapping of str to Path or None
+        Files of the corpus by part; their sizes are looked up.
+    abstracts : sequence of str
+        Parts for documents without full text; they are not divided.
+
+    Raises
+    ------
+    InputError
+        If a slice has the name of a part.
+    """
+    limit = config.corpus.slice_mb or (SLICE_MB if config.corpus.source == "jsonl" else None)
+    found: list[Slice] = []
+    for name, path in sorted(shards.items()):
+        size = measure_text(path.name, path.stat().st_size) if path and limit else 0.0
+        found += divide_part(name, size, limit or 1)
+    found += [Slice(name) for name in abstracts]
+    slices = {each.name: each for each in found}
+    if len(slices) < len(found):
+        raise InputError(
+            "a file has the name of another one's slice",
+            "corpus.files",
+            "rename files that end in NUMBER-of-NUMBER",
+        )
+    return slices
+
+
+def find_scores(config: Config) -> tuple[list[str], list[str]]:
+    """Return the files of the folder of scores, and the names of the conditions that are compared."""
+    if config.scores is None:
+        named = [each.name for each in config.ranking.conditions]
+        return [], named or (TUNED if config.train_before_test.tasks else DIRECT)
+    from fathom.ranking.condition_files import find_score_files, list_score_files
+
+    files, _ = find_score_files(config.scores, config.ranking)
+    return list_score_files(config.scores, config.ranking), [each.name for each in files]
+
+
+def find_tuned(config: Config) -> tuple[Mapping[str, Task], list[str]]:
+    """Return the tasks by name and the models that are tuned for them; nothing where scores are given."""
+    section = config.train_before_test
+    if config.scores is not None or not section.tasks:
+        return {}, []
+    models = section.models or config.models.scored
+    if not models:
+        raise InputError(
+            "there is no model to tune", "train_before_test.tasks", "list models under models.score"
+        )
+    for name, task in section.tasks.items():
+        if task.file is not None and not Path(task.file).is_file():
+            raise InputError(
+                "there is no such file",
+                f"train_before_test.tasks.{name}.file = {task.file}",
+                "put JSON lines with `text` there; or rank tables of scores that are there:"
+                " --config scores=FOLDER",
+            )
+    return section.tasks, models
+
+
+def find_previous(config: Config, results: Path | str) -> str:
+    """Return the folder `corpus` of the earlier run that is named; nothing without one."""
+    if config.previous is None:
+        return ""
+    from fathom.corpus.previous import require_index
+
+    return str(require_index(Path(results).parent / config.previous / "corpus").parent)
+
+
+def find_own(path: str, root: Path) -> Path:
+    """Return a file or folder of the working folder, or the workflow's own where there is none.
+
+    Parameters
+    ----------
+    path : str
+        Its path in either.
+    root : Path
+        Folder of the workflow.
+    """
+    return shorten_path(root / path) if not Path(path).exists() and (root / path).exists() else Path(path)
+
+
+def shorten_path(path: Path) -> Path:
+    """Return a path relative to the working folder where it lies in it."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def find_code(root: Path, program: str) -> list[Path]:
+    """Return the file of a program, then every module of the library that it uses, as short paths.
+
+    Parameters
+    ----------
+    root : Path
+        Folder of the workflow.
+    program : str
+        Name of the program, without `.py`.
+    """
+    (path,) = (root / "scripts").glob(f"*/{program}.py")
+    return [shorten_path(file) for file in find_sources(path)]
+
+
+def is_unchanged_input(path: Path | str, results: Path | str, report: str) -> bool:
+    """Say whether an input file that has a newer date holds the same bytes as when the run read it.
+
+    Parameters
+    ----------
+    path : Path or str
+        The input file.
+    results : Path or str
+        Folder of the run's results.
+    report : str
+        The report on that file, under `corpus` there.
+    """
+    memory = Path(results, "corpus", "dates", f"{Path(path).name}.json")
+    return is_unchanged(Path(path), Path(results, "corpus", report), memory)
+
+
+def sample_input(path: Path | str | None) -> str:
+    """Return a sample of an input file's content: a file that was replaced under an old date is noticed."""
+    return sample_content(path) if path and Path(path).is_file() else ""

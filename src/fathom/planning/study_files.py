@@ -1,0 +1,119 @@
+"""What a run makes of adapted models beside their scores: comparisons with their bases, controls, paths."""
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.controls import find_controls
+from fathom.planning.run_files import RunFiles
+from fathom.statistics.aggregates import STATISTICS
+
+FEWEST = 3
+"""Models in a figure of adapted models, for fewer have no correlation."""
+
+
+class Studies(RunFiles):
+    """Names of the files that a run makes of adapted models."""
+
+    def list_variants(self, domain: str) -> list[str]:
+        """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
+        written = [REFERENCE] if domain in self._config.reference else []
+        return [*VARIANTS, *written]
+
+    @property
+    def references(self) -> list[tuple[str, str]]:
+        """Domain and variant of what the papers' claims are checked against."""
+        return list(product(self._config.benchmark_domains, self._config.claims.references))
+
+    @property
+    def other_references(self) -> dict[tuple[str, str], str]:
+        """Files of references beyond a domain's first one, by domain and variant."""
+        return {
+            (domain, f"{REFERENCE}-{name}"): file
+            for domain, files in self._config.other_references.items()
+            for name, file in files.items()
+        }
+
+    def name_references(self, domain: str) -> list[tuple[str, str]]:
+        """Return variant and name of every reference of a domain, first the one that all are held against."""
+        others = self._config.other_references.get(domain, {})
+        return [(REFERENCE, REFERENCE), *((f"{REFERENCE}-{name}", name) for name in others)]
+
+    @property
+    def families(self) -> dict[str, list[str]]:
+        """Models that are drawn together: a base, if it is scored, and the ends of the paths from it."""
+        scored, found = self._config.models.scored, dict[str, list[str]]()
+        for model, base in self._config.models.path_ends.items():
+            found.setdefault(base, [base] if base in scored else []).append(model)
+        return {base: models for base, models in found.items() if len(models) >= FEWEST}
+
+    @property
+    def path_families(self) -> dict[str, list[str]]:
+        """Tracks with checkpoints that are drawn over each other, by the model that they start from."""
+        found: dict[str, list[str]] = {}
+        for adaptation in self._config.models.adapt:
+            for path in adaptation.paths if adaptation.checkpoints else []:
+                track = adaptation.name_stages(path, adaptation.list_seeds()[0])[-1]
+                if track in self._config.models.tracks:
+                    found.setdefault(adaptation.base, []).append(track)
+        return {base: tracks for base, tracks in found.items() if len(tracks) > 1}
+
+    def name_overlap(self, domain: str, variant: str) -> str:
+        """Return the overlap of pairs with training text."""
+        return self._path(domain, "benchmark", variant, "overlap.parquet")
+
+    def name_claimed(
+        self, benchmarks: Iterable[tuple[str, str]], models: Sequence[str]
+    ) -> dict[tuple[str, str, str], str]:
+        """Return the tables of scores that claims are checked on, by domain, variant and model."""
+        return {
+            (domain, variant, model): self._path(domain, "scores", variant, f"{model}.parquet")
+            for (domain, variant), model in product(benchmarks, models)
+        }
+
+    def list_claims(self) -> list[str]:
+        """Return the table of the papers' claims, and a figure for each domain."""
+        if not self._config.claims.references:
+            return []
+        figures = [f"{domain}.claims.png" for domain in self._config.benchmark_domains]
+        return [self._path("following", "claims.csv"), *(self._path("figures", name) for name in figures)]
+
+    def list_controls(self) -> list[str]:
+        """Return the tables and figures of models that read controls of a domain's text."""
+        domains = dict.fromkeys(domain for _, domain in find_controls(self._config.models))
+        return [
+            *([self._path("following", "controls.csv")] if domains else []),
+            *(self._path("figures", f"{domain}.controls.png") for domain in domains),
+        ]
+
+    def list_paths(self) -> list[str]:
+        """Return the figures of paths over each other."""
+        places = product(self._config.benchmark_domains, self.path_families, STATISTICS)
+        return [
+            self._path("figures", f"{domain}.paths.{base}.{statistic}.png")
+            for domain, base, statistic in places
+        ]
+
+    def list_figures(self) -> list[str]:
+        """Return the figures of adapted models at their end, and the tables beside them."""
+        domains, compared = self._config.benchmark_domains, list(self._config.compared_models)
+        return [
+            *(self._path(domain, "targets", "best-and-worst.csv") for domain in domains if compared),
+            *(
+                self._path("figures", f"{domain}.targets.{model}.png")
+                for domain, model in product(domains, compared)
+            ),
+            *(
+                self._path("figures", f"{domain}.adapted.{base}.{statistic}.png")
+                for domain, base, statistic in product(domains, self.families, STATISTICS)
+            ),
+        ]
+
+    def name_compared(self, domain: str) -> list[tuple[str, str, str]]:
+        """Return variant, model and table of the scores whose targets are compared on a domain."""
+        pairs = self._config.compared_models.items()
+        models = dict.fromkeys(model for pair in pairs for model in pair)
+        return [
+            (variant, model, self._path(domain, "scores", variant, f"{model}.parquet"))
+            for variant, model in product(self.list_variants(domain), models)
+        ]

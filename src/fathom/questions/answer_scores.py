@@ -1,0 +1,175 @@
+"""Scores of answers with intervals, and paired differences, from a bootstrap over questions."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.statistics.aggregates import find_interval
+from fathom.statistics.summaries import draw_resamples, format_number
+
+Values = npt.NDArray[np.float64]
+Way = tuple[str, str]
+"""Model and prompting."""
+Cell = tuple[str, str, str, str]
+"""Form, level, template (empty: all) and metric."""
+
+
+class Score(NamedTuple):
+    """A metric of some questions.
+
+    Attributes
+    ----------
+    value : float
+        NaN where it is 0 / 0.
+    drawn : array of float64 of shape (n_resamples,)
+        The same in each resample of the questions.
+    questions : list of str
+        Their ids, sorted.
+    unanswered : int
+        How many of them.
+    """
+
+    value: float
+    drawn: Values
+    questions: list[str]
+    unanswered: int
+
+
+def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score]:
+    """Return all metrics of the answers in one way, by form and level and by template.
+
+    Resample i has the same questions in every way of answering, so that resamples can be subtracted.
+
+    Parameters
+    ----------
+    measures : polars.DataFrame
+        Under MEASURES, of one model and prompting.
+    settings : Summary
+        Uses `rounds` and `seed`.
+    """
+    known: dict[int, Values] = {}
+    found: dict[Cell, Score] = {}
+    whole = measures.with_columns(template=pl.lit(""))
+    for rows in (whole, measures):
+        keys = ("form", "level", "template", "metric")
+        for cell, some in sorted(rows.sort("question_id").partition_by(keys, as_dict=True).items()):
+            count = len(some)
+            if count not in known:
+                known[count] = draw_resamples(count, settings).astype(np.float64)
+            above, below = (some[name].to_numpy() for name in ("numerator", "denominator"))
+            value = float(_divide(above.sum(keepdims=True), below.sum(keepdims=True))[0])
+            drawn = _divide(known[count] @ above, known[count] @ below)
+            names, unanswered = some["question_id"].to_list(), int((~some["answered"]).sum())
+            found[_name(cell)] = Score(value, drawn, names, unanswered)
+    return found
+
+
+def tabulate_scores(
+    name: str, scores: Mapping[Way, Mapping[Cell, Score]], settings: Summary
+) -> list[tuple[object, ...]]:
+    """Return rows under SCORE_COLUMNS; a score of one question has no interval.
+
+    Parameters
+    ----------
+    name : str
+        Name of the set of questions.
+    scores : mapping
+        By way, what :func:`score_answers` returns.
+    settings : Summary
+        Uses `confidence`.
+    """
+    rows: list[tuple[object, ...]] = []
+    for way, cells in scores.items():
+        for cell, score in cells.items():
+            numbers = (score.value, *_find_ends(score.drawn, len(score.questions), settings))
+            told = [format_number(number) for number in numbers]
+            rows.append((name, *way, *cell, *told, len(score.questions), score.unanswered))
+    return rows
+
+
+def list_comparisons(ways: Sequence[Way], bases: Mapping[str, str]) -> Iterator[tuple[Way, Way]]:
+    """Yield what is compared: promptings of a model, later with earlier; a model with its base.
+
+    Parameters
+    ----------
+    ways : sequence of (str, str)
+        Model and prompting, promptings in the order of their settings.
+    bases : mapping of str to str
+        The model that another one comes from.
+    """
+    for model in dict.fromkeys(model for model, _ in ways):
+        own = [way for way in ways if way[0] == model]
+        for earlier, later in combinations(own, 2):
+            yield later, earlier
+    for model, prompting in ways:
+        if (bases.get(model, ""), prompting) in ways:
+            yield (model, prompting), (bases[model], prompting)
+
+
+def tabulate_differences(
+    name: str,
+    scores: Mapping[Way, Mapping[Cell, Score]],
+    comparisons: Iterable[tuple[Way, Way]],
+    settings: Summary,
+) -> list[tuple[object, ...]]:
+    """Return rows under DIFFERENCE_COLUMNS: paired, as both ways answered the same questions.
+
+    Parameters
+    ----------
+    name : str
+        Name of the set of questions.
+    scores : mapping
+        By way, what :func:`score_answers` returns.
+    comparisons : iterable of (way, way)
+    settings : Summary
+
+    Raises
+    ------
+    InputError
+        If the two answered other questions.
+    """
+    rows: list[tuple[object, ...]] = []
+    for one, other in comparisons:
+        for cell, score in scores[one].items():
+            against = scores[other].get(cell)
+            if against is None or against.questions != score.questions:
+                raise InputError(
+                    f"{' '.join(one)} and {' '.join(other)} answered different questions",
+                    f"{name}, {cell[0]}",
+                    "answer the questions again",
+                )
+            if cell[2]:
+                continue  # of single templates there are too many to compare
+            low, high = _find_ends(score.drawn - against.drawn, len(score.questions), settings)
+            told = [format_number(number) for number in (score.value - against.value, low, high)]
+            apart = "yes" if low > 0 or high < 0 else "no"
+            where = (*cell[:2], cell[3])
+            rows.append((name, *where, *one, *other, *told, apart, len(score.questions)))
+    return rows
+
+
+def _find_ends(drawn: Values, count: int, settings: Summary) -> tuple[float, float]:
+    """Return an interval over the resamples in which there is a value; NaN for one question, or none such."""
+    finite = drawn[np.isfinite(drawn)]
+    if count < 2 or not len(finite):
+        return float("nan"), float("nan")
+    low, high = find_interval(finite, settings.confidence)
+    return float(low), float(high)
+
+
+def _divide(above: Values, below: Values) -> Values:
+    """Return a quotient; NaN for 0 / 0."""
+    found: Values = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
+    return found
+
+
+def _name(cell: tuple[object, ...]) -> Cell:
+    """Return the key of a group as text."""
+    form, level, template, metric = (str(each) for each in cell)
+    return form, level, template, metric

@@ -1,1 +1,0 @@
-"""Running programs: their sources, resources, the queue, changed inputs."""

@@ -1,0 +1,157 @@
+"""Ranks from files to files, for the program `score_model.py` and the command `fathom score`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from fathom.config.scoring import Scoring
+from fathom.errors import InputError
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.files import hash_file, require_file_name, write_json
+from fathom.io.tables import write_table
+from fathom.jobs.program import log
+from fathom.jobs.resume import Resume
+from fathom.models.loading import Pointer
+from fathom.models.open_model import Measurement, OpenModel
+from fathom.scoring.pair_files import read_pairs
+from fathom.scoring.ranks import check_pairs, score_benchmarks
+
+
+class ScoreFiles(NamedTuple):
+    """The files of one benchmark: its pairs, and the scores and the report to write."""
+
+    pairs: Path
+    scores: Path
+    report: Path
+
+
+def name_beside(pairs: Path, model: str) -> Path:
+    """Return where the scores of a model lie beside its pairs: `{pairs}.{model}.parquet`."""
+    return pairs.with_name(f"{pairs.stem}.{model.rpartition('/')[2]}.parquet")
+
+
+def name_files(
+    pairs: Sequence[Path], scores: Sequence[Path], reports: Sequence[Path] | None = None
+) -> list[ScoreFiles]:
+    """Match each file of pairs with its output files.
+
+    Parameters
+    ----------
+    pairs, scores : sequence of Path
+        In the same order.
+    reports : sequence of Path, optional
+        In the same order; None: beside the scores, with suffix `.json`.
+
+    Raises
+    ------
+    InputError
+        If the numbers of files differ, or a file would be written twice, overwrites pairs or is not writable.
+    """
+    for path in (*scores, *(reports or [])):
+        require_file_name(path)
+    reports = reports or [path.with_suffix(".json") for path in scores]
+    written = [path.resolve() for path in (*scores, *reports)]
+    differ = len({len(pairs), len(scores), len(reports)}) > 1
+    if differ or len(set(written)) < len(written) or {path.resolve() for path in pairs} & set(written):
+        raise InputError(
+            "every file of pairs needs its own output and report",
+            "--pairs, --output, --report",
+            "give as many of each, in the same order",
+        )
+    return [ScoreFiles(*names) for names in zip(pairs, scores, reports, strict=True)]
+
+
+def score_files(
+    pointer: Pointer, files: Sequence[ScoreFiles], settings: Scoring, threads: int = 1, gpus: int = 1
+) -> list[pl.DataFrame]:
+    """Score a model on files of pairs; write scores and a report for each.
+
+    A stopped run resumes from `.{name}.partial` beside the first scores.
+
+    Parameters
+    ----------
+    pointer : Pointer
+        The model.
+    files : sequence of ScoreFiles
+        See :func:`name_files`.
+    settings : Scoring
+    threads, gpus : int, default=1
+        See :class:`fathom.models.open_model.OpenModel`.
+
+    Returns
+    -------
+    list of DataFrame
+        Under contract SCORES, one per file, in the order of its pairs.
+
+    Raises
+    ------
+    InputError
+        If the pairs or the model cannot be read, or the model cannot score them; see
+        :func:`fathom.scoring.ranks.score_benchmarks`.
+    """
+    model = OpenModel(pointer, settings, threads, gpus)
+    benchmarks = _read(files)  # a mistake in them is found before a large model is hashed
+    planned = plan_ranks("", files)
+    resume = Resume(files[0].scores, planned.make_key(model))
+    found = _score(model, benchmarks, files, planned.outputs, resume)
+    resume.remove()
+    return found
+
+
+def plan_ranks(name: str, files: Sequence[ScoreFiles]) -> Measurement:
+    """Return how ranks are measured on files of pairs; what their pairs share is read once.
+
+    Parameters
+    ----------
+    name : str
+        Name of the measurement.
+    files : sequence of ScoreFiles
+    """
+    return Measurement(
+        name,
+        __file__,
+        inputs=[file.pairs for file in files],
+        outputs=[output for file in files for output in (file.scores, file.report)],
+        settings=None,
+        measure=lambda model, outputs, resume: _score(model, _read(files), files, outputs, resume),
+    )
+
+
+def _read(files: Sequence[ScoreFiles]) -> list[pl.DataFrame]:
+    """Read the pairs of some files, and check them."""
+    benchmarks = [read_pairs(file.pairs) for file in files]
+    for pairs in benchmarks:
+        check_pairs(pairs)
+    return benchmarks
+
+
+def _score(
+    model: OpenModel,
+    benchmarks: Sequence[pl.DataFrame],
+    files: Sequence[ScoreFiles],
+    outputs: Sequence[Path],
+    resume: Resume,
+) -> list[pl.DataFrame]:
+    """Score a model on pairs; write scores and reports to `outputs`, each file's two in turn."""
+    hashes = [hash_file(file.pairs) for file in files]
+    shared = {**model.description, "chat_template": model.pointer.chat_template}
+    found = score_benchmarks(
+        model.copies, model.tokenizer, benchmarks, model.settings, model.pointer, resume, shared
+    )
+    for index, scores in enumerate(found):
+        report = shared | {
+            "pairs_sha256": hashes[index],
+            "together_with": hashes[:index] + hashes[index + 1 :],
+            "pairs": len(scores),
+            "backed_off": int(scores["backed_off"].sum()),
+            "ties": int((scores["ties"] > 0).sum()),
+        }
+        log.info(
+            "%s: %s pairs, %s backed off, %s with ties",
+            *(report[key] for key in ("model", "pairs", "backed_off", "ties")),
+        )
+        write_table(outputs[2 * index], scores, SCORES)
+        write_json(outputs[2 * index + 1], report)
+    return found

@@ -1,0 +1,1 @@
+"""Statistics of scores: summaries with intervals, paired comparisons, correlations, sizes of samples."""

@@ -1,0 +1,184 @@
+"""What all pairs will say of two models, from the pairs scored so far: intervals that hold at every look.
+
+Sentences of a keyword come in random order without replacement: given a longer prefix, the expectation of a
+statistic over a shorter one is that over the longer [NoReplacement, Sec. 3]. So its distance from the
+statistic over all pairs has, at all looks together, the covariance of a Brownian motion whose time is one
+over its variance, and an asymptotic confidence sequence holds in that time [AsympCS, Sec. 2]. All keywords
+take part from the start, so only two things add to that variance: the sentences within keywords, and that a
+share of a keyword's sentences is seldom a whole number. How keywords differ decides how wide the interval
+over all pairs will be.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, TRIMMED_MEAN, Statistic, measure_values
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+
+class Order(NamedTuple):
+    """Pairs of a benchmark in the order in which they are scored.
+
+    Attributes
+    ----------
+    keywords : ndarray of shape (n_pairs,), int64
+        The keyword of each pair, numbers from 0.
+    places : ndarray of shape (n_pairs,), float64
+        From 0 up to 1, ascending; the pairs of one sentence of a keyword have the same, and a share of all
+        is drawn with each first part of the sentences of every keyword.
+    """
+
+    keywords: "NDArray[np.int64]"
+    places: "Array"
+
+    def find_end(self, share: float) -> int:
+        """Return how many pairs are in the first share of the order."""
+        return len(self.places) if share >= 1 else int(self.places.searchsorted(share))
+
+
+class Estimates(NamedTuple):
+    """A statistic of several models on the first pairs, and what its differences vary by.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_models,), float64
+    ahead : ndarray of shape (n_models, n_models), float64
+        Variance of the distance of a difference of two models from that over all pairs.
+    whole : ndarray of shape (n_models, n_models), float64
+        Variance of a difference over all pairs, with keywords as clusters. NaN where nothing is known of a
+        variance: with a single keyword, or a single pair of each.
+    """
+
+    values: "Array"
+    ahead: "Array"
+    whole: "Array"
+
+
+def measure_influence(values: "Array", statistic: Statistic, trim: float) -> "Array":
+    """Return how far each value moves a statistic: its error is the mean of these [HuberRonchetti, Ch. 3].
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_pairs,), float64
+    statistic : Statistic
+        The trimmed or the geometric mean.
+    trim : float
+        Share that the trimmed mean cuts from each end.
+
+    Returns
+    -------
+    ndarray of shape (n_pairs,), float64
+        With mean 0. NaN for a geometric mean of values of which one is 0: it has no logarithm.
+    """
+    import numpy as np
+
+    if statistic == GEOMETRIC_MEAN:
+        logarithms = np.log(np.where(values > 0, values, np.nan))
+        middle = logarithms.mean()
+        return np.asarray(np.exp(middle) * (logarithms - middle))
+    if statistic != TRIMMED_MEAN:
+        raise ValueError(f"no influence function for {statistic.name}")
+    cut = int(trim * len(values))
+    ordered = np.sort(values)
+    pulled = np.clip(values, ordered[cut], ordered[len(values) - cut - 1])
+    return np.asarray((pulled - pulled.mean()) / (1 - 2 * cut / len(values)))
+
+
+def estimate_models(
+    values: "Array", order: Order, share: float, statistic: Statistic, trim: float
+) -> Estimates:
+    """Return a statistic of several models on the first pairs, and the variances of its differences.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_models, n_first_pairs), float64
+    order : Order
+        Of all pairs.
+    share : float
+        Of the order; its first pairs have the values.
+    statistic : Statistic
+        The trimmed or the geometric mean.
+    trim : float
+        Share that the trimmed mean cuts from each end.
+    """
+    import numpy as np
+
+    found = np.array([measure_values(row, statistic, trim) for row in values])
+    names = order.keywords + order.places  # one number for each sentence of a keyword
+    pairs, keywords = values.shape[1], int(order.keywords.max()) + 1
+    _, first = np.unique(names, return_index=True)
+    sizes = np.bincount(order.keywords[first], minlength=keywords)
+    _, first, sentences = np.unique(names[:pairs], return_index=True, return_inverse=True)
+    owners = order.keywords[first]
+    drawn = np.bincount(owners, minlength=keywords)
+    some = drawn > 0
+    count = int(some.sum())
+    if count < 2 or len(owners) == count:
+        unknown = np.full((len(values), len(values)), np.nan)
+        return Estimates(found, unknown, unknown)
+    moves = np.array([np.bincount(sentences, measure_influence(row, statistic, trim)) for row in values])
+    sums = np.array([np.bincount(owners, row, keywords) for row in moves])
+    means = sums / np.maximum(drawn, 1)
+    inner = moves - means[:, owners]
+    within = _subtract(inner @ inner.T) / (len(owners) - count)
+    left = 1 - drawn / sizes
+    # what keywords' means vary by, beyond the sentences drawn of them
+    among = _subtract(means @ means.T) / count - within * (left[some] / drawn[some]).mean()
+    part = share * sizes % 1  # whether one more is drawn depends on chance
+    ahead = within * (drawn * left).sum() + np.maximum(among, 0.0) * (part * (1 - part)).sum()
+    ahead /= pairs**2
+    clusters = _subtract(sums @ sums.T) * (count / (count - 1)) / pairs**2
+    return Estimates(found, ahead, np.maximum(clusters - ahead, within * sizes.sum() / len(names) ** 2))
+
+
+def _subtract(products: "Array") -> "Array":
+    """Return the sums of squares of the differences of rows, from the products of the rows."""
+    import numpy as np
+
+    own = np.diag(products)
+    both = own[:, None] + own[None, :]
+    squares = both - 2 * products
+    # two models with the same scores differ by nothing, not by what rounding leaves
+    return np.asarray(np.where(squares < 1e-12 * both, 0.0, squares))
+
+
+def find_reach(ahead: "Array", growth: float, error: float) -> "Array":
+    """Return how far differences over all pairs can be from those at a look.
+
+    The sequence of Robbins' normal mixture for a Brownian motion at time 1 / `ahead` [AsympCS, Sec. 2].
+
+    Parameters
+    ----------
+    ahead : ndarray of float64
+        Variances at this look, see :class:`Estimates`.
+    growth : float
+        How many times the information of the first look this one has, see :func:`measure_growth`; the
+        sequence is narrowest for the first look.
+    error : float
+        Probability that the sequence misses at any look.
+
+    Returns
+    -------
+    ndarray of the same shape, float64
+        NaN where a variance is unknown; 0 where it is 0.
+    """
+    import math
+
+    import numpy as np
+
+    twice = -2 * math.log(error)
+    best = twice + math.log(twice) + 1  # information of the prior that is narrowest for 1 [AsympCS, App. B]
+    time = best * growth
+    return np.asarray(np.sqrt(ahead * (1 + 1 / time) * (math.log1p(time) - 2 * math.log(error))))
+
+
+def measure_growth(pairs: int, first: int, total: int) -> float:
+    """Return how many times the information of the first look one at more pairs has; below `total`.
+
+    It depends on numbers of pairs alone: what a sequence is narrowest for may not depend on scores.
+    """
+    return (1 / first - 1 / total) / (1 / pairs - 1 / total)

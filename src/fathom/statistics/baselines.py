@@ -1,0 +1,174 @@
+"""Summaries of the baselines that ranks are compared with: perplexity, bits per byte, attribute rate.
+
+Rows have the columns of SUMMARY_COLUMNS. Text and keywords of a domain do not depend on the variant of its
+benchmark: column `variant` is text or keywords, `aggregate` is mean, `pairs` counts documents or keywords.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.column import Contract
+from fathom.io.tables import read_table
+from fathom.jobs.program import log
+from fathom.statistics.aggregates import find_interval
+from fathom.statistics.likelihood import Likelihood, sum_likelihoods
+from fathom.statistics.summaries import Estimate, draw_resamples, format_number, summarize_values
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Key = tuple[str, str]
+"""Domain, model."""
+
+
+def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) -> dict[Key, pl.DataFrame]:
+    """Read tables of perplexity or of attribute rates.
+
+    Parameters
+    ----------
+    files : iterable of (domain, model, path)
+    contract : Contract
+        PERPLEXITY or ATTRIBUTE_RATES.
+
+    Raises
+    ------
+    InputError
+        If a model is given twice for one domain, or a file does not follow the contract.
+    """
+    tables: dict[Key, pl.DataFrame] = {}
+    for domain, model, path in files:
+        if (domain, model) in tables:
+            raise InputError(f"duplicate table of {model} on {domain}", path, "give each once")
+        tables[domain, model] = read_table(path, contract)
+    return tables
+
+
+def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
+    """Summarize the likelihood of held-out text for all models and domains.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, model) to DataFrame
+        Frames under contract PERPLEXITY.
+    settings : Summary
+        The bootstrap draws documents, the same for every model.
+
+    Returns
+    -------
+    list of tuples
+        Two rows per model and domain, metrics bits_per_byte and perplexity; none without held-out text.
+
+    Raises
+    ------
+    InputError
+        If models were scored on different documents of a domain.
+    """
+    rows: list[tuple[Any, ...]] = []
+    check_same_items(scores, "doc_id", "documents")
+    for (domain, model), frame in sorted(scores.items(), key=lambda item: item[0]):
+        ordered = frame.sort("doc_id")
+        if not sum_likelihoods(ordered).tokens:
+            log.info("%s: no held-out text of %s, perplexity left out of the summary", model, domain)
+            continue
+        for metric, estimate in estimate_likelihood(ordered, settings).items():
+            rows.append(_format_row((domain, "text", model, metric), estimate, len(ordered)))
+    return rows
+
+
+def estimate_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Estimate]:
+    """Return perplexity and bits per byte, with intervals from a bootstrap over documents."""
+    values, drawn = resample_likelihood(scores, settings)
+    return {name: _compute_interval(value, drawn[name], settings) for name, value in values.items()}
+
+
+def resample_likelihood(
+    scores: pl.DataFrame, settings: Summary
+) -> tuple[dict[str, float], dict[str, "NDArray[np.float64]"]]:
+    """Return perplexity and bits per byte, and those of every bootstrap resample of the documents.
+
+    Both are ratios of sums, in every resample too: long documents weigh more than short ones.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Under contract PERPLEXITY, sorted by document.
+    settings : Summary
+
+    Returns
+    -------
+    sample : dict of str to float
+    drawn : dict of str to ndarray of shape (n_resamples,), float64
+        By name; NaN where a resample has no token.
+    """
+    import numpy as np
+
+    counts = draw_resamples(len(scores), settings)
+    tokens, size, nats = (counts @ scores[column].to_numpy() for column in ("tokens", "bytes", "nats"))
+    total = sum_likelihoods(scores)
+    drawn = [Likelihood(*row) for row in zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)]
+    bits = np.array([resample.bits_per_byte for resample in drawn])
+    perplexity = np.array([resample.perplexity for resample in drawn])
+    sample = {"bits_per_byte": total.bits_per_byte, "perplexity": total.perplexity}
+    return sample, {"bits_per_byte": bits, "perplexity": perplexity}
+
+
+def _compute_interval(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Estimate:
+    """Return a value with its percentile interval; resamples without a token are ignored."""
+    import numpy as np
+
+    low, high = find_interval(drawn[~np.isnan(drawn)], settings.confidence)
+    return Estimate(value, float(low), float(high))
+
+
+def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
+    """Summarize the attribute rates of all models on the keywords of all domains.
+
+    Parameters
+    ----------
+    rates : mapping of (domain, model) to DataFrame
+        Frames under contract ATTRIBUTE_RATES.
+    settings : Summary
+        The bootstrap draws keywords, the same for every model.
+
+    Returns
+    -------
+    list of tuples
+        One row per model and domain, metric attribute_rate.
+
+    Raises
+    ------
+    InputError
+        If models were measured on different keywords of a domain.
+    """
+    check_same_items(rates, "keyword", "keywords")
+    rows: list[tuple[Any, ...]] = []
+    for (domain, model), frame in sorted(rates.items(), key=lambda item: item[0]):
+        ordered = frame.sort("keyword")
+        found = summarize_values(ordered["rate"].to_numpy(), ordered["keyword"].to_list(), settings)
+        rows.append(_format_row((domain, "keywords", model, "attribute_rate"), found["mean"], len(ordered)))
+    return rows
+
+
+def check_same_items(tables: Mapping[Key, pl.DataFrame], column: str, what: str) -> None:
+    """Raise `InputError` unless all models of a domain have one row for each of the same items."""
+    first: dict[str, tuple[str, list[str]]] = {}
+    for (domain, model), frame in sorted(tables.items(), key=lambda item: item[0]):
+        names = sorted(frame[column].to_list())
+        other, known = first.setdefault(domain, (model, names))
+        if names != known:
+            differ = len(set(names) ^ set(known))
+            raise InputError(
+                f"{other} and {model} were scored on different {what} ({differ:,} are not shared)",
+                domain,
+                f"score both models on the same {what}",
+            )
+
+
+def _format_row(key: tuple[str, str, str, str], found: Estimate, count: int) -> tuple[Any, ...]:
+    """Return one row of the summary."""
+    return (*key, "mean", *(format_number(number) for number in found), count)

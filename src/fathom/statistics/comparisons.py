@@ -1,0 +1,313 @@
+"""Which models differ significantly: paired differences, and groups of indistinguishable models.
+
+All models of a benchmark are scored on the same pairs, and every bootstrap resample has the same keywords
+for all of them. A difficult resample is difficult for all models, so differences have tighter intervals than
+the values themselves.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from string import ascii_letters
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.scoring import SETTLED_COLUMNS
+from fathom.io.files import read_delimited
+from fathom.jobs.program import log
+from fathom.statistics.aggregates import COMPARED, STATISTICS, find_interval
+from fathom.statistics.summaries import METRICS, Key, check_same_pairs, format_number, resample_values
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class ResampledMetric:
+    """One statistic of a metric of all models on one benchmark, with its bootstrap resamples.
+
+    Attributes
+    ----------
+    domain, variant, metric : str
+        Benchmark and metric; ranks are better if low, probabilities if high.
+    aggregate : str
+        Name of the statistic.
+    keywords : int
+        Number of keywords of the benchmark; with one keyword there is nothing to resample.
+    values : dict of str to float
+        Statistic by model.
+    drawn : dict of str to ndarray of shape (n_resamples,), float64
+        Statistic by model in every resample; resample i has the same keywords for all models with the same
+        pairs.
+    pairs : dict of str to int
+        Number of pairs that each model was scored on.
+    """
+
+    domain: str
+    variant: str
+    metric: str
+    aggregate: str
+    keywords: int
+    values: dict[str, float]
+    drawn: dict[str, "NDArray[np.float64]"]
+    pairs: dict[str, int]
+
+    @property
+    def order(self) -> list[str]:
+        """Models, best first; ties by name."""
+        sign = 1 if self.metric == "rank" else -1
+        return sorted(self.values, key=lambda model: (sign * self.values[model], model))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Difference between a better and a worse model on their common pairs, with its interval."""
+
+    better: str
+    worse: str
+    value: float
+    low: float
+    high: float
+    p: float
+    pairs: int
+
+    @property
+    def apart(self) -> bool:
+        """Whether the interval excludes 0; False if nothing could be resampled."""
+        return self.low > 0
+
+
+Settled = Mapping[tuple[str, str, str, str], Mapping[frozenset[str], Difference]]
+"""Differences with a model that stopped early, by domain, variant, metric and statistic, then by models."""
+
+
+def resample_scores(
+    scores: Mapping[Key, pl.DataFrame], settings: Summary, settled: bool = False
+) -> list[ResampledMetric]:
+    """Resample every metric of every model on every benchmark.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, variant, model) to DataFrame
+        Frames with the columns pair_id, keyword, rank, probability of contract SCORES.
+    settings : Summary
+    settled : bool, default=False
+        Whether models may have stopped before the last pair.
+
+    Returns
+    -------
+    list of ResampledMetric
+        By domain, variant, metric and statistic, the leading statistic first.
+
+    Raises
+    ------
+    InputError
+        If models of one benchmark were scored on different pairs, or a benchmark has no pair.
+    """
+    found, names = [], [statistic.name for statistic in COMPARED]
+    for domain, variant in sorted({key[:2] for key in scores}):
+        frames = {
+            key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
+        }
+        check_same_pairs(frames, f"{domain}, {variant}", settled)
+        pairs = {model: len(frame) for model, frame in frames.items()}
+        keywords = next(iter(frames.values()))["keyword"].n_unique()
+        for metric in METRICS:
+            sums = {
+                model: resample_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings, names)
+                for model, frame in frames.items()
+            }
+            for name in names:
+                values = {model: whole[name] for model, (whole, _) in sums.items()}
+                drawn = {model: rounds[name] for model, (_, rounds) in sums.items()}
+                found.append(ResampledMetric(domain, variant, metric, name, keywords, values, drawn, pairs))
+    return found
+
+
+def compare_models(
+    resampled: ResampledMetric, settings: Summary, settled: Mapping[frozenset[str], Difference] | None = None
+) -> list[Difference]:
+    """Return the difference of every two models, better model first, in ranking order.
+
+    The two-sided p-value is twice the share of resamples in which the difference is 0 or has the opposite
+    sign, with one added to both counts so that p is never 0. It is not corrected for multiple comparisons.
+
+    Parameters
+    ----------
+    resampled : ResampledMetric
+    settings : Summary
+        Uses `confidence`.
+    settled : mapping of frozenset of str to Difference, optional
+        What stands for the difference of two models of which one stopped early.
+
+    Returns
+    -------
+    list of Difference
+        Values are not negative. With a single keyword, interval and p are NaN.
+    """
+    sign = 1 if resampled.metric == "rank" else -1
+    found = []
+    for better, worse in combinations(resampled.order, 2):
+        if settled and frozenset((better, worse)) in settled:
+            found.append(settled[frozenset((better, worse))])
+            continue
+        value = sign * (resampled.values[worse] - resampled.values[better])
+        drawn = sign * (resampled.drawn[worse] - resampled.drawn[better])
+        if resampled.keywords == 1:
+            low = high = p = float("nan")
+        else:
+            low, high = (float(end) for end in find_interval(drawn, settings.confidence))
+            fewer = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
+            p = min(1.0, 2 * (fewer + 1) / (len(drawn) + 1))
+        found.append(Difference(better, worse, value, low, high, p, resampled.pairs[better]))
+    return found
+
+
+def order_models(models: Sequence[str], differences: Iterable[Difference]) -> list[str]:
+    """Return models by how many others they are better than, then in the order in which they are given.
+
+    Where all models have all pairs it is the order of their values; values of different pairs have none.
+    """
+    wins = Counter(difference.better for difference in differences)
+    return sorted(models, key=lambda model: -wins[model])
+
+
+def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dict[str, str]:
+    """Return the letters of each model: two models share a letter if and only if they are not apart.
+
+    Compact letter display of Piepho (2004), by insertion and absorption: all models start in one group; every
+    pair of models that is apart splits the groups that contain both; groups inside another are removed.
+    Groups are lettered in the order of their best models.
+
+    Parameters
+    ----------
+    order : sequence of str
+        Models, best first.
+    differences : iterable of Difference
+        Of every two models.
+
+    Returns
+    -------
+    dict of str to str
+        In the order of `order`; letters a to z, then A to Z, then numbers in brackets.
+    """
+    groups = [frozenset(order)]
+    for difference in differences:
+        if not difference.apart:
+            continue
+        both = {difference.better, difference.worse}
+        split = [group - {model} for group in groups if both <= group for model in sorted(both)]
+        whole = [group for group in groups if not both <= group]
+        groups = _absorb([*whole, *split])
+    positions = {model: index for index, model in enumerate(order)}
+    groups.sort(key=lambda group: sorted(positions[model] for model in group))
+    names = [ascii_letters[n] if n < len(ascii_letters) else f"({n + 1})" for n in range(len(groups))]
+    return {
+        model: "".join(name for name, group in zip(names, groups, strict=True) if model in group)
+        for model in order
+    }
+
+
+def _absorb(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
+    """Return the distinct groups that are not subsets of another."""
+    unique = list(dict.fromkeys(groups))
+    return [group for group in unique if not any(group < other for other in unique)]
+
+
+def read_settled(
+    path: Path | str | None, scores: Mapping[Key, pl.DataFrame]
+) -> dict[tuple[str, str, str, str], dict[frozenset[str], Difference]]:
+    """Read the last verdicts of settled.csv on models of which one stopped before the last pair.
+
+    Two models with all pairs are compared as ever: by all of them.
+
+    Parameters
+    ----------
+    path : Path, str or None
+        None: nothing stopped early.
+    scores : mapping of (domain, variant, model) to DataFrame
+
+    Raises
+    ------
+    InputError
+        If the table lacks a column or holds no numbers.
+    """
+    found: dict[tuple[str, str, str, str], dict[frozenset[str], Difference]] = {}
+    for row in read_delimited(path, ",", SETTLED_COLUMNS) if path else []:
+        name, models = (row["domain"], row["variant"]), (row["better"], row["worse"])
+        counts = [len(scores[*name, model]) for model in models if (*name, model) in scores]
+        if len(counts) < 2 or min(counts) == int(row["pairs_in_all"]):
+            continue
+        value, low, high, p = (float(row[key] or "nan") for key in ("difference", "ci_low", "ci_high", "p"))
+        of_metric = found.setdefault((*name, row["metric"], row["aggregate"]), {})
+        # a verdict stays, whatever a later look at more pairs of both finds
+        if row["verdict"] != "open" or frozenset(models) not in of_metric:
+            of_metric[frozenset(models)] = Difference(*models, value, low, high, p, int(row["pairs"]))
+    return found
+
+
+def count_settled(path: Path) -> dict[tuple[str, str], int]:
+    """Return how many pairs settled.csv says that summaries count of each benchmark, if none stopped early.
+
+    Parameters
+    ----------
+    path : Path
+        Nothing is returned if it does not exist: all pairs were scored.
+    """
+    rows = read_delimited(path, ",", SETTLED_COLUMNS) if path.is_file() else []
+    try:
+        return {(row["domain"], row["variant"]): int(row["pairs_in_all"]) for row in rows}
+    except ValueError as error:
+        raise InputError(f"not a number: {error}", str(path), "create it again") from error
+
+
+def tabulate_comparisons(
+    resampled: Iterable[ResampledMetric], settings: Summary, settled: Settled | None = None
+) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return the rows of comparisons.csv and of groups.csv.
+
+    Parameters
+    ----------
+    resampled : iterable of ResampledMetric
+    settings : Summary
+    settled : mapping, optional
+        See :func:`read_settled`.
+
+    Returns
+    -------
+    (list of tuples, list of tuples)
+        Under COMPARISON_COLUMNS for all metrics, and under GROUP_COLUMNS for ranks only. Numbers are text
+        with six significant digits; NaN is empty.
+    """
+    comparisons: list[tuple[Any, ...]] = []
+    groups: list[tuple[Any, ...]] = []
+    for each in resampled:
+        early = (settled or {}).get((each.domain, each.variant, each.metric, each.aggregate))
+        differences = compare_models(each, settings, early)
+        where = (each.domain, each.variant)
+        for found in differences:
+            numbers = [format_number(number) for number in (found.value, found.low, found.high, found.p)]
+            apart = "yes" if found.apart else "no"
+            comparisons.append(
+                (*where, each.metric, each.aggregate, found.better, found.worse, *numbers, apart, found.pairs)
+            )
+        if each.metric != "rank":
+            continue
+        order = order_models(each.order, differences)
+        for place, (model, letters) in enumerate(group_models(order, differences).items(), start=1):
+            value = format_number(each.values[model])
+            groups.append((*where, each.aggregate, model, place, value, letters, each.pairs[model]))
+        log.info(
+            "%s, %s: %s of %s pairs of models differ significantly by %s rank",
+            *where,
+            sum(found.apart for found in differences),
+            len(differences),
+            STATISTICS[each.aggregate].label,
+        )
+    return comparisons, groups

@@ -1,0 +1,201 @@
+"""Agreement of two metrics over models: Pearson, Spearman and Kendall correlations with intervals.
+
+The papers report Pearson's r with its p-value [RawCorpora, Sec. 4.1, App. A.5]. Ties are common among
+models, so Kendall's tau is tau-b [KendallTauB]. Intervals come from a bootstrap over models.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.scoring import SUMMARY_COLUMNS
+from fathom.io.files import read_delimited
+from fathom.jobs.program import log
+from fathom.statistics.aggregates import COMPARED, LEADING, find_interval
+from fathom.statistics.summaries import METRICS, draw_resamples, format_number
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+STATISTICS = ("pearson", "spearman", "kendall")
+MIN_MODELS, MIN_MODELS_FOR_INTERVAL = 3, 4
+"""Least numbers of models for a correlation, and for its interval."""
+
+_CHUNK = 100  # resamples at once: Kendall's tau needs all pairs of models of each in memory
+
+
+class Correlation(NamedTuple):
+    """A correlation coefficient over models, with interval and p-value; NaN if undefined."""
+
+    statistic: str
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+def correlate_series(first: "Array", second: "Array", settings: Summary) -> list[Correlation]:
+    """Return Pearson's r, Spearman's rho and Kendall's tau-b of two metrics over the same models.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n_models,), float64
+    settings : Summary
+        Uses `rounds`, `confidence` and `seed`.
+
+    Returns
+    -------
+    list of Correlation
+        In the order of STATISTICS. All NaN if there are fewer than three models or a metric is constant; the
+        interval is NaN with three models, or if most resamples have no correlation. p is SciPy's, two-sided.
+    """
+    import numpy as np
+    from scipy import stats
+
+    nan = float("nan")
+    count = len(first)
+    if count < MIN_MODELS or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return [Correlation(name, nan, nan, nan, nan) for name in STATISTICS]
+    tests = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+    places = _draw_models(count, settings)
+    found = []
+    for name in STATISTICS:
+        result = tests[name](first, second)
+        low = high = nan
+        if count >= MIN_MODELS_FOR_INTERVAL:
+            drawn = np.concatenate(
+                [
+                    ROW_STATISTICS[name](first[some], second[some])
+                    for some in np.array_split(places, max(1, len(places) // _CHUNK))
+                ]
+            )
+            drawn = drawn[np.isfinite(drawn)]  # undefined if all draws are the same model
+            if len(drawn) > len(places) / 2:
+                low, high = (float(end) for end in find_interval(drawn, settings.confidence))
+        found.append(Correlation(name, float(result.statistic), low, high, float(result.pvalue)))
+    return found
+
+
+def _draw_models(count: int, settings: Summary) -> "NDArray[np.int64]":
+    """Draw models with replacement; return their indices as an array of shape (n_resamples, count)."""
+    import numpy as np
+
+    counts = draw_resamples(count, settings)
+    return np.repeat(np.tile(np.arange(count), len(counts)), counts.ravel()).reshape(len(counts), count)
+
+
+def _measure_pearson(first: "Array", second: "Array") -> "Array":
+    """Return r of each row; NaN where a row is constant up to rounding."""
+    import numpy as np
+
+    largest = [np.abs(values).max(axis=1, keepdims=True) for values in (first, second)]
+    first, second = (values - values.mean(axis=1, keepdims=True) for values in (first, second))
+    constant = [
+        (np.abs(values) <= 1e-12 * limit).all(axis=1)
+        for values, limit in zip((first, second), largest, strict=True)
+    ]
+    denominator = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
+    denominator[constant[0] | constant[1] | (denominator == 0)] = np.nan
+    return np.asarray((first * second).sum(axis=1) / denominator)
+
+
+def _measure_spearman(first: "Array", second: "Array") -> "Array":
+    """Return Pearson's r of the ranks of each row."""
+    from scipy.stats import rankdata
+
+    return _measure_pearson(rankdata(first, axis=1), rankdata(second, axis=1))
+
+
+def _measure_kendall(first: "Array", second: "Array") -> "Array":
+    """Return tau-b of each row."""
+    import numpy as np
+
+    signs = [np.sign(values[:, :, None] - values[:, None, :]) for values in (first, second)]
+    numerator = (signs[0] * signs[1]).sum(axis=(1, 2))
+    denominator = np.sqrt((signs[0] ** 2).sum(axis=(1, 2)) * (signs[1] ** 2).sum(axis=(1, 2)))
+    denominator[denominator == 0] = np.nan
+    return np.asarray(numerator / denominator)
+
+
+ROW_STATISTICS: dict[str, Callable[["Array", "Array"], "Array"]] = {
+    "pearson": _measure_pearson,
+    "spearman": _measure_spearman,
+    "kendall": _measure_kendall,
+}
+"""What measures a statistic of two arrays of shape (n_resamples, n_models) in each row; NaN if undefined."""
+
+
+def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
+    """Read the series to correlate from `summary.csv`: values by domain, series and model.
+
+    A series of ranks or probabilities has one statistic on one variant. The leading one is not named, any
+    other is: `tf rank`, `tf rank (geometric mean)`.
+    Other metrics (perplexity, attribute rate) do not depend on the variant; the metric names their series.
+
+    Raises
+    ------
+    InputError
+        If a column is missing or a value is not a number.
+    """
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    labels = {each.name: "" if each is LEADING else f" ({each.label})" for each in COMPARED}
+    for number, row in enumerate(read_delimited(summary, ",", SUMMARY_COLUMNS), start=2):
+        name = row["metric"]
+        if name in METRICS:
+            if row["aggregate"] not in labels:
+                continue
+            name = f"{row['variant']} {name}{labels[row['aggregate']]}"
+        try:
+            value = float(row["value"])
+        except ValueError as error:
+            where = f"{summary}, line {number}"
+            raise InputError(f"{row['value']!r} is not a number", where, "create it again") from error
+        found.setdefault(row["domain"], {}).setdefault(name, {})[row["model"]] = value
+    return found
+
+
+def tabulate_correlations(
+    domains: Mapping[str, Mapping[str, Mapping[str, float]]], settings: Summary
+) -> list[tuple[Any, ...]]:
+    """Return the rows of correlations.csv: correlations of every two series of a domain, over models.
+
+    Parameters
+    ----------
+    domains : mapping
+        See :func:`read_series`.
+    settings : Summary
+
+    Returns
+    -------
+    list of tuples
+        Under CORRELATION_COLUMNS; numbers are text with six significant digits, NaN is empty.
+    """
+    return [row for domain, series in domains.items() for row in _correlate_domain(domain, series, settings)]
+
+
+def _correlate_domain(
+    domain: str, series: Mapping[str, Mapping[str, float]], settings: Summary
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of one domain; each correlation covers the models that both series have."""
+    import numpy as np
+
+    few = False
+    for x, y in combinations(series, 2):
+        models = sorted(set(series[x]) & set(series[y]))
+        few |= len(models) < MIN_MODELS_FOR_INTERVAL
+        values = [np.array([series[name][model] for model in models]) for name in (x, y)]
+        for found in correlate_series(values[0], values[1], settings):
+            numbers = [format_number(each) for each in (found.value, found.low, found.high, found.p)]
+            yield (domain, x, y, found.statistic, *numbers, len(models))
+    if few:
+        log.info(
+            "%s: correlations over fewer than %s models are unreliable and have no interval",
+            domain,
+            MIN_MODELS_FOR_INTERVAL,
+        )

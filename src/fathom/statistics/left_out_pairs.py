@@ -1,0 +1,77 @@
+"""Pairs that stand in the text that models were trained on are left out of what sums up scores."""
+
+from collections.abc import Iterable, Mapping
+
+import polars as pl
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.benchmark import OVERLAP
+from fathom.io.tables import read_table
+from fathom.jobs.program import log
+from fathom.statistics.summaries import Key
+
+
+def leave_out_overlap(
+    scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]], settings: Summary
+) -> dict[Key, pl.DataFrame]:
+    """Return scores without the pairs that stand in training text, the same pairs for all models.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, variant, model) to DataFrame
+        With column pair_id.
+    files : iterable of (domain, variant, path)
+        Tables under contract OVERLAP; benchmarks without one keep all pairs.
+    settings : Summary
+        `overlap` says which pairs are left out.
+
+    Raises
+    ------
+    InputError
+        If no pair of a benchmark remains.
+    """
+    kept = dict(scores)
+    for benchmark, flagged in read_flagged(files, settings).items():
+        for key in (key for key in scores if key[:2] == benchmark):
+            kept[key] = scores[key].filter(~pl.col("pair_id").is_in(flagged.implode()))
+    return kept
+
+
+def read_flagged(
+    files: Iterable[tuple[str, str, str]], settings: Summary
+) -> dict[tuple[str, str], pl.Series]:
+    """Return the ids of pairs that summaries leave out, by domain and variant, where there are some.
+
+    Parameters
+    ----------
+    files : iterable of (domain, variant, path)
+        Tables under contract OVERLAP.
+    settings : Summary
+        `overlap` says which pairs are left out.
+
+    Raises
+    ------
+    InputError
+        If no pair of a benchmark remains.
+    """
+    found: dict[tuple[str, str], pl.Series] = {}
+    if settings.overlap == "keep":
+        return found
+    for domain, variant, path in files:
+        overlap = read_table(path, OVERLAP)
+        flagged = overlap.filter(pl.col(settings.overlap))["pair_id"]
+        if not len(flagged):
+            continue
+        log.info(
+            "%s, %s: %s of %s pairs are left out, for they stand in training text",
+            domain, variant, f"{len(flagged):,}", f"{len(overlap):,}",
+        )  # fmt: skip
+        if len(flagged) == len(overlap):
+            raise InputError(
+                "all pairs stand in the text that models are trained on",
+                f"{domain}, {variant}",
+                "set corpus.folds_by: content, train on other documents, or set summary.overlap: keep",
+            )
+        found[domain, variant] = flagged
+    return found

@@ -1,0 +1,194 @@
+"""How many keywords and pairs it takes to tell two models apart, from the scores of a pilot.
+
+The difference of two models on a pair is that of their log ranks, so its mean is the logarithm of the ratio
+of their geometric mean ranks. Pairs of one keyword resemble each other: the variance of the mean over K
+keywords with m pairs each is (between + within / m) / K [Kish, Ch. 5; ErrorBars, Sec. 2.2].
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.statistics.summaries import Key, check_same_pairs, read_scores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+POWERS = (0.8, 0.95)
+"""Probabilities to find a difference that benchmarks are planned for."""
+
+
+class Variances(NamedTuple):
+    """How the differences of two models vary.
+
+    Attributes
+    ----------
+    difference : float
+        Their mean: the logarithm of a ratio of geometric mean ranks.
+    between : float
+        Variance of the keywords' own means; 0 if they vary no more than chance alone would make them.
+    within : float
+        Variance of the pairs of one keyword.
+    keywords, pairs : int
+        How many the pilot has.
+    """
+
+    difference: float
+    between: float
+    within: float
+    keywords: int
+    pairs: int
+
+
+def find_scores(run: Path) -> list[tuple[str, str, str, str]]:
+    """Return domain, variant, model and path of all score tables of a run.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    paths = sorted(
+        path for variant in (*VARIANTS, REFERENCE) for path in run.glob(f"*/scores/{variant}/*.parquet")
+    )
+    if not paths:
+        raise InputError("there are no scores", str(run), "name the results of a finished run: results/RUN")
+    return [(path.parents[2].name, path.parent.name, path.stem, str(path)) for path in paths]
+
+
+def find_overlaps(run: Path, files: Iterable[tuple[str, str, str, str]]) -> list[tuple[str, str, str]]:
+    """Return domain, variant and path of what stands in training text, for scored benchmarks that have it.
+
+    Parameters
+    ----------
+    run : Path
+    files : iterable of (domain, variant, model, path)
+        From :func:`find_scores`.
+    """
+    names = dict.fromkeys(file[:2] for file in files)
+    paths = {name: run.joinpath(name[0], "benchmark", name[1], "overlap.parquet") for name in names}
+    return [(*name, str(path)) for name, path in paths.items() if path.is_file()]
+
+
+def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], list[Variances]]:
+    """Return how the differences of neighbouring models vary on each benchmark of a run.
+
+    Neighbours are models that follow each other by geometric mean rank: a benchmark is planned for models
+    that are close, and models that are far apart differ much more from keyword to keyword.
+
+    Parameters
+    ----------
+    run : Path
+        Results of a finished run.
+    settings : Summary
+        `overlap` says which pairs are left out, as from summaries.
+
+    Returns
+    -------
+    dict of (domain, variant) to list of Variances
+        One for each two neighbours.
+
+    Raises
+    ------
+    InputError
+        If there are no scores, fewer than two models, models with different pairs, or too few pairs.
+    """
+    files = find_scores(run)
+    scores = leave_out_overlap(read_scores(files), find_overlaps(run, files), settings)
+    found = {}
+    for domain, variant in sorted({key[:2] for key in scores}):
+        found[domain, variant] = _measure_neighbours(scores, domain, variant)
+    return found
+
+
+def _measure_neighbours(scores: Mapping[Key, pl.DataFrame], domain: str, variant: str) -> list[Variances]:
+    """Return how the differences of neighbouring models vary on one benchmark."""
+    import numpy as np
+
+    where = f"{domain}, {variant}"
+    frames = {key[2]: frame.sort("pair_id") for key, frame in scores.items() if key[:2] == (domain, variant)}
+    check_same_pairs(frames, where)
+    if len(frames) < 2:
+        raise InputError("only one model was scored", where, "a difference needs two models or more")
+    keywords = next(iter(frames.values()))["keyword"].to_list()
+    logs = {model: np.log(frame["rank"].to_numpy()) for model, frame in frames.items()}
+    order = sorted(logs, key=lambda model: (float(logs[model].mean()), model))
+    return [estimate_variances(logs[b] - logs[a], keywords, where) for a, b in pairwise(order)]
+
+
+def estimate_variances(
+    differences: "NDArray[np.float64]", keywords: list[str], where: str = "pilot"
+) -> Variances:
+    """Estimate variances between and within keywords by the analysis of variance [VarianceComponents, Ch. 3].
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_pairs,), float64
+    keywords : list of str
+        The keyword of each; numbers of pairs may differ.
+    where : str
+        For messages.
+
+    Raises
+    ------
+    InputError
+        With fewer than two keywords, or no keyword with two pairs.
+    """
+    import numpy as np
+
+    _, codes = np.unique(np.array(keywords), return_inverse=True)
+    sizes = np.bincount(codes)
+    count, pairs = len(sizes), len(differences)
+    if count < 2 or pairs == count:
+        raise InputError(
+            f"{pairs:,} pairs of {count:,} keywords do not show how keywords differ",
+            where,
+            "a pilot needs two keywords or more, and two pairs or more of one of them",
+        )
+    means = np.bincount(codes, differences) / sizes
+    whole = float(differences.mean())
+    within = float(((differences - means[codes]) ** 2).sum()) / (pairs - count)
+    among = float((sizes * (means - whole) ** 2).sum()) / (count - 1)
+    usual = (pairs - float((sizes**2).sum()) / pairs) / (count - 1)
+    return Variances(whole, max(0.0, (among - within) / usual), within, count, pairs)
+
+
+def count_keywords(
+    variances: Variances, each: int, difference: float, power: float, confidence: float = 0.95
+) -> int:
+    """Return how many keywords a two-sided test of a difference needs.
+
+    The smallest K whose paired t test finds the difference with the wanted power [ErrorBars, Sec. 5]. The t
+    statistic is taken as a noncentral one with K - 1 degrees of freedom, for the variance is estimated too;
+    with many keywords K is (z[1 - alpha / 2] + z[power])^2 (between + within / m) / difference^2.
+
+    Parameters
+    ----------
+    variances : Variances
+        Of the pilot.
+    each : int
+        m, the pairs of each keyword.
+    difference : float
+        Wanted difference of log ranks; log(1.1) for ranks of which one is 10 % higher.
+    power : float
+        Probability to find it.
+    confidence : float, default=0.95
+        1 - alpha.
+    """
+    from scipy.stats import nct, norm, t
+
+    one = (variances.between + variances.within / each) / difference**2
+    tail = (1 - confidence) / 2
+    count = max(2, math.ceil(float(norm.isf(tail) + norm.ppf(power)) ** 2 * one))
+    while one and nct.sf(t.isf(tail, count - 1), count - 1, math.sqrt(count / one)) < power:
+        count += 1
+    return count

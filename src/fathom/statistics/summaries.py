@@ -1,0 +1,263 @@
+"""Summaries of scores with intervals, and agreement of two metrics [RawCorpora, Sec. 2.6].
+
+Pairs of one keyword are not independent, so the bootstrap draws keywords. It draws the same keywords for all
+models of a benchmark, so that differences between models are paired.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.tables import read_table
+from fathom.jobs.program import log
+from fathom.statistics.aggregates import STATISTICS, Resamples, find_interval, measure_resamples
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+METRICS = ("probability", "rank")
+AGGREGATES = tuple(STATISTICS)
+_CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
+
+
+class Estimate(NamedTuple):
+    """A value with its percentile interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+Key = tuple[str, str, str]
+"""Domain, variant, model."""
+
+
+def summarize_scores(
+    scores: Mapping[Key, pl.DataFrame], settings: Summary, settled: bool = False
+) -> list[tuple[Any, ...]]:
+    """Summarize the scores of all models on all benchmarks.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, variant, model) to DataFrame
+        Columns pair_id, keyword, rank, probability of contract SCORES.
+    settings : Summary
+    settled : bool, default=False
+        Whether models may have stopped before the last pair.
+
+    Returns
+    -------
+    list of tuples
+        Rows under SUMMARY_COLUMNS, sorted; numbers are text with six significant digits. With a single
+        keyword nothing can be resampled: both ends of the interval equal the value.
+
+    Raises
+    ------
+    InputError
+        If models of one benchmark were scored on different pairs, or a benchmark has no pairs.
+    """
+    rows: list[tuple[Any, ...]] = []
+    for domain, variant in sorted({key[:2] for key in scores}):
+        models = {
+            key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
+        }
+        check_same_pairs(models, f"{domain}, {variant}", settled)
+        for model, frame in models.items():
+            for metric in METRICS:
+                found = summarize_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings)
+                for aggregate in AGGREGATES:
+                    numbers = [format_number(number) for number in found[aggregate]]
+                    rows.append((domain, variant, model, metric, aggregate, *numbers, len(frame)))
+    return rows
+
+
+def read_scores(files: Iterable[tuple[str, str, str, str]]) -> dict[Key, pl.DataFrame]:
+    """Read the columns of score tables that summaries need.
+
+    Parameters
+    ----------
+    files : iterable of (domain, variant, model, path)
+
+    Raises
+    ------
+    InputError
+        If a model is given twice for one benchmark, or a file is not a score table.
+    """
+    scores: dict[Key, pl.DataFrame] = {}
+    for domain, variant, model, path in files:
+        if (domain, variant, model) in scores:
+            raise InputError(f"duplicate scores of {model} on {domain}, {variant}", path, "give them once")
+        scores[domain, variant, model] = read_table(path, SCORES, ["pair_id", "keyword", *reversed(METRICS)])
+    return scores
+
+
+def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str, settled: bool = False) -> None:
+    """Raise `InputError` unless all models were scored on the same pairs, at least one.
+
+    With `settled`, a model may lack pairs that another has, but of any two one has all pairs of the other.
+    """
+    # a stable sort: without `settled` the first model's pairs count, as in the message
+    first, *others = sorted(models, key=lambda model: -len(models[model]) if settled else 0)
+    names = models[first].select("pair_id", "keyword")
+    if names.is_empty():
+        raise InputError("no scores", benchmark, "the benchmark has no pairs")
+    if names["keyword"].n_unique() == 1:
+        log.info("%s has a single keyword: its intervals have no width", benchmark)
+    for other in others:
+        theirs = models[other].select("pair_id", "keyword")
+        if settled and not theirs.is_empty():
+            names = names.join(theirs, on=["pair_id", "keyword"], how="semi")
+        if not names.equals(theirs):
+            differ = len(set(names["pair_id"]) ^ set(theirs["pair_id"]))
+            raise InputError(
+                f"{first} and {other} were scored on different pairs ({differ:,} are not shared)",
+                benchmark,
+                "score both models on the same pairs.parquet",
+            )
+
+
+def check_benchmarks(
+    scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]], settled: bool = False
+) -> None:
+    """Raise `InputError` unless scores belong to the current pairs of their benchmarks.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, variant, model) to DataFrame
+        See :func:`read_scores`.
+    files : iterable of (domain, variant, path)
+        Paths of pairs.parquet.
+    settled : bool, default=False
+        Whether models may have stopped before the last pair.
+    """
+    for domain, variant, path in files:
+        names = read_table(path, PAIRS, ["pair_id", "keyword"]).sort("pair_id")
+        for key, frame in scores.items():
+            theirs = frame.select("pair_id", "keyword").sort("pair_id")
+            known = names.join(theirs, on=["pair_id", "keyword"], how="semi") if settled else names
+            if key[:2] == (domain, variant) and not known.equals(theirs):
+                differ = len(set(names["pair_id"]) ^ set(theirs["pair_id"]))
+                raise InputError(
+                    f"the scores of {key[2]} belong to other pairs than the benchmark's"
+                    f" ({differ:,} are not shared)",
+                    path,
+                    "score the model again, or give the benchmark that it was scored on",
+                )
+
+
+def format_number(number: float) -> str:
+    """Format a number for tables: six significant digits; NaN is empty."""
+    return "" if math.isnan(number) else f"{number:.6g}"
+
+
+def summarize_values(
+    values: "NDArray[np.float64]", keywords: list[str], settings: Summary
+) -> dict[str, Estimate]:
+    """Return aggregates of values, with intervals from a bootstrap over keywords.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_pairs,), float64
+    keywords : list of str
+        The keyword of each value.
+    settings : Summary
+
+    Returns
+    -------
+    dict of str to Estimate
+        By name of the aggregate.
+    """
+    sample, drawn = resample_values(values, keywords, settings)
+    estimates = {}
+    for name in AGGREGATES:
+        low, high = find_interval(drawn[name], settings.confidence)
+        estimates[name] = Estimate(sample[name], float(low), float(high))
+    return estimates
+
+
+def resample_values(
+    values: "NDArray[np.float64]",
+    keywords: list[str],
+    settings: Summary,
+    aggregates: Sequence[str] = AGGREGATES,
+) -> tuple[dict[str, float], dict[str, "NDArray[np.float64]"]]:
+    """Return aggregates of values, and of every bootstrap resample of their keywords.
+
+    Resample i has the same keywords for any values with these keywords, so that resamples of two models can
+    be subtracted.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_pairs,), float64
+    keywords : list of str
+        The keyword of each value.
+    settings : Summary
+    aggregates : sequence of str
+        Which ones to compute.
+
+    Returns
+    -------
+    sample : dict of str to float
+    drawn : dict of str to ndarray of shape (n_resamples,), float64
+        By name of the aggregate.
+    """
+    import numpy as np
+
+    _, codes = np.unique(np.array(keywords), return_inverse=True)
+    order = np.argsort(values, kind="stable")
+    ordered, codes = values[order].astype(np.float64), codes[order]
+    once = np.ones((1, len(ordered)), dtype=np.int32)
+    sample = measure_resamples(Resamples(ordered, once, settings.trim), aggregates)
+    counts = draw_resamples(int(codes.max()) + 1, settings)
+    parts = [
+        measure_resamples(
+            Resamples(ordered, counts[start : start + _CHUNK, codes], settings.trim), aggregates
+        )
+        for start in range(0, len(counts), _CHUNK)
+    ]
+    drawn = {name: np.concatenate([part[name] for part in parts]) for name in aggregates}
+    return {name: float(sample[name][0]) for name in aggregates}, drawn
+
+
+def draw_resamples(count: int, settings: Summary) -> "NDArray[np.int32]":
+    """Draw bootstrap resamples of `count` items, such as keywords, from the seed.
+
+    Returns
+    -------
+    ndarray of shape (n_resamples, count), int32
+        How often each item is drawn.
+    """
+    import numpy as np
+
+    seed = int.from_bytes(hashlib.sha256(f"keywords {settings.seed}".encode()).digest()[:8], "little")
+    random = np.random.default_rng(seed)
+    drawn = random.integers(count, size=(settings.rounds, count))
+    drawn += np.arange(settings.rounds)[:, None] * count
+    counts = np.bincount(drawn.ravel(), minlength=settings.rounds * count)
+    return counts.reshape(settings.rounds, count).astype(np.int32)
+
+
+def correlate(first: list[float], second: list[float]) -> tuple[float, float] | None:
+    """Return Pearson's r and its p-value for two metrics over models.
+
+    Returns
+    -------
+    (float, float) or None
+        None if there are fewer than three points or a metric is constant: r is then undefined.
+    """
+    from scipy.stats import pearsonr
+
+    if len(first) != len(second):
+        raise ValueError(f"different numbers of values: {len(first)} and {len(second)}")
+    if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:
+        return None
+    found = pearsonr(first, second)
+    return float(found.statistic), float(found.pvalue)

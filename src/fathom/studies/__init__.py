@@ -1,0 +1,1 @@
+"""Studies of training: models followed over their training, controls, claims, stages, targets."""

@@ -1,0 +1,226 @@
+"""The papers' claims about metrics of adapted models, one by one: holds, does not, or cannot be told.
+
+Source: [RawCorpora, Sec. 4.1, Apps. A.5, A.6], [BeyondBenchmarks, Secs. 3.1.1, 3.1.3].
+
+Every claim is a number that lies above, or below, a threshold: a correlation over models, a difference of
+two, or a gain over the base. A claim holds if the whole interval lies on the side that it names, does not if
+the whole interval lies on the other, and cannot be told otherwise, or with fewer than FEWEST_SEEDS seeds.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fathom.config.benchmark import REFERENCE
+from fathom.config.scoring import Summary
+from fathom.io.contracts.scoring import FAILS, HOLDS, UNCLEAR
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN
+from fathom.statistics.correlations import ROW_STATISTICS
+from fathom.statistics.summaries import format_number
+from fathom.studies.controls import estimate_series, measure_gain
+from fathom.studies.families import (
+    FAR,
+    NEAR,
+    TARGET,
+    TARGET_FIRST,
+    TARGET_LAST,
+    Estimate,
+    Family,
+    Metric,
+)
+from fathom.studies.following import Measured, Series, average_seeds
+
+FEWEST_SEEDS = 3
+STRONG, WEAK = 0.7, 0.3
+"""A strong correlation lies above the first, one that counts as none below the second."""
+RANKS = (TRIMMED_MEAN.name, GEOMETRIC_MEAN.name, MEAN.name)
+"""How ranks are summed up here."""
+
+TF, TFIDF = (("tf", "rank", TRIMMED_MEAN.name), ("tfidf", "rank", TRIMMED_MEAN.name))
+MEAN_TF = ("tf", "rank", MEAN.name)
+PERPLEXITY, ATTRIBUTE_RATE = ("text", "perplexity", "mean"), ("keywords", "attribute_rate", "mean")
+_EVERY = (TF, TFIDF, PERPLEXITY, ATTRIBUTE_RATE)
+
+
+class Claim(NamedTuple):
+    """What a paper says, the metrics that it says it of, and the number that decides.
+
+    Attributes
+    ----------
+    name, source, says : str
+        `says` has the places {metric} and {reference}.
+    metrics : tuple of Metric
+    measured : str
+        What the number is, for readers.
+    measure : callable
+        Returns the number from a family, a metric and the name of a reference; None without such models.
+    threshold : float
+    above : bool
+        Which side of it the paper names.
+    """
+
+    name: str
+    source: str
+    says: str
+    metrics: tuple[Metric, ...]
+    measured: str
+    measure: Callable[[Family, Metric, str], Estimate | None]
+    threshold: float = 0.0
+    above: bool = True
+
+
+def _rank(reference: str) -> Metric:
+    """Return the rank on a reference, by the papers' statistic."""
+    return (reference, "rank", TRIMMED_MEAN.name)
+
+
+def _agree(family: Family, metric: Metric, reference: str) -> Estimate | None:
+    """Return how a metric goes with the rank on a reference."""
+    return family.correlate(metric, _rank(reference))
+
+
+def _agree_less(family: Family, metric: Metric, reference: str) -> Estimate | None:
+    """Return how much better the TF rank goes with the reference than a metric."""
+    return _subtract(_agree(family, TF, reference), _agree(family, metric, reference))
+
+
+def _order_less(family: Family, metric: Metric, _: str) -> Estimate | None:
+    """Return how much better the TF rank follows the expected order than a metric."""
+    return _subtract(family.follow_order(TF), family.follow_order(metric))
+
+
+def _compare(first: str, second: str) -> Callable[[Family, Metric, str], Estimate | None]:
+    """Return what measures how far models with one role are ahead of those with another."""
+    return lambda family, metric, _: _subtract(family.gain(metric, first), family.gain(metric, second))
+
+
+def _subtract(first: Estimate | None, second: Estimate | None) -> Estimate | None:
+    """Return a difference; None where one of both is missing."""
+    return first.less(second) if first and second else None
+
+
+_RHO, _D, _GAIN = "Spearman's rho", "Somers' D with the expected order", "gain over the base"
+AGREEMENT = (
+    Claim("goes with the reference", "RawCorpora, Sec. 4.1",
+          "{metric} correlates strongly with the reference", (TF, TFIDF), _RHO, _agree, STRONG),
+    Claim("goes with it untrimmed", "RawCorpora, Fig. 10",
+          "so does {metric}, outliers included", (MEAN_TF,), _RHO, _agree, STRONG),
+    Claim("perplexity goes less", "RawCorpora, Sec. 4.1, Fig. 8",
+          "{metric} correlates less with it than the TF rank", (PERPLEXITY,), f"{_RHO}, difference",
+          _agree_less),
+    Claim("attribute rate does not", "RawCorpora, Sec. 4.1; BeyondBenchmarks, Fig. 8",
+          "{metric} does not correlate with it", (ATTRIBUTE_RATE,), _RHO, _agree, WEAK, False),
+)  # fmt: skip
+"""Claims about a metric and a reference."""
+_BOTH = "RawCorpora, App. A.6; BeyondBenchmarks, Fig. 5"
+ORDER = (
+    Claim("TF and TF-IDF agree", "RawCorpora, App. A.6", "{metric} and the TF-IDF rank say the same",
+          (TF,), _RHO, lambda family, metric, _: family.correlate(metric, TFIDF), STRONG),
+    Claim("near before far", "RawCorpora, Sec. 4.1",
+          "{metric} is better after training on a near domain than on far ones",
+          (TF, TFIDF), f"{_GAIN}, difference", _compare(NEAR, FAR)),
+    Claim("far is worse than the base", "RawCorpora, App. A.5",
+          "training on unrelated domains makes {metric} worse",
+          (TF, TFIDF), _GAIN, lambda family, metric, _: family.gain(metric, FAR), 0.0, False),
+    Claim("target before near", "RawCorpora, App. A.6",
+          "{metric} is best after training on the target, near domains come second",
+          _EVERY, f"{_GAIN}, difference", _compare(TARGET, NEAR)),
+    Claim("last domain decides", _BOTH,
+          "for {metric}, the last domain weighs more than the first",
+          _EVERY, f"{_GAIN}, difference", _compare(TARGET_LAST, TARGET_FIRST)),
+    Claim("first domain is heard", _BOTH,
+          "of models that end at a far domain, one that began with the target is better by {metric}",
+          _EVERY, f"{_GAIN}, difference", _compare(TARGET_FIRST, FAR)),
+    Claim("expected order", "BeyondBenchmarks, Sec. 3.1.1",
+          "{metric} orders models as expected",
+          (TF, TFIDF), _D, lambda family, metric, _: family.follow_order(metric), STRONG),
+    Claim("others order worse", "RawCorpora, Fig. 8",
+          "{metric} follows the expected order less than the TF rank",
+          (PERPLEXITY, ATTRIBUTE_RATE), f"{_D}, difference", _order_less),
+)  # fmt: skip
+"""Claims about a metric alone."""
+
+NAMES = {TF: "the TF rank", TFIDF: "the TF-IDF rank", MEAN_TF: "the plain mean TF rank",
+         PERPLEXITY: "perplexity", ATTRIBUTE_RATE: "the attribute rate"}  # fmt: skip
+
+
+def judge(estimate: tuple[float, float, float], threshold: float, above: bool, seeds: int) -> str:
+    """Return the verdict on a claim: one of VERDICTS.
+
+    Parameters
+    ----------
+    estimate : (float, float, float)
+        The number and its interval, NaN where there is none.
+    threshold : float
+    above : bool
+        Which side of it is claimed.
+    seeds : int
+        Of the trainings.
+    """
+    _, low, high = estimate
+    if seeds < FEWEST_SEEDS or np.isnan([low, high]).any():
+        return UNCLEAR
+    on_side, on_other = (low > threshold, high < threshold) if above else (high < threshold, low > threshold)
+    return HOLDS if on_side else FAILS if on_other else UNCLEAR
+
+
+def check_claims(family: Family, references: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return a row for each claim, metric and reference, under CLAIM_COLUMNS; numbers are text.
+
+    A claim about models that there are none of has no number, and cannot be told.
+    """
+    rows = []
+    for claim in (*AGREEMENT, *ORDER):
+        for metric in claim.metrics:
+            for reference in references if claim in AGREEMENT else [""]:
+                found = claim.measure(family, metric, reference)
+                numbers = _estimate(found, family.settings)
+                verdict = judge(numbers, claim.threshold, claim.above, family.seeds)
+                says = claim.says.format(metric=NAMES[metric])
+                side = f"{'above' if claim.above else 'below'} {claim.threshold:g}"
+                rows.append(
+                    (family.domain, family.base, claim.name, claim.source, says, *metric, reference,
+                     claim.measured, *map(format_number, numbers), side, family.seeds, verdict)
+                )  # fmt: skip
+    return rows
+
+
+def correlate_metrics(family: Family, references: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return how each metric goes with each reference, under CLAIM_CORRELATION_COLUMNS; numbers are text."""
+    rows = []
+    count = sum(len(each.models) for each in family.conditions)
+    for other in (metric for metric in family.metrics if metric[0] in references):
+        for metric in (each for each in family.metrics if each[0] not in references):
+            for statistic in ROW_STATISTICS:
+                found = _estimate(family.correlate(metric, other, statistic), family.settings)
+                rows.append(
+                    (family.domain, family.base, *other, *metric, statistic, *map(format_number, found),
+                     count, family.seeds)
+                )  # fmt: skip
+    return rows
+
+
+def describe_conditions(family: Family) -> Iterator[tuple[Any, ...]]:
+    """Yield each metric after each training, under CLAIM_MODEL_COLUMNS: mean over seeds, and gain."""
+    for metric in family.metrics:
+        series = family.find_series(metric) or {}
+        for each in family.conditions:
+            mean = average_seeds([series[name] for name in each.models], family.settings)
+            gain = measure_gain(metric[1], mean, series[family.base])
+            numbers = (*estimate_series(mean, family.settings), *estimate_series(gain, family.settings))
+            yield (family.domain, family.base, each.models[0], family.find_role(each), *metric,
+                   len(each.models), *map(format_number, numbers), mean.items)  # fmt: skip
+
+
+def _estimate(found: Estimate | None, settings: Summary) -> tuple[float, float, float]:
+    """Return a number with its interval; NaN without one."""
+    if found is None:
+        return (float("nan"),) * 3
+    return estimate_series(Series(found.value, found.drawn, 0), settings)
+
+
+def list_references(measured: Measured, domain: str, names: Sequence[str]) -> list[str]:
+    """Return the references that a domain has: those of the claims, and the one that was written."""
+    known = {place[1] for place in measured if place[0] == domain}
+    return [name for name in (*names, REFERENCE) if name in known]

@@ -1,0 +1,195 @@
+"""A base and the models adapted from it, as every metric sees them: correlations, order, gains.
+
+Each resample draws items (keywords or documents) and seeds, the same seeds for all models and metrics.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathom.config.claims import Condition
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.scoring import BASE
+from fathom.statistics.correlations import MIN_MODELS_FOR_INTERVAL, ROW_STATISTICS
+from fathom.studies.controls import LOW_IS_BEST, measure_gain
+from fathom.studies.following import Measured, Series, average_seeds, draw_seeds
+
+TARGET, NEAR, FAR = "target", "near", "far"
+TARGET_LAST, TARGET_FIRST = f"{FAR}, then {TARGET}", f"{TARGET}, then {FAR}"
+ROLES = (BASE, TARGET, NEAR, FAR, TARGET_LAST, TARGET_FIRST)
+"""What a model was adapted to."""
+EXPECTED = {TARGET: 3, NEAR: 3, TARGET_LAST: 2, BASE: 1, FAR: 0}
+"""The order that is expected of models [BeyondBenchmarks, Sec. 3.1.1], the best with the highest number."""
+
+_CHUNK = 100  # resamples at once: Kendall's tau needs all pairs of models of each in memory
+
+Array = NDArray[np.float64]
+Metric = tuple[str, str, str]
+"""Variant, metric, aggregate."""
+
+
+class Estimate(NamedTuple):
+    """A number, and that of each resample."""
+
+    value: float
+    drawn: Array
+
+    def less(self, other: "Estimate") -> "Estimate":
+        """Return the difference from another one, resample by resample."""
+        return Estimate(self.value - other.value, self.drawn - other.drawn)
+
+
+class Points(NamedTuple):
+    """A metric of models, of shape (n_models,), and that of each resample, (n_resamples, n_models)."""
+
+    values: Array
+    drawn: Array
+
+
+class Family:
+    """A base and the models adapted from it, as every metric of one domain sees them.
+
+    Parameters
+    ----------
+    domain : str
+        That they are measured on.
+    conditions : sequence of Condition
+        The base first.
+    near : collection of str
+        Domains that are near to it.
+    measured : Measured
+    settings : Summary
+
+    Raises
+    ------
+    InputError
+        If conditions have different numbers of seeds.
+    """
+
+    def __init__(
+        self,
+        domain: str,
+        conditions: Sequence[Condition],
+        near: Sequence[str],
+        measured: Measured,
+        settings: Summary,
+    ) -> None:
+        self.domain, self.conditions, self.settings = domain, list(conditions), settings
+        self._near, self._measured = near, measured
+        counts = {len(each.models) for each in self.conditions if each.path}
+        if len(counts) != 1:
+            told = ", ".join(
+                f"{'+'.join(each.path)}: {len(each.models)}" for each in self.conditions if each.path
+            )
+            raise InputError(
+                f"{self.base}: its adapted models differ in their number of seeds ({told})",
+                "models.adapt",
+                "give all entries with this base the same seeds",
+            )
+        self.seeds = counts.pop()
+        self._chosen = draw_seeds(self.seeds, settings)
+
+    @property
+    def base(self) -> str:
+        """The model that all others come from."""
+        return self.conditions[0].models[0]
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """What the models of this domain were measured by."""
+        return [place[1:] for place in sorted(self._measured) if place[0] == self.domain]
+
+    def find_role(self, condition: Condition) -> str:
+        """Return what a model was adapted to, of ROLES; nothing for other paths."""
+        kinds = [
+            TARGET if name == self.domain else NEAR if name in self._near else FAR for name in condition.path
+        ]
+        role = ", then ".join(kinds) or BASE
+        return role if role in ROLES else ""
+
+    def find_series(self, metric: Metric) -> Mapping[str, Series] | None:
+        """Return a metric of all models; None where it was not measured."""
+        return self._measured.get((self.domain, *metric))
+
+    def list_points(self, metric: Metric, ends: bool = False) -> Points | None:
+        """Return a metric of all models, the base once, high where it is good.
+
+        Parameters
+        ----------
+        metric : Metric
+        ends : bool
+            Whether to leave out what has no place in the expected order, such as checkpoints.
+
+        Returns
+        -------
+        Points or None
+            None where it was not measured.
+        """
+        series = self.find_series(metric)
+        if series is None:
+            return None
+        values, drawn = [], []
+        for condition in self._list_ends() if ends else self.conditions:
+            own = np.stack([series[name].drawn for name in condition.models])
+            values += [series[name].value for name in condition.models]
+            chosen = self._chosen if condition.path else np.zeros((own.shape[1], 1), dtype=np.int64)
+            drawn.append(own[chosen, np.arange(own.shape[1])[:, None]])
+        sign = -1.0 if metric[1] in LOW_IS_BEST else 1.0
+        return Points(sign * np.array(values), sign * np.concatenate(drawn, axis=1))
+
+    def _list_ends(self) -> list[Condition]:
+        """Return the conditions that have a place in the expected order."""
+        return [each for each in self.conditions if each.is_end and self.find_role(each) in EXPECTED]
+
+    def correlate(self, metric: Metric, other: Metric, statistic: str = "spearman") -> Estimate | None:
+        """Return how two metrics agree over models; 1 if they order them alike, whatever their direction."""
+        one, two = self.list_points(metric), self.list_points(other)
+        if one is None or two is None or len(self.conditions) < MIN_MODELS_FOR_INTERVAL:
+            return None
+        return _correlate(one, two, statistic)
+
+    def follow_order(self, metric: Metric) -> Estimate | None:
+        """Return how a metric follows the order that is expected of models, as Somers' D: 1 for all pairs.
+
+        It is the share of pairs of models with different places in that order that the metric puts in order,
+        less the share that it puts the other way round. None if a place has no model.
+        """
+        points, ends = self.list_points(metric, ends=True), self._list_ends()
+        levels = np.array([EXPECTED[self.find_role(each)] for each in ends for _ in each.models])
+        if points is None or len(np.unique(levels)) < len(set(EXPECTED.values())):
+            return None
+        better, worse = np.nonzero(levels[:, None] > levels[None])
+        drawn = np.sign(points.drawn[:, better] - points.drawn[:, worse]).mean(axis=1)
+        value = np.sign(points.values[better] - points.values[worse]).mean()
+        return Estimate(float(value), drawn)
+
+    def gain(self, metric: Metric, role: str) -> Estimate | None:
+        """Return how much better models with a role are than the base, in the mean over them and over seeds.
+
+        Ranks and perplexity by ln of the factor, others by the difference.
+        """
+        series = self.find_series(metric)
+        same = [
+            each for each in self.conditions if each.is_end and each.path and self.find_role(each) == role
+        ]
+        if series is None or not same:
+            return None
+        gains = [
+            measure_gain(metric[1], average_seeds([series[name] for name in each.models], self.settings),
+                         series[self.base])
+            for each in same
+        ]  # fmt: skip
+        drawn = np.mean([each.drawn for each in gains], axis=0)
+        return Estimate(float(np.mean([each.value for each in gains])), drawn)
+
+
+def _correlate(one: Points, two: Points, statistic: str) -> Estimate:
+    """Return a correlation over models, and that of each resample."""
+    measure = ROW_STATISTICS[statistic]
+    value = measure(one.values[None], two.values[None])[0]
+    pieces = max(1, len(one.drawn) // _CHUNK)
+    both = zip(np.array_split(one.drawn, pieces), np.array_split(two.drawn, pieces), strict=True)
+    return Estimate(float(value), np.concatenate([measure(*some) for some in both]))

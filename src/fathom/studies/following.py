@@ -1,0 +1,306 @@
+"""Metrics of models over their training, with intervals over keywords, and over seeds if there are several.
+
+Source: [RawCorpora, Secs. 4.2 and 4.3, App. A.6].
+
+Keywords are drawn as for summaries, the same for all models of a benchmark. The mean over seeds has an
+interval from a bootstrap that draws both: seeds and keywords are crossed, so each resample takes the same
+drawn keywords for every drawn seed.
+"""
+
+import argparse
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from fathom.config.following import Point
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.scoring import ALL_SEEDS, ATTRIBUTE_RATES, CHECKPOINT_COLUMNS, PERPLEXITY, SCORES
+from fathom.io.tables import read_table
+from fathom.jobs.program import add_tables, log
+from fathom.models.loading import Pointer
+from fathom.statistics.aggregates import COMPARED, find_interval
+from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
+from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.statistics.summaries import Key, check_same_pairs, resample_values
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RANKS = tuple(statistic.name for statistic in COMPARED)
+"""How ranks are summed up; the other column of SCORES that is followed, log_probability, by its mean."""
+
+
+class Series(NamedTuple):
+    """A metric of one model: its value, that of each resample, and the number of items it comes from."""
+
+    value: float
+    drawn: "NDArray[np.float64]"
+    items: int
+
+
+Place = tuple[str, str, str, str]
+"""Domain, variant, metric, aggregate."""
+
+Measured = dict[Place, dict[str, Series]]
+"""Metrics by place and model."""
+
+
+def add_scores(parser: argparse.ArgumentParser) -> None:
+    """Add the options for tables of followed models: scores, overlap, perplexity, attribute rates."""
+    names = ("DOMAIN", "VARIANT", "MODEL")
+    add_tables(parser, "--scores", names, "scores of one model on one benchmark (parquet)", required=True)
+    add_tables(parser, "--overlap", names[:2], "pairs of one benchmark that stand in training text")
+    for option, what in (("--perplexity", "likelihood of held-out text"), ("--attribute-rates", "rates")):
+        add_tables(parser, option, ("DOMAIN", "MODEL"), f"{what} of one model on one domain")
+
+
+def measure_models(
+    arguments: argparse.Namespace, settings: Summary, ranks: Sequence[str] = RANKS
+) -> Measured:
+    """Read the tables of :func:`add_scores` and measure all models by all metrics.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    settings : Summary
+    ranks : sequence of str
+        Names of the statistics that sum up ranks.
+
+    Raises
+    ------
+    InputError
+        If a table is not what it should be, or models were measured on different items.
+    """
+    scores = leave_out_overlap(read_ranks(arguments.scores), arguments.overlap, settings)
+    measured = measure_ranks(scores, settings, ranks)
+    measured |= measure_texts(read_baselines(arguments.perplexity, PERPLEXITY), settings)
+    return measured | measure_rates(read_baselines(arguments.attribute_rates, ATTRIBUTE_RATES), settings)
+
+
+def read_ranks(files: Sequence[tuple[str, str, str, str]]) -> dict[Key, pl.DataFrame]:
+    """Read the columns of score tables that are followed.
+
+    Parameters
+    ----------
+    files : sequence of (domain, variant, model, path)
+
+    Raises
+    ------
+    InputError
+        If a file is not a score table, or models of a benchmark were scored on different pairs.
+    """
+    columns = ["pair_id", "keyword", "rank", "log_probability"]
+    scores = {
+        (domain, variant, model): read_table(path, SCORES, columns).sort("pair_id")
+        for domain, variant, model, path in files
+    }
+    for benchmark in sorted({key[:2] for key in scores}):
+        models = {key[2]: frame for key, frame in scores.items() if key[:2] == benchmark}
+        check_same_pairs(models, ", ".join(benchmark))
+    return scores
+
+
+def measure_ranks(
+    scores: Mapping[Key, pl.DataFrame], settings: Summary, ranks: Sequence[str] = RANKS
+) -> Measured:
+    """Return mean ranks and mean log-probability of all models on all benchmarks.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, variant, model) to DataFrame
+        See :func:`read_ranks`.
+    settings : Summary
+        The bootstrap draws keywords.
+    ranks : sequence of str
+        Names of the statistics that sum up ranks.
+    """
+    found: Measured = {}
+    for (domain, variant, model), frame in scores.items():
+        keywords = frame["keyword"].to_list()
+        for metric, aggregates in (("rank", ranks), ("log_probability", ("mean",))):
+            sample, drawn = resample_values(frame[metric].to_numpy(), keywords, settings, aggregates)
+            for name in aggregates:
+                models = found.setdefault((domain, variant, metric, name), {})
+                models[model] = Series(sample[name], drawn[name], len(frame))
+    return found
+
+
+def measure_texts(scores: Mapping[tuple[str, str], pl.DataFrame], settings: Summary) -> Measured:
+    """Return perplexity and bits per byte of all models on the held-out text of all domains.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, model) to DataFrame
+        Frames under contract PERPLEXITY.
+    settings : Summary
+        The bootstrap draws documents.
+    """
+    check_same_items(scores, "doc_id", "documents")
+    found: Measured = {}
+    for (domain, model), frame in scores.items():
+        values, drawn = resample_likelihood(frame.sort("doc_id"), settings)
+        for metric, value in values.items():
+            if math.isnan(value):
+                log.info("%s: no held-out text of %s, %s left out", model, domain, metric)
+                continue
+            models = found.setdefault((domain, "text", metric, "mean"), {})
+            models[model] = Series(value, drawn[metric], len(frame))
+    return found
+
+
+def measure_rates(rates: Mapping[tuple[str, str], pl.DataFrame], settings: Summary) -> Measured:
+    """Return the attribute rate of all models on the keywords of all domains.
+
+    Parameters
+    ----------
+    rates : mapping of (domain, model) to DataFrame
+        Frames under contract ATTRIBUTE_RATES.
+    settings : Summary
+        The bootstrap draws keywords.
+    """
+    check_same_items(rates, "keyword", "keywords")
+    found: Measured = {}
+    for (domain, model), frame in rates.items():
+        ordered = frame.sort("keyword")
+        values, keywords = ordered["rate"].to_numpy(), ordered["keyword"].to_list()
+        sample, drawn = resample_values(values, keywords, settings, ("mean",))
+        models = found.setdefault((domain, "keywords", "attribute_rate", "mean"), {})
+        models[model] = Series(sample["mean"], drawn["mean"], len(frame))
+    return found
+
+
+def follow_tracks(
+    tracks: Mapping[str, Sequence[Point]], measured: Measured, settings: Summary
+) -> list[dict[str, Any]]:
+    """Return the rows of all tracks: each point, and the mean over seeds where there are several.
+
+    Parameters
+    ----------
+    tracks : mapping of str to sequence of Point
+        By name.
+    measured : dict
+        See :func:`measure_ranks`, :func:`measure_texts`, :func:`measure_rates`.
+    settings : Summary
+
+    Returns
+    -------
+    list of dict
+        Rows under contract FOLLOWING, by track, place and seed, in the order of the points.
+
+    Raises
+    ------
+    InputError
+        If a model of a track was not measured on a benchmark.
+    """
+    rows: list[dict[str, Any]] = []
+    for name, points in tracks.items():
+        seeds = list(dict.fromkeys(point.seed for point in points))
+        for place in sorted(measured):
+            series = measured[place]
+            for point in points:
+                if point.model not in series:
+                    raise InputError(
+                        f"{point.model} was not measured", ", ".join(place), "score all models of a track"
+                    )
+                rows.append(_make_row(name, point, place, series[point.model], settings))
+            if len(seeds) > 1:
+                for same in _gather_seeds(points):
+                    mean = average_seeds([series[point.model] for point in same], settings)
+                    point = same[0].model_copy(update={"seed": ALL_SEEDS})
+                    rows.append(_make_row(name, point, place, mean, settings))
+    return rows
+
+
+def list_checkpoints(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    """Return the models of each track once, in their order, under CHECKPOINT_COLUMNS.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of FOLLOWING, see :func:`follow_tracks`.
+    """
+    own = (row for row in rows if row["seed"] != ALL_SEEDS)
+    return list(dict.fromkeys(tuple(row[name] for name in CHECKPOINT_COLUMNS) for row in own))
+
+
+def take_stand_ins(
+    tracks: Mapping[str, Sequence[Point]], pointers: Mapping[str, Pointer]
+) -> dict[str, list[Point]]:
+    """Return tracks on which checkpoints that stand in for corrupt ones have their own tokens.
+
+    A stand-in that is followed itself is not measured twice: the corrupt checkpoint is left out.
+
+    Parameters
+    ----------
+    tracks : mapping of str to sequence of Point
+        By name.
+    pointers : mapping of str to Pointer
+        By model; others have no stand-in.
+    """
+    found: dict[str, list[Point]] = {}
+    for name, points in tracks.items():
+        followed = {point.model for point in points}
+        kept = found.setdefault(name, [])
+        for point in points:
+            pointer = pointers.get(point.model)
+            if pointer is None or not pointer.stand_in:
+                kept.append(point)
+            elif pointer.stand_in in followed:
+                log.warning(
+                    "%s: %s is corrupt and left out: %s is followed itself",
+                    name,
+                    point.model,
+                    pointer.stand_in,
+                )
+            else:
+                changed = {"stand_in": pointer.stand_in, "tokens": pointer.stand_in_tokens or point.tokens}
+                kept.append(point.model_copy(update=changed))
+                log.warning("%s: %s stands in for %s, corrupt", name, pointer.stand_in, point.model)
+                followed.add(pointer.stand_in)
+    return found
+
+
+def _gather_seeds(points: Sequence[Point]) -> Iterator[list[Point]]:
+    """Yield the points of one step of a path, one for each seed, in the order of the steps."""
+    steps: dict[int, list[Point]] = {}
+    for point in points:
+        steps.setdefault(point.step, []).append(point)
+    yield from steps.values()
+
+
+def draw_seeds(count: int, settings: Summary) -> "NDArray[np.int64]":
+    """Draw seeds with replacement; return their places as an array of shape (n_resamples, count)."""
+    import numpy as np
+
+    digest = hashlib.sha256(f"seeds {settings.seed}".encode()).digest()
+    random = np.random.default_rng(int.from_bytes(digest[:8], "little"))
+    return random.integers(count, size=(settings.rounds, count))
+
+
+def average_seeds(series: Sequence[Series], settings: Summary) -> Series:
+    """Return the mean over seeds; each resample draws seeds too, the same for all sets of as many seeds."""
+    import numpy as np
+
+    chosen = draw_seeds(len(series), settings)
+    drawn = np.stack([each.drawn for each in series])
+    means = drawn[chosen, np.arange(settings.rounds)[:, None]].mean(axis=1)
+    return Series(float(np.mean([each.value for each in series])), means, series[0].items)
+
+
+def _make_row(name: str, point: Point, place: Place, series: Series, settings: Summary) -> dict[str, Any]:
+    """Return one row; the interval takes percentiles, without resamples that held no token."""
+    import numpy as np
+
+    low, high = find_interval(series.drawn[~np.isnan(series.drawn)], settings.confidence)
+    domain, variant, metric, aggregate = place
+    return {
+        "track": name, "model": point.model, "stand_in": point.stand_in, "seed": point.seed,
+        "stage": point.stage, "trained_on": point.domain, "step": point.step, "tokens": point.tokens,
+        "domain": domain, "variant": variant, "metric": metric, "aggregate": aggregate, "value": series.value,
+        "ci_low": float(low), "ci_high": float(high), "items": series.items,
+    }  # fmt: skip

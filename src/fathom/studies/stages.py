@@ -1,0 +1,147 @@
+"""How metrics after each stage of continual pretraining relate to its domain and to the reference.
+
+Source: [RawCorpora, Sec. 4.3, Figs. 6, 17-19], [BeyondBenchmarks, Sec. 3.1.2, Fig. 4].
+
+Correlations are over stages. These follow each other in one training, so their intervals, from a bootstrap
+that takes stages for independent, are narrower than they should be.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.config.benchmark import REFERENCE
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.scoring import ALL_SEEDS
+from fathom.statistics.aggregates import LEADING
+from fathom.statistics.correlations import correlate_series
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+SIMILARITY = "similarity"
+EXTREMA = "minima_minus_maxima"
+"""Statistic: mean similarity of the domains after which the metric has a minimum, less that of maxima."""
+_PLACE = ("variant", "metric", "aggregate")
+
+
+def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows at the start and at each stage's end, with similarities and extrema.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Of one track on one domain, under contract FOLLOWING; the mean over seeds where there are several.
+    order : DataFrame
+        Under contract DOMAIN_ORDERS.
+
+    Returns
+    -------
+    DataFrame
+        The columns of FOLLOWING; `similarity` of the stage's domain with the target, null at the start;
+        `extremum`: minimum, maximum or empty, by comparison with the stages before and after.
+
+    Raises
+    ------
+    InputError
+        If the order lacks a domain of the training.
+    """
+    seed = ALL_SEEDS if ALL_SEEDS in rows["seed"] else rows["seed"][0]
+    ends = (
+        rows.filter(seed=seed)
+        .sort(*_PLACE, "stage", "step")
+        .unique([*_PLACE, "stage"], keep="last", maintain_order=True)
+    )
+    names = order.select(pl.col("domain").alias("trained_on"), SIMILARITY)
+    found = ends.join(names, on="trained_on", how="left", maintain_order="left")
+    missing = found.filter(pl.col(SIMILARITY).is_null() & (pl.col("stage") > 0))
+    if not missing.is_empty():
+        raise InputError(f"the order of domains lacks {missing['trained_on'][0]!r}", "", "make it again")
+    before, after = (pl.col("value").shift(step).over(_PLACE) for step in (1, -1))
+    value = pl.col("value")
+    kind = (
+        pl.when((value < before) & (value < after)).then(pl.lit("minimum"))
+        .when((value > before) & (value > after)).then(pl.lit("maximum"))
+        .otherwise(pl.lit(""))
+    )  # fmt: skip
+    return found.with_columns(kind.alias("extremum"))
+
+
+def relate_stages(stages: pl.DataFrame, settings: Summary) -> list[tuple[Any, ...]]:
+    """Return how each metric goes with the similarity of the stage's domain, and with the reference rank.
+
+    Parameters
+    ----------
+    stages : DataFrame
+        See :func:`select_stages`.
+    settings : Summary
+        Rounds, confidence and seed of the bootstrap.
+
+    Returns
+    -------
+    list of tuples
+        Under RELATION_COLUMNS. Similarity is over all stages but the start; the reference over the start too.
+        Ranks go with the reference rank of the same aggregate, other metrics with that of the leading one.
+    """
+    found: list[tuple[Any, ...]] = []
+    track, domain = stages["track"][0], stages["domain"][0]
+    for place, some in stages.group_by(_PLACE, maintain_order=True):
+        for other, one, two in _pair_series(stages, some, *map(str, place)):
+            relations = correlate_series(one, two, settings)
+            found += [
+                (
+                    track,
+                    domain,
+                    *place,
+                    other,
+                    each.statistic,
+                    each.value,
+                    each.low,
+                    each.high,
+                    each.p,
+                    len(one),
+                )
+                for each in relations
+            ]
+        found.append((track, domain, *place, SIMILARITY, EXTREMA, *_compare_extrema(some, settings)))
+    return found
+
+
+def _pair_series(
+    stages: pl.DataFrame, some: pl.DataFrame, variant: str, metric: str, aggregate: str
+) -> Iterator[tuple[str, "Array", "Array"]]:
+    """Yield what a metric is held against, and both series, each of shape (n_stages,)."""
+    trained = some.filter(pl.col("stage") > 0)
+    yield SIMILARITY, trained["value"].to_numpy(), trained[SIMILARITY].to_numpy()
+    same = aggregate if metric == "rank" else LEADING.name
+    reference = stages.filter(variant=REFERENCE, metric="rank", aggregate=same)
+    if variant == REFERENCE and metric == "rank":
+        return
+    both = some.join(reference.select("stage", other="value"), on="stage", maintain_order="left")
+    if not both.is_empty():
+        yield REFERENCE, both["value"].to_numpy(), both["other"].to_numpy()
+
+
+def _compare_extrema(some: pl.DataFrame, settings: Summary) -> tuple[Any, ...]:
+    """Return the difference in similarity of minima and maxima, p by permutation, and their number."""
+    import numpy as np
+
+    trained = some.filter(pl.col("stage") > 0)
+    similarity = trained[SIMILARITY].to_numpy()
+    low, high = ((trained["extremum"] == kind).to_numpy() for kind in ("minimum", "maximum"))
+    count, nan = int(low.sum() + high.sum()), float("nan")
+    if not low.any() or not high.any():
+        return nan, nan, nan, nan, count
+    digest = hashlib.sha256(f"extrema {settings.seed}".encode()).digest()
+    random = np.random.default_rng(int.from_bytes(digest[:8], "little"))
+    drawn = random.permuted(np.tile(similarity, (settings.rounds, 1)), axis=1)
+    value = similarity[low].mean() - similarity[high].mean()
+    chance = drawn[:, low].mean(axis=1) - drawn[:, high].mean(axis=1)
+    p = (1 + int((np.abs(chance) >= abs(value) - 1e-12).sum())) / (1 + len(chance))
+    return float(value), nan, nan, p, count

@@ -1,0 +1,239 @@
+"""Which targets one model predicts better than another, and how near these are to the domain's name.
+
+Source: [RawCorpora, App. A.9, Fig. 15, Table 9]. Pairs with one target are averaged; gains in probability and
+in rank are put on one scale, averaged, and weighted by the logarithm of the target's frequency. The paper
+does not say which scale: here a gain is divided by its standard deviation over targets and not centred, so
+that 0 stays no change. Targets of one keyword change together, so intervals come from the bootstrap over
+keywords.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from fathom.config.scoring import Summary, Targets
+from fathom.errors import InputError
+from fathom.jobs.program import log
+from fathom.statistics.aggregates import find_interval
+from fathom.statistics.summaries import draw_resamples
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+GAINS = ("probability_gain", "rank_gain")
+GROUPS = ("top", "middle", "bottom")
+
+
+class Cells(NamedTuple):
+    """Sums over the pairs of one keyword and one target.
+
+    Attributes
+    ----------
+    keywords, targets : ndarray of shape (n_cells,), int64
+        Number of the keyword and of the target.
+    pairs : ndarray of shape (n_cells,), float64
+    gains : ndarray of shape (2, n_cells), float64
+        In the order of GAINS.
+    """
+
+    keywords: "NDArray[np.int64]"
+    targets: "NDArray[np.int64]"
+    pairs: "Array"
+    gains: "Array"
+
+
+class Contrast(NamedTuple):
+    """How far the similarities of two groups are apart: means, their difference, and Cohen's d."""
+
+    top: float
+    bottom: float
+    difference: float
+    d: float
+
+
+def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, benchmark: str) -> pl.DataFrame:
+    """Return the gain of a model over another one on each pair.
+
+    Parameters
+    ----------
+    model, other : DataFrame
+        Columns pair_id, rank, probability of contract SCORES.
+    pairs : DataFrame
+        Columns pair_id, keyword, target of contract PAIRS.
+    benchmark : str
+        Its name, for the message.
+
+    Returns
+    -------
+    DataFrame
+        Columns keyword, target (no blank), probability_gain, rank_gain; positive is better.
+
+    Raises
+    ------
+    InputError
+        If the models were scored on other pairs, or no score differs.
+    """
+    joined = pairs.join(model, on="pair_id").join(other, on="pair_id", suffix="_other")
+    if not len(pairs) == len(joined) == len(model) == len(other):
+        raise InputError(
+            "the scores belong to other pairs than the benchmark's", benchmark, "score both models again"
+        )
+    found = joined.sort("pair_id").select(
+        "keyword",
+        pl.col("target").str.strip_chars(),
+        probability_gain=pl.col("probability") - pl.col("probability_other"),
+        rank_gain=pl.col("rank_other") - pl.col("rank"),
+    )
+    if found.is_empty() or all((found[gain] == 0).all() for gain in GAINS):
+        raise InputError("no score differs between the two models", benchmark, "compare two other models")
+    return found
+
+
+def score_targets(pairs: pl.DataFrame, similarities: Mapping[str, float], settings: Targets) -> pl.DataFrame:
+    """Return the targets of a benchmark, the one with the largest gain first.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        See :func:`join_pairs`.
+    similarities : mapping of str to float
+        Cosine of each target with the domain's phrase.
+    settings : Targets
+        `share` of the targets in the groups top and bottom.
+
+    Returns
+    -------
+    DataFrame
+        Columns target, pairs, probability_gain, rank_gain, score, similarity, group.
+    """
+    import numpy as np
+
+    cells, names = _make_cells(pairs)
+    known, frequency, gains, scores = _score(cells, np.ones(len(cells.pairs)), len(names))
+    order = np.argsort(-scores, kind="stable")
+    size = count_group(len(order), settings)
+    groups = [GROUPS[0]] * size + [GROUPS[1]] * (len(order) - 2 * size) + [GROUPS[2]] * size
+    chosen = [names[place] for place in known[order]]
+    return pl.DataFrame(
+        {
+            "target": chosen,
+            "pairs": frequency[order].astype(np.int64),
+            **{name: gain[order] for name, gain in zip(GAINS, gains, strict=True)},
+            "score": scores[order],
+            "similarity": [similarities[name] for name in chosen],
+            "group": groups,
+        }
+    )
+
+
+def count_group(targets: int, settings: Targets) -> int:
+    """Return how many targets the groups top and bottom have each."""
+    return int(settings.share * targets)
+
+
+def contrast_groups(
+    pairs: pl.DataFrame, similarities: Mapping[str, float], settings: Targets, summary: Summary
+) -> tuple[Contrast, Contrast, Contrast]:
+    """Return the contrast of the groups top and bottom, and the ends of its intervals.
+
+    Each resample draws keywords, and takes frequencies, scores and groups from what was drawn.
+
+    Parameters
+    ----------
+    pairs, similarities, settings
+        See :func:`score_targets`.
+    summary : Summary
+
+    Returns
+    -------
+    value, low, high : Contrast
+        NaN throughout for groups of fewer than two targets.
+    """
+    import numpy as np
+
+    cells, names = _make_cells(pairs)
+    cosines = np.array([similarities[name] for name in names])
+    value = _contrast(cells, np.ones(len(cells.pairs)), cosines, settings)
+    counts = draw_resamples(int(cells.keywords.max()) + 1, summary)
+    drawn = np.array([_contrast(cells, row[cells.keywords], cosines, settings) for row in counts])
+    drawn = drawn[np.isfinite(drawn).all(axis=1)]
+    if len(drawn) < len(counts) / 2:  # most hold too few targets
+        nothing = Contrast(*[float("nan")] * 4)
+        return value, nothing, nothing
+    low, high = find_interval(drawn, summary.confidence)
+    return value, Contrast(*low.tolist()), Contrast(*high.tolist())
+
+
+def compare_similarities(targets: pl.DataFrame) -> tuple[float, float]:
+    """Return Student's t and p of the similarities of top and bottom, as if targets were independent."""
+    from scipy.stats import ttest_ind
+
+    top, bottom = (targets.filter(group=group)["similarity"].to_numpy() for group in (GROUPS[0], GROUPS[2]))
+    if len(top) < 2:
+        return float("nan"), float("nan")
+    found = ttest_ind(top, bottom)
+    return float(found.statistic), float(found.pvalue)
+
+
+def list_extremes(targets: pl.DataFrame, count: int) -> Iterator[tuple[int, str, str]]:
+    """Yield place, best and worst target, counted from either end [RawCorpora, Table 9]."""
+    names = targets["target"].to_list()
+    if len(names) < 2 * count:
+        count = len(names) // 2
+        log.info("%s targets: %s of them are listed at each end", len(names), count)
+    for place in range(count):
+        yield place + 1, names[place], names[-1 - place]
+
+
+def _make_cells(pairs: pl.DataFrame) -> tuple[Cells, Sequence[str]]:
+    """Sum up pairs by keyword and target; return the names of the targets, sorted."""
+    cells = (
+        pairs.group_by("keyword", "target")
+        .agg(pl.len().alias("pairs"), *(pl.col(name).sum() for name in GAINS))
+        .sort("keyword", "target")
+    )
+    numbers = cells.select(
+        pl.col("keyword").rank("dense").cast(pl.Int64) - 1, pl.col("target").rank("dense").cast(pl.Int64) - 1
+    )
+    gains = cells.select(GAINS).to_numpy().T
+    names = sorted(set(pairs["target"].to_list()))
+    sizes = cells["pairs"].cast(pl.Float64).to_numpy()
+    return Cells(numbers["keyword"].to_numpy(), numbers["target"].to_numpy(), sizes, gains), names
+
+
+def _score(
+    cells: Cells, weights: "Array", count: int
+) -> "tuple[NDArray[np.int64], Array, list[Array], Array]":
+    """Return the targets that were drawn, with their frequencies, both mean gains, and scores."""
+    import numpy as np
+
+    frequency = np.asarray(np.bincount(cells.targets, weights * cells.pairs, count), dtype=np.float64)
+    known = np.asarray(np.flatnonzero(frequency), dtype=np.int64)
+    frequency = frequency[known]
+    gains = [np.bincount(cells.targets, weights * gain, count)[known] / frequency for gain in cells.gains]
+    # a gain that is the same for all targets varies by what rounding leaves
+    spreads = [gain.std() if gain.std() > 1e-12 * np.abs(gain).max() else 1.0 for gain in gains]
+    scaled = [gain / spread for gain, spread in zip(gains, spreads, strict=True)]
+    scores = np.asarray(np.mean(scaled, axis=0) * np.log1p(frequency), dtype=np.float64)
+    return known, frequency, gains, scores
+
+
+def _contrast(cells: Cells, weights: "Array", cosines: "Array", settings: Targets) -> Contrast:
+    """Return the contrast of top and bottom in one resample."""
+    import numpy as np
+
+    known, _, _, scores = _score(cells, weights, len(cosines))
+    size = count_group(len(known), settings)
+    if size < 2:
+        return Contrast(*[float("nan")] * 4)
+    ordered = cosines[known[np.argsort(-scores, kind="stable")]]
+    top, bottom = ordered[:size], ordered[-size:]
+    difference = float(top.mean() - bottom.mean())
+    spread = float(np.sqrt((top.var(ddof=1) + bottom.var(ddof=1)) / 2))
+    return Contrast(
+        float(top.mean()), float(bottom.mean()), difference, difference / spread if spread else float("nan")
+    )

@@ -1,1 +1,0 @@
-"""What the rules compute: inputs, programs' settings, names of outputs. Knows no Snakemake."""

@@ -1,0 +1,93 @@
+"""Vectors of an earlier run are reused by sentence if model, code and settings are the same."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fathom.benchmark.reused_vectors import describe_embedding, find_vectors
+from fathom.config.benchmark import Embedding
+from fathom.errors import InputError
+from fathom.io.contracts.corpus import INDEX, SENTENCES
+from fathom.io.files import write_json
+from fathom.io.tables import make_empty_table, write_table
+
+METHOD = {"code": "1"}
+
+
+def _sentences(rows: list[tuple[str, str]]) -> pl.DataFrame:
+    numbers = {text: row for row, text in enumerate(dict.fromkeys(text for _, text in rows))}
+    columns = {
+        "doc_id": [doc_id for doc_id, _ in rows], "position": range(len(rows)),
+        "sentence": [text for _, text in rows], "clean": [text for _, text in rows],
+        "row": [numbers[text] for _, text in rows],
+    }  # fmt: skip
+    return pl.DataFrame(columns, schema=make_empty_table(SENTENCES).schema)
+
+
+@pytest.fixture
+def previous(tmp_path: Path) -> Path:
+    """Write an earlier run: two parts, the vector of a sentence is its length and its first letter."""
+    parts = {"p": [("a", "one"), ("a", "two2"), ("b", "one")], "q": [("c", "three"), ("c", "one")]}
+    index = pl.DataFrame({"doc_id": ["a", "b", "c"], "part": ["p", "p", "q"]})
+    index = index.with_columns(
+        [pl.lit("").alias(name) for name in ("title", "abstract", "date", "fold", "text_hash")],
+        characters=pl.lit(0, pl.Int64), domains=pl.Series([[], [], []], dtype=pl.List(pl.String)),
+    )  # fmt: skip
+    write_table(tmp_path / "index.parquet", index, INDEX)
+    for part, rows in parts.items():
+        write_table(tmp_path / "sentences" / f"{part}.parquet", _sentences(rows), SENTENCES)
+        (tmp_path / "embeddings").mkdir(exist_ok=True)
+        texts = dict.fromkeys(text for _, text in rows)
+        np.save(
+            tmp_path / "embeddings" / f"{part}.npy", np.array([_vector(text) for text in texts], np.float32)
+        )
+        write_json(tmp_path / "embeddings" / f"{part}.json", {"method": METHOD})
+    return tmp_path
+
+
+def _vector(text: str) -> tuple[float, float]:
+    return len(text), ord(text[0])
+
+
+def test_each_sentence_gets_its_own_vector(previous):
+    texts = ["zero", "three", "one", "two2", "new"]
+    table = _sentences([("c", text) for text in texts] + [("a", "one"), ("z", "zero")])
+    known = find_vectors(previous, table, METHOD)
+    rows, vectors = known.read(0, 5)
+    assert rows.tolist() == known.places["row"].to_list() == [1, 2, 3]
+    assert [vector.tolist() for vector in vectors] == [list(_vector(texts[row])) for row in rows]
+    assert {vector.dtype for vector in vectors} == {np.dtype(np.float32)}
+    rows, vectors = known.read(2, 4)
+    assert rows.tolist() == [0, 1]
+    assert [vector.tolist() for vector in vectors] == [list(_vector("one")), list(_vector("two2"))]
+
+
+@pytest.mark.parametrize("method", [{}, {"code": "2"}])
+def test_vectors_of_another_method_are_not_reused(previous, method):
+    known = find_vectors(previous, _sentences([("a", "one")]), method)
+    assert known.places.is_empty() and known.read(0, 1)[1] == []
+    assert find_vectors(None, _sentences([("a", "one")]), METHOD).places.is_empty()
+
+
+def test_parts_that_are_not_finished_and_documents_that_were_not_there(previous):
+    (previous / "embeddings" / "q.json").unlink()
+    known = find_vectors(previous, _sentences([("c", "three"), ("a", "two2")]), METHOD)
+    assert known.places["row"].to_list() == [1]
+    assert find_vectors(previous, _sentences([("new", "one")]), METHOD).places.is_empty()
+
+
+def test_vectors_of_other_sentences_are_refused(previous):
+    np.save(previous / "embeddings" / "p.npy", np.zeros((7, 2), np.float32))
+    with pytest.raises(InputError, match="7 embeddings for 2 distinct sentences"):
+        find_vectors(previous, _sentences([("a", "one")]), METHOD)
+
+
+def test_the_method_names_model_settings_and_code():
+    found = describe_embedding(Embedding(batch_tokens=64))
+    assert len(found["model_files"]) == len(found["code"]) == 64
+    assert found["settings"] == {"batch_tokens": 64}
+    assert describe_embedding(Embedding(batch_tokens=128)) != found
+    assert describe_embedding(Embedding(batch_tokens=64), "bfloat16") != found
+    assert describe_embedding(Embedding(batch_tokens=64, device="cpu", precision="float32")) == found

@@ -1,0 +1,74 @@
+"""Corpora with several t_c, against an expansion with each; the program and its figure."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from tests.coverage.conftest import SETTINGS
+from tests.programs import LIGHT, run_program
+
+from fathom.coverage.correlations_varied import vary_correlation
+from fathom.coverage.expanded_corpus import gather_corpus
+from fathom.coverage.saved_rounds import RoundFolder
+from fathom.coverage.sets import Slices, read_space
+from fathom.errors import InputError
+from fathom.figures.style import use_style
+from fathom.figures.thresholds import draw_correlations, plot_correlations
+from fathom.io.contracts.coverage import CORRELATION_COLUMNS
+
+_TRIED = SETTINGS.model_copy(
+    update={
+        "bandwidth": 3.0,
+        "ablation": SETTINGS.ablation.model_copy(update={"max_correlation": [1.0, -1.0]}),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def written(project, tmp_path_factory):
+    """Return the rows that the program writes."""
+    path = tmp_path_factory.mktemp("ablation") / "correlations.csv"
+    done = run_program(
+        "vary_correlation", "--sentences", *project.sentences, "--embeddings", *project.embeddings,
+        "--index", project.index, "--domain", "d",
+        "--settings", json.dumps({"coverage": _TRIED.model_dump()}),
+        "--output", path, imports=(*LIGHT, "torch", "sklearn.decomposition"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_each_threshold_gives_the_corpus_of_its_expansion(project, written, tmp_path):
+    space = read_space(Slices(project.sentences, project.embeddings), project.index, "d", _TRIED)
+    rows = [dict(zip(CORRELATION_COLUMNS, row, strict=True)) for row in vary_correlation(space, _TRIED)]
+    assert [row["max_correlation"] for row in rows] == [-1.0, SETTINGS.max_correlation, 1.0]
+    alone = gather_corpus(space, _TRIED, RoundFolder(tmp_path, "key")).report
+    middle = rows[1]
+    assert middle["documents"] == alone["corpus"]["documents"]
+    assert middle["coverage"] == alone["corpus"]["coverage"]
+    assert middle["redundancy"] == alone["redundancy"]["corpus"]
+    assert middle["redundancy_removed"] == pytest.approx(
+        1 - alone["redundancy"]["corpus"] / alone["redundancy"]["domain"]
+    )
+    assert rows[0]["documents"] == 1  # nothing correlates less than -1: the first one stays alone
+    sizes = [row["sentences"] for row in rows]
+    assert sizes == sorted(sizes) and sizes[0] < sizes[1]
+    told = [float(row["coverage_at_random"]) for row in written]
+    assert told == pytest.approx([row["coverage_at_random"] for row in rows], rel=1e-5)
+    assert np.all(np.array(told) > 0)
+
+
+def test_the_figure_shows_each_threshold(written, tmp_path):
+    with use_style():
+        figure = draw_correlations(written, "A_$domain")
+    first = figure.axes[0].lines[0]
+    assert list(first.get_xdata()) == [-1.0, 0.05, 1.0]
+    assert list(first.get_ydata()) == [100 * float(row["share_of_sentences"]) for row in written]
+    assert len(figure.axes) == 3
+    files = tuple(tmp_path / f"a.{end}" for end in ("pdf", "png", "csv"))
+    plot_correlations(written, "Domain", files)
+    assert files[2].read_text().splitlines()[0] == ",".join(CORRELATION_COLUMNS)
+    with pytest.raises(InputError, match="no thresholds to draw"):
+        plot_correlations([], "Domain", files)

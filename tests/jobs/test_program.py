@@ -1,0 +1,157 @@
+"""What every program shares: exit codes, log, settings, progress."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.programs import run_command
+from tests.programs import run_program as run_warm
+
+from fathom.config.benchmark import Matches, Pairs
+from fathom.errors import InputError
+from fathom.jobs.program import read_settings, show_progress
+
+_SOURCE = Path(__file__).resolve().parents[2] / "src"
+_PROGRAM = """\
+import argparse
+from fathom.errors import InputError
+from fathom.jobs.program import log, run_program
+
+def main(arguments):
+    log.info("started with %s", arguments.how)
+    if arguments.how == "input":
+        raise InputError("the id is empty", "shard.jsonl, line 3", "check the file")
+    if arguments.how == "interrupt":
+        raise KeyboardInterrupt
+    if arguments.how == "memory":
+        raise MemoryError("Unable to allocate 9 GiB")
+    if arguments.how == "gpu":
+        import torch
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB")
+    if arguments.how == "defect":
+        raise ValueError("a defect of ours")
+    if arguments.how == "print":
+        print("a line for nobody")
+    if arguments.how == "other pipe":
+        raise BrokenPipeError("of a child")
+
+parser = argparse.ArgumentParser(prog="try_program.py")
+parser.add_argument("--how", required=True)
+run_program(parser, main)
+"""
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+    (folder / "p.py").write_text(_PROGRAM)
+    return run_warm(folder / "p.py", *arguments)
+
+
+@pytest.mark.parametrize(("how", "code"), [("well", 0), ("input", 1), ("interrupt", 130)])
+def test_exit_codes_without_a_traceback(tmp_path, how, code):
+    run = _run(tmp_path, "--how", how, "--log", str(tmp_path / "logs" / "l.txt"))
+    assert run.returncode == code
+    assert run.stdout == ""
+    assert "Traceback" not in run.stderr
+    assert (tmp_path / "logs" / "l.txt").read_text() == run.stderr
+    assert run.stderr.startswith(f"[try_program l] started with {how}\n")
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("memory", "Error: memory ran out: Unable to allocate 9 GiB\n"),
+        ("gpu", "Error: GPU memory ran out: CUDA out of memory. Tried to allocate 9 GiB\n"),
+    ],
+)
+def test_memory_that_ran_out_is_said_without_a_traceback(tmp_path, how, message):
+    done = _run(tmp_path, "--how", how)
+    assert done.returncode == 1
+    assert message in done.stderr and "Hint: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("already", [None, ":16:8", ":0:0"])
+@pytest.mark.parametrize("command", ["program", "verb"])
+def test_products_are_deterministic_before_torch_is_imported(tmp_path, command, already):
+    # PyTorch reads the variable once: what is set after the first product on a GPU comes too late
+    (tmp_path / "torch.py").write_text(
+        "import os\nraise SystemExit('torch sees ' + os.getenv('CUBLAS_WORKSPACE_CONFIG', 'nothing'))\n"
+    )
+    (tmp_path / "pairs.jsonl").write_text('{"prompt": "a", "target": " b"}\n')
+    environment = {"PYTHONPATH": f"{_SOURCE}{os.pathsep}{tmp_path}", "CUBLAS_WORKSPACE_CONFIG": already or ""}
+    if command == "program":
+        options = ("--model", "--examples", "--output", "--report", "--curve")
+        places = [word for option in options for word in (option, "x")]
+        run = run_warm("tune_model", "--name", "x", *places, environment=environment)
+    else:
+        (tmp_path / "model.safetensors").touch()
+        (tmp_path / "config.json").write_text("{}")
+        run = run_command("score", tmp_path, tmp_path / "pairs.jsonl", environment=environment)
+    assert f"torch sees {already if already == ':16:8' else ':4096:8'}" in run.stderr
+
+
+def test_a_message_says_what_where_and_what_to_do(tmp_path):
+    run = _run(tmp_path, "--how", "input")
+    assert "Error: shard.jsonl, line 3: the id is empty\nHint: check the file" in run.stderr
+
+
+def test_a_log_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "logs").touch()
+    run = _run(tmp_path, "--how", "well", "--log", str(tmp_path / "logs" / "l.txt"))
+    assert run.returncode == 1
+    assert f"{tmp_path}/logs/l.txt: the log cannot be written" in run.stderr and "Hint:" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_defect_shows_its_traceback(tmp_path):
+    run = _run(tmp_path, "--how", "defect")
+    assert run.returncode == 1
+    assert "Traceback" in run.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
+    (tmp_path / "p.py").write_text(_PROGRAM)
+    for how, code, traceback in [("print", 141, False), ("other pipe", 1, True)]:
+        reading, writing = os.pipe()
+        if how == "print":
+            os.close(reading)
+        command = [sys.executable, tmp_path / "p.py", "--how", how]
+        environment = os.environ | {"PYTHONPATH": str(_SOURCE)}
+        run = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, env=environment)
+        os.close(writing)
+        assert run.returncode == code
+        assert ("Traceback" in run.stderr) == traceback
+        assert "Exception ignored" not in run.stderr
+
+
+def test_wrong_arguments(tmp_path):
+    assert _run(tmp_path).returncode == 2
+
+
+def test_settings_are_checked():
+    assert read_settings('{"min_cosine": 0.4}', Matches).min_cosine == 0.4
+    for text, message in (
+        ("{", "--settings: not valid JSON"),
+        ('{"min_cosin": 1}', "unknown key min_cosin, did you mean min_cosine?"),
+        ('{"min_cosine": 7}', "min_cosine = 7"),
+        ("[]", "--settings"),
+    ):
+        with pytest.raises(InputError) as caught:
+            read_settings(text, Matches)
+        assert message in str(caught.value)
+    with pytest.raises(InputError, match="tokenizer is missing"):
+        read_settings("{}", Pairs)
+
+
+def test_errors_read_well_whatever_is_known():
+    assert str(InputError("a")) == "a"
+    assert str(InputError("a", "b")) == "b: a"
+    assert str(InputError("a", hint="c")) == "a\nHint: c"
+
+
+def test_progress_yields_everything_once():
+    assert list(show_progress(range(5), "rows")) == [0, 1, 2, 3, 4]
+    assert list(show_progress(iter("ab"), "rows", total=2)) == ["a", "b"]
+    assert list(show_progress([], "rows")) == []

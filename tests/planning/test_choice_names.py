@@ -1,0 +1,106 @@
+"""Files of multiple-choice questions, and plans that ask them."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.programs import run_snakemake
+
+from fathom.config.whole import read_config
+from fathom.errors import InputError
+from fathom.planning.choice_names import ChoiceNames
+
+ROOT = Path(__file__).resolve().parents[2]
+HUB = {"hub": "cais/mmlu", "revision": "0" * 40}
+JOB = re.compile(r"^(?:localrule|rule) (\w+):", re.MULTILINE)
+
+
+def names(models=("gpt2", "Qwen2-0.5B-Instruct@chat"), chosen=(), **choices) -> ChoiceNames:
+    questions = {"college_computer_science": HUB, "own": {"folder": "here", "subject": "things"}}
+    choices |= {"questions": questions, "models": list(chosen)}
+    values = {"choices": choices, "models": {"score": list(models)}}
+    return ChoiceNames(read_config(values, "test"), "results/demo")
+
+
+def test_models_that_are_scored_are_asked_unless_some_are_named():
+    assert len(names().places) == 4
+    assert names(chosen=["gpt2"]).places == [("college_computer_science", "gpt2"), ("own", "gpt2")]
+    assert names().tell_subject("college_computer_science") == "college computer science"
+    assert names().tell_subject("own") == "things"
+    assert ChoiceNames(read_config({"scores": "x"}, "test"), "results/demo").list_tables() == []
+
+
+def test_figures_are_those_of_the_studies_that_some_model_takes_part_in():
+    def studies(found: ChoiceNames) -> set[str]:
+        return {Path(path).name.split(".")[1] for path in found.list_figures()}
+
+    assert studies(names()) == {"examples", "options", "styles", "orders"}
+    assert studies(names(["gpt2"])) == {"examples", "orders"}
+    assert studies(names(["gpt2"], shots=0, orders=False)) == set()
+    assert studies(names(["Qwen2-0.5B-Instruct@chat"])) == {"options", "styles", "orders"}
+    assert len(names().list_figures()) == 8
+
+
+def test_files_lie_in_a_folder_or_on_the_hub(tmp_path):
+    assert names().find_files("college_computer_science", tmp_path) == []
+    assert (
+        names().find_source("college_computer_science", tmp_path) == f"--hub cais/mmlu --revision {'0' * 40}"
+    )
+    with pytest.raises(InputError, match="no such file") as caught:
+        names().find_files("own", tmp_path)
+    assert "choices.questions.own: here/own_dev.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"questions": {"x": {}}}, "give either folder or hub"),
+        ({"questions": {"x": {"hub": "a/b"}}}, "revision belongs to hub"),
+        (
+            {"questions": {"x": {"folder": "f"}}, "chat_studies": ["examples"]},
+            "no examples are shown in a chat",
+        ),
+        (
+            {"questions": {"x": {"folder": "f"}}, "models": ["gtp2"]},
+            "choices.models.0: there is no scored model 'gtp2'",
+        ),
+        ({"questions": {"x": {"folder": "f"}}, "ways": ["letter", "letter"]}, "letter is named twice"),
+    ],
+)
+def test_bad_settings_are_named(choices, message):
+    with pytest.raises(InputError) as caught:
+        read_config({"choices": choices, "models": {"score": ["gpt2"]}}, "test")
+    assert message in str(caught.value)
+
+
+def test_questions_need_a_model():
+    with pytest.raises(InputError, match="there is no model to ask"):
+        read_config({"choices": {"questions": {"x": {"folder": "f"}}}}, "test")
+
+
+def test_the_papers_study_plans_one_load_of_each_model_and_no_corpus():
+    preset = ("--configfile", "config/papers/raw-corpora-choices.yaml")
+    done = run_snakemake("-n", "-c2", "--nolock", "-p", "--forceall", *preset, "--", "choices")
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    counts = {name: jobs.count(name) for name in dict.fromkeys(jobs)}
+    assert counts.pop("fetch_model") == counts.pop("answer_choices") == 16
+    assert counts == {"read_choices": 2, "compare_choices": 1, "plot_choices": 8, "choices": 1}
+    assert "--questions college_computer_science 'college computer science' results/" in done.stdout
+
+
+def test_the_demo_asks_its_own_questions_with_everything_else():
+    files = ("config/choices-demo.yaml",)
+    done = run_snakemake(
+        "-n", "-c2", "--nolock", "--forceall", "--configfile", *files, "--config", "run=plan"
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert [jobs.count(name) for name in ("answer_choices", "compare_choices", "plot_choices")] == [6, 1, 8]
+    missing = run_snakemake(
+        "-n", "--configfile", *files, "--config", "choices={questions: {law: {folder: nowhere}}}"
+    )
+    assert missing.returncode == 1
+    assert (
+        "choices.questions.law: nowhere/law_dev.csv: there is no such file" in missing.stderr + missing.stdout
+    )

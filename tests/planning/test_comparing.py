@@ -1,0 +1,57 @@
+"""What a comparison shows, and dry runs of the comparison of any models on any domains."""
+
+from types import SimpleNamespace
+
+from tests.planning.test_outputs import VALUES, outputs
+from tests.workflow.test_dry_runs import JOB, plan
+
+from fathom.config.whole import read_config
+from fathom.planning.comparing import Comparing
+
+
+def comparing(score, **changes):
+    """Return what is compared where a model is tuned for chat if its name begins so."""
+    known = {"base_of": "", "family": "f", "parameters": 0, "tokens": 0, "cutoff": ""}
+    entries = {name: SimpleNamespace(kind="chat" if name.startswith("chat") else "base", **known)
+               for name in (each.removesuffix("@chat") for each in score)}  # fmt: skip
+    needs = SimpleNamespace(find_shape=lambda name: None)
+    models = {**VALUES["models"], "score": score}
+    found = outputs(models=models, **changes)
+    return Comparing(read_config(VALUES | {"models": models} | changes, "test"), entries, needs, found)
+
+
+def test_base_and_chat_models_are_drawn_apart_and_all_where_that_is_another_group():
+    chat = ["chat-a", "chat-a@chat", "chat-b"]
+    found = comparing(["a", "b", *chat])
+    assert found.groups == {
+        "base": ["tiny", "a", "b"], "chat": chat, "all": ["tiny", "gpt2+near", "a", "b", *chat],
+    }  # fmt: skip
+    figures = [path for path in found.list_figures() if ".metrics." in path]
+    assert len(figures) == 3 * 4
+    assert "results/demo/figures/near.metrics.chat.median.png" in figures
+    assert set(figures) <= set(found.list_compared())
+    # two base models and an adapted one: no correlation over two
+    assert list(comparing(["a"]).groups) == ["all"]
+    assert comparing([]).groups == {}
+
+
+def test_any_models_are_compared_on_any_domains():
+    models = "models=[gpt2-small+plotting, Qwen2-1.5B, Qwen2-1.5B-Instruct, gpt2]"
+    domains = "domains=[machine-learning, plotting, sklearn.cluster]"
+    done = plan("-p", "compare", "--config", "run=plan", models, domains)
+    assert done.returncode == 0, done.stderr + done.stdout
+    jobs = JOB.findall(done.stdout)
+    assert jobs.count("score_model") == 4 and jobs.count("make_pairs") == 6
+    assert (jobs.count("train_model"), jobs.count("adapt_model")) == (1, 1)
+    assert "sklearn.cluster/scores/tfidf/Qwen2-1.5B.parquet" in done.stdout
+    assert (jobs.count("plot_chat_models"), jobs.count("plot_sizes")) == (1, 3)
+    assert jobs.count("plot_metrics") == 3 and "plot_adapted" not in jobs
+    assert "--pair Qwen2-1.5B-Instruct Qwen2-1.5B qwen2" in done.stdout
+    # 300 steps of 8 x 128 tokens, then 150
+    assert "--model gpt2-small+plotting gpt2 base 1146880 460800 " in done.stdout
+    assert (jobs.count("split_by_date"), jobs.count("plot_dates")) == (1, 3)
+    # the page waits for the comparison only, not for figures of adapted models
+    assert jobs.count("write_explorer") == 1 and "plot_targets" not in jobs
+    assert "--cutoff gpt2 2017-12-31 --settings" in done.stdout
+    wrong = plan("compare", "--config", "run=plan", "models=[gpt2-smal]")
+    assert wrong.returncode == 1 and "did you mean gpt2-small?" in wrong.stderr + wrong.stdout

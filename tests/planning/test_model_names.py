@@ -1,0 +1,83 @@
+"""Models that the configuration names are looked up before any job starts."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fathom.config.whole import read_config
+from fathom.errors import InputError
+from fathom.planning.model_names import check_models
+
+ROOT = Path(__file__).resolve().parents[2]
+REGISTRY = ROOT / "config" / "models.tsv"
+
+
+def make_config(**changes):
+    values = {"domains": {"law": {"categories": ["law"]}}, "pairs": {"tokenizer": "gpt2"}} | changes
+    return read_config(values, "my.yaml")
+
+
+@pytest.mark.parametrize(
+    ("changes", "messages"),
+    [
+        (
+            {"models": {"score": ["gpt2", "gtp2"]}},
+            ["models.score.1 = 'gtp2': there is no such model, did you mean gpt2?"],
+        ),
+        (
+            {"models": {"train": {"mini": {"domain": "law"}}, "adapt": [{"base": "mm", "paths": [["law"]]}]}},
+            ["models.adapt.0.base = 'mm': there is no such model"],
+        ),
+        (
+            {"models": {"train": {"mini": {"domain": "law"}}, "score": ["mini+lwa"],
+                        "adapt": [{"base": "minu", "paths": [["law"]]}]}},
+            ["models.score.0 = 'mini+lwa': there is no such model, did you mean minu+law?",
+             "models.adapt.0.base = 'minu': there is no such model, did you mean mini?"],
+        ),
+        ({"pairs": {"tokenizer": "zz"}}, ["pairs.tokenizer = 'zz': there is no such model, known: ", "more"]),
+        ({"models": {"score": ["gpt2@chat"]}}, ["models.score.0 = 'gpt2@chat': gpt2 is not a chat model"]),
+    ],
+)  # fmt: skip
+def test_an_unknown_model_is_named_with_its_key_its_file_and_the_nearest_name(changes, messages):
+    with pytest.raises(InputError) as caught:
+        check_models(make_config(**changes), REGISTRY, "my.yaml")
+    for part in ["my.yaml: ", *messages, "Hint: models are trained under models.train or listed in "]:
+        assert part in str(caught.value)
+
+
+def test_what_is_followed_is_in_the_table_and_has_seen_known_tokens():
+    follow = {"olmo": ["OLMo-2-1124-7B-step150", "OLMo-2-1124-7B-step151"], "gpt2": ["gpt2", "Qwen2-7B"]}
+    with pytest.raises(InputError) as caught:
+        check_models(make_config(models={"follow": follow}), REGISTRY, "my.yaml")
+    for part in (
+        "models.follow.olmo.1 = 'OLMo-2-1124-7B-step151': there is no such row, did you mean OLMo-2-1124",
+        "models.follow.gpt2.0 = 'gpt2': its row does not say how many tokens it has seen; fill in column",
+    ):
+        assert part in str(caught.value)
+    assert "step150'" not in str(caught.value) and "Qwen2" not in str(caught.value)
+
+
+def test_models_that_are_made_here_need_no_table():
+    models = {
+        "train": {"mini": {"domain": "law"}},
+        "adapt": [{"base": "mini", "paths": [["law"]]}],
+    }
+    check_models(make_config(pairs={"tokenizer": "mini"}, models=models), Path("missing.tsv"), "my.yaml")
+    with pytest.raises(InputError, match=r"missing\.tsv: there is no such file"):
+        check_models(make_config(models=models), Path("missing.tsv"), "my.yaml")
+
+
+CONFIGURATIONS = [
+    path for folder in ("config", "config/papers") for path in sorted((ROOT / folder).glob("*.yaml"))
+]
+
+
+@pytest.mark.parametrize("file", CONFIGURATIONS, ids=lambda file: file.name)
+def test_every_configuration_of_ours_names_known_models(file):
+    values = yaml.safe_load(file.read_text())
+    if values.get("corpus", {}).get("source") == "arxiv":
+        values["dump"] = "somewhere"
+    if "domains" not in values:
+        values["scores"] = "somewhere"
+    check_models(read_config(values, file.name), REGISTRY, file.name)

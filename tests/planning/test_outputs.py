@@ -1,0 +1,302 @@
+"""The names of a run's files, and what each target asks for."""
+
+import pytest
+
+from fathom.config.controls import find_controls
+from fathom.config.whole import read_config
+from fathom.errors import InputError
+from fathom.planning.outputs import Outputs
+from fathom.planning.run_inputs import Inputs
+
+VALUES = {
+    "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
+    "pairs": {"tokenizer": "tiny"},
+    "models": {
+        "train": {"tiny": {"domain": "far"}},
+        "adapt": [{"base": "gpt2", "paths": [["near"]]}],
+        "score": ["qwen@chat", "pythia"],
+    },
+}
+
+
+def outputs(tasks=None, tuned=(), conditions=("direct",), **changes):
+    config = read_config(VALUES | changes, "test")
+    inputs = Inputs(
+        shards={},
+        metadata=None,
+        abstract_parts=[],
+        slices={},
+        score_files=[],
+        conditions=list(conditions),
+        tasks=tasks or {},
+        tuned_models=list(tuned),
+        previous="",
+    )
+    return Outputs(config, inputs, "results/demo")
+
+
+def test_there_are_scores_of_every_model_on_every_benchmark():
+    found = outputs()
+    assert found.benchmarks == [("near", "tf"), ("near", "tfidf")]
+    models = ["tiny", "gpt2+near", "qwen@chat", "pythia"]
+    assert found.scored == [("near", variant, model) for variant in ("tf", "tfidf") for model in models]
+    assert found.name_scores()[1] == "results/demo/near/scores/tf/gpt2+near.parquet"
+    assert len(found.name_scores()) == len(found.scored)
+
+
+def test_a_reference_is_one_more_benchmark():
+    found = outputs(reference={"near": "mine.csv"})
+    assert found.benchmarks[-1] == ("near", "reference")
+    assert found.name_pairs()[-1] == "results/demo/near/benchmark/reference/pairs.parquet"
+
+
+def test_a_model_inside_its_chat_template_reads_no_running_text():
+    found = outputs()
+    assert [model for _, model in found.measured] == ["tiny", "gpt2+near", "pythia"]
+    assert len(found.name_perplexities()) == len(found.name_attribute_rates()) == 3
+    folds = {"benchmark": 0.6, "adapt-train": 0.3, "adapt-valid": 0.1, "adapt-test": 0}
+    without = outputs(corpus={"folds": folds})
+    assert without.name_perplexities() == without.held_out == [] and len(without.measured) == 3
+
+
+def test_controls_of_a_text_have_texts_and_names_of_their_own_and_are_compared():
+    adapt = [
+        {"base": "tiny", "paths": [["near"], ["far"]], "seeds": 2},
+        {"base": "tiny", "paths": [["near"]], "text": "terms-only", "seeds": 2},
+    ]
+    models = {**VALUES["models"], "adapt": adapt}
+    found = outputs(models=models)
+    assert found.texts.find("tiny+near") == "results/demo/corpus/texts/near.parquet"
+    control = "tiny+near.terms-only"
+    for name in (control, f"{control}@seed1"):
+        assert found.texts.find(name) == "results/demo/near/texts/terms-only.parquet"
+    assert find_controls(read_config(VALUES | {"models": models}, "test").models) == {
+        ("tiny", "near"): {"as-is": "tiny+near", "far": "tiny+far", "terms-only": control}
+    }
+    assert found.studies.list_controls() == [
+        "results/demo/following/controls.csv", "results/demo/figures/near.controls.png",
+    ]  # fmt: skip
+    assert {*found.studies.list_controls()} < {
+        *found.list_following()
+    } and outputs().studies.list_controls() == []
+    adapt[1]["paths"] = [["far"]]
+    with pytest.raises(InputError, match=r"models\.adapt\.1\.text = terms-only: far has no benchmark"):
+        outputs(models=models)
+
+
+def test_references_for_claims_are_scored_but_no_benchmarks():
+    adapt = [{"base": "tiny", "paths": [["near"], ["far"]], "seeds": 3}]
+    changes = {"models": {**VALUES["models"], "adapt": adapt}, "claims": {"unused": 0.2, "clozes": 50}}
+    found, plain = outputs(**changes), outputs(models=changes["models"])
+    references = [("near", "unused"), ("near", "clozes")]
+    assert found.benchmarks == plain.benchmarks == plain.scored_benchmarks
+    assert found.scored_benchmarks == [*plain.benchmarks, *references]
+    assert found.scored == plain.scored and found.followed == plain.followed
+    claimed = found.studies.name_claimed(found.scored_benchmarks, found.followed_models)
+    assert set(claimed) - set(found.followed) == {
+        (*place, model) for place in references for model in found.followed_models
+    }
+    assert (
+        claimed["near", "clozes", "tiny+far@seed2"]
+        == "results/demo/near/scores/clozes/tiny+far@seed2.parquet"
+    )
+    made = ["results/demo/following/claims.csv", "results/demo/figures/near.claims.png"]
+    assert found.studies.list_claims() == made and set(made) <= set(found.list_following())
+    assert plain.studies.list_claims() == []
+
+
+def test_a_family_of_adapted_models_is_drawn_and_paths_with_checkpoints_over_each_other():
+    adapt = [
+        {"base": "tiny", "paths": [["near"], ["far"], ["near", "far"]], "checkpoints": 10},
+        {"base": "gpt2", "paths": [["near"]]},
+    ]
+    found = outputs(models={**VALUES["models"], "adapt": adapt}).studies
+    assert found.families == {"tiny": ["tiny", "tiny+near", "tiny+far", "tiny+near+far"]}
+    figures = [path for path in found.list_figures() if ".adapted." in path]
+    assert figures[0] == "results/demo/figures/near.adapted.tiny.geometric_mean.png" and len(figures) == 4
+    # the beginning of a longer path is drawn as part of it
+    assert found.path_families == {"tiny": ["tiny+far", "tiny+near+far"]}
+    assert len(found.list_paths()) == 4
+    assert "results/demo/figures/near.paths.tiny.median.png" in found.list_paths()
+
+
+def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():
+    adapt = [
+        {"base": "gpt2", "paths": [["near", "far"]]},
+        {"base": "tiny", "paths": [["near"]], "score": False},
+    ]
+    models = {**VALUES["models"], "adapt": adapt}
+    found = outputs(models=models, targets={"against": {"pythia": "tiny"}})
+    assert found.studies.list_figures() == [
+        "results/demo/near/targets/best-and-worst.csv",
+        "results/demo/figures/near.targets.gpt2+near+far.png",
+        "results/demo/figures/near.targets.pythia.png",
+    ]
+    assert [model for variant, model, _ in found.studies.name_compared("near") if variant == "tf"] == [
+        "gpt2+near+far", "gpt2", "pythia", "tiny",
+    ]  # fmt: skip
+    assert outputs(models={"train": VALUES["models"]["train"]}).studies.list_figures() == []
+    with pytest.raises(InputError, match=r"targets\.against: there is no scored model 'pythias'"):
+        outputs(targets={"against": {"pythias": "tiny"}})
+    with pytest.raises(InputError, match="tiny is compared with itself"):
+        outputs(targets={"against": {"tiny": "tiny"}})
+
+
+def test_what_is_not_made_here_is_fetched():
+    assert outputs().fetched_models == ["qwen@chat", "pythia", "gpt2"]
+    assert outputs().fetched_tokenizers == []
+    assert outputs(pairs={"tokenizer": "gpt2"}).fetched_tokenizers == ["gpt2"]
+
+
+def test_fetched_models_take_each_others_place_on_the_disk():
+    score = ["a", "b", "b@chat", "c@chat", "d"]
+    models = {**VALUES["models"], "score": score, "on_disk": 2}
+    found = outputs(models=models)
+    assert found.fetched_weights == ["a", "b", "c", "d"]  # gpt2 is a base
+    scores = "results/demo/near/scores/tf/"
+    assert found.list_before("a") == found.list_before("b") == found.find_weights("gpt2") == []
+    assert found.list_before("c") == [f"{scores}a.parquet"]
+    assert found.list_before("d") == [f"{scores}b.parquet", f"{scores}b@chat.parquet"]
+    assert found.find_weights("c@chat") == ["results/demo/models/c/weights"]
+    assert found.find_weights("tiny") == found.find_weights("gpt2+near") == []
+    assert outputs(tuned=["b"], models=models).list_before("d") == [f"{scores}a.parquet"]
+    without = outputs()
+    assert without.fetched_weights == without.find_weights("pythia") == []
+
+
+def test_followed_models_have_scores_and_figures_but_no_summary():
+    adapt = [{"base": "tiny", "paths": [["near", "far"]], "steps": 10, "checkpoints": 4, "seeds": 2}]
+    models = {**VALUES["models"], "adapt": adapt, "follow": {"others": ["pythia", "more"]}, "on_disk": 1}
+    found, without = outputs(models=models), outputs()
+    name = "tiny+near+far@seed1@step8"
+    assert name in found.measured_models and name in found.followed_models
+    assert not any("@s" in model for _, _, model in found.scored)
+    assert not any("@s" in model for _, model in [*found.measured, *found.held_out])
+    assert found.find_pointer(name) == "results/demo/models/tiny+near+far@seed1/checkpoints"
+    assert found.name_pointer(name) == "results/demo/models/tiny+near+far@seed1/checkpoints/step8.json"
+    assert (
+        found.find_pointer("pythia")
+        == found.name_pointer("pythia")
+        == "results/demo/models/pythia/model.json"
+    )
+    assert (
+        f"results/demo/near/scores/attribute-rate/{name}.parquet" in found.name_followed()["attribute_rates"]
+    )
+    assert [len(tables) for tables in found.name_followed().values()] == [2 * 15, 15, 15, 2]
+    assert found.fetched_models == ["qwen@chat", "pythia", "more"]
+    assert found.list_before("more") == ["results/demo/near/scores/tf/pythia.parquet"]
+    table, *figures = found.list_following()
+    assert table == "results/demo/following/following.parquet"
+    assert figures == [
+        f"results/demo/figures/near.following.{track}.png" for track in ("tiny+near+far", "others")
+    ]
+    assert {table, *figures} - {table} <= set(found.list_finished())
+    assert without.list_following() == without.followed_models == []
+
+
+def test_a_model_is_trained_on_its_domain_and_adapted_to_the_last_of_its_path():
+    found = outputs()
+    assert found.texts.find("tiny") == "results/demo/corpus/texts/far.parquet"
+    assert found.texts.find("gpt2+near") == "results/demo/corpus/texts/near.parquet"
+
+
+def test_a_study_has_orders_stages_and_text_from_elsewhere():
+    study = {"base": "tiny", "target": "near", "order": ["other", "far"], "abstracts": 9}
+    texts = {"other": {"files": ["other.txt"]}}
+    models = {
+        **VALUES["models"],
+        "texts": texts,
+        "continual": {"study": study, "later": {**study, "order": []}},
+    }
+    found = outputs(models=models)
+    orders = [f"results/demo/{place}" for study in ("study", "later")
+              for place in (f"orders/{study}.yaml", f"figures/order.{study}.png")]  # fmt: skip
+    assert found.orders.list_orders() == orders and set(orders) <= set(found.list_finished())
+    assert found.orders.find_order("tiny+study") == "results/demo/orders/study.parquet"
+    means = [f"results/demo/orders/means/{name}.9.npy" for name in ("near", "far", "other")]
+    assert found.orders.name_means("study") == means
+    assert found.orders.compare_domains("study") == [("near",), ("far",), ("other",)]
+    assert found.texts.find("tiny+study@stage1") == "results/demo/corpus/training/other.parquet"
+    assert found.texts.find("tiny+study@stage2") == "results/demo/corpus/texts/far.parquet"
+    folder = "results/demo/corpus"
+    texts = [
+        f"{folder}/texts/far.parquet",
+        f"{folder}/texts/near.parquet",
+        f"{folder}/training/other.parquet",
+    ]
+    assert found.texts.list_trained() == texts
+    stages = [path for path in found.list_following() if "/stages." in path]
+    assert len(stages) == 5 and all("/stages.tiny+study." in path for path in stages)
+    assert "tiny+study@stage2" in found.measured_models
+    assert not any("@stage" in model for _, _, model in found.scored)
+
+
+def test_a_lens_is_trained_where_there_is_text_for_it():
+    assert outputs().trains_lenses
+    assert not outputs(lens={"steps": 0}).trains_lenses
+    folds = {"benchmark": 0.6, "adapt-train": 0.35, "adapt-valid": 0, "adapt-test": 0.05}
+    assert not outputs(corpus={"folds": folds}).trains_lenses
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, False),
+        ({"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"]}}}, True),
+        ({"scores": "scores"}, True),
+        ({"tasks": {"one": None, "two": None}, "tuned": ["a", "b", "c"]}, True),
+        ({"tasks": {"one": None}, "tuned": ["a", "b", "c"]}, False),
+    ],
+)
+def test_rankings_need_two_benchmarks_and_three_models_or_given_scores(changes, expected):
+    found = outputs(**changes)
+    assert found.has_rankings() is expected
+    assert ("results/demo/ranking/agreement.csv" in found.list_finished()) is expected
+    assert ("results/demo/ranking/tables.md" in found.list_figures()) is expected
+
+
+def test_maps_of_coverage_are_made_on_request_and_corpora_where_they_are_configured():
+    maps = [f"results/demo/figures/near.coverage.{variant}.png" for variant in ("tf", "tfidf")]
+    corpus = "results/demo/figures/near.expansion.png"
+    assert outputs().list_coverage() == maps and not {*maps, corpus} & {*outputs().list_finished()}
+    found = outputs(coverage={"benchmarks": True, "expand": ["near"]})
+    assert found.list_coverage() == [*maps, corpus] and {*maps, corpus} <= {*found.list_finished()}
+
+
+def test_figures_of_rankings_follow_conditions():
+    one, two = outputs().ranking_figures, outputs(conditions=("before", "after")).ranking_figures
+    assert one["perplexity"] == ["perplexity"] and two["perplexity"] == ["perplexity", "perplexity-before"]
+    assert {"tau.before", "tau-significant.after"} <= set(two["agreement"])
+    assert len(two["agreement"]) == len(one["agreement"]) + 2
+
+
+def test_a_task_is_made_from_pairs_text_or_nothing():
+    tasks = {
+        "choice": {"kind": "choice", "domain": "near", "variant": "tfidf"},
+        "text": {"kind": "text", "domain": "far"},
+        "arc": {"kind": "harness", "task": "arc_easy"},
+    }
+    config = read_config(VALUES | {"train_before_test": {"tasks": tasks}}, "test")
+    found = outputs(config.train_before_test.tasks, ["tiny"])
+    assert found.find_task_source("choice") == "results/demo/near/benchmark/tfidf/pairs.parquet"
+    assert found.find_task_source("text") == "results/demo/corpus/texts/far.parquet"
+    assert found.find_task_source("arc") == []
+    assert found.name_tuned(".csv")[0] == "results/demo/tuning/choice/tiny.csv"
+    assert found.tuned == [("tiny", "choice"), ("tiny", "text"), ("tiny", "arc")]
+
+
+def test_a_whole_run_ends_with_its_resources():
+    found = outputs(previous="older")
+    assert "results/demo/changes.csv" in found.list_benchmarks()
+    assert "results/demo/near/benchmark/tf/lm-eval" in found.list_benchmarks()
+    assert set(found.list_benchmarks()) <= set(found.list_finished())
+    assert "results/demo/summary.csv" in found.list_finished()
+    assert set(found.list_reported()) - set(found.list_finished()) == {"results/demo/resources.csv"}
+
+
+def test_layers_have_a_table_for_each_domain_and_figures_for_each_family():
+    table, *figures = outputs().list_layers()
+    assert table == "results/demo/near/layers/layers.csv"
+    families = {figure.split(".layers.")[1].rsplit(".", 2)[0] for figure in figures}
+    assert families == {"tiny", "gpt2", "qwen@chat", "pythia"}
+    assert len(figures) == 7 * len(families)

@@ -1,0 +1,250 @@
+"""Differences between models: paired, grouped by letters, and right as often as they say."""
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.programs import STATISTICS, run_program
+
+from fathom.config.scoring import Summary
+from fathom.io.contracts.scoring import (
+    COMPARISON_COLUMNS,
+    CORRELATION_COLUMNS,
+    GROUP_COLUMNS,
+    SCORES,
+    SETTLED_COLUMNS,
+    SUMMARY_COLUMNS,
+)
+from fathom.io.files import read_delimited, write_delimited
+from fathom.io.tables import write_table
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, LEADING, TRIMMED_MEAN, Statistic
+from fathom.statistics.comparisons import (
+    Difference,
+    ResampledMetric,
+    compare_models,
+    group_models,
+    read_settled,
+    resample_scores,
+    tabulate_comparisons,
+)
+
+SETTINGS = Summary(rounds=300)
+
+
+def make_scores(shift: float = 0.0, seed: int = 0, keywords: int = 20, each: int = 10) -> pl.DataFrame:
+    """Return scores whose keywords differ far more than models do; `seed` is that of a model's own noise."""
+    shared, own = np.random.default_rng(99), np.random.default_rng(seed)
+    base = shared.normal(100, 30, keywords).repeat(each) + shared.normal(0, 5, keywords * each)
+    rank = base + own.normal(0, 1, keywords * each) + shift
+    count = len(rank)
+    return pl.DataFrame(
+        {
+            "pair_id": [f"p{number:03d}" for number in range(count)],
+            "keyword": [f"k{number // each:02d}" for number in range(count)],
+            "tokens": pl.Series([1] * count, dtype=pl.Int32),
+            "rank": rank,
+            "rank_midpoint": rank,
+            "rank_first": rank.astype(int),
+            "rank_share": rank / 1000,
+            "ties": [0] * count,
+            "probability": 1 / rank,
+            "log_probability": [-1.0] * count,
+            "backed_off": [False] * count,
+        }
+    )
+
+
+def resample(shifts: dict[str, float], **changes: int) -> list[ResampledMetric]:
+    frames = {
+        ("a", "tf", name): make_scores(shift, seed, **changes)
+        for seed, (name, shift) in enumerate(shifts.items())
+    }
+    return resample_scores(frames, SETTINGS)
+
+
+def pick(found: list[ResampledMetric], metric: str, statistic: Statistic = LEADING) -> ResampledMetric:
+    return next(each for each in found if (each.metric, each.aggregate) == (metric, statistic.name))
+
+
+def test_models_whose_intervals_overlap_can_be_apart() -> None:
+    rank = pick(resample({"good": 0.0, "bad": 3.0}), "rank")
+    ends = {name: np.quantile(drawn, [0.025, 0.975]) for name, drawn in rank.drawn.items()}
+    assert ends["good"][1] > ends["bad"][0], "the intervals of the models overlap"
+    (found,) = compare_models(rank, SETTINGS)
+    assert (found.better, found.worse, found.apart) == ("good", "bad", True)
+    assert found.low < found.value < found.high and found.value == pytest.approx(3, abs=0.5)
+    assert found.p == pytest.approx(2 / 301)
+
+
+def test_equal_models_are_not_apart() -> None:
+    frame = make_scores()
+    for each in resample_scores({("a", "tf", name): frame for name in "yx"}, SETTINGS):
+        (found,) = compare_models(each, SETTINGS)
+        assert (found.better, found.value, found.low, found.high) == ("x", 0.0, 0.0, 0.0)
+        assert found.p == 1.0 and not found.apart
+
+
+def test_models_can_be_apart_by_one_statistic_and_not_by_the_other() -> None:
+    easy = np.tile(np.arange(10) < 2, 20)  # the lowest fifth of every keyword: a trimmed mean cuts it off
+    hard = np.random.default_rng(0).normal(300, 30, 200)
+    frames = {
+        ("a", "tf", name): make_scores().with_columns(rank=pl.Series(np.where(easy, rank, hard)))
+        for name, rank in (("good", 2.0), ("bad", 50.0))
+    }
+    found = resample_scores(frames, SETTINGS)
+    (trimmed,), (geometric,) = (
+        compare_models(pick(found, "rank", each), SETTINGS) for each in (TRIMMED_MEAN, GEOMETRIC_MEAN)
+    )
+    assert (trimmed.value, trimmed.apart) == (0, False)
+    assert (geometric.better, geometric.apart) == ("good", True)
+    _, groups = tabulate_comparisons(found, SETTINGS)
+    assert [(row[2], row[6]) for row in groups] == [
+        ("trimmed_mean", "a"), ("trimmed_mean", "a"), ("geometric_mean", "a"), ("geometric_mean", "b"),
+    ]  # fmt: skip
+
+
+def test_a_high_probability_is_better() -> None:
+    probability = pick(resample({"good": 0.0, "bad": 9.0}), "probability")
+    (found,) = compare_models(probability, SETTINGS)
+    assert found.better == "good" and found.low > 0
+    assert found.value == pytest.approx(probability.values["good"] - probability.values["bad"])
+    drawn = probability.drawn["good"] - probability.drawn["bad"]
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
+
+
+def test_one_keyword_says_nothing() -> None:
+    for each in resample({"good": 0.0, "bad": 9.0}, keywords=1, each=30):
+        (found,) = compare_models(each, SETTINGS)
+        assert np.isnan([found.low, found.high, found.p]).all() and not found.apart
+    comparisons, _ = tabulate_comparisons(resample({"m": 0.0, "n": 9.0}, keywords=1), SETTINGS)
+    assert comparisons[0][7:] == ("", "", "", "no", 10)
+
+
+def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
+    random, apart = np.random.default_rng(1), 0
+    for _ in range(150):
+        values = 50 + random.normal(0, 20, 25).repeat(8)
+        frames = {}
+        for name in "ab":
+            effects = random.normal(0, 2, 25).repeat(8)
+            rank = values + effects + random.normal(0, 2, 200)
+            frames["d", "tf", name] = pl.DataFrame(
+                {"pair_id": [f"{n:03d}" for n in range(200)], "keyword": [f"{n // 8}" for n in range(200)],
+                 "rank": rank, "probability": rank}
+            )  # fmt: skip
+        settings = Summary(rounds=150)
+        apart += compare_models(pick(resample_scores(frames, settings), "rank"), settings)[0].apart
+    assert 1 <= apart <= 18
+
+
+def test_the_verdict_on_a_model_that_stopped_early_stands_for_its_differences(tmp_path: Path) -> None:
+    scores = {("a", "tf", name): make_scores(seed=seed) for seed, name in enumerate(("one", "two"))}
+    scores["a", "tf", "early"] = make_scores(5.0, 2).head(40)
+    what = ("rank", "trimmed_mean")
+    rows = [
+        ("a", "tf", 1, 20, 200, *what, "absent", "early", 8, 7, 9, 0.01, "apart"),
+        ("a", "tf", 1, 20, 200, *what, "one", "two", 8, 7, 9, 0.01, "apart"),
+        ("a", "tf", 1, 20, 200, *what, "early", "one", 8, -7, 9, 0.9, "open"),
+        ("a", "tf", 1, 20, 200, *what, "two", "early", 1, "", "", "", "open"),
+        ("a", "tf", 2, 40, 200, *what, "one", "early", 2, 1, 3, 0.02, "apart"),
+        ("a", "tf", 3, 60, 200, *what, "early", "one", 8, -7, 9, 0.9, "open"),
+    ]
+    write_delimited(tmp_path / "settled.csv", SETTLED_COLUMNS, rows, ",")
+    found = read_settled(tmp_path / "settled.csv", scores)
+    assert list(found) == [("a", "tf", *what)]
+    one, two = (found["a", "tf", *what].pop(frozenset((name, "early"))) for name in ("one", "two"))
+    assert one == Difference("one", "early", 2, 1, 3, 0.02, 40) and not found["a", "tf", *what]
+    assert (two.value, two.pairs) == (1, 20) and np.isnan([two.low, two.high, two.p]).all()
+    assert read_settled(None, scores) == {}
+    settled = {("a", "tf", *what): {frozenset(("one", "early")): one}}
+    comparisons, _ = tabulate_comparisons(resample_scores(scores, SETTINGS, settled=True), SETTINGS, settled)
+    of_one = [row for row in comparisons if row[2:6] == (*what, "one", "early")]
+    assert of_one == [("a", "tf", *what, "one", "early", "2", "1", "3", "0.02", "yes", 40)]
+    others = [row for row in comparisons if row[2:4] == what and {"one", "two"} == {*row[4:6]}]
+    assert [row[11] for row in others] == [200]
+
+
+def _difference(better: str, worse: str, apart: bool) -> Difference:
+    return Difference(better, worse, 1.0, 0.5 if apart else -0.5, 2.0, 0.01 if apart else 0.5, 9)
+
+
+@pytest.mark.parametrize(
+    ("apart", "letters"),
+    [
+        ("", ["a", "a", "a", "a"]),
+        ("01 02 03 12 13 23", ["a", "b", "c", "d"]),
+        ("02 03 13", ["a", "ab", "bc", "c"]),
+        ("02", ["a", "ab", "b", "ab"]),  # 3 is near both although 0 and 2, before it, are apart
+        ("01 02 03", ["a", "b", "b", "b"]),
+    ],
+)
+def test_letters(apart: str, letters: list[str]) -> None:
+    pairs = [_difference(x, y, f"{x}{y}" in apart.split()) for x, y in combinations("0123", 2)]
+    assert list(group_models("0123", pairs).items()) == list(zip("0123", letters, strict=True))
+
+
+@given(st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n * n - 1)))))
+def test_models_share_a_letter_if_and_only_if_they_are_not_apart(drawn: tuple[int, set[int]]) -> None:
+    count, marks = drawn
+    order = [f"m{number}" for number in range(count)]
+    pairs = [
+        _difference(order[i], order[j], i * count + j in marks) for i, j in combinations(range(count), 2)
+    ]
+    letters = group_models(order, pairs)
+    assert list(letters) == order and "a" in letters[order[0]]
+    for pair in pairs:
+        assert bool(set(letters[pair.better]) & set(letters[pair.worse])) != pair.apart
+    assert group_models(order, reversed(pairs)) == letters
+
+
+def test_more_groups_than_letters_have_numbers() -> None:
+    order = [f"m{number:02d}" for number in range(60)]
+    letters = group_models(order, [_difference(x, y, True) for x, y in combinations(order, 2)])
+    assert letters["m25"] == "z" and letters["m26"] == "A" and letters["m52"] == "(53)"
+    assert len(set(letters.values())) == 60
+
+
+def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
+    names = [f"m{number:02d}" for number in range(20)]
+    random = np.random.default_rng(0)
+    drawn = {name: random.normal(100 + place, 1, 1000) for place, name in enumerate(names)}
+    values = {name: 100.0 + place for place, name in enumerate(names)}
+    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", 300, values, drawn, dict.fromkeys(values, 300))
+    comparisons, groups = tabulate_comparisons([each], Summary())
+    assert len(comparisons) == 190 and [row[3] for row in groups] == names
+    assert [row[4] for row in groups] == list(range(1, 21))
+    assert comparisons == tabulate_comparisons([each], Summary())[0]
+
+
+def test_the_program_writes_three_tables(tmp_path: Path) -> None:
+    command: list[object] = []
+    for number in range(4):
+        for variant in ("tf", "tfidf"):
+            path = tmp_path / f"m{number}.{variant}.parquet"
+            write_table(path, make_scores(3.0 * number, 10 * number + len(variant)), SCORES)
+            command += ["--scores", "a", variant, f"m{number}", path]
+    rows = [
+        ("a", variant, f"m{number}", "rank", "trimmed_mean", number + len(variant), 0, 9, 200)
+        for number in range(4)
+        for variant in ("tf", "tfidf")
+    ]
+    write_delimited(tmp_path / "summary.csv", SUMMARY_COLUMNS, rows, ",")
+    command += ["--summary", tmp_path / "summary.csv"]
+    names = ("output", "groups", "correlations")
+    for name in names:
+        command += [f"--{name}", tmp_path / f"{name}.csv"]
+    done = run_program("compare_models", *command, "--settings", '{"rounds": 50}', imports=STATISTICS)
+    assert done.returncode == 0, done.stderr
+    assert "a, tf: 6 of 6 pairs of models differ significantly by geometric mean rank" in done.stderr
+    comparisons, groups, correlations = (read_delimited(tmp_path / f"{name}.csv", ",") for name in names)
+    assert [tuple(rows[0]) for rows in (comparisons, groups, correlations)] == [
+        COMPARISON_COLUMNS, GROUP_COLUMNS, CORRELATION_COLUMNS,
+    ]  # fmt: skip
+    assert len(comparisons) == 2 * 2 * 2 * 6 and len(groups) == 16 and len(correlations) == 3
+    assert [row["groups"] for row in groups] == [*"abcd"] * 4
+    assert [row["aggregate"] for row in groups[::4]] == ["trimmed_mean", "geometric_mean"] * 2
+    assert correlations[0]["models"] == "4" and float(correlations[0]["value"]) == 1

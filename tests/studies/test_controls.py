@@ -1,0 +1,87 @@
+"""Knowledge or style: gains over the base, shares, and which condition is ahead."""
+
+import numpy as np
+import pytest
+
+from fathom.config.following import Point
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.studies.controls import compare_conditions, measure_gain
+from fathom.studies.following import Series
+
+SETTINGS = Summary(rounds=400)
+CONDITIONS = {
+    "as-is": "b+d",
+    "terms-exchanged": "b+d.terms-exchanged",
+    "terms-only": "b+d.terms-only",
+    "far": "b+far",
+}
+NOISE = np.random.default_rng(0).normal(0, 0.05, 400)
+
+
+def make_series(value: float, own: float = 0.0) -> Series:
+    """Return a metric whose resamples share their noise with those of other models."""
+    random = np.random.default_rng(int(1000 * value))
+    return Series(value, value * np.exp(NOISE + own * random.normal(0, 1, 400)), 40)
+
+
+def make_tracks(steps: int = 100) -> dict[str, list[Point]]:
+    tracks = {}
+    for name in CONDITIONS.values():
+        tracks[name] = [
+            point
+            for seed, mark in (("0", ""), ("1", "@seed1"))
+            for point in (
+                Point(model="b", seed=seed),
+                Point(model=f"{name}@step50", seed=seed, stage=1, domain="d", step=50, tokens=500),
+                Point(model=f"{name}{mark}", seed=seed, stage=1, domain="d", step=steps, tokens=1000),
+            )
+        ]
+    return tracks
+
+
+def compare(values, metric="rank", own=0.0):
+    models = {"b": make_series(values["base"], own)}
+    for condition, track in CONDITIONS.items():
+        for mark, factor in (("", 0.98), ("@seed1", 1.02)):
+            models[f"{track}{mark}"] = make_series(values[condition] * factor, own)
+    measured = {("d", "tf", metric, "geometric_mean"): models, ("other", "tf", metric, "geometric_mean"): {}}
+    gains, contrasts = compare_conditions("d", CONDITIONS, make_tracks(), measured, SETTINGS)
+    return {row[5]: row for row in gains}, {row[5:7]: row for row in contrasts}
+
+
+def test_a_metric_of_knowledge_puts_knowledge_ahead_whatever_items_are_drawn():
+    values = {"base": 400.0, "as-is": 100.0, "terms-exchanged": 300.0, "terms-only": 120.0, "far": 450.0}
+    gains, contrasts = compare(values)
+    assert list(gains) == ["base", *CONDITIONS] and gains["base"][6] == 1 and gains["as-is"][6] == 2
+    gain, low, high = (float(number) for number in gains["as-is"][10:13])
+    assert gain == pytest.approx(np.log(400 / 100), abs=0.001) and low <= gain <= high
+    assert high - low < 0.06  # items are paired: only the seeds are left
+    share = float(gains["terms-exchanged"][13])
+    assert share == pytest.approx(np.log(400 / 300) / np.log(4), abs=0.001)
+    assert float(gains["far"][10]) < 0
+    assert list(contrasts) == [
+        (first, second) for first in ("as-is", "terms-only") for second in ("terms-exchanged", "far")
+    ]
+    assert {row[-1] for row in contrasts.values()} == {"ahead"}
+
+
+def test_a_metric_of_style_does_not():
+    values = {"base": 400.0, "as-is": 100.0, "terms-exchanged": 101.0, "terms-only": 200.0, "far": 390.0}
+    _, contrasts = compare(values, "perplexity", own=0.02)
+    assert contrasts["as-is", "terms-exchanged"][-1] == "cannot be told"
+    assert contrasts["terms-only", "terms-exchanged"][-1] == "behind"
+    assert contrasts["as-is", "far"][-1] == "ahead"
+
+
+def test_gains_are_positive_where_the_model_is_better():
+    better, worse = make_series(0.3), make_series(0.2)
+    assert measure_gain("attribute_rate", better, worse).value == pytest.approx(0.1)
+    assert measure_gain("bits_per_byte", better, worse).value == pytest.approx(-0.1)
+    assert measure_gain("perplexity", worse, better).value == pytest.approx(np.log(1.5))
+
+
+def test_conditions_with_other_steps_are_refused():
+    tracks = make_tracks() | {"b+far": make_tracks(steps=80)["b+far"]}
+    with pytest.raises(InputError, match="controls differ in steps"):
+        compare_conditions("d", CONDITIONS, tracks, {}, SETTINGS)

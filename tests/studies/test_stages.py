@@ -1,0 +1,98 @@
+"""Stages of continual pretraining: extrema, and how metrics go with similarity and with the reference."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io.contracts.benchmark import DOMAIN_ORDERS
+from fathom.io.contracts.scoring import FOLLOWING, RELATION_COLUMNS
+from fathom.io.tables import make_empty_table
+from fathom.studies.stages import EXTREMA, relate_stages, select_stages
+
+SETTINGS = Summary(rounds=200)
+SIMILARITIES = [0.1, 0.5, 0.2, 0.6, 0.3, 0.7, 0.4, 0.9]
+PLACES = [
+    ("reference", "rank", "trimmed_mean"),
+    ("tf", "rank", "trimmed_mean"),
+    ("text", "perplexity", "mean"),
+]
+
+
+def make_order(similarities=SIMILARITIES) -> pl.DataFrame:
+    rows = [
+        {"target": "t", "domain": f"d{number}", "similarity": value, "place": number, "chosen": True,
+         "stage": number}
+        for number, value in enumerate(similarities, 1)
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=make_empty_table(DOMAIN_ORDERS).schema)
+
+
+def make_rows(values, places=PLACES, seeds=("0",)) -> pl.DataFrame:
+    """Return a track whose metrics have these values after each stage; half-way stands another value."""
+    rows = [
+        {
+            "track": "a+s", "model": f"m{stage}", "stand_in": "", "seed": seed, "stage": stage,
+            "trained_on": f"d{stage}" if stage else "", "step": 10 * stage - early, "tokens": 0,
+            "domain": "t", "variant": variant, "metric": metric, "aggregate": aggregate,
+            "value": 1e6 if early else values[stage], "ci_low": 0.0, "ci_high": 1.0, "items": 5,
+        }
+        for variant, metric, aggregate in places for seed in seeds for stage in range(len(values))
+        for early in ((5, 0) if stage else (0,))
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=make_empty_table(FOLLOWING).schema)
+
+
+def find(relations, *wanted):
+    (row,) = [dict(zip(RELATION_COLUMNS, row, strict=True)) for row in relations if row[2:7] == wanted]
+    return row
+
+
+def test_stages_are_ends_with_similarity_and_extrema():
+    values = [9.0, 5.0, 3.0, 4.0, 2.0, 2.0, 1.0, 3.0, 2.0]
+    stages = select_stages(make_rows(values), make_order()).filter(variant="tf")
+    assert stages["value"].to_list() == values
+    assert stages["similarity"].to_list() == [None, *SIMILARITIES]
+    # a tie is no extremum, and neither end is one
+    kinds = ["", "", "minimum", "maximum", "", "", "minimum", "maximum", ""]
+    assert stages["extremum"].to_list() == kinds
+
+
+def test_of_several_seeds_the_mean_counts():
+    stages = select_stages(make_rows([3.0, 2.0, 1.0], seeds=("0", "1", "all")), make_order())
+    assert stages["seed"].unique().to_list() == ["all"] and len(stages) == 3 * len(PLACES)
+
+
+def test_a_metric_that_follows_similarity_is_told_from_one_that_does_not():
+    follows = make_rows([1.0, *(1 - value for value in SIMILARITIES)], PLACES[:2])
+    other = make_rows([2.0, 1.0, 2.0, 1.0, 1.5, 1.2, 1.1, 1.9, 1.4], PLACES[2:])
+    relations = relate_stages(select_stages(pl.concat([follows, other]), make_order()), SETTINGS)
+    rank = find(relations, "tf", "rank", "trimmed_mean", "similarity", "pearson")
+    assert rank["value"] == pytest.approx(-1) and rank["ci_high"] < 0 and rank["stages"] == 8
+    extrema = find(relations, "tf", "rank", "trimmed_mean", "similarity", EXTREMA)
+    # minima after stages 2, 4 and 6; maxima after 3, 5 and 7, the first stage lies below the start
+    assert extrema["value"] == pytest.approx(np.mean([0.5, 0.6, 0.7]) - np.mean([0.2, 0.3, 0.4]))
+    assert extrema["stages"] == 6 and 0 < extrema["p"] < 0.4 and math.isnan(extrema["ci_low"])
+    perplexity = find(relations, "text", "perplexity", "mean", "similarity", "pearson")
+    assert abs(perplexity["value"]) < 0.7
+    # against the reference the start counts too
+    same = find(relations, "tf", "rank", "trimmed_mean", "reference", "pearson")
+    assert same["value"] == pytest.approx(1) and same["stages"] == 9
+    assert not [row for row in relations if row[2] == "reference" and row[5] == "reference"]
+
+
+def test_without_a_reference_there_is_only_similarity():
+    relations = relate_stages(
+        select_stages(make_rows([3.0, 2.0, 4.0, 1.0], PLACES[1:2]), make_order()), SETTINGS
+    )
+    assert {row[5] for row in relations} == {"similarity"}
+    short = relate_stages(select_stages(make_rows([3.0, 2.0], PLACES[1:2]), make_order()), SETTINGS)
+    assert all(math.isnan(row[7]) for row in short)
+
+
+def test_an_order_without_a_domain_of_the_training_is_refused():
+    with pytest.raises(InputError, match="lacks 'd3'"):
+        select_stages(make_rows([1.0, 2.0, 3.0, 4.0]), make_order([0.1, 0.2]))

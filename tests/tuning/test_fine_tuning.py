@@ -1,0 +1,283 @@
+"""The tuning: against plain PyTorch, merged against unmerged, stopped against undisturbed."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from tests.tuning.conftest import CONFIGURATIONS, make_model
+from torch.nn.functional import cross_entropy
+
+from fathom.config.tuning import Lora
+from fathom.errors import InputError
+from fathom.jobs import resume
+from fathom.jobs.resume import Resume
+from fathom.models.lora import (
+    ADAPTED_MODULES,
+    add_adapter,
+    copy_weights,
+    find_modules,
+    list_weights,
+    merge_adapter,
+    restore_weights,
+)
+from fathom.models.tokens import EncodedPair
+from fathom.tuning.fine_tuning import divide_batch, measure_loss, order_batches, sum_losses, tune
+
+SETTINGS = Lora(learning_rate=1e-2, dropout=0.0, batch=4, epochs=5, dtype="float32", batch_tokens=100)
+
+
+def make_training(count: int = 22) -> list[EncodedPair]:
+    """Return examples of many lengths, one to three target tokens each."""
+    random = torch.Generator().manual_seed(1)
+    lengths = torch.randint(4, 30, (count,), generator=random).tolist()
+    return [
+        EncodedPair(
+            torch.randint(0, 300, (length,), generator=random).tolist(), length - 1 - place % 3, False
+        )
+        for place, length in enumerate(lengths)
+    ]
+
+
+class PlainAdapter(torch.nn.Module):
+    """Low-rank adapter in a few lines, for the comparison."""
+
+    def __init__(self, inner: Any, first: torch.Tensor, second: torch.Tensor, scale: float) -> None:
+        super().__init__()
+        self.inner, self.scale = inner, scale
+        self.first, self.second = torch.nn.Parameter(first.clone()), torch.nn.Parameter(second.clone())
+
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        return self.inner(values) + values @ self.first.T @ self.second.T * self.scale
+
+
+def train_plainly(name: str, start: dict[str, torch.Tensor], settings: Lora) -> list[float]:
+    """Return the losses of a loop in plain PyTorch: own adapter, one example at a time, whole logits."""
+    model = make_model(name).requires_grad_(requires_grad=False)
+    learning = []
+    for key in sorted(key for key in start if "lora_A" in key):
+        path = key.split(".lora_A")[0]
+        parent, _, child = path.rpartition(".")
+        adapter = PlainAdapter(
+            model.get_submodule(path), start[key], start[key.replace("lora_A", "lora_B")],
+            settings.alpha / settings.rank,
+        )  # fmt: skip
+        setattr(model.get_submodule(parent), child, adapter)
+        learning += [adapter.first, adapter.second]
+    training = make_training()
+    steps = math.ceil(len(training) / settings.batch)
+    total = steps * settings.epochs
+    optimizer = torch.optim.AdamW(learning, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    losses = []
+    for epoch in range(settings.epochs):
+        for batch in order_batches(training, settings, epoch):
+            optimizer.param_groups[0]["lr"] = settings.learning_rate * (1 - len(losses) / total)
+            parts = []
+            for pair in batch:
+                logits = model(torch.tensor([pair.ids])).logits[0, pair.start - 1 : -1]
+                parts.append(cross_entropy(logits, torch.tensor(pair.ids[pair.start :]), reduction="none"))
+            loss = torch.cat(parts).mean()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(learning, 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+            losses.append(loss.item())
+    return losses
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "gemma2"])
+def test_the_loss_curve_is_that_of_plain_pytorch(name):
+    model = make_model(name)
+    add_adapter(model, SETTINGS)
+    start = copy_weights(model)
+    tuned = tune(model, make_training(), lambda: 0.0, SETTINGS, "acc")
+    plain = train_plainly(name, start, SETTINGS)
+    assert len(plain) == 30
+    assert plain[-1] < plain[0]
+    assert tuned.losses == pytest.approx(plain, rel=2e-4)
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_merged_equals_unmerged_in_float32(name):
+    model = make_model(name)
+    ids = torch.arange(20)[None]
+    before = model(ids).logits
+    add_adapter(model, SETTINGS)
+    assert torch.equal(model.eval()(ids).logits, before), "an untrained adapter changes nothing"
+    random = torch.Generator().manual_seed(2)
+    weights = {
+        key: torch.randn(value.shape, generator=random) * 0.1 for key, value in copy_weights(model).items()
+    }
+    restore_weights(model, weights)
+    unmerged = model.eval()(ids).logits
+    assert (unmerged - before).abs().max() > 1e-2
+    merge_adapter(model)
+    assert list_weights(model) == {} or not any("lora" in key for key in model.state_dict())
+    assert torch.allclose(model(ids).logits, unmerged, atol=2e-5)
+
+
+def test_every_matrix_of_a_block_takes_an_adapter():
+    for name in CONFIGURATIONS:
+        model = make_model(name)
+        matrices = {
+            path for path, module in model.named_modules()
+            if type(module).__name__ in ("Linear", "Conv1D") and module is not model.get_output_embeddings()
+        }  # fmt: skip
+        add_adapter(model, SETTINGS)
+        adapted = {key.split(".lora_A")[0] for key in list_weights(model) if "lora_A" in key}
+        assert adapted == matrices, name
+        assert all("lora_" in key for key in list_weights(model)), "only the adapter is trainable"
+
+
+def test_a_model_whose_modules_are_not_known_is_refused():
+    model = make_model("gpt2")
+    model.config.model_type = "mystery"
+    with pytest.raises(
+        InputError,
+        match=r"(?s)no LoRA modules are known for model type 'mystery' of some model.*known types: .*llama",
+    ):
+        add_adapter(model, SETTINGS, "some model")
+    assert "mystery" not in ADAPTED_MODULES
+
+
+class InterruptedRunError(Exception):
+    """What stops a run in the test."""
+
+
+def test_a_run_that_is_stopped_twice_ends_as_an_undisturbed_one(tmp_path, monkeypatch):
+    settings = SETTINGS.model_copy(update={"dropout": 0.3})
+    scores = [0.2, 0.5, 0.4, 0.5, 0.1]
+
+    def run(stops: list[int], saved: Resume | None) -> tuple[Any, dict[str, torch.Tensor]]:
+        model = make_model("llama")
+        add_adapter(model, settings)
+        waiting = iter(scores[len(saved.load().values["scores"]) if saved and saved.load() else 0 :])
+        steps = [0]
+
+        def interrupt(*arguments: Any, **more: Any) -> Any:
+            steps[0] += 1
+            if stops and steps[0] == stops[0]:
+                raise InterruptedRunError
+            return sum_losses(*arguments, **more)
+
+        monkeypatch.setattr("fathom.tuning.fine_tuning.sum_losses", interrupt)
+        tuned = tune(model, make_training(), lambda: next(waiting), settings, "acc", saved)
+        return tuned, copy_weights(model)
+
+    monkeypatch.setattr(resume, "INTERVAL", 0)
+    whole, weights = run([], None)
+    assert whole.epoch == 2, "the first of the best"
+    assert whole.scores == scores
+    for stops in ([9], [21]):
+        with pytest.raises(InterruptedRunError):
+            run(stops, Resume(tmp_path / "out.parquet", "key"))
+    saved = Resume(tmp_path / "out.parquet", "key")
+    assert 0 < saved.load().values["stepper"]["step"] < len(whole.losses)
+    resumed, again = run([], saved)
+    assert resumed == whole
+    assert all(torch.equal(weights[key], again[key]) for key in weights)
+    saved.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_halved_micro_batch_stays_halved_when_a_run_resumes(tmp_path, monkeypatch, caplog):
+    def run(saved: Resume, stop: int) -> Any:
+        model, steps = make_model("llama"), [0]
+        add_adapter(model, SETTINGS)
+
+        def run_out(model: Any, batch: list[EncodedPair], length: int | None = None) -> torch.Tensor:
+            steps[0] += 1
+            if steps[0] == stop:
+                raise InterruptedRunError
+            if len(batch) > 2:
+                raise torch.OutOfMemoryError
+            return sum_losses(model, batch)
+
+        monkeypatch.setattr("fathom.tuning.fine_tuning.sum_losses", run_out)
+        return tune(model, make_training(), lambda: 0.0, SETTINGS, "acc", saved)
+
+    monkeypatch.setattr(resume, "INTERVAL", 0)
+    with pytest.raises(InterruptedRunError):
+        run(Resume(tmp_path / "out.parquet", "key"), 40)
+    halved = Resume(tmp_path / "out.parquet", "key").load().values["stepper"]
+    assert halved["tokens"] < SETTINGS.batch_tokens and halved["recomputes"]
+    with caplog.at_level("INFO", "fathom"):
+        tuned = run(Resume(tmp_path / "out.parquet", "key"), 0)
+    assert "out of GPU memory" not in caplog.text.partition("resuming")[2]
+    assert len(tuned.losses) == 30
+
+
+def test_every_example_once_in_an_epoch_and_another_order_in_the_next():
+    training = make_training(50)
+    first, second = (order_batches(training, SETTINGS, epoch) for epoch in (0, 1))
+    for batches in (first, second):
+        assert sorted(pair.ids for batch in batches for pair in batch) == sorted(
+            pair.ids for pair in training
+        )
+        assert all(len(batch) <= SETTINGS.batch for batch in batches)
+    assert first != second
+    assert first == order_batches(training, SETTINGS, 0)
+
+
+def test_batches_hold_examples_of_similar_length():
+    training = make_training(200)
+    batches = order_batches(training, SETTINGS, 0)
+    padded = sum(len(batch) * max(len(pair.ids) for pair in batch) for batch in batches)
+    assert padded < 1.1 * sum(len(pair.ids) for pair in training)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_padding_and_pieces_do_not_change_the_loss(name):
+    model = make_model(name)
+    batch = make_training(8)
+    whole = sum_losses(model, batch)
+    assert float(sum_losses(model, batch, length=60)) == pytest.approx(float(whole), rel=1e-6)
+    pieces = divide_batch(batch, 40)
+    assert len(pieces) > 2
+    assert sorted(pair.ids for piece in pieces for pair in piece) == sorted(pair.ids for pair in batch)
+    assert sum(float(sum_losses(model, piece)) for piece in pieces) == pytest.approx(float(whole), rel=1e-6)
+
+
+def test_fewer_examples_than_a_step_takes():
+    model = make_model("gpt2")
+    with pytest.raises(InputError, match="3 training examples are fewer than one batch of 4"):
+        tune(model, make_training(3), lambda: 0.0, SETTINGS, "acc")
+
+
+def test_a_loss_that_runs_away_is_named(monkeypatch):
+    model = make_model("gpt2")
+    add_adapter(model, SETTINGS)
+    monkeypatch.setattr(
+        "fathom.tuning.fine_tuning.sum_losses", lambda model, batch: sum_losses(model, batch) * math.inf
+    )
+    with pytest.raises(InputError, match=r"(?s)the loss is inf at step 1.*lower learning_rate"):
+        tune(model, make_training(), lambda: 0.0, SETTINGS, "acc")
+
+
+@pytest.mark.parametrize(
+    ("kind", "attention", "peft"),
+    [
+        ("gpt2", {"attn.c_attn", "attn.c_proj"}, {"attn.c_attn"}),
+        ("gpt_neox", {"attention.query_key_value", "attention.dense"}, {"attention.query_key_value"}),
+        ("llama", {f"self_attn.{name}_proj" for name in "qkvo"}, {"self_attn.q_proj", "self_attn.v_proj"}),
+    ],
+)
+def test_the_adapter_is_where_the_settings_say(kind, attention, peft):
+    for targets, expected in (("attention", attention), ("peft", peft)):
+        model = make_model(kind)
+        add_adapter(model, Lora(targets=targets))
+        adapted = {".".join(name.split(".lora_")[0].split(".")[-2:]) for name in list_weights(model)}
+        assert adapted == expected
+    assert len(find_modules(kind, Lora(), "m")) > len(find_modules(kind, Lora(targets="attention"), "m"))
+
+
+def test_a_model_without_default_modules_is_refused():
+    with pytest.raises(InputError, match="PEFT has no default modules for model type 'phi3'"):
+        find_modules("phi3", Lora(targets="peft"), "Phi-3")
+
+
+def test_the_validation_loss_is_the_mean_over_tokens():
+    model, encoded = make_model("llama"), make_training()
+    losses = [float(sum_losses(model, [pair])) for pair in encoded]
+    count = sum(len(pair.ids) - pair.start for pair in encoded)
+    assert measure_loss(model, encoded, 100) == pytest.approx(sum(losses) / count, rel=1e-5)

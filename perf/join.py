@@ -1,10 +1,10 @@
 """Time the join of full texts with metadata against json and a dictionary.
 
 Makes a dump in arXiv's schemas from the words of a finished run: many small texts, and texts of RedPajama's
-size. There are two baselines. The full one writes the same table as the join: cleaned fields, domains, folds,
-sha256 of the shard and of each text, Parquet with zstd. The minimal one only joins records and texts as JSON
-lines, without hashing. For metadata, the baseline keeps records in memory and writes nothing. Runs on one
-thread, alternates between the ways, and prints tables of median processor times.
+size. There are two baselines. The full one writes the same table as the join: cleaned fields, domains,
+splits, sha256 of the shard and of each text, Parquet with zstd. The minimal one only joins records and
+texts as JSON lines, without hashing. For metadata, the baseline keeps records in memory and writes nothing.
+Runs on one thread, alternates between the ways, and prints tables of median processor times.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from fathom.corpus.arxiv_join import _cut_id, join_shard
 from fathom.corpus.lines import JsonLines
 from fathom.corpus.metadata import read_categories, read_metadata
 from fathom.corpus.records import clean_line
-from fathom.corpus.selection import DomainSelector, FoldChooser
+from fathom.corpus.selection import DomainSelector, SplitChooser
 from fathom.io.contracts.corpus import DOCUMENTS
 from fathom.io.files import hash_text
 from fathom.io.tables import arrow_schema
@@ -74,7 +74,7 @@ def make_dump(folder: Path, texts: list[str], records: int, megabytes: int) -> N
 
 def read_plainly(path: Path, selection: Selection) -> dict[str, Any]:
     """Return the record of each id that belongs to a domain, and None for the others."""
-    selector, folds = DomainSelector(selection), FoldChooser(selection.corpus.folds)
+    selector, splits = DomainSelector(selection), SplitChooser(selection.corpus.splits)
     records: dict[str, Any] = {}
     with path.open(encoding="utf-8") as stream:
         for line in stream:
@@ -88,7 +88,7 @@ def read_plainly(path: Path, selection: Selection) -> dict[str, Any]:
                 "categories": categories,
                 "date": "2018-04-02",
                 "domains": domains,
-                "fold": folds.choose(record["id"]),
+                "split": splits.choose(record["id"]),
             }  # fmt: skip
     return records
 

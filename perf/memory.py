@@ -151,7 +151,7 @@ def make_documents(folder: Path, size: int) -> None:
                 "categories": [[FIELDS[0]]] * len(numbers),
                 "date": ["2020-01-01"] * len(numbers),
                 "domains": [[FIELDS[0]]] * len(numbers),
-                "fold": ["benchmark"] * len(numbers),
+                "split": ["benchmark"] * len(numbers),
                 "text": [""] * len(numbers),
                 "text_hash": [hash_text("")] * len(numbers),
                 "characters": [0] * len(numbers),

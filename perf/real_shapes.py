@@ -132,8 +132,8 @@ class Inputs:
     def _make_texts(self) -> list[dict[str, Any]]:
         sizes = {"adapt-test": (2, WINDOW), "adapt-train": (40, SEQUENCE), "adapt-valid": (4, SEQUENCE)}
         return [
-            {"doc_id": f"{fold}{place}", "fold": fold, "text": self._write_words(size)}
-            for fold, (count, size) in sizes.items() for place in range(count)
+            {"doc_id": f"{split}{place}", "split": split, "text": self._write_words(size)}
+            for split, (count, size) in sizes.items() for place in range(count)
         ]  # fmt: skip
 
     def _make_examples(self) -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@ ONE_JOB = {"metadata", "abstracts", "index"}
 PER_DOMAIN = {"texts", "keywords", "gathering", "vocabularies", "pairs"}
 SAMPLE = 600
 NODES = (1, 64)
-FOLD = 0.6  # of the documents, in the fold `benchmark`
+SPLIT = 0.6  # of the documents, in the split `benchmark`
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -222,7 +222,7 @@ def print_full(measured: dict[str, Any], share: float, options: argparse.Namespa
 
     The start of a job, one to six seconds, counts as work on its short texts: so these are upper bounds.
     """
-    split = share * FOLD
+    split = share * SPLIT
     sentences = options.texts * split * options.sentences_per_text
     sentences += (options.records - options.texts) * split * options.sentences_per_abstract
     papers = options.records / measured["documents"]

@@ -74,7 +74,7 @@ def score_clozes(run: Path, folder: Path) -> None:
         settings = {"pairs": {"tokenizer": TOKENIZER, "max_tokens": 256}}
         call(
             scripts / "benchmark" / "draw_clozes.py",
-            *("--texts", run / "corpus" / "texts" / f"{DOMAIN}.parquet", "--fold", "adapt-test"),
+            *("--texts", run / "corpus" / "texts" / f"{DOMAIN}.parquet", "--split", "adapt-test"),
             *("--index", run / "corpus" / "index.parquet", "--wordlists", ROOT / "config" / "wordlists"),
             *("--tokenizer", run / "models" / TOKENIZER / "tokenizer", "--count", CLOZES),
             *("--settings", json.dumps(settings), "--output", pairs),

@@ -29,7 +29,7 @@ def test_the_smallest_configuration():
     config = read_config(_values(), "my.yaml")
     assert config.run == "demo"
     assert config.benchmark_domains == ["law"]
-    assert config.corpus.folds.adapt_train == 0.3
+    assert config.corpus.splits.adapt_train == 0.3
 
 
 _OTHERS = {_ROOT / "config" / "questions", _ROOT / "config" / "choices"}  # files that configurations name
@@ -51,8 +51,9 @@ def test_every_file_is_valid(file):
     ("changes", "parts"),
     [
         ({"keyword": {"count": 5}}, ["unknown key keyword, did you mean keywords?", "config/README.md"]),
+        ({"corpus": {"folds_by": "id"}}, ["corpus.folds_by", "splits_by"]),
         ({"keywords": {"cuont": 5}}, ["unknown key keywords.cuont, did you mean count?"]),
-        ({"corpus": {"folds": {"adapt_train": 1}}}, ["corpus.folds.adapt_train, did you mean adapt-train?"]),
+        ({"corpus": {"splits": {"adapt_train": 1}}}, ["corpus.splits.adapt_train", "adapt-train?"]),
         ({"models": {"train": {"a": {"domain": "law", "layer": 2}}}}, ["models.train.a.layer", "layers?"]),
         ({"models": {"adapt": [{"base": "a", "paths": [["law"]], "stepz": 2}]}}, ["adapt.0.stepz", "steps?"]),
         ({"keywords": {"count": "many"}}, ["keywords.count = 'many'", "integer"]),
@@ -86,7 +87,7 @@ def test_every_file_is_valid(file):
         ({"summary": {"trim": 0.5}}, ["summary.trim = 0.5", "less than 0.5"]),
         ({"run": "../elsewhere"}, ["run = '../elsewhere'"]),
         ({"corpus": {"source": "arxiv"}}, ["dump", "--config dump=FOLDER"]),
-        ({"corpus": {"folds": {"benchmark": 0.9}}}, ["corpus.folds: the four shares add up to 1.3"]),
+        ({"corpus": {"splits": {"benchmark": 0.9}}}, ["corpus.splits: the four shares add up to 1.3"]),
         ({"pairs": {}}, ["key pairs.tokenizer is missing"]),
         ({"domains": {}}, ["key domains is missing"]),
         ({"pairs": None}, ["key pairs is missing"]),

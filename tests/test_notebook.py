@@ -29,7 +29,7 @@ ROWS = [{"prompt": "The agent learns a", "target": " policy"}, {"prompt": "of th
 
 def write_model(folder: Path) -> None:
     text = "The agent learns a policy of the state . It maximizes the expected reward . " * 9
-    texts = pl.DataFrame({"doc_id": ["d"], "fold": ["adapt-train"], "text": [text]})
+    texts = pl.DataFrame({"doc_id": ["d"], "split": ["adapt-train"], "text": [text]})
     train_tokenizer(texts, Training(domain="x", vocabulary=270, context=64), folder / "tokenizer")
     tokenizer = load_tokenizer(folder / "tokenizer")
     set_seed(0)

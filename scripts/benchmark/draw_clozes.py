@@ -35,21 +35,21 @@ def main(arguments: argparse.Namespace) -> None:
     settings = read_settings(arguments.settings, Settings)
     lists = [read_word_list(arguments.wordlists / f"{name}.txt") for name in ("stopwords", "function")]
     limits = Limits(frozenset().union(*lists), settings.sentences, settings.pairs)
-    texts = read_table(arguments.texts, TEXTS).filter(fold=arguments.fold)
+    texts = read_table(arguments.texts, TEXTS).filter(split=arguments.split)
     splitter = load_splitter(settings.sentences.splitter)
     clozes = draw_clozes(texts, arguments.count, limits, splitter, load_offsets(arguments.tokenizer))
     wanted = pl.col("doc_id").is_in(clozes.pairs["doc_id"].unique().implode())
     dates = dict(select_rows(arguments.index, ["doc_id", "date"], wanted).iter_rows())
     pairs = clozes.pairs.with_columns(date=pl.col("doc_id").replace_strict(dates, return_dtype=pl.String))
     write_pairs(pairs, arguments.output, arguments.json_lines)
-    write_json(arguments.report, {**clozes.report, "fold": arguments.fold})
+    write_json(arguments.report, {**clozes.report, "split": arguments.split})
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path, required=True, help="texts of a domain (parquet)")
     parser.add_argument(
-        "--fold",
+        "--split",
         choices=("adapt-valid", "adapt-test"),
         default="adapt-valid",
         help="documents to draw from; perplexity is measured on adapt-test",

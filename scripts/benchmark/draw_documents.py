@@ -18,7 +18,7 @@ def main(arguments: argparse.Namespace) -> None:
     limit = read_settings(arguments.settings, Sentences).limit
     if limit is None:
         raise InputError("no limit is set", "sentences.limit", "set it, or leave this step out")
-    drawn, counts = draw_domains(arguments.index, arguments.splits, arguments.domains, limit)
+    drawn, counts = draw_domains(arguments.index, arguments.sentence_counts, arguments.domains, limit)
     for domain, found in counts.items():
         left_out = found["left_out"]
         log.info(
@@ -34,7 +34,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--index", type=Path, required=True, help="index of the corpus")
-    parser.add_argument("--splits", type=Path, nargs="+", required=True, help="split documents of all slices")
+    parser.add_argument("--sentence-counts", type=Path, nargs="+", required=True, help="counts of all slices")
     parser.add_argument("--domains", nargs="+", required=True, help="domains with a benchmark")
     add_settings(parser, Sentences)
     parser.add_argument("--output", type=Path, required=True, help="table of drawn documents")

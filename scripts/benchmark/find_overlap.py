@@ -16,7 +16,7 @@ def main(arguments: argparse.Namespace) -> None:
 
     pairs = read_table(arguments.pairs, PAIRS, ["pair_id", "prompt", "target"])
     overlap = find_overlap(pairs, show_progress(_read_texts(arguments.texts), "documents"))
-    report = report_overlap(overlap, arguments.folds_by)
+    report = report_overlap(overlap, arguments.splits_by)
     write_table(arguments.output, overlap, OVERLAP)
     write_json(arguments.report, report)
 
@@ -30,8 +30,8 @@ def _read_texts(paths: Sequence[Path]) -> Iterator[str]:
 
     seen: set[tuple[str, str]] = set()  # text from elsewhere may have the same ids
     for path in paths:
-        for frame in scan_table(path, ["doc_id", "fold", "text"]):
-            for doc_id, text in frame.filter(pl.col("fold") == TRAIN).select("doc_id", "text").iter_rows():
+        for frame in scan_table(path, ["doc_id", "split", "text"]):
+            for doc_id, text in frame.filter(pl.col("split") == TRAIN).select("doc_id", "text").iter_rows():
                 key = doc_id, hash_text(text)
                 if key not in seen:
                     seen.add(key)
@@ -45,7 +45,7 @@ if __name__ == "__main__":
         "--texts", type=Path, nargs="+", required=True, help="texts of the domains trained on"
     )
     parser.add_argument(
-        "--folds-by", choices=("content", "id"), default="content", help="what decides a document's fold"
+        "--splits-by", choices=("content", "id"), default="content", help="what decides a document's split"
     )
     parser.add_argument("--output", type=Path, required=True, help="flags of all pairs to write (parquet)")
     parser.add_argument("--report", type=Path, required=True, help="counts to write (JSON)")

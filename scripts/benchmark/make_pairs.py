@@ -26,9 +26,9 @@ def main(arguments: argparse.Namespace) -> None:
         return dict(select_rows(arguments.index, ["doc_id", "date"], wanted).iter_rows())
 
     def read_groups() -> dict[str, str]:
-        if not arguments.folds:
+        if not arguments.splits:
             return {}
-        grouped = select_rows(arguments.folds, ["doc_id", "group"], pl.col("fold") == "benchmark")
+        grouped = select_rows(arguments.splits, ["doc_id", "group"], pl.col("split") == "benchmark")
         return dict(grouped.iter_rows())
 
     matches = scan_groups(arguments.sentences, "keyword", [column.name for column in MATCHES])
@@ -64,7 +64,7 @@ if __name__ == "__main__":
         help="share of the documents that is set aside: unused takes pairs from them, others do not",
     )
     parser.add_argument(
-        "--folds", type=Path, help="documents that share text: those of a group are set aside together"
+        "--splits", type=Path, help="documents that share text: those of a group are set aside together"
     )
     parser.add_argument("--output", type=Path, required=True, help="pairs.parquet to write")
     parser.add_argument("--json-lines", type=Path, required=True, help="pairs.jsonl to write")

@@ -1,4 +1,4 @@
-"""Write a domain's plain text to train and test models on, never from documents of the fold `benchmark`."""
+"""Write a domain's plain text to train and test models on, never from documents of the split `benchmark`."""
 
 import argparse
 from collections import Counter

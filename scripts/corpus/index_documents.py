@@ -22,8 +22,8 @@ def main(arguments: argparse.Namespace) -> None:
     reports = [read_json(path) for path in paths]
     # if the report raises, no index is left
     with write_atomically(arguments.output) as temporary:
-        counts = build_index(arguments.documents, temporary, arguments.folds)
-        index = read_table(temporary, INDEX, ["characters", "date", "domains", "fold"])
+        counts = build_index(arguments.documents, temporary, arguments.splits)
+        index = read_table(temporary, INDEX, ["characters", "date", "domains", "split"])
         report = describe_join(index, counts, reports, settings)
     if arguments.groups_report is not None:
         report["groups"] = read_json(arguments.groups_report)
@@ -42,7 +42,7 @@ if __name__ == "__main__":
     parser.add_argument("--documents", type=Path, nargs="+", required=True, help="tables of documents")
     parser.add_argument("--reports", type=Path, nargs="+", required=True, help="reports on the same parts")
     parser.add_argument("--metadata-report", type=Path, help="report on the metadata (arXiv only)")
-    parser.add_argument("--folds", type=Path, help="folds of documents that share text")
+    parser.add_argument("--splits", type=Path, help="splits of documents that share text")
     parser.add_argument("--groups-report", type=Path, help="report on these, which the join report takes in")
     parser.add_argument("--output", type=Path, required=True, help="index to write (parquet)")
     parser.add_argument("--report", type=Path, required=True, help="join report to write (JSON)")

@@ -43,7 +43,7 @@ _EXAMPLES = {
     "Config": "run: law\ncorpus: {source: jsonl, files: [data/opinions.jsonl.gz]}\n"
     "domains: {contracts: {categories: [contract.*]}}\npairs: {tokenizer: small}\n"
     "models:\n  train: {small: {domain: contracts}}",
-    "Folds": "corpus:\n  folds: {benchmark: 0.6, adapt-train: 0.3, adapt-valid: 0.05, adapt-test: 0.05}",
+    "Splits": "corpus:\n  splits: {benchmark: 0.6, adapt-train: 0.3, adapt-valid: 0.05, adapt-test: 0.05}",
     "Domain": "domains:\n  cs.AI: {categories: [cs.AI], title: Artificial intelligence}\n"
     '  physics: {categories: ["physics.*"], exclude: [physics.soc-ph], benchmark: false}\n'
     '  recent: {categories: ["*"], since: 2025-01-01}',

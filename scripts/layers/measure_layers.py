@@ -3,7 +3,7 @@
 Reads a model (pointer or folder) and for each domain its keywords, matched sentences and pairs. Writes, for
 every layer, attribute rates and probability sums, the most likely tokens after each keyword, token lists and
 example tokens of keywords, and rank, probability, entropy, agreement and divergence of the pairs' targets.
-With texts it trains a tuned lens on fold adapt-train and looks through it at the targets [TunedLens]; the
+With texts it trains a tuned lens on split adapt-train and looks through it at the targets [TunedLens]; the
 model is not changed. What is finished is kept in a folder of its own: an interrupted job goes on from there.
 """
 

@@ -1,4 +1,4 @@
-"""Train a byte-level BPE tokenizer on a domain's texts (fold adapt-train); write its folder."""
+"""Train a byte-level BPE tokenizer on a domain's texts (split adapt-train); write its folder."""
 
 import argparse
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Measure a model with one load of it: ranks and probabilities, perplexity, attribute rate.
 
 Reads a model (pointer or folder) and any number of these: pairs [RawCorpora, Sec. 2.6], texts of domains, of
-which only fold adapt-test is used [BeyondBenchmarks, Sec. 2.11], matched sentences of domains [RawCorpora,
+which only split adapt-test is used [BeyondBenchmarks, Sec. 2.11], matched sentences of domains [RawCorpora,
 App. A.3.3]. Writes a table for each, and a report beside it. What is finished is kept in a folder of its own:
 a job that was interrupted, or gets one more input, does not make it again.
 """

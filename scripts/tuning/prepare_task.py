@@ -82,7 +82,7 @@ def read_texts(path: Path) -> pl.DataFrame:
         if not isinstance(row.get("text"), str):
             raise InputError("no text under text", f"{path}, line {number}", "every line needs it")
         texts[hash_text(row["text"])] = row["text"]
-    return pl.DataFrame({"doc_id": list(texts), "fold": [""] * len(texts), "text": list(texts.values())})
+    return pl.DataFrame({"doc_id": list(texts), "split": [""] * len(texts), "text": list(texts.values())})
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ TRAIN = (
 )
 
 
-def make_texts(**folds: str) -> pl.DataFrame:
-    rows = [{"doc_id": f"d{place}", "fold": fold, "text": text}
-            for place, (fold, text) in enumerate(folds.items())]  # fmt: skip
-    return pl.DataFrame(rows, {"doc_id": pl.String, "fold": pl.String, "text": pl.String})
+def make_texts(**splits: str) -> pl.DataFrame:
+    rows = [{"doc_id": f"d{place}", "split": split, "text": text}
+            for place, (split, text) in enumerate(splits.items())]  # fmt: skip
+    return pl.DataFrame(rows, {"doc_id": pl.String, "split": pl.String, "text": pl.String})
 
 
 TEXTS = make_texts(**{"adapt-train": TRAIN, "adapt-valid": TRAIN, "adapt-test": TRAIN})

@@ -10,7 +10,7 @@ from fathom.benchmark.draw import draw_documents, draw_domains, keep_drawn
 from fathom.benchmark.matches import match_sentences
 from fathom.benchmark.reused_vectors import find_vectors
 from fathom.errors import InputError
-from fathom.io.contracts.corpus import DRAWN, INDEX, SENTENCES, SPLITS
+from fathom.io.contracts.corpus import DRAWN, INDEX, SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import write_json
 from fathom.io.tables import make_empty_table, write_table
 
@@ -32,16 +32,16 @@ def fill(contract, **columns):
 
 
 def write_corpus(folder, parts):
-    """Write an index in which a third of the documents is in two domains, and the splits of some parts."""
+    """Write an index in which a third of the documents is in two domains, and the counts of some parts."""
     names = list(SIZES)
     domains = [MEMBERS[place % 3] for place in range(len(names))]
     write_table(folder / "index.parquet", fill(INDEX, doc_id=names, domains=domains), INDEX)
     paths = []
     for part in range(parts):
         own = names[part::parts]
-        table = fill(SPLITS, doc_id=own, kept=[SIZES[name] for name in own])
+        table = fill(SENTENCE_COUNTS, doc_id=own, kept=[SIZES[name] for name in own])
         paths.append(folder / f"{parts}-{part}.parquet")
-        write_table(paths[-1], table, SPLITS)
+        write_table(paths[-1], table, SENTENCE_COUNTS)
     return folder / "index.parquet", paths
 
 

@@ -70,12 +70,14 @@ def test_flags_are_those_of_a_plain_search(pairs: list[list[str]], texts: list[l
         assert ending == any(f" {' '.join(words[-ENDING:])} " in text for text in joined)
 
 
-@pytest.mark.parametrize(("folds_by", "hint"), [("id", "corpus.folds_by: content"), ("content", "min_words")])
-def test_heavy_overlap_is_one_warning(folds_by: str, hint: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("splits_by", "hint"), [("id", "corpus.splits_by: content"), ("content", "min_words")]
+)
+def test_heavy_overlap_is_one_warning(splits_by: str, hint: str, caplog: pytest.LogCaptureFixture) -> None:
     overlap = find_overlap(_make_pairs(PLANTED), [TEXT])
     with caplog.at_level("INFO", logger="fathom"):
-        report = report_overlap(overlap, folds_by)
-        report_overlap(overlap.with_columns(sentence=False), folds_by)
+        report = report_overlap(overlap, splits_by)
+        report_overlap(overlap.with_columns(sentence=False), splits_by)
     assert report == {"pairs": 6, "in_training_text": 2, "last_words_there": 4}
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 1
@@ -91,13 +93,13 @@ def test_five_percent_are_no_heavy_overlap(caplog: pytest.LogCaptureFixture) -> 
 
 def test_the_program_looks_at_what_models_are_trained_on(tmp_path: Path) -> None:
     write_table(tmp_path / "pairs.parquet", _make_pairs(PLANTED), PAIRS)
-    folds = {
+    splits = {
         "held.parquet": ["adapt-valid", "adapt-test"],
         "train.parquet": ["adapt-train", "adapt-test"],
         "elsewhere.parquet": ["adapt-test", "adapt-train"],
     }
-    for name, (first, second) in folds.items():
-        rows = {"doc_id": ["d1", "d1"], "fold": [first, second], "text": [TEXT, "Nothing more."]}
+    for name, (first, second) in splits.items():
+        rows = {"doc_id": ["d1", "d1"], "split": [first, second], "text": [TEXT, "Nothing more."]}
         write_table(tmp_path / name, pl.DataFrame(rows), TEXTS)
 
     def count(*names: str) -> int:

@@ -302,7 +302,7 @@ def inputs(tmp_path: Path) -> Path:
     write_table(tmp_path / "sentences.parquet", matches((KEYWORD, "a1", sentence_with("pooling"))), MATCHES)
     index = {
         "doc_id": "a1", "part": "p", "title": "", "abstract": "", "date": "2024-05-06", "domains": ["g"],
-        "fold": "benchmark", "characters": 0, "text_hash": "",
+        "split": "benchmark", "characters": 0, "text_hash": "",
     }  # fmt: skip
     write_table(tmp_path / "index.parquet", pl.DataFrame([index]), INDEX)
     write_delimited(tmp_path / "vocabulary.tsv", ["keyword", "term"], [[KEYWORD, " pooling"]])

@@ -32,7 +32,7 @@ def previous(tmp_path: Path) -> Path:
     parts = {"p": [("a", "one"), ("a", "two2"), ("b", "one")], "q": [("c", "three"), ("c", "one")]}
     index = pl.DataFrame({"doc_id": ["a", "b", "c"], "part": ["p", "p", "q"]})
     index = index.with_columns(
-        [pl.lit("").alias(name) for name in ("title", "abstract", "date", "fold", "text_hash")],
+        [pl.lit("").alias(name) for name in ("title", "abstract", "date", "split", "text_hash")],
         characters=pl.lit(0, pl.Int64), domains=pl.Series([[], [], []], dtype=pl.List(pl.String)),
     )  # fmt: skip
     write_table(tmp_path / "index.parquet", index, INDEX)

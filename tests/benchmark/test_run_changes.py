@@ -26,7 +26,7 @@ def _write_run(
     """Write what is compared: documents with title and domains, keywords, pairs with their document."""
     index = pl.DataFrame(
         [{"doc_id": doc_id, "part": "p", "title": title, "abstract": "", "date": "", "domains": domains,
-          "fold": "benchmark", "text_hash": "", "characters": 0}
+          "split": "benchmark", "text_hash": "", "characters": 0}
          for doc_id, (title, domains) in sorted(documents.items())],
         schema=make_empty_table(INDEX).schema,
     )  # fmt: skip

@@ -49,7 +49,7 @@ def make_project(folder: Path) -> None:
     shards = write_shards(read_records(folder / "docstrings"), folder / "input", ["a.jsonl", "b.jsonl.gz"])
     change_yaml(
         write_tiny_config(folder, shards),
-        ("corpus.folds", {"benchmark": 0.5, "adapt-train": 0.45, "adapt-valid": 0.05, "adapt-test": 0}),
+        ("corpus.splits", {"benchmark": 0.5, "adapt-train": 0.45, "adapt-valid": 0.05, "adapt-test": 0}),
     )
     (folder / "slurm").symlink_to("workflow/profiles/slurm")
     change_yaml(

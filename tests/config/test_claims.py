@@ -71,8 +71,8 @@ NO_VALIDATION = {"benchmark": 0.6, "adapt-train": 0.4, "adapt-valid": 0.0, "adap
             "no entry of models.adapt has several seeds or checkpoints",
         ),
         (
-            {"corpus": VALUES["corpus"] | {"folds": NO_VALIDATION}},
-            "claims.clozes: corpus.folds.adapt-valid is 0",
+            {"corpus": VALUES["corpus"] | {"splits": NO_VALIDATION}},
+            "claims.clozes: corpus.splits.adapt-valid is 0",
         ),
     ],
 )  # fmt: skip

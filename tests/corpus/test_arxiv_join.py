@@ -159,7 +159,7 @@ def test_the_rest_goes_to_the_abstracts(dump, tmp_path: Path) -> None:
     assert report["fulltext_of_no_domain"] == 1
     assert report["left_out"] == {"in no domain": 1, "no title, abstract or text": 1}
     assert report["domains"]["ai"]["with_full_text"] == 1
-    assert sum(report["folds"].values()) == 40
+    assert sum(report["splits"].values()) == 40
     assert report["dates"] == {"first": "2007-04-02", "last": "2007-04-02", "unknown": 0}
 
     needs = Run(dump, tmp_path / "b", papers, domains=domains, require_fulltext=True)

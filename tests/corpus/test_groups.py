@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from fathom.config.corpus import Folds, Grouping
+from fathom.config.corpus import Grouping, Splits
 from fathom.corpus import groups as module
 from fathom.corpus.groups import (
     Edges,
@@ -25,8 +25,8 @@ from fathom.corpus.groups import (
 )
 from fathom.corpus.index import build_index
 from fathom.corpus.records import add_text
-from fathom.corpus.selection import FoldChooser
-from fathom.io.contracts.corpus import DOCUMENTS, FOLDS, INDEX
+from fathom.corpus.selection import SplitChooser
+from fathom.io.contracts.corpus import DOCUMENTS, INDEX, SPLITS
 from fathom.io.tables import read_table, write_table_in_batches
 
 _DRAWER = random.Random(1)
@@ -59,7 +59,7 @@ def planted() -> dict[str, str]:
 def _group(
     folder: Path, parts: list[dict[str, str]], chosen: Grouping | None = None
 ) -> tuple[dict[str, tuple[str, str]], dict[str, Any]]:
-    """Group the documents of some parts; return group and fold by id, and the report."""
+    """Group the documents of some parts; return group and split by id, and the report."""
     folder.mkdir(exist_ok=True)
     chosen = chosen or Grouping()
     documents, sketches = [], []
@@ -68,23 +68,23 @@ def _group(
         sketches.append(folder / f"s{number}.parquet")
         with write_table_in_batches(documents[-1], DOCUMENTS, 7) as writer:
             record = {"title": "", "abstract": "", "categories": [], "date": "", "domains": ["x"]}
-            chooser = FoldChooser(Folds())
+            chooser = SplitChooser(Splits())
             writer.write(
                 [
-                    add_text({**record, "doc_id": doc_id, "fold": chooser.choose(doc_id)}, text)
+                    add_text({**record, "doc_id": doc_id, "split": chooser.choose(doc_id)}, text)
                     for doc_id, text in part.items()
                 ]
             )
         assert sketch_part(documents[-1], sketches[-1], chosen.min_words) == len(part)
-    output = folder / "folds.parquet"
-    report = group_documents(documents, sketches, chosen, Folds(), output)
-    table = read_table(output, FOLDS)
-    return {doc_id: (group, fold) for doc_id, group, fold in table.iter_rows()}, report
+    output = folder / "splits.parquet"
+    report = group_documents(documents, sketches, chosen, Splits(), output)
+    table = read_table(output, SPLITS)
+    return {doc_id: (group, split) for doc_id, group, split in table.iter_rows()}, report
 
 
 def test_copies_go_together_and_boilerplate_joins_nothing(tmp_path: Path, planted: dict[str, str]) -> None:
     found, report = _group(tmp_path, [planted])
-    choose = FoldChooser(Folds()).choose
+    choose = SplitChooser(Splits()).choose
     assert found == {
         "d007": ("d007", choose("d007")), "d041": ("d007", choose("d007")),
         "d020": ("d020", choose("d020")), "d055": ("d020", choose("d020")),
@@ -95,7 +95,7 @@ def test_copies_go_together_and_boilerplate_joins_nothing(tmp_path: Path, plante
         1,
     )  # the short one is not compared
     assert report["largest_group"] == {"documents": 2, "first": "d007"}
-    moved = sum(choose(doc_id) != fold for doc_id, (_, fold) in found.items())
+    moved = sum(choose(doc_id) != split for doc_id, (_, split) in found.items())
     assert report["moved_documents"] == moved
 
 
@@ -124,10 +124,10 @@ def test_order_parts_and_buckets_change_nothing(
     again, other = _group(tmp_path / "many", parts, chosen)
     assert again == expected
     assert other == report
-    assert (tmp_path / "one/folds.parquet").read_bytes() == (tmp_path / "many/folds.parquet").read_bytes()
+    assert (tmp_path / "one/splits.parquet").read_bytes() == (tmp_path / "many/splits.parquet").read_bytes()
 
 
-def test_most_documents_keep_their_fold_when_others_are_added(tmp_path: Path) -> None:
+def test_most_documents_keep_their_split_when_others_are_added(tmp_path: Path) -> None:
     texts = {f"d{number:03}": _write() for number in range(300)}
     for number in range(0, 290, 10):  # groups of three
         for other in (1, 2):
@@ -136,7 +136,7 @@ def test_most_documents_keep_their_fold_when_others_are_added(tmp_path: Path) ->
     assert len(before) == 87
     added = {f"d{number:03}x": _write() + " " + texts[f"d{number:03}"] for number in range(0, 300, 7)}
     after, _ = _group(tmp_path / "after", [texts, added])
-    choose = FoldChooser(Folds()).choose
+    choose = SplitChooser(Splits()).choose
     changed = [
         name
         for name in texts
@@ -208,17 +208,17 @@ def test_strong_evidence_joins_first() -> None:
     assert refused == 1
 
 
-def test_the_index_takes_the_folds_of_groups(tmp_path: Path, planted: dict[str, str]) -> None:
+def test_the_index_takes_the_splits_of_groups(tmp_path: Path, planted: dict[str, str]) -> None:
     found, _ = _group(tmp_path, [planted])
     parts = [tmp_path / "p0.parquet"]
     build_index(parts, tmp_path / "by_id.parquet")
-    build_index(parts, tmp_path / "index.parquet", tmp_path / "folds.parquet")
+    build_index(parts, tmp_path / "index.parquet", tmp_path / "splits.parquet")
     by_id = read_table(tmp_path / "by_id.parquet", INDEX)
     index = read_table(tmp_path / "index.parquet", INDEX)
-    choose = FoldChooser(Folds()).choose
-    for doc_id, fold in index.select("doc_id", "fold").iter_rows():
-        assert fold == (found[doc_id][1] if doc_id in found else choose(doc_id))
-    assert index.drop("fold").equals(by_id.drop("fold"))
+    choose = SplitChooser(Splits()).choose
+    for doc_id, split in index.select("doc_id", "split").iter_rows():
+        assert split == (found[doc_id][1] if doc_id in found else choose(doc_id))
+    assert index.drop("split").equals(by_id.drop("split"))
 
 
 def test_a_group_of_many_near_duplicates_is_reported(
@@ -234,7 +234,7 @@ def test_a_group_of_many_near_duplicates_is_reported(
     assert len(found) == 30
     with caplog.at_level("INFO", logger="fathom"):
         report_groups(report)
-    assert "the largest group has 30 near-duplicates, all in one fold; the first is c00" in caplog.text
+    assert "the largest group has 30 near-duplicates, all in one split; the first is c00" in caplog.text
 
 
 def test_a_corpus_without_documents_has_no_groups(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def _write_parts(folder: Path) -> list[Path]:
                 record = {
                     "doc_id": f"d{number * 37 % 60:02}", "title": f"t{part if number % 5 == 0 else 0}",
                     "abstract": "a", "categories": ["c"], "date": "", "domains": ["x", "y"][: 1 + number % 2],
-                    "fold": "benchmark",
+                    "split": "benchmark",
                 }  # fmt: skip
                 rows.append(add_text(record, "w" * (part if number % 7 == 0 else 1)))
             writer.write(rows + rows[:2])

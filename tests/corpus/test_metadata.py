@@ -19,7 +19,7 @@ def read(
 
 def test_a_record_in_kaggles_form(dump, tmp_path: Path) -> None:
     frame, report = read(dump, tmp_path, [dump.paper("0704.0001")], "meta.json.gz")
-    fold = frame["fold"][0]
+    split = frame["split"][0]
     assert frame.row(0, named=True) == {
         "doc_id": "0704.0001",
         "title": "On the number 0704.0001",
@@ -27,9 +27,9 @@ def test_a_record_in_kaggles_form(dump, tmp_path: Path) -> None:
         "categories": ["cs.AI", "cs.LG"],
         "date": "2007-04-02",
         "domains": ["ai", "rest"],
-        "fold": fold,
+        "split": split,
     }
-    assert fold == "adapt-train"
+    assert split == "adapt-train"
     assert (report["lines"], report["records"], report["selected"]) == (1, 1, 1)
     assert report["categories"] == {"cs.AI": 1, "cs.LG": 1}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["meta.json.gz", "metadata.parquet"]

@@ -10,7 +10,7 @@ from fathom.corpus.previous import find_previous_slices, require_index
 from fathom.corpus.reused_sentences import describe_splitting, find_known, report_splits
 from fathom.corpus.sentences import load_splitter, number_rows, split_documents
 from fathom.errors import InputError
-from fathom.io.contracts.corpus import INDEX, SENTENCES, SPLITS
+from fathom.io.contracts.corpus import INDEX, SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_text, write_json
 from fathom.io.tables import write_table
 
@@ -20,7 +20,7 @@ SETTINGS = Sentences(max_characters=200)
 def _document(doc_id: str, text: str, part: str = "p", title: str = "On it") -> dict[str, object]:
     return {
         "doc_id": doc_id, "part": part, "title": title, "abstract": "It is.", "date": "", "domains": ["d"],
-        "fold": "benchmark", "text": text, "text_hash": hash_text(text), "characters": len(text),
+        "split": "benchmark", "text": text, "text_hash": hash_text(text), "characters": len(text),
     }  # fmt: skip
 
 
@@ -50,10 +50,10 @@ def _write_run(corpus: Path, method: dict[str, object], slices: dict[str, list[s
                  _document("c", "Four is here.", "q")]  # fmt: skip
     write_table(corpus / "index.parquet", _index(documents), INDEX)
     for name, doc_ids in slices.items():
-        table, splits = split_documents([d for d in documents if d["doc_id"] in doc_ids], SETTINGS)
+        table, sentence_counts = split_documents([d for d in documents if d["doc_id"] in doc_ids], SETTINGS)
         write_table(corpus / "sentences" / f"{name}.parquet", table, SENTENCES)
-        write_table(corpus / "splits" / f"{name}.parquet", splits, SPLITS)
-        report = report_splits(table, splits, load_splitter("auto"), method, 0)
+        write_table(corpus / "sentence_counts" / f"{name}.parquet", sentence_counts, SENTENCE_COUNTS)
+        report = report_splits(table, sentence_counts, load_splitter("auto"), method, 0)
         write_json(corpus / "sentences" / f"{name}.json", report)
     return corpus
 
@@ -62,31 +62,31 @@ def test_documents_of_equal_content_are_found_in_whatever_part(previous, method)
     documents = [_document("c", "Four is here.", "new"), _document("a", "One here. Two here.", "new"),
                  _document("b", "Another text.", "new"), _document("z", "One here.", "new")]  # fmt: skip
     known = find_known(previous, _index(documents), method)
-    assert known.splits["doc_id"].to_list() == ["a", "c"]
+    assert known.sentence_counts["doc_id"].to_list() == ["a", "c"]
     new = [document for document in documents if document["doc_id"] in "bz"]
-    table, splits = split_documents(new, SETTINGS)
+    table, sentence_counts = split_documents(new, SETTINGS)
     merged = number_rows(pl.concat([known.sentences, table.drop("row")]))
     whole = split_documents(documents, SETTINGS)
     assert merged.equals(whole[0])
-    assert pl.concat([known.splits, splits]).sort("doc_id").equals(whole[1])
+    assert pl.concat([known.sentence_counts, sentence_counts]).sort("doc_id").equals(whole[1])
 
 
 @pytest.mark.parametrize("changes", [{"title": "On that"}, {"text": "One here. Two there."}])
 def test_another_title_or_text_is_another_document(previous, method, changes):
     document = _document("a", "One here. Two here.") | changes
     document["text_hash"] = hash_text(str(document["text"]))
-    assert find_known(previous, _index([document]), method).splits.is_empty()
+    assert find_known(previous, _index([document]), method).sentence_counts.is_empty()
 
 
 def test_other_settings_and_code_are_another_method(previous, method, monkeypatch):
     index = _index([_document("a", "One here. Two here.")])
-    assert len(find_known(previous, index, method).splits) == 1
+    assert len(find_known(previous, index, method).sentence_counts) == 1
     other = describe_splitting(Sentences(max_characters=100), load_splitter("auto"))
-    assert find_known(previous, index, other).splits.is_empty()
-    assert find_known(previous, index, method | {"code": "0"}).splits.is_empty()
+    assert find_known(previous, index, other).sentence_counts.is_empty()
+    assert find_known(previous, index, method | {"code": "0"}).sentence_counts.is_empty()
     (previous / "sentences" / "p.json").unlink()
-    assert find_known(previous, index, method).splits.is_empty()
-    assert find_known(None, index, method).splits.is_empty()
+    assert find_known(previous, index, method).sentence_counts.is_empty()
+    assert find_known(None, index, method).sentence_counts.is_empty()
 
 
 def test_a_table_that_lost_sentences_is_named(previous, method):
@@ -117,14 +117,14 @@ def test_documents_of_an_earlier_slice_are_found(tmp_path, method):
     index = _index([_document("a", "One here. Two here."), _document("b", "One here. Naïve three.")])
     known = [find_known(each, index, method) for each in (divided, whole)]
     assert known[0].sentences.sort("doc_id").equals(known[1].sentences.sort("doc_id"))
-    assert sorted(known[0].splits["doc_id"]) == ["a", "b"]
+    assert sorted(known[0].sentence_counts["doc_id"]) == ["a", "b"]
 
 
 def test_files_of_another_division_repeat_no_document(tmp_path, method):
     slices = {"p": ["a", "b"], "p.1-of-2": ["a"], "p.2-of-2": ["b"], "q": ["c"]}
     divided_again = _write_run(tmp_path / "corpus", method, slices)
     found = find_known(divided_again, _index([_document("a", "One here. Two here.")]), method)
-    assert found.splits["doc_id"].to_list() == ["a"]
+    assert found.sentence_counts["doc_id"].to_list() == ["a"]
     assert len(found.sentences) == 3
 
 

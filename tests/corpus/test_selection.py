@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fathom.config.corpus import Folds
-from fathom.corpus.selection import DomainSelector, FoldChooser, matches_category
+from fathom.config.corpus import Splits
+from fathom.corpus.selection import DomainSelector, SplitChooser, matches_category
 from fathom.errors import InputError
 
 
@@ -57,8 +57,8 @@ def test_dates_limit_domains_and_corpus(dump) -> None:
     assert corpus.select(["x"], "2020-06-01") == ([], "outside the dates")
 
 
-def test_folds_keep_their_shares_and_depend_on_the_id_alone() -> None:
-    chooser = FoldChooser(Folds())
+def test_splits_keep_their_shares_and_depend_on_the_id_alone() -> None:
+    chooser = SplitChooser(Splits())
     counts = Counter(chooser.choose(f"2401.{number:05d}") for number in range(20_000))
     shares = {"benchmark": 0.6, "adapt-train": 0.3, "adapt-valid": 0.05, "adapt-test": 0.05}
     for name, share in shares.items():
@@ -67,11 +67,11 @@ def test_folds_keep_their_shares_and_depend_on_the_id_alone() -> None:
 
 
 @given(st.text(), st.sampled_from([0.0, 0.25, 1.0]))
-def test_an_empty_fold_gets_nothing(doc_id: str, share: float) -> None:
-    folds = Folds.model_validate(
+def test_an_empty_split_gets_nothing(doc_id: str, share: float) -> None:
+    splits = Splits.model_validate(
         {"benchmark": share, "adapt-train": 1 - share, "adapt-valid": 0.0, "adapt-test": 0.0}
     )
-    fold = FoldChooser(folds).choose(doc_id)
-    assert fold in ("benchmark", "adapt-train")
-    assert share or fold != "benchmark"
-    assert share < 1 or fold == "benchmark"
+    split = SplitChooser(splits).choose(doc_id)
+    assert split in ("benchmark", "adapt-train")
+    assert share or split != "benchmark"
+    assert share < 1 or split == "benchmark"

@@ -9,7 +9,7 @@ from fathom.config.benchmark import Sentences
 from fathom.corpus import sentences as module
 from fathom.corpus.sentences import load_splitter, split_document, split_documents
 from fathom.errors import InputError
-from fathom.io.contracts.corpus import SENTENCES, SPLITS
+from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_text
 from fathom.io.tables import read_table, write_table
 
@@ -109,7 +109,7 @@ def test_table_counts_and_numbers_distinct_sentences(tmp_path: Path) -> None:
         _document(r"Same one. \cite{a} .", doc_id="a"),
         _document("Same one. So \\sqrt", doc_id="c"),
     ]
-    table, splits = split_documents(documents, Sentences(max_characters=50))
+    table, sentence_counts = split_documents(documents, Sentences(max_characters=50))
     assert table.select("doc_id", "position", "sentence", "row").rows() == [
         ("a", 0, "Same one.", 0),
         ("a", 1, r"\cite{a} .", 1),
@@ -119,13 +119,17 @@ def test_table_counts_and_numbers_distinct_sentences(tmp_path: Path) -> None:
         ("c", 1, "So \\sqrt", 3),
     ]
     counts = ("doc_id", "sentences", "kept", "dropped_too_long", "dropped_characters", "latex_failed")
-    assert splits.select(counts).rows() == [("a", 2, 2, 0, 0, 0), ("b", 4, 2, 1, 1, 0), ("c", 2, 2, 0, 0, 1)]
-    assert splits["content"].n_unique() == 3
+    assert sentence_counts.select(counts).rows() == [
+        ("a", 2, 2, 0, 0, 0),
+        ("b", 4, 2, 1, 1, 0),
+        ("c", 2, 2, 0, 0, 1),
+    ]
+    assert sentence_counts["content"].n_unique() == 3
     write_table(tmp_path / "t.parquet", table, SENTENCES)
     assert read_table(tmp_path / "t.parquet", SENTENCES).equals(table)
-    write_table(tmp_path / "s.parquet", splits, SPLITS)
+    write_table(tmp_path / "s.parquet", sentence_counts, SENTENCE_COUNTS)
     again = split_documents(reversed(documents), Sentences(max_characters=50))
-    assert again[0].equals(table) and again[1].equals(splits)
+    assert again[0].equals(table) and again[1].equals(sentence_counts)
 
 
 def test_what_is_in_memory_at_once_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,9 +142,9 @@ def test_what_is_in_memory_at_once_changes_nothing(monkeypatch: pytest.MonkeyPat
 
 
 def test_part_without_documents_gives_an_empty_table(tmp_path: Path) -> None:
-    table, splits = split_documents([], Sentences())
+    table, sentence_counts = split_documents([], Sentences())
     write_table(tmp_path / "t.parquet", table, SENTENCES)
-    assert len(table) == len(splits) == 0
+    assert len(table) == len(sentence_counts) == 0
 
 
 def test_missing_splitter_is_named(tmp_path: Path) -> None:
@@ -181,5 +185,5 @@ def test_without_documents_no_pipeline_is_loaded() -> None:
     def load() -> None:
         raise AssertionError("loaded in vain")
 
-    table, splits = split_documents([], Sentences(), module.Splitter(load, "rules"))
-    assert (len(table), len(splits)) == (0, 0)
+    table, sentence_counts = split_documents([], Sentences(), module.Splitter(load, "rules"))
+    assert (len(table), len(sentence_counts)) == (0, 0)

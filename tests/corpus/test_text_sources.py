@@ -103,15 +103,15 @@ def test_settings_that_contradict_each_other_are_refused(settings, message):
         check_values(settings, TextSource, "--settings")
 
 
-def test_the_fold_and_the_id_of_a_document_follow_from_its_text(caplog):
+def test_the_split_and_the_id_of_a_document_follow_from_its_text(caplog):
     caplog.set_level("INFO", "fathom")
     documents = [f"document {number}" for number in range(400)]
     texts = gather_texts([*documents, None, " \n", "document 7"], 0.1, 10**6, WHERE)
     assert sorted(texts["text"]) == sorted(documents)
-    drawn = set(texts.filter(fold="adapt-valid")["text"])
+    drawn = set(texts.filter(split="adapt-valid")["text"])
     assert 20 < len(drawn) < 60
     again = gather_texts(documents[200:], 0.1, 10**6, WHERE)
-    assert set(again.filter(fold="adapt-valid")["text"]) == drawn & {*documents[200:]}
+    assert set(again.filter(split="adapt-valid")["text"]) == drawn & {*documents[200:]}
     assert again.equals(gather_texts(reversed(documents[200:]), 0.1, 10**6, WHERE))
     assert "2 documents left out: empty" in caplog.text and "1 documents left out: repeated" in caplog.text
 

@@ -8,14 +8,14 @@ from fathom.io.files import hash_text
 
 
 def _index(count: int = 40, size: int = 100) -> pl.DataFrame:
-    folds = ["benchmark", "adapt-train", "adapt-train", "adapt-valid", "adapt-test"]
+    splits = ["benchmark", "adapt-train", "adapt-train", "adapt-valid", "adapt-test"]
     return pl.DataFrame(
         {
             "doc_id": [f"d{n:02}" for n in range(count)],
             "title": ["t" * 4] * count,
             "abstract": ["a" * 6] * count,
             "domains": [["x"] if n % 7 else ["y"] for n in range(count)],
-            "fold": [folds[n % 5] for n in range(count)],
+            "split": [splits[n % 5] for n in range(count)],
             "characters": [size - 10] * count,
         }
     )
@@ -23,7 +23,7 @@ def _index(count: int = 40, size: int = 100) -> pl.DataFrame:
 
 def test_no_benchmark_document_and_no_other_domain_is_chosen() -> None:
     chosen = choose_documents([_index()], "x", 10**9)
-    assert set(chosen["fold"]) == {"adapt-train", "adapt-valid", "adapt-test"}
+    assert set(chosen["split"]) == {"adapt-train", "adapt-valid", "adapt-test"}
     inside = _index().filter(pl.col("domains").list.contains("x"))["doc_id"]
     assert set(chosen["doc_id"]) <= set(inside)
     assert len(chosen) == sum(1 for n in range(40) if n % 7 and n % 5)
@@ -42,25 +42,25 @@ def test_pieces_of_the_index_give_what_the_whole_gives(limit: int) -> None:
     assert choose_documents(pieces, "x", limit).equals(choose_documents([index], "x", limit))
 
 
-def test_limit_takes_whole_documents_and_a_tenth_for_held_out_folds() -> None:
+def test_limit_takes_whole_documents_and_a_tenth_for_held_out_splits() -> None:
     everything = choose_documents([_index()], "x", 10**9)
     chosen = choose_documents([_index()], "x", 2000 - 1)
-    sizes = dict(chosen["fold"].value_counts().iter_rows())
-    assert sizes == {"adapt-train": min(19, (everything["fold"] == "adapt-train").sum()),
+    sizes = dict(chosen["split"].value_counts().iter_rows())
+    assert sizes == {"adapt-train": min(19, (everything["split"] == "adapt-train").sum()),
                      "adapt-valid": 1, "adapt-test": 1}  # fmt: skip
     smaller = choose_documents([_index()], "x", 550)
-    assert (smaller["fold"] == "adapt-train").sum() == 5
-    train = everything.filter(pl.col("fold") == "adapt-train")["doc_id"].to_list()
-    assert smaller.filter(pl.col("fold") == "adapt-train")["doc_id"].to_list() == train[:5]
+    assert (smaller["split"] == "adapt-train").sum() == 5
+    train = everything.filter(pl.col("split") == "adapt-train")["doc_id"].to_list()
+    assert smaller.filter(pl.col("split") == "adapt-train")["doc_id"].to_list() == train[:5]
 
 
 def test_one_document_is_taken_though_it_is_over_the_limit() -> None:
-    assert (choose_documents([_index()], "x", 1)["fold"] == "adapt-train").sum() == 1
+    assert (choose_documents([_index()], "x", 1)["split"] == "adapt-train").sum() == 1
 
 
 def test_domain_without_training_documents_may_still_be_held_out() -> None:
-    index = _index().with_columns(fold=pl.col("fold").replace("adapt-train", "benchmark"))
-    assert set(choose_documents([index], "x", 10**9)["fold"]) == {"adapt-valid", "adapt-test"}
+    index = _index().with_columns(split=pl.col("split").replace("adapt-train", "benchmark"))
+    assert set(choose_documents([index], "x", 10**9)["split"]) == {"adapt-valid", "adapt-test"}
 
 
 def test_domain_without_documents_gives_none(caplog: pytest.LogCaptureFixture) -> None:

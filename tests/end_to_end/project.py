@@ -78,8 +78,8 @@ def write_tiny_config(folder: Path, files: list[Path], **changes: object) -> Pat
             "source": "jsonl",
             "files": [str(path) for path in files],
             # by content hardly any group of so few documents would be held out
-            "folds_by": "id",
-            "folds": {"benchmark": 0.5, "adapt-train": 0.4, "adapt-valid": 0.05, "adapt-test": 0.05},
+            "splits_by": "id",
+            "splits": {"benchmark": 0.5, "adapt-train": 0.4, "adapt-valid": 0.05, "adapt-test": 0.05},
         },
         "domains": {
             "near": {"categories": ["near"]},

@@ -50,10 +50,10 @@ def dumps(tmp_path_factory, records, from_scratch):
     return folder, shards, old, records
 
 
-def read_benchmark_fold(run: Path) -> set[str]:
+def read_benchmark_split(run: Path) -> set[str]:
     """Return the ids of the documents that the benchmark is made from."""
     index = pl.read_parquet(run / "corpus" / "index.parquet")
-    chosen = (pl.col("fold") == "benchmark") & pl.col("domains").list.contains("near")
+    chosen = (pl.col("split") == "benchmark") & pl.col("domains").list.contains("near")
     return set(index.filter(chosen)["doc_id"])
 
 
@@ -77,7 +77,7 @@ def test_only_new_and_changed_documents_are_split_and_embedded_again(dumps):
     again = sum(report["documents"] - report["reused_documents"] for report in splits)
     fresh = {record["id"] for record in new if before.get(record["id"]) != record["text"]}
     assert len(fresh) == NEW + CHANGED
-    first, second = (read_benchmark_fold(folder / "results" / name) for name in ("first", "second"))
+    first, second = (read_benchmark_split(folder / "results" / name) for name in ("first", "second"))
     assert again == len((second - first) | (second & fresh)) > 0
     vectors = [json.loads(path.read_text()) for path in corpus.glob("embeddings/*.json")]
     reused, every = (sum(report[name] for report in vectors) for name in ("reused_sentences", "sentences"))

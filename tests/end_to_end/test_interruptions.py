@@ -106,7 +106,7 @@ def test_libraries_that_do_not_name_a_full_disk_are_understood(program, argument
         write_table(tmp_path / "t.parquet", frame, SENTENCES)
         given = ["--sentences", "t.parquet", "--output", "full/e.npy"]
     else:
-        texts = {"doc_id": [str(n) for n in range(400)], "fold": ["adapt-train"] * 400, "text": words}
+        texts = {"doc_id": [str(n) for n in range(400)], "split": ["adapt-train"] * 400, "text": words}
         write_table(tmp_path / "t.parquet", pl.DataFrame(texts), TEXTS)
         given = ["--texts", "t.parquet", "--output", "full/tokenizer"]
     with mount(tmp_path / "full", "-t", "tmpfs", "-o", "size=40k", "none"):

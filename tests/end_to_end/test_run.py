@@ -228,7 +228,7 @@ def test_slice_of_real_papers(shared, tmp_path):
         [],
         dump="dump",
         corpus={"source": "arxiv", "abstract_parts": 2,
-                "folds": {"benchmark": 0.3, "adapt-train": 0.6, "adapt-valid": 0.05, "adapt-test": 0.05}},
+                "splits": {"benchmark": 0.3, "adapt-train": 0.6, "adapt-valid": 0.05, "adapt-test": 0.05}},
         domains={"near": {"categories": ["physics.soc-ph"]},
                  "far": {"categories": ["cond-mat", "cond-mat.*"], "benchmark": False}},
     )  # fmt: skip

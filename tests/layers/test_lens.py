@@ -24,8 +24,8 @@ def make_texts(documents: int = 60) -> pl.DataFrame:
         " ".join(WORDS[3 + int(n)] for n in torch.randint(0, 50, (20,), generator=generator))
         for _ in range(documents)
     ]
-    folds = ["adapt-valid" if n % 4 == 0 else "adapt-train" for n in range(documents)]
-    return pl.DataFrame({"doc_id": [str(n) for n in range(documents)], "fold": folds, "text": texts})
+    splits = ["adapt-valid" if n % 4 == 0 else "adapt-train" for n in range(documents)]
+    return pl.DataFrame({"doc_id": [str(n) for n in range(documents)], "split": splits, "text": texts})
 
 
 def make_pair(kind: str = "llama") -> tuple[Any, Any]:
@@ -93,5 +93,5 @@ def test_a_lens_of_other_weights_or_none_at_all_is_refused(tmp_path: Path) -> No
 
 def test_too_little_text_is_refused() -> None:
     model, tokenizer = make_pair()
-    with pytest.raises(InputError, match="too little text: fold adapt-train has 2 sequences, one batch"):
+    with pytest.raises(InputError, match="too little text: split adapt-train has 2 sequences, one batch"):
         train_lens(model, tokenizer, make_texts(2), SETTINGS.model_copy(update={"batch": 30}))

@@ -175,7 +175,7 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     frame = pl.DataFrame(sentences).with_columns(pl.col("position").cast(pl.Int32))
     write_table(tmp_path / "sentences.parquet", frame, MATCHES)
     (tmp_path / "pairs.jsonl").write_text("\n".join(map(json.dumps, make_pairs().to_dicts())))
-    texts = {"doc_id": [str(n) for n in range(40)], "fold": ["adapt-train", "adapt-valid"] * 20,
+    texts = {"doc_id": [str(n) for n in range(40)], "split": ["adapt-train", "adapt-valid"] * 20,
              "text": [" ".join(WORDS[3 + n : 23 + n]) for n in range(40)]}  # fmt: skip
     pl.DataFrame(texts).write_parquet(tmp_path / "texts.parquet")
     small = {"k": 10, "list_length": 12, "other_k": [3], "other_lengths": [5]}

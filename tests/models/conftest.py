@@ -19,7 +19,7 @@ def texts() -> pl.DataFrame:
     rows = [
         {
             "doc_id": f"doc{number:02d}",
-            "fold": "adapt-valid" if number % 6 == 0 else "adapt-train",
+            "split": "adapt-valid" if number % 6 == 0 else "adapt-train",
             "text": " ".join(WORDS[(number * 7 + place * place) % len(WORDS)] for place in range(60)) + ".",
         }
         for number in range(60)

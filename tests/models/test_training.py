@@ -60,7 +60,7 @@ def test_tokenizer_is_what_it_should_be(tokenizer: Any, settings: Training) -> N
 def test_sequences_hold_documents_with_eos_between(texts: pl.DataFrame, tokenizer: Any) -> None:
     packed = pack_sequences(texts, "adapt-valid", tokenizer, SequencePacking(8, 3, False), 10_000)
     whole = tokenizer.decode(packed.ravel())
-    known = set(texts.filter(pl.col("fold") == "adapt-valid")["text"])
+    known = set(texts.filter(pl.col("split") == "adapt-valid")["text"])
     parts = whole.split(END_OF_TEXT)
     assert set(parts[:-1]) <= known
     assert len(parts) >= len(known)
@@ -159,15 +159,15 @@ def test_schedule_warms_up_and_decays_to_a_tenth() -> None:
 
 
 def test_too_little_text_is_an_error(texts: pl.DataFrame, settings: Training, tokenizer: Any) -> None:
-    train_only = texts.filter(pl.col("fold") == "adapt-train")
+    train_only = texts.filter(pl.col("split") == "adapt-train")
     model = build_model(settings, tokenizer)
-    with pytest.raises(InputError, match=r"fold adapt-train has .* one batch needs 4"):
+    with pytest.raises(InputError, match=r"split adapt-train has .* one batch needs 4"):
         train(model, tokenizer, texts.with_columns(text=pl.lit("the")).head(3), settings)
-    with pytest.raises(InputError, match="fold adapt-valid has 0 sequences, one batch needs 1"):
+    with pytest.raises(InputError, match="split adapt-valid has 0 sequences, one batch needs 1"):
         train(model, tokenizer, train_only, settings)
     with pytest.raises(InputError) as error:
         train_tokenizer(texts.clear(), settings, "unused")
-    assert "fold adapt-train has no text" in str(error.value)
+    assert "split adapt-train has no text" in str(error.value)
     assert "Hint: give the domain more categories" in str(error.value)
 
 

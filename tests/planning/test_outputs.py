@@ -54,8 +54,8 @@ def test_a_model_inside_its_chat_template_reads_no_running_text():
     found = outputs()
     assert [model for _, model in found.measured] == ["tiny", "gpt2+near", "pythia"]
     assert len(found.name_perplexities()) == len(found.name_attribute_rates()) == 3
-    folds = {"benchmark": 0.6, "adapt-train": 0.3, "adapt-valid": 0.1, "adapt-test": 0}
-    without = outputs(corpus={"folds": folds})
+    splits = {"benchmark": 0.6, "adapt-train": 0.3, "adapt-valid": 0.1, "adapt-test": 0}
+    without = outputs(corpus={"splits": splits})
     assert without.name_perplexities() == without.held_out == [] and len(without.measured) == 3
 
 
@@ -234,8 +234,8 @@ def test_a_study_has_orders_stages_and_text_from_elsewhere():
 def test_a_lens_is_trained_where_there_is_text_for_it():
     assert outputs().trains_lenses
     assert not outputs(lens={"steps": 0}).trains_lenses
-    folds = {"benchmark": 0.6, "adapt-train": 0.35, "adapt-valid": 0, "adapt-test": 0.05}
-    assert not outputs(corpus={"folds": folds}).trains_lenses
+    splits = {"benchmark": 0.6, "adapt-train": 0.35, "adapt-valid": 0, "adapt-test": 0.05}
+    assert not outputs(corpus={"splits": splits}).trains_lenses
 
 
 @pytest.mark.parametrize(

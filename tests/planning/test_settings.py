@@ -41,7 +41,7 @@ def test_titles_and_files_decide_nothing_about_documents():
 
 
 def test_what_groups_documents_decides_nothing_about_reading_them():
-    other = settings(corpus={"folds_by": "id", "grouping": {"min_words": 9, "max_documents": 5}})
+    other = settings(corpus={"splits_by": "id", "grouping": {"min_words": 9, "max_documents": 5}})
     assert other.of_selection() == settings().of_selection()
     assert json.loads(other.of_sketch()) == {"min_words": 9}
     assert other.of_groups() != settings().of_groups()

@@ -220,7 +220,7 @@ def test_models_train_on_records_and_on_questions_nobody_is_asked(catalogue, que
     texts = make_question_texts(questions, 0.2)
     for table in (records, texts):
         check_table(table.to_arrow(), TEXTS)
-        assert set(table["fold"]) == {"adapt-train", "adapt-valid"}
+        assert set(table["split"]) == {"adapt-train", "adapt-valid"}
     shown, asked = divide_questions(questions, 0.2)
     assert {name.partition(".")[0] for name in texts["doc_id"]} == set(shown["question_id"])
     joined = "\n".join(texts["text"])

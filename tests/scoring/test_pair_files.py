@@ -32,7 +32,7 @@ def write_lines(path: Path, rows: list[dict[str, object]]) -> Path:
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model")
     text = "the model learns a policy of the state and the reward of the agent . " * 9
-    texts = pl.DataFrame({"doc_id": ["d"], "fold": ["adapt-train"], "text": [text]})
+    texts = pl.DataFrame({"doc_id": ["d"], "split": ["adapt-train"], "text": [text]})
     settings = Training(domain="x", vocabulary=270, context=64)
     train_tokenizer(texts, settings, folder / "tokenizer")
     tokenizer = load_tokenizer(folder / "tokenizer")

@@ -31,7 +31,7 @@ from fathom.io.tables import check_table, read_table, write_table
 from fathom.models.folders import save_model
 from fathom.models.tokens import Document
 from fathom.scoring.perplexity import (
-    FOLD,
+    SPLIT,
     Windows,
     cut_windows,
     fit_windows,
@@ -254,22 +254,22 @@ def test_a_stride_larger_than_the_window_is_an_error() -> None:
         read_config(values | {"perplexity": {"window": 8, "stride": 9}}, "x.yaml")
 
 
-def make_fold(count: int) -> pl.DataFrame:
-    folds = ["adapt-train", "adapt-valid", FOLD]
+def make_split(count: int) -> pl.DataFrame:
+    splits = ["adapt-train", "adapt-valid", SPLIT]
     return pl.DataFrame(
         {
             "doc_id": [f"d{n:02d}" for n in range(count)],
-            "fold": [folds[n % 3] for n in range(count)],
+            "split": [splits[n % 3] for n in range(count)],
             "text": [" \n" if n == 5 else f"w{n} w1 w2" for n in range(count)],
         }
     )
 
 
 def test_held_out_documents_are_chosen_whole_and_by_a_hash() -> None:
-    texts = make_fold(30)
+    texts = make_split(30)
     chosen, counts = select_held_out(texts, 10**6)
     assert len(chosen) == 9
-    assert counts == {"documents_in_fold": 10, "documents_without_text": 1, "documents_over_limit": 0}
+    assert counts == {"documents_in_split": 10, "documents_without_text": 1, "documents_over_limit": 0}
     assert select_held_out(texts.reverse(), 10**6)[0].equals(chosen)
     fewer, counts = select_held_out(texts, sum(len(text) for text in chosen["text"][:4]))
     assert fewer.equals(chosen.head(4))
@@ -277,11 +277,11 @@ def test_held_out_documents_are_chosen_whole_and_by_a_hash() -> None:
     assert len(select_held_out(texts, 1)[0]) == 1
 
 
-def test_an_empty_fold_is_said_and_gives_no_row(tokenizer: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_empty_split_is_said_and_gives_no_row(tokenizer: Any, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", "fathom"):
-        chosen, counts = select_held_out(make_fold(2), 100)
-    assert "fold adapt-test has no text" in caplog.text
-    assert counts["documents_in_fold"] == 0
+        chosen, counts = select_held_out(make_split(2), 100)
+    assert "split adapt-test has no text" in caplog.text
+    assert counts["documents_in_split"] == 0
     scores = score_texts(make_model("gpt2"), tokenizer, chosen, Windows(20, 10), 64)
     check_table(scores.to_arrow(), PERPLEXITY)
     assert math.isnan(sum_likelihoods(scores).perplexity) and math.isnan(
@@ -299,7 +299,7 @@ def test_numbers_that_are_not_finite_name_document_and_model(tokenizer: Any) -> 
 
 
 def test_the_program(tokenizer: Any, tmp_path: Path) -> None:
-    model, texts = make_model("llama"), make_fold(30)
+    model, texts = make_model("llama"), make_split(30)
     save_model(tmp_path / "folder", model, tokenizer)
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     done = run_program(
@@ -314,5 +314,5 @@ def test_the_program(tokenizer: Any, tmp_path: Path) -> None:
     report = json.loads((tmp_path / "scores.json").read_text())
     assert report["perplexity"] == pytest.approx(sum_likelihoods(scores).perplexity)
     assert {report[key] for key in ("tokens", "documents", "tokens_left_out")} == {18, 9}
-    assert (report["window"], report["stride"], report["bos"], report["fold"]) == (20, 10, False, FOLD)
+    assert (report["window"], report["stride"], report["bos"], report["split"]) == (20, 10, False, SPLIT)
     assert report["bytes"] + report["bytes_left_out"] == sum(len(text) for text in chosen["text"])

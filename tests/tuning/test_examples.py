@@ -57,8 +57,8 @@ def test_a_question_of_more_options_than_there_are_targets(pairs):
 
 def test_texts_are_split_eight_to_one_to_one():
     texts = pl.DataFrame(
-        [{"doc_id": f"d{number}", "fold": "", "text": "a text"} for number in range(3000)]
-        + [{"doc_id": "empty", "fold": "", "text": " \n"}]
+        [{"doc_id": f"d{number}", "split": "", "text": "a text"} for number in range(3000)]
+        + [{"doc_id": "empty", "split": "", "text": " \n"}]
     )
     examples = make_texts(texts)
     check_table(examples.to_arrow(), EXAMPLES)
@@ -69,12 +69,12 @@ def test_texts_are_split_eight_to_one_to_one():
 
 
 def test_no_text_is_tested_that_models_were_adapted_on():
-    folds = ["adapt-train"] * 80 + ["adapt-valid"] * 10 + ["adapt-test"] * 10
+    splits = ["adapt-train"] * 80 + ["adapt-valid"] * 10 + ["adapt-test"] * 10
     texts = pl.DataFrame(
-        [{"doc_id": f"d{number}", "fold": fold, "text": "a text"} for number, fold in enumerate(folds)]
+        [{"doc_id": f"d{number}", "split": split, "text": "a text"} for number, split in enumerate(splits)]
     )
     joined = make_texts(texts).join(texts, left_on="example_id", right_on="doc_id")
-    assert joined.group_by("split").agg(pl.col("fold").unique()).sort("split").rows() == [
+    assert joined.group_by("split").agg(pl.col("split").unique()).sort("split").rows() == [
         ("test", ["adapt-test"]), ("train", ["adapt-train"]), ("valid", ["adapt-valid"])]  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from fathom.config.scoring import Perplexity
 from fathom.config.tuning import Lora
 from fathom.errors import InputError
 from fathom.scoring.perplexity import fit_windows, score_texts
-from fathom.statistics.likelihood import sum_likelihoods
 from fathom.scoring.ranks import score_pairs
+from fathom.statistics.likelihood import sum_likelihoods
 from fathom.tuning.examples import make_completions, make_questions
 from fathom.tuning.task_scores import (
     Encoder,

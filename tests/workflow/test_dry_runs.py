@@ -114,22 +114,22 @@ def test_a_limit_of_sentences_adds_one_job_that_embedding_waits_for():
     assert "--draw" not in plain.stdout
 
 
-def test_folds_by_content_need_groups_and_pairs_are_held_against_training_text():
+def test_splits_by_content_need_groups_and_pairs_are_held_against_training_text():
     place = ("--forceall", "-p", "--config", "run=plan")
     done = plan(*place)
     jobs = JOB.findall(done.stdout)
     assert (jobs.count("sketch_documents"), jobs.count("group_documents")) == (4, 1)
-    assert done.stdout.count("--folds results/plan/corpus/folds.parquet") == 1
+    assert done.stdout.count("--splits results/plan/corpus/splits.parquet") == 1
     assert jobs.count("find_overlap") == 2
     assert done.stdout.count("overlap=results/plan/machine-learning/benchmark/tf/overlap.json") == 1
     for job in ("summarize_scores.py", "compare_models.py"):
         (command,) = [line for line in done.stdout.splitlines() if f"{job} --" in line]
         assert command.count("--overlap ") == 2
-    by_id = plan(*place, "corpus={folds_by: id}")
+    by_id = plan(*place, "corpus={splits_by: id}")
     assert by_id.returncode == 0, by_id.stderr + by_id.stdout
     left_out = {"sketch_documents", "group_documents"}
     assert sorted(JOB.findall(by_id.stdout)) == sorted(job for job in jobs if job not in left_out)
-    assert "--folds results" not in by_id.stdout and by_id.stdout.count("--folds-by id") == 2
+    assert "--splits results" not in by_id.stdout and by_id.stdout.count("--splits-by id") == 2
 
 
 def test_until_settled_one_job_scores_all_models():
@@ -236,8 +236,8 @@ def test_claims_are_planned_with_references_that_the_one_job_scores():
 
 
 def test_without_held_out_text_no_perplexity_is_planned():
-    folds = "{benchmark: 0.6, adapt-train: 0.35, adapt-valid: 0.05, adapt-test: 0}"
-    done = plan("--forceall", "--config", "run=plan", f"corpus={{folds: {folds}}}")
+    splits = "{benchmark: 0.6, adapt-train: 0.35, adapt-valid: 0.05, adapt-test: 0}"
+    done = plan("--forceall", "--config", "run=plan", f"corpus={{splits: {splits}}}")
     assert done.returncode == 0, done.stderr + done.stdout
     assert "/scores/attribute-rate/" in done.stdout and "/scores/perplexity/" not in done.stdout
     assert "/scores/perplexity/" in plan(*EVERYTHING).stdout

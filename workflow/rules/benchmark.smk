@@ -54,8 +54,8 @@ if LIMITED:
         input:
             code=sources("draw_documents"),
             index="<results>/corpus/index.parquet",
-            splits=expand(
-                "<results>/corpus/splits/{slice}.parquet", slice=INPUTS.slices
+            sentence_counts=expand(
+                "<results>/corpus/sentence_counts/{slice}.parquet", slice=INPUTS.slices
             ),
         output:
             drawn="<results>/corpus/drawn.parquet",
@@ -74,7 +74,7 @@ if LIMITED:
             settings=settings.of_draw(),
             domains=CONFIG.benchmark_domains,
         shell:
-            "python {input.code[0]:q} --index {input.index} --splits {input.splits:q}"
+            "python {input.code[0]:q} --index {input.index} --sentence-counts {input.sentence_counts:q}"
             " --domains {params.domains:q} --settings {params.settings:q} --output {output.drawn}"
             " --report {output.report} --log {log}"
 
@@ -209,8 +209,8 @@ rule make_pairs:
         vocabulary="<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
         index="<results>/corpus/index.parquet",
         tokenizer=f"<results>/models/{CONFIG.pairs.tokenizer}/tokenizer",
-        folds=(
-            "<results>/corpus/folds.parquet"
+        splits=(
+            "<results>/corpus/splits.parquet"
             if CONFIG.claims.unused and BY_CONTENT
             else []
         ),
@@ -233,11 +233,13 @@ rule make_pairs:
     params:
         settings=settings.of("pairs"),
         set_aside=f"--set-aside {CONFIG.claims.unused}" if CONFIG.claims.unused else "",
-        folds=lambda wildcards, input: f"--folds {input.folds}" if input.folds else "",
+        splits=lambda wildcards, input: (
+            f"--splits {input.splits}" if input.splits else ""
+        ),
     shell:
         "python {input.code[0]:q} --sentences {input.sentences:q} --vocabulary {input.vocabulary:q}"
         " --index {input.index} --tokenizer {input.tokenizer:q} --variant {wildcards.variant}"
-        " --settings {params.settings:q} {params.set_aside} {params.folds} --output {output.pairs:q}"
+        " --settings {params.settings:q} {params.set_aside} {params.splits} --output {output.pairs:q}"
         " --json-lines {output.lines:q} --report {output.report:q} --log {log:q}"
 
 
@@ -262,10 +264,10 @@ if OUTPUTS.texts.list_trained():
             mem_mb=grow(2000),
             runtime=grow(60),
         params:
-            folds_by=CONFIG.corpus.folds_by,
+            splits_by=CONFIG.corpus.splits_by,
         shell:
             "python {input.code[0]:q} --pairs {input.pairs:q} --texts {input.texts:q}"
-            " --folds-by {params.folds_by} --output {output.overlap:q} --report {output.report:q}"
+            " --splits-by {params.splits_by} --output {output.overlap:q} --report {output.report:q}"
             " --log {log:q}"
 
 

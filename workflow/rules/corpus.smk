@@ -1,7 +1,7 @@
 """Documents in, sentences and training texts out.
 
 In:  an arXiv dump, JSON lines, or installed packages (corpus.source)
-Out: <results>/corpus/documents/{part}.parquet, sketches/{part}.parquet, folds.parquet, index.parquet,
+Out: <results>/corpus/documents/{part}.parquet, sketches/{part}.parquet, splits.parquet, index.parquet,
      join_report.json, sentences/{slice}.parquet, texts/{domain}.parquet;
      training/{domain}.parquet for text from elsewhere
 """
@@ -144,7 +144,7 @@ if CONFIG.corpus.source == "arxiv":
             " --log {log}"
 
 
-BY_CONTENT = CONFIG.corpus.folds_by == "content"
+BY_CONTENT = CONFIG.corpus.splits_by == "content"
 
 
 if BY_CONTENT:
@@ -181,8 +181,8 @@ if BY_CONTENT:
                 "<results>/corpus/sketches/{part}.parquet", part=INPUTS.parts
             ),
         output:
-            folds="<results>/corpus/folds.parquet",
-            report="<results>/corpus/folds.json",
+            splits="<results>/corpus/splits.parquet",
+            report="<results>/corpus/splits.json",
         log:
             "<logs>/group_documents.log",
         benchmark:
@@ -197,7 +197,7 @@ if BY_CONTENT:
             settings=settings.of_groups(),
         shell:
             "python {input.code[0]:q} --documents {input.documents:q} --sketches {input.sketches:q}"
-            " --settings {params.settings:q} --output {output.folds} --report {output.report} --log {log}"
+            " --settings {params.settings:q} --output {output.splits} --report {output.report} --log {log}"
 
 
 rule index_documents:
@@ -206,8 +206,8 @@ rule index_documents:
         documents=expand("<results>/corpus/documents/{part}.parquet", part=INPUTS.parts),
         reports=expand("<results>/corpus/documents/{part}.json", part=INPUTS.parts),
         metadata="<results>/corpus/metadata.json" if INPUTS.metadata else [],
-        folds="<results>/corpus/folds.parquet" if BY_CONTENT else [],
-        groups="<results>/corpus/folds.json" if BY_CONTENT else [],
+        splits="<results>/corpus/splits.parquet" if BY_CONTENT else [],
+        groups="<results>/corpus/splits.json" if BY_CONTENT else [],
     output:
         index="<results>/corpus/index.parquet",
         report=report(
@@ -231,14 +231,14 @@ rule index_documents:
         metadata=lambda wildcards, input: (
             f"--metadata-report {input.metadata}" if INPUTS.metadata else ""
         ),
-        folds=lambda wildcards, input: (
-            f"--folds {input.folds} --groups-report {input.groups}"
+        splits=lambda wildcards, input: (
+            f"--splits {input.splits} --groups-report {input.groups}"
             if BY_CONTENT
             else ""
         ),
     shell:
         "python {input.code[0]:q} --documents {input.documents:q} --reports {input.reports:q} {params.metadata}"
-        " {params.folds} --settings {params.settings:q} --output {output.index} --report {output.report} --log {log}"
+        " {params.splits} --settings {params.settings:q} --output {output.index} --report {output.report} --log {log}"
 
 
 rule split_sentences:
@@ -248,7 +248,7 @@ rule split_sentences:
         index="<results>/corpus/index.parquet",
     output:
         sentences="<results>/corpus/sentences/{slice}.parquet",
-        splits="<results>/corpus/splits/{slice}.parquet",
+        sentence_counts="<results>/corpus/sentence_counts/{slice}.parquet",
         report="<results>/corpus/sentences/{slice}.json",
     log:
         "<logs>/split_sentences/{slice}.log",
@@ -267,7 +267,7 @@ rule split_sentences:
     shell:
         "python {input.code[0]:q} --documents {input.documents:q} --index {input.index}"
         " --slice {params.slice} --domains {params.domains:q} --settings {params.settings:q}"
-        " --output {output.sentences:q} --splits {output.splits:q} --report {output.report:q}"
+        " --output {output.sentences:q} --sentence-counts {output.sentence_counts:q} --report {output.report:q}"
         " --log {log:q}"
 
 

@@ -43,7 +43,7 @@ use rule make_pairs as make_unused_pairs with:
         vocabulary="<results>/{domain}/benchmark/tf/vocabulary.tsv",
         index="<results>/corpus/index.parquet",
         tokenizer=f"<results>/models/{CONFIG.pairs.tokenizer}/tokenizer",
-        folds="<results>/corpus/folds.parquet" if BY_CONTENT else [],
+        splits="<results>/corpus/splits.parquet" if BY_CONTENT else [],
     wildcard_constraints:
         variant=UNUSED,
 

@@ -91,7 +91,7 @@ def draw_clozes(
         raise InputError(
             f"no cloze can be drawn from {len(texts):,} documents",
             "held-out text",
-            "give corpus.folds.adapt-valid more documents, or set claims.clozes: 0",
+            "give corpus.splits.adapt-valid more documents, or set claims.clozes: 0",
         )
     frame = pl.DataFrame(rows, make_empty_table(PAIRS).schema)
     report = {

@@ -2,7 +2,7 @@
 
 A model that was adapted to a domain has read its style and its facts. With every vocabulary term exchanged
 for another one of its kind, sentences and frequencies of words stay, and what is said of what is gone. The
-sentences with terms alone say the same of them as the whole text. Held-out folds are left as they are.
+sentences with terms alone say the same of them as the whole text. Held-out splits are left as they are.
 """
 
 import re
@@ -28,7 +28,7 @@ Choices = Mapping[str, tuple[list[str], list[int]]]
 
 
 def exchange_terms(texts: pl.DataFrame, terms: Iterable[str]) -> pl.DataFrame:
-    """Replace each vocabulary term in the texts of fold adapt-train by another one of its kind.
+    """Replace each vocabulary term in the texts of split adapt-train by another one of its kind.
 
     A kind has the same capitals and the same ending (-s, -ing, -ed, -ly, none of these). For each occurrence
     a hash of document and place draws among the other terms of the kind, in proportion to their own
@@ -53,7 +53,7 @@ def exchange_terms(texts: pl.DataFrame, terms: Iterable[str]) -> pl.DataFrame:
         If no term occurs, or one has no other to be exchanged for.
     """
     words = frozenset(terms)
-    train = texts.filter(fold=TRAIN)
+    train = texts.filter(split=TRAIN)
     counts = Counter(word for text in train["text"] for word in _WORD.findall(text) if word in words)
     choices = _list_choices(counts)
     changed = {
@@ -68,7 +68,7 @@ def exchange_terms(texts: pl.DataFrame, terms: Iterable[str]) -> pl.DataFrame:
 
 
 def keep_term_sentences(texts: pl.DataFrame, terms: Iterable[str], splitter: Splitter) -> pl.DataFrame:
-    """Keep only the sentences with a vocabulary term in the texts of fold adapt-train.
+    """Keep only the sentences with a vocabulary term in the texts of split adapt-train.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def keep_term_sentences(texts: pl.DataFrame, terms: Iterable[str], splitter: Spl
         If no sentence has a term.
     """
     words = frozenset(terms)
-    train = texts.filter(fold=TRAIN)
+    train = texts.filter(split=TRAIN)
     changed, total, kept = dict[str, str](), 0, 0
     for doc_id, text in show_progress(train.select("doc_id", "text").iter_rows(), "documents", len(train)):
         paragraphs = []
@@ -105,7 +105,7 @@ def keep_term_sentences(texts: pl.DataFrame, terms: Iterable[str], splitter: Spl
         *(f"{number:,}" for number in (kept, total, after, before)),
     )
     if not kept:
-        raise InputError("no sentence of fold adapt-train has a vocabulary term", "texts", "adapt as it is")
+        raise InputError("no sentence of split adapt-train has a vocabulary term", "texts", "adapt as it is")
     return _replace(texts, changed)
 
 
@@ -132,7 +132,7 @@ def _list_choices(counts: Counter[str]) -> Choices:
             )
         found[word] = (others, list(accumulate(counts[other] for other in others)))
     if not found:
-        raise InputError("no vocabulary term occurs in fold adapt-train", "texts", "adapt as it is")
+        raise InputError("no vocabulary term occurs in split adapt-train", "texts", "adapt as it is")
     return found
 
 

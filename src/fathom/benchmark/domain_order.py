@@ -28,7 +28,7 @@ def draw_abstracts(pieces: Iterable[pl.DataFrame], domain: str, count: int) -> l
     Parameters
     ----------
     pieces : iterable of DataFrame
-        The index of the corpus in pieces, columns :data:`DRAWN_BY`; all folds count.
+        The index of the corpus in pieces, columns :data:`DRAWN_BY`; all splits count.
     domain : str
     count : int
         Most abstracts; all, if there are fewer.

@@ -11,14 +11,14 @@ from typing import Any
 import polars as pl
 
 from fathom.errors import InputError
-from fathom.io.contracts.corpus import SPLITS
+from fathom.io.contracts.corpus import SENTENCE_COUNTS
 from fathom.io.files import hash_text
 from fathom.io.row_groups import select_rows
 from fathom.io.tables import read_table
 
 
 def draw_domains(
-    index: Path, splits: Sequence[Path], domains: Sequence[str], limit: int
+    index: Path, sentence_counts: Sequence[Path], domains: Sequence[str], limit: int
 ) -> tuple[pl.DataFrame, dict[str, dict[str, Any]]]:
     """Draw the documents of each domain from those that were split.
 
@@ -26,8 +26,8 @@ def draw_domains(
     ----------
     index : Path
         The corpus's index.
-    splits : sequence of Path
-        Tables under SPLITS, of all slices.
+    sentence_counts : sequence of Path
+        Tables under SENTENCE_COUNTS, of all slices.
     domains : sequence of str
         Domains with a benchmark.
     limit : int
@@ -45,7 +45,7 @@ def draw_domains(
     InputError
         If a limit does not hold the first document.
     """
-    sizes = pl.concat([read_table(path, SPLITS, ["doc_id", "kept"]) for path in splits])
+    sizes = pl.concat([read_table(path, SENTENCE_COUNTS, ["doc_id", "kept"]) for path in sentence_counts])
     of_domains = select_rows(index, ["doc_id", "domains"], pl.col("domains").list.len() > 0)
     sizes = sizes.join(of_domains, on="doc_id")
     drawn, counts = [], {}

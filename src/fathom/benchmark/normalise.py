@@ -71,7 +71,7 @@ def split_into_runs(text: str) -> list[Run]:
 
 def _clean(text: str) -> str:
     """Return lower-case text in which everything but running text is replaced by a break."""
-    text = _fold(html.unescape(text) if "&" in text else text)
+    text = _split(html.unescape(text) if "&" in text else text)
     if "\\" in text:
         text = _ACCENTS.sub(r"\1", text)
     text = _ADDRESSES.sub(_BREAK, text)
@@ -84,7 +84,7 @@ def _clean(text: str) -> str:
     return _COMMANDS.sub(_BREAK, text) if "\\" in text else text
 
 
-def _fold(text: str) -> str:
+def _split(text: str) -> str:
     """Return text in lower case and NFKD form, without accents, with spaces for control characters."""
     text = unicodedata.normalize("NFKD", _CONTROL.sub(" ", text.translate(_QUOTES))).lower()
     if not text.isascii():

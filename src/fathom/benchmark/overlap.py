@@ -17,7 +17,7 @@ ENDING = 6
 _MANY = 0.05
 """Share of pairs above which there is a warning."""
 _HINTS = {
-    "id": "corpus.folds_by: content puts documents that share text into one fold",
+    "id": "corpus.splits_by: content puts documents that share text into one split",
     "content": "corpus.grouping joins more documents with lower min_words, higher max_documents or max_share",
 }
 
@@ -77,15 +77,15 @@ def find_overlap(pairs: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=make_empty_table(OVERLAP).schema)
 
 
-def report_overlap(overlap: pl.DataFrame, folds_by: str) -> Mapping[str, Any]:
+def report_overlap(overlap: pl.DataFrame, splits_by: str) -> Mapping[str, Any]:
     """Return counts of the pairs that stand in training text; warn if there are many.
 
     Parameters
     ----------
     overlap : polars.DataFrame
         See :func:`find_overlap`.
-    folds_by : {"content", "id"}
-        What decides a document's fold; the warning says what to change.
+    splits_by : {"content", "id"}
+        What decides a document's split; the warning says what to change.
     """
     counts = {name: int(overlap[name].sum()) for name in ("sentence", "ending")}
     log.info(
@@ -97,7 +97,7 @@ def report_overlap(overlap: pl.DataFrame, folds_by: str) -> Mapping[str, Any]:
             "%.0f %% of the pairs stand word for word in training text and are left out of summaries. "
             "Hint: %s",
             100 * counts["sentence"] / len(overlap),
-            _HINTS[folds_by],
+            _HINTS[splits_by],
         )
     return {
         "pairs": len(overlap),

@@ -132,7 +132,7 @@ def check_answers(
         entries += [entry._replace(file=file) for entry in found[0]]
         faults += [fault._replace(file=file) for fault in found[1]]
     faults += find_faults(entries)
-    known = {_fold(name): name for name in categories}
+    known = {_split(name): name for name in categories}
     for number, entry in enumerate(entries, start=1):
         broken = _find_broken(entry, known, stopwords)
         faults += [Fault(entry.line, rule, about, number, entry.file) for rule, about in broken]
@@ -140,12 +140,12 @@ def check_answers(
     faults += _check_counts(entries, known, each)
     sides: tuple[list[Entry], list[Entry]] = ([], [])
     for number, entry in enumerate(entries, start=1):
-        name = known.get(_fold(entry.category), entry.category)
+        name = known.get(_split(entry.category), entry.category)
         sides[number in wrong].append(entry._replace(category=name))
     return CheckedAnswers(*sides, sorted(faults, key=lambda fault: (fault.file, *fault)))
 
 
-def _fold(category: str) -> str:
+def _split(category: str) -> str:
     """Return a category's name in the form in which names are compared."""
     return " ".join(category.lower().split())
 
@@ -256,7 +256,7 @@ def _find_broken(
     entry: Entry, known: Collection[str], stopwords: Collection[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the rules of the request that an entry breaks; those of every reference benchmark come on top."""
-    if entry.category.strip() and _fold(entry.category) not in known:
+    if entry.category.strip() and _split(entry.category) not in known:
         yield "category", f"{entry.category!r} was not requested"
     words = [word.lower() for word in _WORD.findall(entry.prompt)]
     if not MIN_WORDS <= len(words) <= MAX_WORDS:
@@ -290,7 +290,7 @@ def _has_wrong_article(article: str, target: str) -> bool:
 
 def _check_counts(entries: Sequence[Entry], known: dict[str, str], each: int) -> Iterator[Fault]:
     """Yield a fault for each category without the requested number of entries, and for the total."""
-    counts = Counter(_fold(entry.category) for entry in entries)
+    counts = Counter(_split(entry.category) for entry in entries)
     for folded, name in known.items():
         if counts[folded] != each:
             yield Fault(0, "count", f"category {name!r} has {counts[folded]} entries, not {each}")

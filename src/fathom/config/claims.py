@@ -22,7 +22,7 @@ class Claims(Section):
     clozes: int = Field(
         0,
         ge=0,
-        description="clozes, drawn from documents of fold adapt-valid: a reference of single random words,"
+        description="clozes, drawn from documents of split adapt-valid: a reference of single random words,"
         " `clozes`",
     )
     near: dict[Name, list[Name]] = Field(

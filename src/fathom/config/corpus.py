@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 from fathom.config.section import Name, Positive, Section, Share, Text, check_dates
 
 
-class Folds(Section):
-    """Shares of documents by fold."""
+class Splits(Section):
+    """Shares of documents by split."""
 
     benchmark: Share = Field(0.6, description="documents that benchmarks are built from")
     adapt_train: Share = Field(0.3, alias="adapt-train", description="documents that models are trained on")
@@ -25,7 +25,7 @@ class Folds(Section):
 
 
 class Grouping(Section):
-    """Which documents share text and so go into one fold, if `corpus.folds_by` is content."""
+    """Which documents share text and so go into one split, if `corpus.splits_by` is content."""
 
     min_words: Positive = Field(8, description="shorter sentences join no documents")
     max_documents: int = Field(
@@ -52,11 +52,11 @@ class Corpus(Section):
     primary_only: bool = Field(False, description="count a document only under its first category")
     since: date | None = Field(None, description="leave out documents before this day")
     until: date | None = Field(None, description="leave out documents after this day")
-    folds: Folds = Folds()
-    folds_by: Literal["content", "id"] = Field(
+    splits: Splits = Splits()
+    splits_by: Literal["content", "id"] = Field(
         "content",
-        description="what decides a document's fold: content, so that documents that share text are in one"
-        " fold, or a hash of its id alone",
+        description="what decides a document's split: content, so that documents that share text are in one"
+        " split, or a hash of its id alone",
     )
     grouping: Grouping = Grouping()
     abstract_parts: Positive = Field(4, description="parts, and so jobs, for documents without full text")

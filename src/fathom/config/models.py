@@ -57,7 +57,7 @@ class Training(Computation):
     """A small model that the workflow trains from scratch on the text of one domain."""
 
     architecture: Literal["gpt2", "llama"] = Field("gpt2", description="architecture of the model")
-    domain: Name = Field(description="domain whose adapt-train fold is the text")
+    domain: Name = Field(description="domain whose adapt-train split is the text")
     layers: Positive = Field(4, description="transformer blocks")
     width: Positive = Field(192, description="width of the hidden states, an even multiple of heads")
     heads: Positive = Field(4, description="attention heads in a block")

@@ -24,6 +24,9 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 
 
+RENAMED = {"folds": "splits", "folds_by": "splits_by"}
+"""Keys of version 1 and what they are called now."""
+
 _SHOWN = 20  # known names in a hint
 _SLIP = 0.85  # similarity of a name with a slip; that of cs.AI and cs.CL is 0.6
 
@@ -94,8 +97,10 @@ def _describe(problem: Any, model: type[BaseModel]) -> str:
     """Describe one wrong value."""
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        known = list(_known_keys(model, problem["loc"][:-1]))
-        return f"unknown key {key}, {suggest(str(problem['loc'][-1]), known)}"
+        known, last = list(_known_keys(model, problem["loc"][:-1])), str(problem["loc"][-1])
+        if RENAMED.get(last) in known:
+            return f"key {key} is called {RENAMED[last]} now"
+        return f"unknown key {key}, {suggest(last, known)}"
     if problem["type"] == "missing":
         return f"key {key} is missing"
     empty = problem["type"] == "string_too_short"

@@ -175,8 +175,8 @@ class Config(Section):
                 _require(domain, texts, f"claims.near.{name}")
                 if domain == name:
                     raise ValueError(f"claims.near.{name}: it is the domain itself; name others")
-        if self.claims.clozes and not self.corpus.folds.adapt_valid:
-            raise ValueError("claims.clozes: corpus.folds.adapt-valid is 0, so there is no text to draw from")
+        if self.claims.clozes and not self.corpus.splits.adapt_valid:
+            raise ValueError("claims.clozes: corpus.splits.adapt-valid is 0: no text to draw from")
         if self.claims.references and not list_conditions(self.models):
             raise ValueError(
                 "claims: no entry of models.adapt has several seeds or checkpoints to check them on"

@@ -18,7 +18,7 @@ from typing import Any
 from fathom.config.corpus import Selection
 from fathom.corpus.prose import docstring_to_text
 from fathom.corpus.records import Document, add_text, clean_line, count_top, part_name, write_documents
-from fathom.corpus.selection import DomainSelector, FoldChooser
+from fathom.corpus.selection import DomainSelector, SplitChooser
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import DOCUMENTS
 from fathom.io.files import hash_text
@@ -66,7 +66,7 @@ def read_docstrings(package: str, selection: Selection, output: Path) -> dict[st
     package : str
         Name of an installed package.
     selection : Selection
-        The domains and folds.
+        The domains and splits.
     output : Path
         Table to write (DOCUMENTS), sorted by doc_id.
 
@@ -81,7 +81,7 @@ def read_docstrings(package: str, selection: Selection, output: Path) -> dict[st
     kept, counts = _choose_texts(texts)
     if not kept:
         raise InputError(f"package {package} has no docstrings", "corpus.packages", "choose another package")
-    selector, folds = DomainSelector(selection), FoldChooser(selection.corpus.folds)
+    selector, splits = DomainSelector(selection), SplitChooser(selection.corpus.splits)
     categories: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
     documents: list[Document] = []
@@ -99,7 +99,7 @@ def read_docstrings(package: str, selection: Selection, output: Path) -> dict[st
             "categories": [category],
             "date": "",
             "domains": domains,
-            "fold": folds.choose(name),
+            "split": splits.choose(name),
         }
         documents.append(add_text(record, kept[name]))
     with write_table_in_batches(output, DOCUMENTS) as writer:

@@ -1,4 +1,4 @@
-"""Groups of documents that share text, so that all of a group can go into one fold.
+"""Groups of documents that share text, so that all of a group can go into one split.
 
 Two documents belong together if they are near-duplicates, or share a sentence that is neither short nor in
 very many documents. The strongest evidence joins first: near-duplicates, then sentences in two documents, in
@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fathom.config.corpus import Folds, Grouping
+from fathom.config.corpus import Grouping, Splits
 from fathom.corpus.fingerprints import hash_bands, hash_sentences, hash_tokens
-from fathom.corpus.selection import FoldChooser
+from fathom.corpus.selection import SplitChooser
 from fathom.corpus.sentences import join_parts
-from fathom.io.contracts.corpus import DOCUMENTS, FOLDS, SKETCHES
+from fathom.io.contracts.corpus import DOCUMENTS, SKETCHES, SPLITS
 from fathom.io.row_groups import scan_range, scan_table
 from fathom.io.tables import make_empty_table, read_table, write_table, write_table_in_batches
 from fathom.jobs.program import log, show_progress
@@ -96,11 +96,11 @@ class _Rows:
 
 
 def group_documents(
-    documents: Sequence[Path], sketches: Sequence[Path], settings: Grouping, folds: Folds, output: Path
+    documents: Sequence[Path], sketches: Sequence[Path], settings: Grouping, splits: Splits, output: Path
 ) -> dict[str, Any]:
-    """Write the group and fold of every document that shares text with others; return the report.
+    """Write the group and split of every document that shares text with others; return the report.
 
-    A group's fold is that of its smallest id, so that most documents keep their fold when others are added.
+    A group's split is that of its smallest id, so that most documents keep their split when others are added.
     Versions of one document in several parts count as one. Memory holds the ids of all documents, a bucket
     of hashes, and the pairs of documents with a common hash.
 
@@ -109,10 +109,10 @@ def group_documents(
     documents, sketches : sequence of Path
         Tables of documents (DOCUMENTS) and of their hashes (SKETCHES), of the same parts in the same order.
     settings : Grouping
-    folds : Folds
-        Shares of the four folds.
+    splits : Splits
+        Shares of the four splits.
     output : Path
-        Table to write (FOLDS).
+        Table to write (SPLITS).
     """
     parts = [read_table(path, DOCUMENTS, ["doc_id"])["doc_id"] for path in documents]
     ids = pl.concat(parts or [pl.Series("doc_id", [], dtype=pl.String)]).unique().sort()
@@ -120,8 +120,8 @@ def group_documents(
     edges, counts = _find_all_edges(sketches, nodes, settings.max_documents)
     limit = max(LEAST, int(settings.max_share * len(ids)))
     labels, refused = join_documents(len(ids), edges, limit)
-    table, moved = _choose_folds(ids, labels, FoldChooser(folds))
-    write_table(output, table, FOLDS)
+    table, moved = _choose_splits(ids, labels, SplitChooser(splits))
+    write_table(output, table, SPLITS)
     sizes = table.group_by("group").len().sort("len", "group", descending=[True, False])
     largest = sizes.row(0) if len(sizes) else ("", 0)
     return {
@@ -245,20 +245,20 @@ def join_documents(count: int, edges: Edges, limit: int) -> tuple[Integers, int]
     return np.array([find(place) for place in range(count)], dtype=np.int64), refused
 
 
-def _choose_folds(ids: pl.Series, labels: Integers, chooser: FoldChooser) -> tuple[pl.DataFrame, int]:
-    """Return the rows of FOLDS, and how many documents are not in the fold of their own id."""
+def _choose_splits(ids: pl.Series, labels: Integers, chooser: SplitChooser) -> tuple[pl.DataFrame, int]:
+    """Return the rows of SPLITS, and how many documents are not in the split of their own id."""
     grouped = np.flatnonzero(np.bincount(labels, minlength=len(ids))[labels] > 1)
     own, first = ids.gather(grouped), ids.gather(labels[grouped])
-    fold_of = {doc_id: chooser.choose(doc_id) for doc_id in first.unique()}
-    folds = [fold_of[doc_id] for doc_id in first]
-    moved = sum(chooser.choose(doc_id) != fold for doc_id, fold in zip(own, folds, strict=True))
-    return pl.DataFrame({"doc_id": own, "group": first, "fold": pl.Series(folds, dtype=pl.String)}), moved
+    split_of = {doc_id: chooser.choose(doc_id) for doc_id in first.unique()}
+    splits = [split_of[doc_id] for doc_id in first]
+    moved = sum(chooser.choose(doc_id) != split for doc_id, split in zip(own, splits, strict=True))
+    return pl.DataFrame({"doc_id": own, "group": first, "split": pl.Series(splits, dtype=pl.String)}), moved
 
 
 def report_groups(report: dict[str, Any]) -> None:
     """Log what was grouped; warn about a group that is larger than sentences alone may make it."""
     log.info(
-        "%s of %s documents share text with others, in %s groups; %s are not in the fold of their own id",
+        "%s of %s documents share text with others, in %s groups; %s are not in the split of their own id",
         *(f"{report[key]:,}" for key in ("grouped_documents", "documents", "groups", "moved_documents")),
     )
     log.info(
@@ -268,7 +268,7 @@ def report_groups(report: dict[str, Any]) -> None:
     largest = report["largest_group"]
     if largest["documents"] > report["most_documents_by_sentences"]:
         log.warning(
-            "the largest group has %s near-duplicates, all in one fold; the first is %s",
+            "the largest group has %s near-duplicates, all in one split; the first is %s",
             f"{largest['documents']:,}",
             largest["first"],
         )

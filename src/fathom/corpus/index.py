@@ -34,7 +34,7 @@ def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[di
     part : str
         Name of the part: the file's name without `.parquet`.
     index : pl.DataFrame
-        The index of the corpus (INDEX), or its wanted rows (of one domain, of one fold).
+        The index of the corpus (INDEX), or its wanted rows (of one domain, of one split).
 
     Yields
     ------
@@ -54,7 +54,7 @@ def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[di
                 yield document
 
 
-def build_index(paths: Sequence[Path], output: Path, folds: Path | None = None) -> dict[str, int]:
+def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None) -> dict[str, int]:
     """Choose one version of each document over all parts and write the index.
 
     The longest text wins; ties go to the largest hash of the text, then title, abstract, date and domains.
@@ -68,8 +68,8 @@ def build_index(paths: Sequence[Path], output: Path, folds: Path | None = None) 
         Tables of documents (DOCUMENTS), in any order.
     output : Path
         Index to write (INDEX), sorted by doc_id.
-    folds : Path, optional
-        Folds of documents that share text with others (FOLDS); the others keep that of their id.
+    splits : Path, optional
+        Splits of documents that share text with others (SPLITS); the others keep that of their id.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def build_index(paths: Sequence[Path], output: Path, folds: Path | None = None) 
         _fill_buckets(sorted(paths), repeated, starts, buckets)
         with write_table_in_batches(output, INDEX, _BATCH) as writer:
             for bucket in buckets:
-                writer.write(_set_folds(read_table(bucket, INDEX).sort("doc_id"), folds))
+                writer.write(_set_splits(read_table(bucket, INDEX).sort("doc_id"), splits))
     return {
         "rows": rows,
         "duplicates_in_parts": rows - distinct_in_parts,
@@ -98,14 +98,14 @@ def build_index(paths: Sequence[Path], output: Path, folds: Path | None = None) 
     }
 
 
-def _set_folds(rows: pl.DataFrame, folds: Path | None) -> pl.DataFrame:
-    """Return rows of the index, in their order, with the folds of documents that share text."""
-    if folds is None:
+def _set_splits(rows: pl.DataFrame, splits: Path | None) -> pl.DataFrame:
+    """Return rows of the index, in their order, with the splits of documents that share text."""
+    if splits is None:
         return rows
     here = pl.col("doc_id").is_in(rows["doc_id"].implode())
-    grouped = select_rows(folds, ["doc_id", "fold"], here)
+    grouped = select_rows(splits, ["doc_id", "split"], here)
     both = rows.join(grouped, on="doc_id", how="left", maintain_order="left")
-    return both.with_columns(fold=pl.coalesce("fold_right", "fold")).select(_NAMES)
+    return both.with_columns(split=pl.coalesce("split_right", "split")).select(_NAMES)
 
 
 def _fill_buckets(

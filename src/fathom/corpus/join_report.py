@@ -25,7 +25,7 @@ def describe_join(
     Parameters
     ----------
     index : pl.DataFrame
-        Columns characters, date, domains and fold of the index (INDEX).
+        Columns characters, date, domains and split of the index (INDEX).
     counts : mapping
         Counts of :func:`fathom.corpus.index.build_index`.
     reports : sequence of mappings
@@ -78,7 +78,7 @@ def describe_join(
         "left_out": dict(left_out),
         "import_errors": [each for report in reports for each in report.get("import_errors", [])],
         "domains": {name: _describe_domain(index, name) for name in sorted(selection.domains)},
-        "folds": _count_folds(index),
+        "splits": _count_splits(index),
         "inputs": sorted(inputs, key=lambda each: (each["file"], each["sha256"])),
     }
 
@@ -96,14 +96,14 @@ def _describe_domain(index: pl.DataFrame, name: str) -> dict[str, Any]:
         "documents": len(rows),
         "with_full_text": int((rows["characters"] > 0).sum()),
         "without_full_text": int((rows["characters"] == 0).sum()),
-        "folds": _count_folds(rows),
+        "splits": _count_splits(rows),
         "dates": {"first": days.min(), "last": days.max()},
     }
 
 
-def _count_folds(rows: pl.DataFrame) -> dict[str, int]:
-    """Return the number of documents in each fold."""
-    counts = Counter(rows["fold"].to_list())
+def _count_splits(rows: pl.DataFrame) -> dict[str, int]:
+    """Return the number of documents in each split."""
+    counts = Counter(rows["split"].to_list())
     return {name: counts[name] for name in sorted(counts)}
 
 

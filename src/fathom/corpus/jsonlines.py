@@ -17,7 +17,7 @@ from fathom.corpus.records import (
     part_name,
     write_documents,
 )
-from fathom.corpus.selection import EMPTY, NO_FULL_TEXT, DomainSelector, FoldChooser
+from fathom.corpus.selection import EMPTY, NO_FULL_TEXT, DomainSelector, SplitChooser
 from fathom.io.contracts.corpus import DOCUMENTS
 from fathom.io.tables import write_table_in_batches
 
@@ -41,7 +41,7 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
     path : Path
         JSON lines, plain, `.gz` or `.zst`.
     selection : Selection
-        The domains, dates and folds.
+        The domains, dates and splits.
     output : Path
         Table to write (DOCUMENTS), in the order of the file.
 
@@ -52,7 +52,7 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
     """
     corpus = selection.corpus
     lines = JsonLines(path, corpus.max_malformed)
-    selector, folds = DomainSelector(selection), FoldChooser(corpus.folds)
+    selector, splits = DomainSelector(selection), SplitChooser(corpus.splits)
     categories: Counter[str] = Counter()
     left_out: Counter[str] = Counter()
 
@@ -68,7 +68,7 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
             if reason:
                 left_out[reason] += 1
             else:
-                yield add_text({**record, "domains": domains, "fold": folds.choose(record["doc_id"])}, text)
+                yield add_text({**record, "domains": domains, "split": splits.choose(record["doc_id"])}, text)
 
     with write_table_in_batches(output, DOCUMENTS) as writer:
         write_documents(writer, select())

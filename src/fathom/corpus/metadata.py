@@ -17,7 +17,7 @@ from fathom.config.corpus import Selection
 from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.records import clean_line, count_top, is_day
-from fathom.corpus.selection import NO_DOMAIN, DomainSelector, FoldChooser
+from fathom.corpus.selection import NO_DOMAIN, DomainSelector, SplitChooser
 from fathom.corpus.temporary_rows import TemporaryRows
 from fathom.io.contracts.corpus import RECORDS
 from fathom.io.row_groups import scan_table
@@ -50,7 +50,7 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     path : Path
         `arxiv-metadata-oai-snapshot.json`, plain or compressed.
     selection : Selection
-        The domains, dates and folds.
+        The domains, dates and splits.
     output : Path
         Table to write (RECORDS).
 
@@ -114,7 +114,7 @@ class _RecordParser:
     """Parses lines of metadata, with little work for records that belong to no domain."""
 
     def __init__(self, selection: Selection) -> None:
-        self._selector, self._folds = DomainSelector(selection), FoldChooser(selection.corpus.folds)
+        self._selector, self._splits = DomainSelector(selection), SplitChooser(selection.corpus.splits)
         self._combinations: Counter[tuple[str, ...]] = Counter()
         self.ids: Counter[str] = Counter()
 
@@ -131,9 +131,9 @@ class _RecordParser:
         if reason:
             return doc_id, "", "", [], "", [], "", reason, update_date, content
         title, abstract = read_text(record, "title"), read_text(record, "abstract")
-        fold = self._folds.choose(doc_id)
+        split = self._splits.choose(doc_id)
         return (
-            doc_id, clean_line(title), clean_line(abstract), categories, day, domains, fold,
+            doc_id, clean_line(title), clean_line(abstract), categories, day, domains, split,
             reason, update_date, content,
         )  # fmt: skip
 

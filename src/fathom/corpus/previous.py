@@ -63,13 +63,13 @@ def find_previous_slices(previous: Path, doc_ids: "pl.Series") -> "dict[str, pl.
 
 def _divide_ids(previous: Path, names: list[str], doc_ids: "pl.Series") -> "dict[str, pl.Series]":
     """Return the ids of a part's documents by slice, each once even if files of another division remain."""
-    from fathom.io.contracts.corpus import SPLITS
+    from fathom.io.contracts.corpus import SENTENCE_COUNTS
     from fathom.io.tables import read_table
 
     found = {}
     for name in names:
-        path = previous / "splits" / f"{name}.parquet"
+        path = previous / "sentence_counts" / f"{name}.parquet"
         if path.is_file():
-            here = doc_ids.is_in(read_table(path, SPLITS, ["doc_id"])["doc_id"].implode())
+            here = doc_ids.is_in(read_table(path, SENTENCE_COUNTS, ["doc_id"])["doc_id"].implode())
             found[name], doc_ids = doc_ids.filter(here), doc_ids.filter(~here)
     return {name: ids for name, ids in found.items() if len(ids)}

@@ -15,7 +15,7 @@ from fathom.corpus import sentences as module
 from fathom.corpus.previous import find_previous_slices
 from fathom.corpus.sentences import Splitter, hash_content
 from fathom.errors import InputError
-from fathom.io.contracts.corpus import SENTENCES, SPLITS
+from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_folder, read_json
 from fathom.io.row_groups import scan_table
 from fathom.io.tables import make_empty_table, read_table
@@ -29,7 +29,7 @@ class Known(NamedTuple):
     """Sentences and counts of documents, from an earlier run."""
 
     sentences: pl.DataFrame
-    splits: pl.DataFrame
+    sentence_counts: pl.DataFrame
 
 
 def describe_splitting(settings: Sentences, splitter: Splitter) -> dict[str, Any]:
@@ -58,27 +58,30 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
     Returns
     -------
     Known
-        `sentences` (SENTENCES without `row`) and `splits` (SPLITS) of the documents found.
+        `sentences` (SENTENCES without `row`) and `splits` (SENTENCE_COUNTS) of the documents found.
     """
-    sentences, splits = [_drop_row(make_empty_table(SENTENCES))], [make_empty_table(SPLITS)]
+    sentences, sentence_counts = [_drop_row(make_empty_table(SENTENCES))], [make_empty_table(SENTENCE_COUNTS)]
     if previous is None:
-        return Known(sentences[0], splits[0])
+        return Known(sentences[0], sentence_counts[0])
     contents = [hash_content(row) for row in index.iter_rows(named=True)]
     wanted = index.select("doc_id").with_columns(pl.Series("content", contents, dtype=pl.String))
     others: Counter[str] = Counter()
     for name, doc_ids in find_previous_slices(previous, index["doc_id"]).items():
-        report, table = previous / "sentences" / f"{name}.json", previous / "splits" / f"{name}.parquet"
+        report, table = (
+            previous / "sentences" / f"{name}.json",
+            previous / "sentence_counts" / f"{name}.parquet",
+        )
         if not report.is_file() or not table.is_file():
             others["not finished"] += len(doc_ids)
         elif read_json(report).get("method") != method:
             others["made by other code, settings or packages"] += len(doc_ids)
         else:
-            same = read_table(table, SPLITS).join(wanted, on=["doc_id", "content"], how="semi")
-            splits.append(same)
+            same = read_table(table, SENTENCE_COUNTS).join(wanted, on=["doc_id", "content"], how="semi")
+            sentence_counts.append(same)
             sentences.append(_read_sentences(previous / "sentences" / f"{name}.parquet", same))
     for reason, count in sorted(others.items()):
         log.info("sentences of %s documents of the earlier run are not reused: %s", f"{count:,}", reason)
-    return Known(pl.concat(sentences), pl.concat(splits))
+    return Known(pl.concat(sentences), pl.concat(sentence_counts))
 
 
 def _drop_row(sentences: pl.DataFrame) -> pl.DataFrame:
@@ -86,11 +89,11 @@ def _drop_row(sentences: pl.DataFrame) -> pl.DataFrame:
     return sentences.drop("row")
 
 
-def _read_sentences(path: Path, splits: pl.DataFrame) -> pl.DataFrame:
+def _read_sentences(path: Path, sentence_counts: pl.DataFrame) -> pl.DataFrame:
     """Return the sentences of documents of an earlier slice; raise `InputError` if any are missing."""
-    wanted = splits["doc_id"].implode()
+    wanted = sentence_counts["doc_id"].implode()
     columns = [column.name for column in SENTENCES if column.name != "row"]
-    pieces = scan_table(path, columns) if len(splits) else iter(())
+    pieces = scan_table(path, columns) if len(sentence_counts) else iter(())
     # converting to Arrow copies: a filtered frame would keep the whole piece in memory
     found = [
         pl.DataFrame(
@@ -99,7 +102,7 @@ def _read_sentences(path: Path, splits: pl.DataFrame) -> pl.DataFrame:
         for piece in pieces
     ]
     table = pl.concat([_drop_row(make_empty_table(SENTENCES)), *found])
-    kept = int(splits["kept"].sum())
+    kept = int(sentence_counts["kept"].sum())
     if len(table) != kept:
         raise InputError(
             f"{len(table):,} sentences where {kept:,} were counted",
@@ -110,12 +113,16 @@ def _read_sentences(path: Path, splits: pl.DataFrame) -> pl.DataFrame:
 
 
 def report_splits(
-    sentences: pl.DataFrame, splits: pl.DataFrame, splitter: Splitter, method: dict[str, Any], reused: int
+    sentences: pl.DataFrame,
+    sentence_counts: pl.DataFrame,
+    splitter: Splitter,
+    method: dict[str, Any],
+    reused: int,
 ) -> dict[str, Any]:
     """Return the report on one slice: counts over its documents, the splitter, and the method."""
-    counts = {column.name: int(splits[column.name].sum()) for column in SPLITS[2:]}
+    counts = {column.name: int(sentence_counts[column.name].sum()) for column in SENTENCE_COUNTS[2:]}
     return {
-        "documents": len(splits),
+        "documents": len(sentence_counts),
         "reused_documents": reused,
         **counts,
         "distinct": sentences["row"].n_unique(),

@@ -1,10 +1,10 @@
-"""Which domains and which fold a document belongs to."""
+"""Which domains and which split a document belongs to."""
 
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from fathom.config.corpus import Domain, Folds, Selection
+from fathom.config.corpus import Domain, Selection, Splits
 from fathom.errors import InputError
 from fathom.io.files import hash_text
 
@@ -114,17 +114,17 @@ def _is_within(day: str, since: date | None, until: date | None) -> bool:
     return (since is None or day >= since.isoformat()) and (until is None or day <= until.isoformat())
 
 
-class FoldChooser:
-    """Assigns a document, or the first of a group, to a fold by a hash of its id.
+class SplitChooser:
+    """Assigns a document, or the first of a group, to a split by a hash of its id.
 
     Parameters
     ----------
-    folds : Folds
-        Shares of the four folds.
+    splits : Splits
+        Shares of the four splits.
     """
 
-    def __init__(self, folds: Folds) -> None:
-        shares = folds.model_dump(by_alias=True)
+    def __init__(self, splits: Splits) -> None:
+        shares = splits.model_dump(by_alias=True)
         self._limits: list[tuple[float, str]] = []
         total = 0.0
         for name, share in shares.items():

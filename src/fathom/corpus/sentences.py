@@ -14,7 +14,7 @@ import polars as pl
 from fathom.config.benchmark import Sentences
 from fathom.corpus.latex import clean_sentence
 from fathom.errors import InputError
-from fathom.io.contracts.corpus import SENTENCES, SPLITS
+from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
@@ -148,7 +148,7 @@ def split_documents(
     sentences : pl.DataFrame
         Under SENTENCES, by doc_id and position; `row` numbers distinct sentences in that order.
     documents : pl.DataFrame
-        Under SPLITS, by doc_id: how many sentences each has, and how many were left out, by reason.
+        Under SENTENCE_COUNTS, by doc_id: how many sentences each has, and how many were left out, by reason.
     """
     splitter = splitter or load_splitter(settings.splitter)
     schema = {name: dtype for name, dtype in make_empty_table(SENTENCES).schema.items() if name != "row"}
@@ -166,8 +166,8 @@ def split_documents(
             cleaned.clear()
             kept.clear()
     frames.append(pl.DataFrame(kept, schema, orient="row"))
-    splits = pl.DataFrame(rows, schema=make_empty_table(SPLITS).schema)
-    return number_rows(pl.concat(frames)), splits.sort("doc_id")
+    sentence_counts = pl.DataFrame(rows, schema=make_empty_table(SENTENCE_COUNTS).schema)
+    return number_rows(pl.concat(frames)), sentence_counts.sort("doc_id")
 
 
 def _clean(
@@ -199,8 +199,8 @@ def hash_content(document: Mapping[str, Any]) -> str:
 
 
 def _pick(counts: Counter[str]) -> dict[str, int]:
-    """Return the counts for a row of SPLITS."""
-    return {column.name: counts[column.name] for column in SPLITS[2:]}
+    """Return the counts for a row of SENTENCE_COUNTS."""
+    return {column.name: counts[column.name] for column in SENTENCE_COUNTS[2:]}
 
 
 def number_rows(sentences: pl.DataFrame) -> pl.DataFrame:

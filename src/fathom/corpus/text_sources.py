@@ -19,7 +19,7 @@ from fathom.jobs.program import log, show_progress
 
 _READERS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv", ".txt": "text"}
 _ARCHIVES = {".tar": "tar", ".tar.gz": "tar", ".tgz": "tar", ".zip": "zip"}
-_DIGITS = 8  # of a hash that decides on the fold
+_DIGITS = 8  # of a hash that decides on the split
 _NETWORK = "check the network and the names, and start again"
 
 
@@ -99,26 +99,26 @@ def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, 
             left_out["repeated"] += 1
             continue
         drawn = int(doc_id[:_DIGITS], 16) < valid * 16**_DIGITS
-        fold = HELD_OUT[0] if drawn else TRAIN
-        if sizes[fold] and sizes[fold] + len(text) > limits[fold]:
-            if fold == TRAIN:
+        split = HELD_OUT[0] if drawn else TRAIN
+        if sizes[split] and sizes[split] + len(text) > limits[split]:
+            if split == TRAIN:
                 log.info("limit of %s characters reached: the rest is not read", f"{max_characters:,}")
                 break
             left_out["over the limit for validation"] += 1
             continue
-        sizes[fold] += len(text)
-        found[doc_id] = (fold, text)
+        sizes[split] += len(text)
+        found[doc_id] = (split, text)
     if not found:
         raise InputError("no row has any text", where, "choose another column, split or other files")
-    for fold in limits:
-        count = sum(each == fold for each, _ in found.values())
-        log.info("%s documents of %s, %s characters", f"{count:,}", fold, f"{sizes[fold]:,}")
+    for split in limits:
+        count = sum(each == split for each, _ in found.values())
+        log.info("%s documents of %s, %s characters", f"{count:,}", split, f"{sizes[split]:,}")
     for reason, number in sorted(left_out.items()):
         log.info("%s documents left out: %s", f"{number:,}", reason)
     order = sorted(found, key=hash_text)
     columns = {
         "doc_id": order,
-        "fold": [found[doc_id][0] for doc_id in order],
+        "split": [found[doc_id][0] for doc_id in order],
         "text": [found[doc_id][1] for doc_id in order],
     }
     return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))

@@ -1,4 +1,4 @@
-"""Plain text to train models on, never from documents of the fold `benchmark`."""
+"""Plain text to train models on, never from documents of the split `benchmark`."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,8 +13,8 @@ from fathom.jobs.program import log
 
 TRAIN, HELD_OUT = "adapt-train", ("adapt-valid", "adapt-test")
 HELD_OUT_SHARE = 10
-"""A held-out fold has at most one such share of the characters of training."""
-CHOSEN_BY = ("doc_id", "title", "abstract", "domains", "fold", "characters")
+"""A held-out split has at most one such share of the characters of training."""
+CHOSEN_BY = ("doc_id", "title", "abstract", "domains", "split", "characters")
 """Columns of the index that decide which documents are chosen."""
 
 
@@ -30,40 +30,45 @@ def choose_documents(index: Iterable[pl.DataFrame], domain: str, max_characters:
     domain : str
         Name of the domain.
     max_characters : int
-        Characters of `adapt-train` before LaTeX is removed; a tenth for each held-out fold. Whole documents
+        Characters of `adapt-train` before LaTeX is removed; a tenth for each held-out split. Whole documents
         are chosen in the order of a hash of doc_id, up to the first that would exceed it; at least one.
 
     Returns
     -------
     pl.DataFrame
-        doc_id and fold, by a hash of doc_id; empty if these folds of the domain are empty.
+        doc_id and split, by a hash of doc_id; empty if these splits of the domain are empty.
     """
-    schema = {"doc_id": pl.String, "fold": pl.String, "size": pl.Int64, "hash": pl.String}
-    fitting = {fold: pl.DataFrame(schema=schema) for fold in (TRAIN, *HELD_OUT)}
-    limits = {fold: max_characters if fold == TRAIN else max_characters // HELD_OUT_SHARE for fold in fitting}
+    schema = {"doc_id": pl.String, "split": pl.String, "size": pl.Int64, "hash": pl.String}
+    fitting = {split: pl.DataFrame(schema=schema) for split in (TRAIN, *HELD_OUT)}
+    limits = {
+        split: max_characters if split == TRAIN else max_characters // HELD_OUT_SHARE for split in fitting
+    }
     counts: Counter[str] = Counter()
     for piece in index:
         rows = _measure(piece.filter(pl.col("domains").list.contains(domain)))
-        for fold, limit in limits.items():
-            of_fold = rows.filter(pl.col("fold") == fold)
-            counts[fold] += len(of_fold)
+        for split, limit in limits.items():
+            of_split = rows.filter(pl.col("split") == split)
+            counts[split] += len(of_split)
             # what does not fit now never will: later documents can only push it further back
-            best = pl.concat([fitting[fold], of_fold]).sort("hash")
-            fitting[fold] = best.filter((pl.col("size").cum_sum() <= limit) | (pl.int_range(pl.len()) == 0))
-    for fold, fits in fitting.items():
-        log.info("%s: %s of %s documents of %s", domain, f"{len(fits):,}", f"{counts[fold]:,}", fold)
-        if len(fits) < counts[fold]:
+            best = pl.concat([fitting[split], of_split]).sort("hash")
+            fitting[split] = best.filter((pl.col("size").cum_sum() <= limit) | (pl.int_range(pl.len()) == 0))
+    for split, fits in fitting.items():
+        log.info("%s: %s of %s documents of %s", domain, f"{len(fits):,}", f"{counts[split]:,}", split)
+        if len(fits) < counts[split]:
             log.info(
-                "%s: %d left out: limit of %s characters", fold, counts[fold] - len(fits), f"{limits[fold]:,}"
+                "%s: %d left out: limit of %s characters",
+                split,
+                counts[split] - len(fits),
+                f"{limits[split]:,}",
             )
-    return pl.concat(fitting.values()).sort("hash").select("doc_id", "fold")
+    return pl.concat(fitting.values()).sort("hash").select("doc_id", "split")
 
 
 def _measure(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return doc_id, fold, characters of all texts, and a hash of doc_id that stands for a random number."""
+    """Return doc_id, split, characters of all texts, and a hash of doc_id that stands for a random number."""
     return rows.select(
         "doc_id",
-        "fold",
+        "split",
         size=pl.col("characters") + pl.col("title").str.len_chars() + pl.col("abstract").str.len_chars(),
         hash=pl.Series([hash_text(doc_id) for doc_id in rows["doc_id"]], dtype=pl.String),
     )

@@ -121,7 +121,7 @@ def read_space(slices: Slices, index: Path, domain: str, settings: Coverage) -> 
         raise InputError(
             f"domain {domain!r} has no sentences",
             str(index),
-            "only documents of the fold benchmark, of domains with a benchmark, are split into sentences",
+            "only documents of the split benchmark, of domains with a benchmark, are split into sentences",
         )
     sizes = found.group_by("doc_id").agg(kept=pl.len()).sort("doc_id")
     drawn = draw_documents(sizes, settings.sentences, "coverage.sentences").with_row_index("order")

@@ -24,7 +24,7 @@ from fathom.io.tables import read_table
 from fathom.statistics.aggregates import LEADING, STATISTICS
 from fathom.statistics.left_out_pairs import read_flagged
 
-FOLDS = ("benchmark", "adapt-train", "adapt-valid", "adapt-test")
+SPLITS = ("benchmark", "adapt-train", "adapt-valid", "adapt-test")
 TERMS, SENTENCES, PAIRS = 8, 5, 4
 """Terms of a vocabulary, sentences and pairs that the page shows."""
 AGREEMENT = ("mean_tau", "mean_tau_paired", "perplexity_tasks_tau")
@@ -96,15 +96,15 @@ class Walk:
 
 
 def tabulate_corpus(walk: Walk) -> str:
-    """Return the documents of each fold, and one document that the keyword's sentences come from."""
+    """Return the documents of each split, and one document that the keyword's sentences come from."""
     inside = pl.col("domains").list.contains(walk.domain)
-    own = select_rows(walk.run / "corpus" / "index.parquet", ["fold", *_SHOWN], inside)
-    counts = [f"{len(own.filter(fold=fold)):,}" for fold in FOLDS]
+    own = select_rows(walk.run / "corpus" / "index.parquet", ["split", *_SHOWN], inside)
+    counts = [f"{len(own.filter(split=split)):,}" for split in SPLITS]
     pairs = walk.examples.pairs[VARIANTS[0]].filter(keyword=walk.keyword)
     document = own.filter(pl.col("doc_id").is_in(pairs["doc_id"].implode())).sort("doc_id").row(0, named=True)
     shown = [(name, document[name]) for name in _SHOWN]
-    folds = render_table(["domain", *FOLDS], [(walk.domain, *counts)])
-    return "\n\n".join([folds, render_table(["column", "value"], shown)])
+    splits = render_table(["domain", *SPLITS], [(walk.domain, *counts)])
+    return "\n\n".join([splits, render_table(["column", "value"], shown)])
 
 
 def tabulate_keywords(walk: Walk) -> str:

@@ -59,7 +59,7 @@ def plan_layers(
     files : DomainFiles
     layers : Layers
     texts : Path, optional
-        Texts of the domain: a tuned lens is trained on fold adapt-train, and looked through at the targets.
+        Texts of the domain: a tuned lens is trained on split adapt-train, and looked through at the targets.
     lens : TunedLens, optional
         How it is trained.
     """

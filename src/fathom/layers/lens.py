@@ -2,7 +2,7 @@
 
 Layers represent the same content in different bases, so the logit lens understates early layers. The
 translator of layer l, h + A h + b, is trained such that final norm and output layer give the last layer's
-predictions: it minimises the Kullback-Leibler divergence on the adapt folds. It starts as the logit lens.
+predictions: it minimises the Kullback-Leibler divergence on the adapt splits. It starts as the logit lens.
 """
 
 import math
@@ -19,7 +19,7 @@ from fathom.jobs.program import log, show_progress
 from fathom.layers.projection import LayerReader, open_layer_reader
 from fathom.models.placement import find_input_device
 from fathom.models.randomness import fix_randomness
-from fathom.models.sequences import SequencePacking, pack_folds
+from fathom.models.sequences import SequencePacking, pack_splits
 from fathom.models.tokens import uses_bos
 from fathom.scoring.logits import Batch
 
@@ -88,7 +88,7 @@ def train_lens(
     add_bos: bool | None = None,
     name: str = "the model",
 ) -> tuple[Translators, list[LensPoint]]:
-    """Learn the translators of a model on fold adapt-train; measure them on adapt-valid.
+    """Learn the translators of a model on split adapt-train; measure them on adapt-valid.
 
     Adam, gradients clipped, learning rate falling linearly to 0; the same inputs give the same bytes.
 
@@ -118,7 +118,7 @@ def train_lens(
     import torch
 
     packing = SequencePacking(settings.sequence, settings.seed, uses_bos(tokenizer, add_bos))
-    packed, held_out = pack_folds(texts, tokenizer, packing, settings.batch, VALID_SEQUENCES)
+    packed, held_out = pack_splits(texts, tokenizer, packing, settings.batch, VALID_SEQUENCES)
     reader = open_layer_reader(model, packed[0].tolist(), name)
     for weight in reader.model.parameters():
         weight.requires_grad_(False)

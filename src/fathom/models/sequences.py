@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 END_OF_TEXT = "<|endoftext|>"
 _DOCUMENTS = 64  # encoded in one call
-_HINT = "give the domain more categories, a larger corpus, or a larger share to fold adapt-train"
+_HINT = "give the domain more categories, a larger corpus, or a larger share to split adapt-train"
 
 
 def train_tokenizer(texts: pl.DataFrame, settings: Training, folder: Path | str) -> None:
@@ -35,7 +35,7 @@ def train_tokenizer(texts: pl.DataFrame, settings: Training, folder: Path | str)
     Raises
     ------
     InputError
-        If the fold adapt-train is empty, or the vocabulary is smaller than 257 entries.
+        If the split adapt-train is empty, or the vocabulary is smaller than 257 entries.
     """
     # one thread: the result cannot depend on scheduling; the library reads both variables on first use
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -45,9 +45,9 @@ def train_tokenizer(texts: pl.DataFrame, settings: Training, folder: Path | str)
 
     if settings.vocabulary < 257:
         raise InputError(f"vocabulary = {settings.vocabulary} is too small", "models.train", "at least 257")
-    train = _select_fold(texts, "adapt-train", settings.seed)
+    train = _select_split(texts, "adapt-train", settings.seed)
     if train.is_empty():
-        raise InputError("fold adapt-train has no text to train a tokenizer on", "texts", _HINT)
+        raise InputError("split adapt-train has no text to train a tokenizer on", "texts", _HINT)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -90,15 +90,19 @@ class SequencePacking(NamedTuple):
 
 
 def pack_sequences(
-    texts: pl.DataFrame, fold: str, tokenizer: Any, packing: SequencePacking, max_sequences: int | None = None
+    texts: pl.DataFrame,
+    split: str,
+    tokenizer: Any,
+    packing: SequencePacking,
+    max_sequences: int | None = None,
 ) -> "NDArray[np.int64]":
-    """Concatenate a fold's documents, each ended by EOS, and cut them into sequences of equal length.
+    """Concatenate a split's documents, each ended by EOS, and cut them into sequences of equal length.
 
     Parameters
     ----------
     texts : DataFrame
         Under contract TEXTS.
-    fold : str
+    split : str
         adapt-train or adapt-valid.
     tokenizer : transformers tokenizer
         Must have an EOS token.
@@ -123,7 +127,7 @@ def pack_sequences(
         raise InputError("the tokenizer has no EOS token to end documents", str(tokenizer.name_or_path))
     length = packing.length
     bos = [tokenizer.bos_token_id] if packing.add_bos else []
-    documents = _select_fold(texts, fold, packing.seed)["text"].to_list()
+    documents = _select_split(texts, split, packing.seed)["text"].to_list()
     parts: list[NDArray[np.int64]] = []
     tokens = 0
     for start in range(0, len(documents), _DOCUMENTS):
@@ -138,10 +142,10 @@ def pack_sequences(
     return np.concatenate(parts)[: count * length].reshape(count, length)
 
 
-def pack_folds(
+def pack_splits(
     texts: pl.DataFrame, tokenizer: Any, packing: SequencePacking, batch: int, max_valid: int
 ) -> tuple["NDArray[np.int64]", "NDArray[np.int64]"]:
-    """Pack the folds adapt-train and adapt-valid; see :func:`pack_sequences`.
+    """Pack the splits adapt-train and adapt-valid; see :func:`pack_sequences`.
 
     Parameters
     ----------
@@ -161,14 +165,14 @@ def pack_folds(
     Raises
     ------
     InputError
-        If a fold has too little text, or the tokenizer has no EOS token.
+        If a split has too little text, or the tokenizer has no EOS token.
     """
     train = pack_sequences(texts, "adapt-train", tokenizer, packing)
     valid = pack_sequences(texts, "adapt-valid", tokenizer, packing, max_valid)
-    for fold, found, least in (("adapt-train", train, batch), ("adapt-valid", valid, 1)):
+    for split, found, least in (("adapt-train", train, batch), ("adapt-valid", valid, 1)):
         if len(found) < least:
             raise InputError(
-                f"too little text: fold {fold} has {len(found)} sequences, one batch needs {least}",
+                f"too little text: split {split} has {len(found)} sequences, one batch needs {least}",
                 "texts",
                 _HINT,
             )
@@ -197,9 +201,9 @@ def order_sequences(count: int, settings: Training | Adaptation) -> "NDArray[np.
     return np.concatenate(passes)[:needed].reshape(settings.steps, settings.batch)
 
 
-def _select_fold(texts: pl.DataFrame, fold: str, seed: int) -> pl.DataFrame:
-    """Return the non-empty documents of a fold, in an order determined by the seed and their ids."""
-    chosen = texts.filter((pl.col("fold") == fold) & (pl.col("text").str.strip_chars() != ""))
+def _select_split(texts: pl.DataFrame, split: str, seed: int) -> pl.DataFrame:
+    """Return the non-empty documents of a split, in an order determined by the seed and their ids."""
+    chosen = texts.filter((pl.col("split") == split) & (pl.col("text").str.strip_chars() != ""))
     keys = [hash_text(str(seed), doc_id) for doc_id in chosen["doc_id"]]
     return (
         chosen.with_columns(pl.Series("order", keys, dtype=pl.String)).sort("order", "doc_id").drop("order")

@@ -23,7 +23,7 @@ from fathom.models.lora import add_adapter, list_weights, merge_adapter
 from fathom.models.parallel import Alone
 from fathom.models.precision import pick_precision
 from fathom.models.randomness import fix_randomness
-from fathom.models.sequences import SequencePacking, order_sequences, pack_folds
+from fathom.models.sequences import SequencePacking, order_sequences, pack_splits
 from fathom.models.steps import Limits, Method, Stepper, refuse_full_memory
 from fathom.models.tokens import uses_bos
 
@@ -58,7 +58,7 @@ def train(
     add_bos: bool | None = None,
     resume: Resume | None = None,
 ) -> list[CurvePoint]:
-    """Train a model in place on fold adapt-train, with the validation loss on adapt-valid at intervals.
+    """Train a model in place on split adapt-train, with the validation loss on adapt-valid at intervals.
 
     Next-token loss; AdamW with weight decay on matrices; warm-up and cosine decay of the learning rate;
     gradient clipping. All weights are trained, or an adapter, which is merged at the end.
@@ -94,7 +94,7 @@ def train(
     device = processes.device
     _check_settings(model, settings, processes.count)
     packing = SequencePacking(settings.sequence, settings.seed, uses_bos(tokenizer, add_bos))
-    packed, valid = pack_folds(texts, tokenizer, packing, settings.batch, VALID_SEQUENCES)
+    packed, valid = pack_splits(texts, tokenizer, packing, settings.batch, VALID_SEQUENCES)
     log.info("%s sequences of %s tokens for %s steps", f"{len(packed):,}", settings.sequence, settings.steps)
     order = order_sequences(len(packed), settings)
     lora = settings.lora if isinstance(settings, Adaptation) else None

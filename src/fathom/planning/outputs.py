@@ -100,7 +100,7 @@ class Outputs(RunFiles):
     @property
     def followed_texts(self) -> list[tuple[str, str]]:
         """Domain and model of every perplexity of followed models."""
-        return self.followed_measures if self._config.corpus.folds.adapt_test > 0 else []
+        return self.followed_measures if self._config.corpus.splits.adapt_test > 0 else []
 
     @property
     def chat_models(self) -> list[str]:
@@ -115,7 +115,7 @@ class Outputs(RunFiles):
     @property
     def held_out(self) -> list[tuple[str, str]]:
         """Domain and model of every perplexity; none where no document is held out."""
-        return self.measured if self._config.corpus.folds.adapt_test > 0 else []
+        return self.measured if self._config.corpus.splits.adapt_test > 0 else []
 
     @property
     def tuned(self) -> list[tuple[str, str]]:
@@ -164,9 +164,9 @@ class Outputs(RunFiles):
 
     @property
     def trains_lenses(self) -> bool:
-        """Whether tuned lenses are trained: on one fold, to be looked at on another."""
-        folds = self._config.corpus.folds
-        return self._config.lens.steps > 0 and min(folds.adapt_train, folds.adapt_valid) > 0
+        """Whether tuned lenses are trained: on one split, to be looked at on another."""
+        splits = self._config.corpus.splits
+        return self._config.lens.steps > 0 and min(splits.adapt_train, splits.adapt_valid) > 0
 
     @property
     def ranking_figures(self) -> dict[str, list[str]]:

@@ -38,7 +38,7 @@ class Settings:
             name: domain.model_dump(mode="json", exclude={"title", "benchmark"})
             for name, domain in self._config.domains.items()
         }
-        others = {"files", "packages", "slice_mb", "folds_by", "grouping"}
+        others = {"files", "packages", "slice_mb", "splits_by", "grouping"}
         corpus = self._config.corpus.model_dump(mode="json", by_alias=True, exclude=others)
         return dump_json({"corpus": corpus, "domains": domains})
 
@@ -47,8 +47,8 @@ class Settings:
         return self._config.corpus.grouping.model_dump_json(include={"min_words"})
 
     def of_groups(self) -> str:
-        """Return what groups of documents and their folds depend on."""
-        corpus = self._config.corpus.model_dump(mode="json", by_alias=True, include={"folds", "grouping"})
+        """Return what groups of documents and their splits depend on."""
+        corpus = self._config.corpus.model_dump(mode="json", by_alias=True, include={"splits", "grouping"})
         return dump_json(corpus)
 
     def of_card(self) -> str:

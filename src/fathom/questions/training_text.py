@@ -46,6 +46,6 @@ def _divide(texts: dict[str, str]) -> pl.DataFrame:
     """Return texts by the hash of their names, the first of them for validation."""
     names = sorted(texts, key=lambda name: hash_text("text", name))
     valid = max(1, round(_VALID * len(names))) if len(names) > 1 else 0
-    folds = ["adapt-valid"] * valid + ["adapt-train"] * (len(names) - valid)
-    rows = {"doc_id": names, "fold": folds, "text": [texts[name] for name in names]}
+    splits = ["adapt-valid"] * valid + ["adapt-train"] * (len(names) - valid)
+    rows = {"doc_id": names, "split": splits, "text": [texts[name] for name in names]}
     return pl.DataFrame(rows, schema=make_empty_table(TEXTS).schema)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-FOLD = "adapt-test"
-"""Fold of documents that are used neither for benchmarks nor for training."""
+SPLIT = "adapt-test"
+"""Split of documents that are used neither for benchmarks nor for training."""
 
 
 class Windows(NamedTuple):
@@ -47,7 +47,7 @@ def plan_perplexity(name: str, texts: Path, output: Path, settings: Perplexity) 
     name : str
         Name of the measurement.
     texts : Path
-        Texts of the domain, of which only fold adapt-test is used.
+        Texts of the domain, of which only split adapt-test is used.
     output : Path
         Likelihood by document; a report with totals lies beside it.
     settings : Perplexity
@@ -75,7 +75,7 @@ def _measure_perplexity(
     report = {
         **model.description,
         "texts_sha256": hash_file(texts),
-        "fold": FOLD,
+        "split": SPLIT,
         "bos": uses_bos(model.tokenizer, pointer.add_bos),
         **windows._asdict(),
         **counts,
@@ -109,22 +109,22 @@ def select_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFr
     Returns
     -------
     DataFrame
-        Columns doc_id, text; sorted by the hash; empty if the fold is.
+        Columns doc_id, text; sorted by the hash; empty if the split is.
     dict of str to int
-        Number of documents in the fold, and of those left out, by reason.
+        Number of documents in the split, and of those left out, by reason.
     """
-    fold = texts.filter(pl.col("fold") == FOLD).select("doc_id", "text")
-    with_text = fold.filter(pl.col("text").str.strip_chars() != "")
+    split = texts.filter(pl.col("split") == SPLIT).select("doc_id", "text")
+    with_text = split.filter(pl.col("text").str.strip_chars() != "")
     ordered = with_text[sorted(range(len(with_text)), key=lambda row: hash_text(with_text["doc_id"][row]))]
     size = pl.col("text").str.len_chars().cum_sum()
     chosen = ordered.filter((size <= max_characters) | (pl.int_range(pl.len()) == 0))
     counts = {
-        "documents_in_fold": len(fold),
-        "documents_without_text": len(fold) - len(with_text),
+        "documents_in_split": len(split),
+        "documents_without_text": len(split) - len(with_text),
         "documents_over_limit": len(with_text) - len(chosen),
     }
     if chosen.is_empty():
-        log.info("fold %s has no text: perplexity is not measured", FOLD)
+        log.info("split %s has no text: perplexity is not measured", SPLIT)
     return chosen, counts
 
 

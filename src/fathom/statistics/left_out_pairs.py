@@ -71,7 +71,7 @@ def read_flagged(
             raise InputError(
                 "all pairs stand in the text that models are trained on",
                 f"{domain}, {variant}",
-                "set corpus.folds_by: content, train on other documents, or set summary.overlap: keep",
+                "set corpus.splits_by: content, train on other documents, or set summary.overlap: keep",
             )
         found[domain, variant] = flagged
     return found

@@ -20,8 +20,8 @@ from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
 
 SPLITS = ("train", "valid", "test")
-FOLDS = {"adapt-train": "train", "adapt-valid": "valid", "adapt-test": "test"}
-"""Split of a document by the fold of its corpus."""
+CORPUS_SPLITS = {"adapt-train": "train", "adapt-valid": "valid", "adapt-test": "test"}
+"""Split of a document by its split in the corpus."""
 
 _SHARES = (0.6, 0.8)  # of documents: below the first to train, below the second to validate, the rest to test
 _TEXT_SHARES = (0.8, 0.9)  # [TrainBeforeTest, Sec. 3.3]
@@ -109,19 +109,19 @@ def _draw(targets: Sequence[str], taken: set[str], count: int, key: str) -> list
 def make_texts(texts: pl.DataFrame) -> pl.DataFrame:
     """Return documents as examples without a prompt, under contract EXAMPLES.
 
-    The split follows the fold: models may have learned from `adapt-train`, so that only `adapt-test` is
-    tested on. Documents without a fold, from the user's own file, are split 8:1:1.
+    The split follows that of the corpus: models may have learned from `adapt-train`, so that only
+    `adapt-test` is tested on. Documents without a split, from the user's own file, are split 8:1:1.
 
     Parameters
     ----------
     texts : DataFrame
-        Under contract TEXTS; `fold` may be empty.
+        Under contract TEXTS; `split` may be empty.
     """
     names = [column.name for column in TEXTS]
     full = texts.select(names).filter(pl.col("text").str.strip_chars() != "")
     rows = [
-        (doc_id, "", FOLDS.get(fold) or split_by(doc_id, _TEXT_SHARES), [""], [text], 0)
-        for doc_id, fold, text in full.select("doc_id", "fold", "text").iter_rows()
+        (doc_id, "", CORPUS_SPLITS.get(split) or split_by(doc_id, _TEXT_SHARES), [""], [text], 0)
+        for doc_id, split, text in full.select("doc_id", "split", "text").iter_rows()
     ]
     if len(rows) < len(texts):
         log.info("%s documents without text are left out", len(texts) - len(rows))

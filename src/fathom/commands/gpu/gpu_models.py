@@ -164,6 +164,6 @@ def make_texts(shape: Shape, sizes: Sizes, steps: int) -> "pl.DataFrame":
     rows = []
     for place in range(sizes.batch * (steps + 1)):
         words = random.integers(1, shape.vocabulary, sizes.sequence)
-        fold = "adapt-valid" if place < sizes.batch else "adapt-train"
-        rows.append({"doc_id": str(place), "fold": fold, "text": " ".join(f"w{word}" for word in words)})
+        split = "adapt-valid" if place < sizes.batch else "adapt-train"
+        rows.append({"doc_id": str(place), "split": split, "text": " ".join(f"w{word}" for word in words)})
     return pl.DataFrame(rows)

@@ -8,9 +8,9 @@ from fathom.io.contracts.column import (
     DATE,
     DOC_ID,
     DOMAINS,
-    FOLD,
     INT32,
     NOT_NEGATIVE,
+    SPLIT,
     STRING,
     STRINGS,
     TEXT_HASH,
@@ -26,7 +26,7 @@ RECORDS: Contract = (
     Column("categories", STRINGS, "categories in the source's order, the first is the primary one"),
     DATE,
     DOMAINS,
-    Column("fold", STRING, "fold by a hash of doc_id alone; the index has the one that counts"),
+    Column("split", STRING, "split by a hash of doc_id alone; the index has the one that counts"),
 )
 """One row for each record of a corpus's metadata; those of no domain have no domains, title, abstract."""
 
@@ -45,7 +45,7 @@ INDEX: Contract = (
     ABSTRACT,
     DATE,
     DOMAINS,
-    FOLD,
+    SPLIT,
     TEXT_HASH,
     CHARACTERS,
 )
@@ -58,19 +58,19 @@ SKETCHES: Contract = (
 )
 """What tells whether documents share text: hashes of one part, in sorted runs."""
 
-FOLDS: Contract = (
+SPLITS: Contract = (
     DOC_ID,
     Column("group", STRING, "smallest doc_id of the documents that belong together"),
-    FOLD,
+    SPLIT,
 )
-"""Documents that share text with others, sorted by doc_id; all others are in the fold of their own id."""
+"""Documents that share text with others, sorted by doc_id; all others are in the split of their own id."""
 
 TEXTS: Contract = (
     DOC_ID,
-    FOLD,
+    SPLIT,
     Column("text", STRING, "plain text that models are trained on, LaTeX taken out"),
 )
-"""Training and held-out text of one domain, without the benchmark fold, sorted by a hash of doc_id."""
+"""Training and held-out text of one domain, without the benchmark split, sorted by a hash of doc_id."""
 
 SENTENCES: Contract = (
     DOC_ID,
@@ -86,7 +86,7 @@ SENTENCES: Contract = (
 )
 """Sentences of one slice's benchmark documents that survive cleaning, by doc_id and position."""
 
-SPLITS: Contract = (
+SENTENCE_COUNTS: Contract = (
     DOC_ID,
     Column("content", STRING, "hash of title, abstract and text: equal content has equal sentences"),
     Column("sentences", INT32, "sentences of the document"),

@@ -10,7 +10,7 @@ help: ## list these targets
 
 .DEFAULT_GOAL := help
 
-demo: .venv/installed ## build, train, adapt and score small models; table and report in results/demo
+demo: .venv/installed ## build, train, adapt and score small models; table and page in results/demo
 	$(BIN)/snakemake -c$(CORES) --quiet rules host reason
 	@$(BIN)/fathom summary results/demo
 	@echo; echo "Open results/demo/index.html in a browser: the answer, and every pair behind it."

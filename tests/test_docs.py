@@ -1,8 +1,7 @@
-"""Pages and captions: links lead somewhere, captions render, messages are those of the code."""
+"""Pages: links lead somewhere, messages are those of the code."""
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -13,9 +12,8 @@ _PAGES = [
     _ROOT / "config/README.md",
     _ROOT / "results/README.md",
 ]
-_CAPTIONS = sorted((_ROOT / "workflow" / "report").glob("*.rst"))
 _ROOMS = ("src", "scripts", "workflow", "config", "envs", "docs", "perf", "tests")
-_SUFFIXES = {".py", ".smk", ".yaml", ".md", ".rst", ".json", ".tsv", ".txt"}
+_SUFFIXES = {".py", ".smk", ".yaml", ".md", ".json", ".tsv", ".txt"}
 _TEXTS = [
     *_ROOT.glob("*.md"),
     *(path for room in _ROOMS for path in sorted((_ROOT / room).rglob("*")) if path.suffix in _SUFFIXES),
@@ -72,36 +70,6 @@ def test_every_citation_resolves():
 def test_nothing_cites_by_an_internal_name():
     found = {_name(path): _INTERNAL.findall(path.read_text(encoding="utf-8")) for path in _TEXTS}
     assert not {name: hits for name, hits in found.items() if hits}
-
-
-def test_captions_are_those_that_rules_name():
-    rules = "".join(path.read_text() for path in (_ROOT / "workflow" / "rules").glob("*.smk"))
-    named = set(re.findall(r'caption="\.\./report/([\w-]+\.rst)"', rules)) | {"workflow.rst"}
-    assert named == {path.name for path in _CAPTIONS}
-
-
-@pytest.mark.parametrize("config", [{"domains": {"cs.AI": {}}}, {}], ids=["domains", "scores"])
-@pytest.mark.parametrize("path", _CAPTIONS, ids=_name)
-def test_captions_render_without_a_warning(path, config):
-    docutils = pytest.importorskip("docutils.core")
-    jinja2 = pytest.importorskip("jinja2")
-    names = {
-        "domain": "cs.AI",
-        "variant": "tf",
-        "run": "demo",
-        "figure": "pca",
-        "study": "s",
-        "track": "a+s",
-        "set": "q",
-    }
-    wildcards = SimpleNamespace(**names)
-    snakemake = SimpleNamespace(wildcards=wildcards, config={"run": "demo", **config})
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)
-    text = environment.from_string(path.read_text()).render(snakemake=snakemake)
-    settings = {"halt_level": 2, "report_level": 2}
-    html = docutils.publish_parts(text, writer="html", settings_overrides=settings)["html_body"]
-    assert len(html) > 300
-    assert "{{" not in html
 
 
 def test_messages_of_the_troubleshooting_page_are_those_of_the_code():

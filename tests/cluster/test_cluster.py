@@ -12,7 +12,7 @@ GPU_RULES = {
     "score_model": "h100",
 }
 # times and logs of jobs differ from run to run
-OTHER = ("timings/", "logs/", "report.html", "resources.csv")
+OTHER = ("timings/", "logs/", "resources.csv")
 
 
 def hash_results(folder: Path) -> dict[str, str]:

@@ -79,7 +79,6 @@ def test_everything_that_others_rely_on_is_there(finished):
         "correlations.csv",
         "near/benchmark/tf/lm-eval/fathom_near_tf.yaml",
         "figures/near.model-ranks.pdf",
-        "report.html",
     ):
         assert (run / name).is_file(), name
     assert (run / "near" / "keywords.tsv").read_text().startswith("keyword\t")

@@ -317,7 +317,7 @@ def test_a_wide_range_is_drawn_on_a_log_scale(tmp_path):
 def test_the_summary_of_a_run_is_printed(tmp_path, columns):
     names = ["gpt2-small+machine-learning", "gpt2-small", "red\x1b[31m"]
     summary = _summary(tmp_path / "summary.csv", names)
-    (tmp_path / "report.html").touch()
+    (tmp_path / "index.html").touch()
     before = sorted(tmp_path.iterdir())
     run = run_command("summary", tmp_path, environment={"COLUMNS": str(columns)})
     assert run.returncode == 0, run.stderr
@@ -326,7 +326,7 @@ def test_the_summary_of_a_run_is_printed(tmp_path, columns):
     places = [run.stdout.index(f"  {name}") for name in order]
     assert places == sorted(places)
     assert "low is best" in " ".join(run.stdout.split())
-    assert str(tmp_path / "report.html") in run.stdout and "\x1b" not in run.stdout
+    assert str(tmp_path / "index.html") in run.stdout and "\x1b" not in run.stdout
     assert "config/arxiv.yaml" not in run.stdout
     table = run.stdout.split("A rank says")[0]
     assert columns == 40 or max(map(len, table.splitlines())) <= columns

@@ -285,13 +285,12 @@ def test_a_task_is_made_from_pairs_text_or_nothing():
     assert found.tuned == [("tiny", "choice"), ("tiny", "text"), ("tiny", "arc")]
 
 
-def test_a_whole_run_ends_with_its_resources():
+def test_a_whole_run_says_what_changed():
     found = outputs(previous="older")
     assert "results/demo/changes.csv" in found.list_benchmarks()
     assert "results/demo/near/benchmark/tf/lm-eval" in found.list_benchmarks()
     assert set(found.list_benchmarks()) <= set(found.list_finished())
     assert "results/demo/summary.csv" in found.list_finished()
-    assert set(found.list_reported()) - set(found.list_finished()) == {"results/demo/resources.csv"}
 
 
 def test_layers_have_a_table_for_each_domain_and_figures_for_each_family():

@@ -109,30 +109,10 @@ rule compare_choices:
         code=sources("compare_choices"),
         answers=CHOICES.name_answers(),
     output:
-        accuracy=report(
-            "<results>/choices/accuracy.csv",
-            caption="../report/choice-accuracy.rst",
-            category="Multiple choice",
-            labels={"table": "accuracy by variation"},
-        ),
-        orders=report(
-            "<results>/choices/orders.csv",
-            caption="../report/choice-orders.rst",
-            category="Multiple choice",
-            labels={"table": "over all orders of the options"},
-        ),
-        rankings=report(
-            "<results>/choices/rankings.csv",
-            caption="../report/choice-rankings.rst",
-            category="Multiple choice",
-            labels={"table": "agreement of rankings"},
-        ),
-        diagnosis=report(
-            "<results>/choices/diagnosis.csv",
-            caption="../report/choice-diagnosis.rst",
-            category="Multiple choice",
-            labels={"table": "what is behind the answers"},
-        ),
+        accuracy="<results>/choices/accuracy.csv",
+        orders="<results>/choices/orders.csv",
+        rankings="<results>/choices/rankings.csv",
+        diagnosis="<results>/choices/diagnosis.csv",
     log:
         "<logs>/compare_choices.log",
     benchmark:
@@ -158,12 +138,7 @@ rule plot_choices:
         accuracy="<results>/choices/accuracy.csv",
     output:
         pdf="<results>/figures/choices.{study}.{way}.pdf",
-        png=report(
-            "<results>/figures/choices.{study}.{way}.png",
-            caption="../report/choices.rst",
-            category="Multiple choice",
-            labels={"figure": "{study}, by {way}"},
-        ),
+        png="<results>/figures/choices.{study}.{way}.png",
         table="<results>/figures/choices.{study}.{way}.csv",
     log:
         "<logs>/plot_choices/{study}.{way}.log",

@@ -16,13 +16,7 @@ rule extract_keywords:
             for name in ["stopwords", "academic", "function", "quantity"]
         ],
     output:
-        keywords=report(
-            "<results>/{domain}/keywords.tsv",
-            caption="../report/keywords.rst",
-            category="Benchmark",
-            subcategory="{domain}",
-            labels={"table": "keywords"},
-        ),
+        keywords="<results>/{domain}/keywords.tsv",
         vectors="<results>/{domain}/keywords.npy",
         report="<results>/{domain}/keywords.json",
     log:
@@ -174,13 +168,7 @@ rule build_vocabulary:
         sentences="<results>/{domain}/sentences.parquet",
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        vocabulary=report(
-            "<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
-            caption="../report/vocabulary.rst",
-            category="Benchmark",
-            subcategory="{domain}",
-            labels={"table": "vocabulary", "variant": "{variant}"},
-        ),
+        vocabulary="<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
     log:
         "<logs>/build_vocabulary/{domain}.{variant}.log",
     benchmark:
@@ -279,13 +267,7 @@ rule import_reference:
         pairs="<results>/{domain}/benchmark/reference/pairs.parquet",
         lines="<results>/{domain}/benchmark/reference/pairs.jsonl",
         report="<results>/{domain}/benchmark/reference/pairs.json",
-        card=report(
-            "<results>/{domain}/benchmark/reference/README.md",
-            caption="../report/reference.rst",
-            category="Benchmark",
-            subcategory="{domain}",
-            labels={"table": "card", "variant": "reference"},
-        ),
+        card="<results>/{domain}/benchmark/reference/README.md",
     log:
         "<logs>/import_reference/{domain}.log",
     benchmark:
@@ -316,13 +298,7 @@ use rule import_reference as import_other_reference with:
         pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
         lines="<results>/{domain}/benchmark/{variant}/pairs.jsonl",
         report="<results>/{domain}/benchmark/{variant}/pairs.json",
-        card=report(
-            "<results>/{domain}/benchmark/{variant}/README.md",
-            caption="../report/reference.rst",
-            category="Benchmark",
-            subcategory="{domain}",
-            labels={"table": "card", "variant": "{variant}"},
-        ),
+        card="<results>/{domain}/benchmark/{variant}/README.md",
     log:
         "<logs>/import_reference/{domain}.{variant}.log",
     benchmark:

@@ -28,13 +28,7 @@ rule describe_benchmark:
         ),
     output:
         manifest="<results>/{domain}/benchmark/{variant}/manifest.json",
-        card=report(
-            "<results>/{domain}/benchmark/{variant}/README.md",
-            caption="../report/pairs.rst",
-            category="Benchmark",
-            subcategory="{domain}",
-            labels={"table": "card", "variant": "{variant}"},
-        ),
+        card="<results>/{domain}/benchmark/{variant}/README.md",
     log:
         "<logs>/describe_benchmark/{domain}.{variant}.log",
     benchmark:
@@ -107,18 +101,8 @@ if CONFIG.previous:
                 "<results>/corpus/embeddings/{slice}.json", slice=INPUTS.slices
             ),
         output:
-            changes=report(
-                "<results>/changes.csv",
-                caption="../report/changes.rst",
-                category="Corpus",
-                labels={"table": "changes since the earlier run"},
-            ),
-            keywords=report(
-                "<results>/keyword_changes.csv",
-                caption="../report/changes.rst",
-                category="Corpus",
-                labels={"table": "keywords gained and lost"},
-            ),
+            changes="<results>/changes.csv",
+            keywords="<results>/keyword_changes.csv",
             page="<results>/changes.md",
         log:
             "<logs>/compare_runs.log",

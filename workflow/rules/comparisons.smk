@@ -17,10 +17,7 @@ rule plot_metrics:
         summaries=["<results>/summary.csv"],
     output:
         pdf=of_statistics("<results>/figures/{domain}.metrics.{group}.STATISTIC.pdf"),
-        png=report_statistics(
-            "<results>/figures/{domain}.metrics.{group}.STATISTIC.png",
-            "{group} models by every metric",
-        ),
+        png=of_statistics("<results>/figures/{domain}.metrics.{group}.STATISTIC.png"),
         table=of_statistics("<results>/figures/{domain}.metrics.{group}.STATISTIC.csv"),
     log:
         "<logs>/plot_metrics/{domain}.{group}.log",
@@ -49,10 +46,7 @@ rule plot_metrics:
 use rule plot_metrics as plot_adapted with:
     output:
         pdf=of_statistics("<results>/figures/{domain}.adapted.{base}.STATISTIC.pdf"),
-        png=report_statistics(
-            "<results>/figures/{domain}.adapted.{base}.STATISTIC.png",
-            "adapted {base} by every metric",
-        ),
+        png=of_statistics("<results>/figures/{domain}.adapted.{base}.STATISTIC.png"),
         table=of_statistics("<results>/figures/{domain}.adapted.{base}.STATISTIC.csv"),
     log:
         "<logs>/plot_adapted/{domain}.{base}.log",
@@ -71,10 +65,7 @@ use rule plot_metrics as plot_references with:
         summaries=["<results>/summary.csv", "<results>/references.csv"],
     output:
         pdf=of_statistics("<results>/figures/{domain}.references.{group}.STATISTIC.pdf"),
-        png=report_statistics(
-            "<results>/figures/{domain}.references.{group}.STATISTIC.png",
-            "references by {group} models",
-        ),
+        png=of_statistics("<results>/figures/{domain}.references.{group}.STATISTIC.png"),
         table=of_statistics(
             "<results>/figures/{domain}.references.{group}.STATISTIC.csv"
         ),
@@ -95,12 +86,7 @@ rule plot_chat_models:
         comparisons="<results>/comparisons.csv",
     output:
         pdf="<results>/figures/chat-models.pdf",
-        png=report(
-            "<results>/figures/chat-models.png",
-            caption="../report/chat-models.rst",
-            category="Models",
-            labels={"figure": "chat models less their bases"},
-        ),
+        png="<results>/figures/chat-models.png",
         table="<results>/figures/chat-models.csv",
     log:
         "<logs>/plot_chat_models.log",
@@ -129,12 +115,7 @@ rule plot_sizes:
         summary="<results>/summary.csv",
     output:
         pdf="<results>/figures/{domain}.sizes.pdf",
-        png=report(
-            "<results>/figures/{domain}.sizes.png",
-            caption="../report/sizes.rst",
-            category="Models",
-            labels={"figure": "models by size", "domain": "{domain}"},
-        ),
+        png="<results>/figures/{domain}.sizes.png",
         table="<results>/figures/{domain}.sizes.csv",
     log:
         "<logs>/plot_sizes/{domain}.log",
@@ -180,12 +161,7 @@ rule write_examples:
             for domain, model in TOKENIZED
         ],
     output:
-        page=report(
-            "<results>/examples/tables.md",
-            caption="../report/examples.rst",
-            category="Benchmark",
-            labels={"table": "examples"},
-        ),
+        page="<results>/examples/tables.md",
         keywords="<results>/examples/keywords.csv",
         terms="<results>/examples/vocabularies.csv",
         chosen="<results>/examples/pairs.csv",

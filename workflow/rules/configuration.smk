@@ -3,7 +3,6 @@
 import os
 import shlex
 import sys
-from functools import partial
 from pathlib import Path
 
 from snakemake.logging import logger
@@ -317,16 +316,6 @@ def of_benchmarks(path, wanted=True):
 def of_statistics(path):
     """Return a path for each statistic that sums up ranks; STATISTIC stands for its name."""
     return [path.replace("STATISTIC", name) for name in STATISTICS]
-
-
-def report_statistics(path, figure, caption="../report/metrics.rst"):
-    """Return paths as :func:`of_statistics` does, each with its place in the report."""
-    labels = [
-        {"figure": f"{figure}, {each.label}", "domain": "{domain}"}
-        for each in STATISTICS.values()
-    ]
-    in_report = partial(report, caption=caption, category="Models")
-    return [in_report(one, labels=own) for one, own in zip(of_statistics(path), labels)]
 
 
 def drawn_statistics(wildcards, input, output):

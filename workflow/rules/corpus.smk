@@ -210,12 +210,7 @@ rule index_documents:
         groups="<results>/corpus/splits.json" if BY_CONTENT else [],
     output:
         index="<results>/corpus/index.parquet",
-        report=report(
-            "<results>/corpus/join_report.json",
-            caption="../report/join-report.rst",
-            category="Corpus",
-            labels={"table": "join report"},
-        ),
+        report="<results>/corpus/join_report.json",
     log:
         "<logs>/index_documents.log",
     benchmark:

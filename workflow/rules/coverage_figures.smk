@@ -18,13 +18,7 @@ rule plot_coverage:
         map="<results>/{domain}/benchmark/{variant}/coverage.parquet",
     output:
         pdf="<results>/figures/{domain}.coverage.{variant}.pdf",
-        png=report(
-            "<results>/figures/{domain}.coverage.{variant}.png",
-            caption="../report/coverage.rst",
-            category="Benchmark",
-            subcategory="{domain}",
-            labels={"table": "map of its domain", "variant": "{variant}"},
-        ),
+        png="<results>/figures/{domain}.coverage.{variant}.png",
         table="<results>/figures/{domain}.coverage.{variant}.csv",
     log:
         "<logs>/plot_coverage/{domain}.{variant}.log",
@@ -51,12 +45,7 @@ rule plot_expansion:
         map="<results>/{domain}/coverage/expansion-map.parquet",
     output:
         pdf="<results>/figures/{domain}.expansion.pdf",
-        png=report(
-            "<results>/figures/{domain}.expansion.png",
-            caption="../report/expansion.rst",
-            category="Corpus",
-            labels={"table": "map of the expansion", "domain": "{domain}"},
-        ),
+        png="<results>/figures/{domain}.expansion.png",
         table="<results>/figures/{domain}.expansion.csv",
     log:
         "<logs>/plot_expansion/{domain}.log",
@@ -82,12 +71,7 @@ rule plot_questions:
         map="<results>/questions/{set}/percentiles-map.parquet",
     output:
         pdf="<results>/figures/{set}.questions.pdf",
-        png=report(
-            "<results>/figures/{set}.questions.png",
-            caption="../report/questions.rst",
-            category="Questions",
-            labels={"figure": "map of questions", "set": "{set}"},
-        ),
+        png="<results>/figures/{set}.questions.png",
         table="<results>/figures/{set}.questions.csv",
     log:
         "<logs>/plot_questions/{set}.log",
@@ -113,12 +97,7 @@ rule plot_correlations:
         thresholds="<results>/{domain}/coverage/correlations.csv",
     output:
         pdf="<results>/figures/{domain}.thresholds.pdf",
-        png=report(
-            "<results>/figures/{domain}.thresholds.png",
-            caption="../report/thresholds.rst",
-            category="Corpus",
-            labels={"figure": "corpora by threshold", "domain": "{domain}"},
-        ),
+        png="<results>/figures/{domain}.thresholds.png",
         table="<results>/figures/{domain}.thresholds.csv",
     log:
         "<logs>/plot_correlations/{domain}.log",
@@ -144,12 +123,7 @@ rule plot_answers:
         scores="<results>/question-scores.csv",
     output:
         pdf="<results>/figures/{set}.{figure}.pdf",
-        png=report(
-            "<results>/figures/{set}.{figure}.png",
-            caption="../report/answers.rst",
-            category="Questions",
-            labels={"figure": "{figure}", "set": "{set}"},
-        ),
+        png="<results>/figures/{set}.{figure}.png",
         table="<results>/figures/{set}.{figure}.csv",
     log:
         "<logs>/plot_answers/{set}.{figure}.log",
@@ -178,12 +152,7 @@ rule plot_answer_thresholds:
         scores="<results>/question-thresholds.csv",
     output:
         pdf="<results>/figures/{set}.answers-by-threshold.pdf",
-        png=report(
-            "<results>/figures/{set}.answers-by-threshold.png",
-            caption="../report/question-thresholds.rst",
-            category="Questions",
-            labels={"figure": "scores by threshold", "set": "{set}"},
-        ),
+        png="<results>/figures/{set}.answers-by-threshold.png",
         table="<results>/figures/{set}.answers-by-threshold.csv",
     log:
         "<logs>/plot_answer_thresholds/{set}.log",
@@ -220,12 +189,7 @@ rule write_sizes:
             for name in CONFIG.coverage.questions
         ],
     output:
-        sizes=report(
-            "<results>/sizes.csv",
-            caption="../report/question-sizes.rst",
-            category="Questions",
-            labels={"table": "sizes beside the paper's"},
-        ),
+        sizes="<results>/sizes.csv",
     log:
         "<logs>/write_sizes.log",
     benchmark:

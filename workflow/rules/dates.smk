@@ -12,12 +12,7 @@ rule split_by_date:
         scores=COMPARING.name_dated_scores(OUTPUTS.benchmarks),
         overlap=OUTPUTS.name_overlaps(),
     output:
-        table=report(
-            "<results>/dates.csv",
-            caption="../report/dates.rst",
-            category="Models",
-            labels={"table": "before and after training"},
-        ),
+        table="<results>/dates.csv",
     log:
         "<logs>/split_by_date.log",
     benchmark:
@@ -46,12 +41,7 @@ rule plot_dates:
         dates="<results>/dates.csv",
     output:
         pdf="<results>/figures/{domain}.dates.pdf",
-        png=report(
-            "<results>/figures/{domain}.dates.png",
-            caption="../report/dates.rst",
-            category="Models",
-            labels={"figure": "before and after training", "domain": "{domain}"},
-        ),
+        png="<results>/figures/{domain}.dates.png",
         table="<results>/figures/{domain}.dates.csv",
     log:
         "<logs>/plot_dates/{domain}.log",

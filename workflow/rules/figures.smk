@@ -16,12 +16,7 @@ rule plot_model_ranks:
         summary="<results>/summary.csv",
     output:
         pdf="<results>/figures/{domain}.model-ranks.pdf",
-        png=report(
-            "<results>/figures/{domain}.model-ranks.png",
-            caption="../report/model-ranks.rst",
-            category="Models",
-            labels={"figure": "models by rank", "domain": "{domain}"},
-        ),
+        png="<results>/figures/{domain}.model-ranks.png",
         table="<results>/figures/{domain}.model-ranks.csv",
     log:
         "<logs>/plot_model_ranks/{domain}.log",
@@ -51,12 +46,7 @@ rule plot_alignment:
         rankings=[f"<results>/ranking/{name}.csv" for name in RANKING_TABLES],
     output:
         pdf="<results>/figures/ranking.{figure}.pdf",
-        png=report(
-            "<results>/figures/ranking.{figure}.png",
-            caption="../report/ranking-alignment.rst",
-            category="Rankings",
-            labels={"figure": "{figure}"},
-        ),
+        png="<results>/figures/ranking.{figure}.png",
         table="<results>/figures/ranking.{figure}.csv",
     log:
         "<logs>/plot_ranking/{figure}.log",
@@ -82,12 +72,7 @@ rule plot_alignment:
 use rule plot_alignment as plot_agreement with:
     output:
         pdf="<results>/figures/ranking.{figure}.pdf",
-        png=report(
-            "<results>/figures/ranking.{figure}.png",
-            caption="../report/ranking-agreement.rst",
-            category="Rankings",
-            labels={"figure": "{figure}"},
-        ),
+        png="<results>/figures/ranking.{figure}.png",
         table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
         figure=one_of(OUTPUTS.ranking_figures["agreement"]),
@@ -96,12 +81,7 @@ use rule plot_alignment as plot_agreement with:
 use rule plot_alignment as plot_perplexity_agreement with:
     output:
         pdf="<results>/figures/ranking.{figure}.pdf",
-        png=report(
-            "<results>/figures/ranking.{figure}.png",
-            caption="../report/ranking-perplexity.rst",
-            category="Rankings",
-            labels={"figure": "{figure}"},
-        ),
+        png="<results>/figures/ranking.{figure}.png",
         table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
         figure=one_of(OUTPUTS.ranking_figures["perplexity"]),
@@ -110,12 +90,7 @@ use rule plot_alignment as plot_perplexity_agreement with:
 use rule plot_alignment as plot_components with:
     output:
         pdf="<results>/figures/ranking.{figure}.pdf",
-        png=report(
-            "<results>/figures/ranking.{figure}.png",
-            caption="../report/ranking-components.rst",
-            category="Rankings",
-            labels={"figure": "{figure}"},
-        ),
+        png="<results>/figures/ranking.{figure}.png",
         table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
         figure=one_of(OUTPUTS.ranking_figures["components"]),
@@ -129,12 +104,7 @@ use rule plot_alignment as plot_forecast with:
         rankings=["<results>/ranking/forecast.csv"],
     output:
         pdf="<results>/figures/ranking.{figure}.pdf",
-        png=report(
-            "<results>/figures/ranking.{figure}.png",
-            caption="../report/ranking-forecast.rst",
-            category="Rankings",
-            labels={"figure": "{figure}"},
-        ),
+        png="<results>/figures/ranking.{figure}.png",
         table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
         figure=one_of(OUTPUTS.ranking_figures["forecast"]),
@@ -148,12 +118,7 @@ use rule plot_forecast as plot_preparation with:
         rankings=["<results>/ranking/preparation.csv"],
     output:
         pdf="<results>/figures/ranking.{figure}.pdf",
-        png=report(
-            "<results>/figures/ranking.{figure}.png",
-            caption="../report/ranking-preparation.rst",
-            category="Rankings",
-            labels={"figure": "{figure}"},
-        ),
+        png="<results>/figures/ranking.{figure}.png",
         table="<results>/figures/ranking.{figure}.csv",
     wildcard_constraints:
         figure=one_of(OUTPUTS.ranking_figures["preparation"]),
@@ -166,18 +131,8 @@ rule write_ranking_tables:
         means="<results>/ranking/means.csv",
     output:
         page="<results>/ranking/tables.md",
-        categories=report(
-            "<results>/ranking/table-categories.csv",
-            caption="../report/ranking-tables.rst",
-            category="Rankings",
-            labels={"table": "benchmarks by category"},
-        ),
-        families=report(
-            "<results>/ranking/table-families.csv",
-            caption="../report/ranking-tables.rst",
-            category="Rankings",
-            labels={"table": "models by family"},
-        ),
+        categories="<results>/ranking/table-categories.csv",
+        families="<results>/ranking/table-families.csv",
         corpora="<results>/ranking/table-corpora.csv",
         compute="<results>/ranking/table-compute.csv",
     log:
@@ -207,16 +162,7 @@ rule plot_layers:
         rates="<results>/{domain}/layers/{model}.rates.parquet",
     output:
         pdf="<results>/figures/{domain}.layers.{model}.{figure}.pdf",
-        png=report(
-            "<results>/figures/{domain}.layers.{model}.{figure}.png",
-            caption="../report/layers.rst",
-            category="Layers",
-            labels={
-                "figure": "{figure}",
-                "domain": "{domain}",
-                "model": "{model}",
-            },
-        ),
+        png="<results>/figures/{domain}.layers.{model}.{figure}.png",
         table="<results>/figures/{domain}.layers.{model}.{figure}.csv",
     log:
         "<logs>/plot_layers/{domain}.{model}.{figure}.log",

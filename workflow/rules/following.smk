@@ -20,12 +20,7 @@ rule follow_models:
         pointers=FOLLOWED["pointers"],
     output:
         table="<results>/following/following.parquet",
-        checkpoints=report(
-            "<results>/following/checkpoints.csv",
-            caption="../report/checkpoints.rst",
-            category="Models",
-            labels={"table": "models that are followed"},
-        ),
+        checkpoints="<results>/following/checkpoints.csv",
     log:
         "<logs>/follow_models.log",
     benchmark:
@@ -59,12 +54,7 @@ rule compare_controls:
         perplexity=FOLLOWED["perplexity"],
         attribute_rates=FOLLOWED["attribute_rates"],
     output:
-        table=report(
-            "<results>/following/controls.csv",
-            caption="../report/controls.rst",
-            category="Models",
-            labels={"table": "knowledge or style"},
-        ),
+        table="<results>/following/controls.csv",
         contrasts="<results>/following/control-contrasts.csv",
     log:
         "<logs>/compare_controls.log",
@@ -102,12 +92,7 @@ rule judge_claims:
         perplexity=FOLLOWED["perplexity"],
         attribute_rates=FOLLOWED["attribute_rates"],
     output:
-        claims=report(
-            "<results>/following/claims.csv",
-            caption="../report/claims.rst",
-            category="Models",
-            labels={"table": "the papers' claims"},
-        ),
+        claims="<results>/following/claims.csv",
         correlations="<results>/following/claim-correlations.csv",
         models="<results>/following/claim-models.csv",
     log:
@@ -151,21 +136,8 @@ rule compare_targets:
         ],
     output:
         targets="<results>/{domain}/targets/changes.parquet",
-        groups=report(
-            "<results>/{domain}/targets/target-groups.csv",
-            caption="../report/target-groups.rst",
-            category="Models",
-            labels={
-                "table": "best targets against worst, by nearness to the domain",
-                "domain": "{domain}",
-            },
-        ),
-        extremes=report(
-            "<results>/{domain}/targets/best-and-worst.csv",
-            caption="../report/best-and-worst.rst",
-            category="Models",
-            labels={"table": "best and worst targets", "domain": "{domain}"},
-        ),
+        groups="<results>/{domain}/targets/target-groups.csv",
+        extremes="<results>/{domain}/targets/best-and-worst.csv",
     log:
         "<logs>/compare_targets/{domain}.log",
     benchmark:
@@ -215,12 +187,7 @@ rule relate_stages:
         following="<results>/following/following.parquet",
         order=order_of_track,
     output:
-        relations=report(
-            "<results>/following/{track}.relations.csv",
-            caption="../report/relations.rst",
-            category="Models",
-            labels={"table": "{track}: relations"},
-        ),
+        relations="<results>/following/{track}.relations.csv",
     log:
         "<logs>/relate_stages/{track}.log",
     benchmark:

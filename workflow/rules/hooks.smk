@@ -1,7 +1,6 @@
 """What a run does before its first job and after its last one."""
 
 import atexit
-import subprocess
 
 from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
 from fathom.planning.failures import FailedJob, describe_failures
@@ -18,29 +17,6 @@ def check_queue(workflow):
         refuse_leftover_jobs(Path(workflow.workdir_init), prefix or JOB_PREFIX, submits)
     except InputError as error:
         stop(error)
-
-
-def write_report(workflow):
-    """Write the Snakemake report of a whole run; say so, and go on, when it cannot be written."""
-    if not all(Path(name).exists() for name in OUTPUTS.list_reported()):
-        return  # only some target was asked for
-    path = f"{RESULTS}/report.html"
-    files = [str(file) for file in workflow.overwrite_configfiles]
-    values = [
-        f"{key}={dump_json(value)}"
-        for key, value in workflow.config_settings.config.items()
-    ]
-    command = [
-        *(sys.executable, "-m", "snakemake", "--snakefile", workflow.main_snakefile),
-        *("--report", path, "--nolock"),
-        *(["--configfile", *files] if files else []),
-        *(["--config", *values] if values else []),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.stderr.write(
-            f"The report could not be written to {path}:\n{done.stderr[-2000:]}\n"
-        )
 
 
 def explain_failures(workflow):

@@ -85,12 +85,7 @@ rule summarize_layers:
     output:
         summary="<results>/{domain}/layers/layers.csv",
         changes="<results>/{domain}/layers/layer-changes.csv",
-        onsets=report(
-            "<results>/{domain}/layers/layer-onsets.csv",
-            caption="../report/layer-onsets.rst",
-            category="Layers",
-            labels={"table": "where changes begin", "domain": "{domain}"},
-        ),
+        onsets="<results>/{domain}/layers/layer-onsets.csv",
     log:
         "<logs>/summarize_layers/{domain}.log",
     benchmark:

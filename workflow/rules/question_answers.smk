@@ -94,18 +94,8 @@ rule score_answers:
             for path in of_sets(f"answers/{model}.parquet")
         ],
     output:
-        scores=report(
-            "<results>/question-scores.csv",
-            caption="../report/question-scores.rst",
-            category="Questions",
-            labels={"table": "scores of answers"},
-        ),
-        differences=report(
-            "<results>/question-differences.csv",
-            caption="../report/question-scores.rst",
-            category="Questions",
-            labels={"table": "paired differences"},
-        ),
+        scores="<results>/question-scores.csv",
+        differences="<results>/question-differences.csv",
     log:
         "<logs>/score_answers.log",
     benchmark:

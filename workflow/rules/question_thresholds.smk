@@ -107,12 +107,7 @@ rule score_thresholds:
             for path in of_sets(f"thresholds/{model}.parquet")
         ],
     output:
-        scores=report(
-            "<results>/question-thresholds.csv",
-            caption="../report/question-thresholds.rst",
-            category="Questions",
-            labels={"table": "scores by threshold"},
-        ),
+        scores="<results>/question-thresholds.csv",
     log:
         "<logs>/score_thresholds.log",
     benchmark:

@@ -77,12 +77,7 @@ rule compare_rankings:
         code=sources("compare_rankings"),
         table=SCORE_TABLE,
     output:
-        agreement=report(
-            "<results>/ranking/agreement.csv",
-            caption="../report/agreement.rst",
-            category="Rankings",
-            labels={"table": "agreement"},
-        ),
+        agreement="<results>/ranking/agreement.csv",
         others=[
             f"<results>/ranking/{name}.csv"
             for name in RANKING_TABLES

@@ -10,12 +10,7 @@ rule gather_timings:
         code=sources("gather_timings"),
         finished=OUTPUTS.list_finished(),
     output:
-        table=report(
-            "<results>/resources.csv",
-            caption="../report/resources.rst",
-            category="Run",
-            labels={"table": "time and memory by rule"},
-        ),
+        table="<results>/resources.csv",
     log:
         "<logs>/gather_timings.log",
     benchmark:

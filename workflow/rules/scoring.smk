@@ -115,12 +115,7 @@ rule score_settled:
         overlap=OUTPUTS.name_overlaps(),
     output:
         scores=OUTPUTS.name_scores() if SETTLED else [],
-        looks=report(
-            "<results>/settled.csv",
-            caption="../report/settled.rst",
-            category="Models",
-            labels={"table": "looks at scores"},
-        ),
+        looks="<results>/settled.csv",
     log:
         "<logs>/score_settled.log",
     benchmark:
@@ -163,12 +158,7 @@ rule summarize_scores:
         perplexity=OUTPUTS.name_perplexities(),
         attribute_rates=OUTPUTS.name_attribute_rates(),
     output:
-        summary=report(
-            "<results>/summary.csv",
-            caption="../report/summary.rst",
-            category="Models",
-            labels={"table": "summary"},
-        ),
+        summary="<results>/summary.csv",
     log:
         "<logs>/summarize_scores.log",
     benchmark:
@@ -226,24 +216,9 @@ rule compare_models:
         summary="<results>/summary.csv",
         settled=["<results>/settled.csv"] if SETTLED else [],
     output:
-        comparisons=report(
-            "<results>/comparisons.csv",
-            caption="../report/comparisons.rst",
-            category="Models",
-            labels={"table": "differences"},
-        ),
-        groups=report(
-            "<results>/groups.csv",
-            caption="../report/groups.rst",
-            category="Models",
-            labels={"table": "groups"},
-        ),
-        correlations=report(
-            "<results>/correlations.csv",
-            caption="../report/correlations.rst",
-            category="Models",
-            labels={"table": "correlations"},
-        ),
+        comparisons="<results>/comparisons.csv",
+        groups="<results>/groups.csv",
+        correlations="<results>/correlations.csv",
     log:
         "<logs>/compare_models.log",
     benchmark:

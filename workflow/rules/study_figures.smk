@@ -14,15 +14,7 @@ rule plot_following:
         following="<results>/following/following.parquet",
     output:
         pdf="<results>/figures/{domain}.following.{track}.pdf",
-        png=report(
-            "<results>/figures/{domain}.following.{track}.png",
-            caption="../report/following.rst",
-            category="Models",
-            labels={
-                "figure": "{track} over its training",
-                "domain": "{domain}",
-            },
-        ),
+        png="<results>/figures/{domain}.following.{track}.png",
         table="<results>/figures/{domain}.following.{track}.csv",
     log:
         "<logs>/plot_following/{domain}.{track}.log",
@@ -53,15 +45,7 @@ rule plot_targets:
         groups="<results>/{domain}/targets/target-groups.csv",
     output:
         pdf="<results>/figures/{domain}.targets.{model}.pdf",
-        png=report(
-            "<results>/figures/{domain}.targets.{model}.png",
-            caption="../report/targets.rst",
-            category="Models",
-            labels={
-                "figure": "best and worst targets of {model}",
-                "domain": "{domain}",
-            },
-        ),
+        png="<results>/figures/{domain}.targets.{model}.png",
         table="<results>/figures/{domain}.targets.{model}.csv",
     log:
         "<logs>/plot_targets/{domain}.{model}.log",
@@ -91,12 +75,7 @@ rule plot_order:
         order="<results>/orders/{study}.parquet",
     output:
         pdf="<results>/figures/order.{study}.pdf",
-        png=report(
-            "<results>/figures/order.{study}.png",
-            caption="../report/order.rst",
-            category="Models",
-            labels={"figure": "domains by similarity", "study": "{study}"},
-        ),
+        png="<results>/figures/order.{study}.png",
         table="<results>/figures/order.{study}.csv",
     log:
         "<logs>/plot_order/{study}.log",
@@ -124,12 +103,7 @@ rule plot_stages:
         relations="<results>/following/{track}.relations.csv",
     output:
         pdf="<results>/figures/stages.{track}.{kind}.pdf",
-        png=report(
-            "<results>/figures/stages.{track}.{kind}.png",
-            caption="../report/stages.rst",
-            category="Models",
-            labels={"figure": "{track} by stage", "metric": "{kind}"},
-        ),
+        png="<results>/figures/stages.{track}.{kind}.png",
         table="<results>/figures/stages.{track}.{kind}.csv",
     log:
         "<logs>/plot_stages/{track}.{kind}.log",
@@ -162,12 +136,7 @@ rule plot_controls:
         contrasts="<results>/following/control-contrasts.csv",
     output:
         pdf="<results>/figures/{domain}.controls.pdf",
-        png=report(
-            "<results>/figures/{domain}.controls.png",
-            caption="../report/control-figure.rst",
-            category="Models",
-            labels={"figure": "knowledge or style", "domain": "{domain}"},
-        ),
+        png="<results>/figures/{domain}.controls.png",
         table="<results>/figures/{domain}.controls.csv",
     log:
         "<logs>/plot_controls/{domain}.log",
@@ -196,12 +165,7 @@ rule plot_claims:
         correlations="<results>/following/claim-correlations.csv",
     output:
         pdf="<results>/figures/{domain}.claims.pdf",
-        png=report(
-            "<results>/figures/{domain}.claims.png",
-            caption="../report/claim-figure.rst",
-            category="Models",
-            labels={"figure": "the papers' claims", "domain": "{domain}"},
-        ),
+        png="<results>/figures/{domain}.claims.png",
         table="<results>/figures/{domain}.claims.csv",
     log:
         "<logs>/plot_claims/{domain}.log",
@@ -229,11 +193,7 @@ rule plot_paths:
         following="<results>/following/following.parquet",
     output:
         pdf=of_statistics("<results>/figures/{domain}.paths.{base}.STATISTIC.pdf"),
-        png=report_statistics(
-            "<results>/figures/{domain}.paths.{base}.STATISTIC.png",
-            "paths of {base} over steps",
-            caption="../report/paths.rst",
-        ),
+        png=of_statistics("<results>/figures/{domain}.paths.{base}.STATISTIC.png"),
         table=of_statistics("<results>/figures/{domain}.paths.{base}.STATISTIC.csv"),
     log:
         "<logs>/plot_paths/{domain}.{base}.log",

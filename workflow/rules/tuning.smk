@@ -129,12 +129,7 @@ rule gather_tuning:
         outcomes=OUTPUTS.name_tuned(".parquet"),
     output:
         scores=directory("<results>/tuning/scores"),
-        table=report(
-            "<results>/tuning.csv",
-            caption="../report/tuning.rst",
-            category="Rankings",
-            labels={"table": "before and after tuning"},
-        ),
+        table="<results>/tuning.csv",
     log:
         "<logs>/gather_tuning.log",
     benchmark:

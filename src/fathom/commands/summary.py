@@ -24,7 +24,7 @@ def add_verb(into: "Verbs") -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print every domain's table, what it means, what is not settled, and where page and report lie."""
+    """Print every domain's table, what it means, what is not settled, and where the page lies."""
     from fathom.config.scoring import Summary
     from fathom.explorer.advice import advise
     from fathom.explorer.run_tables import read_run
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
             for line in advice
         ]
         blocks.append("\n".join(["What to do next", *lines]))
-    places = {"Page:   ": "index.html", "Report: ": "report.html", "Numbers:": "summary.csv"}
+    places = {"Page:   ": "index.html", "Numbers:": "summary.csv"}
     there = {label: folder / name for label, name in places.items() if (folder / name).is_file()}
     blocks.append("\n".join(f"{label} {path}" for label, path in there.items()))
     if folder.resolve().name == "demo":

@@ -379,10 +379,6 @@ class Outputs(RunFiles):
             *self.list_figures(),
         ]
 
-    def list_reported(self) -> list[str]:
-        """Return files that together say that a whole run is finished, and can be reported."""
-        return [*self.name_summaries(), *self.name_cards(), *self.list_figures(), self.name_resources()]
-
     def name_resources(self) -> str:
         """Return the table of the run's time and memory."""
         return self._path("resources.csv")

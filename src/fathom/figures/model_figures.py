@@ -1,0 +1,285 @@
+"""Entries of the catalogue: scored models, by rank, by every metric, by size, by layer."""
+
+from fathom.figures.entry import Figure, Shown
+from fathom.statistics.aggregates import STATISTICS
+
+_STATISTICS = {each.name: each.label for each in STATISTICS.values()}
+
+_BY_METRIC = """
+    Models on {domain} by every metric.
+
+    Top: each metric by model, in the order of the configuration, with intervals over keywords or
+    documents; low is best but for the attribute rate. Bottom: each metric against the first one,
+    which is the reference where the configuration has one and the TF rank otherwise; Pearson's
+    correlation over models, its p-value, and its interval from a bootstrap over models. A handful of
+    models says little: read the interval.
+
+    There is a figure for each way to sum up the ranks: trimmed mean, geometric mean, mean, median.
+"""
+
+MODEL_FIGURES = (
+    Figure(
+        name="model-ranks",
+        title="Models by rank",
+        pattern="{domain}.model-ranks",
+        section="Models",
+        caption="""
+            Models on {domain}, best at the top.
+
+            Top: each row is a model. The mark is the trimmed mean of the target's rank over all pairs of a
+            benchmark, the whisker its interval. Lower is better: at rank 1 the true word is the model's first
+            guess. Filled circles are the TF benchmark, open squares TF-IDF, filled triangles a reference
+            benchmark. Models are ordered by TF rank. The axis is logarithmic where the largest rank is more
+            than 20 times the smallest. Below, with the models in the same order: the geometric mean of the
+            same ranks.
+
+            Bottom: each point is a model: its TF rank against its TF-IDF rank, with the least-squares line;
+            the title gives Pearson's r and its p-value. An r near 1 means that the two benchmarks order the
+            models alike. With few models p means little; with fewer than three there is no correlation. A
+            reference benchmark adds a panel of TF rank against reference rank; its title also gives the
+            correlation of TF-IDF with the reference.
+
+            Intervals come from a bootstrap over keywords, because pairs of one keyword are not independent.
+            Models with overlapping intervals need not be equally good: all models are scored on the same
+            pairs, so a difference between two of them is known more precisely than either rank. Compare ranks
+            with care where vocabularies differ in size, or where a tokenizer splits targets into more tokens.
+        """,
+        made_by="figures",
+        shown=(Shown("the ranking, and TF against TF-IDF"),),
+    ),
+    Figure(
+        name="metrics",
+        title="By every metric",
+        pattern="{domain}.metrics.{group}.{statistic}",
+        section="Models",
+        caption=_BY_METRIC
+        + """
+            Base models come as they are from their training, chat models are tuned for chat, all has both,
+            and models adapted here.
+        """,
+        made_by="figures",
+        values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
+        shown=(
+            Shown(
+                "base models by five metrics",
+                "RawCorpora",
+                "Figs. 7, 20 to 23",
+                {"group": "base", "statistic": "trimmed_mean"},
+                "hub",
+            ),
+            Shown(
+                "chat models by five metrics",
+                "RawCorpora",
+                "Figs. 7, 21 to 23",
+                {"group": "chat", "statistic": "trimmed_mean"},
+                "hub",
+            ),
+            Shown(
+                "eight base models by five metrics with medians, each against the reference",
+                "BeyondBenchmarks",
+                "Figs. 7, 8, 18, 19",
+                {"group": "base", "statistic": "median"},
+                "hub",
+            ),
+            Shown(
+                "the same with plain means",
+                "BeyondBenchmarks",
+                "Figs. 16, 17, 20, 21",
+                {"group": "base", "statistic": "mean"},
+                "hub",
+            ),
+            Shown("all models by five metrics, with each way to sum up ranks", values={"group": "all"}),
+        ),
+    ),
+    Figure(
+        name="adapted",
+        title="Adapted models",
+        pattern="{domain}.adapted.{base}.{statistic}",
+        section="Models",
+        caption=_BY_METRIC + "The models are {base} and what was adapted from it.",
+        made_by="figures",
+        values={"statistic": _STATISTICS},
+        shown=(
+            Shown(
+                "adapted models by five metrics, each against the reference",
+                "RawCorpora",
+                "Figs. 4, 8",
+                {"statistic": "trimmed_mean"},
+            ),
+            Shown("the same with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"}),
+            Shown(
+                "adapted models by five metrics with medians, each against the reference",
+                "BeyondBenchmarks",
+                "Figs. 2, 3 left",
+                {"statistic": "median"},
+            ),
+            Shown("the same with plain means", "BeyondBenchmarks", "Figs. 13, 14", {"statistic": "mean"}),
+            Shown("adapted models with geometric means", values={"statistic": "geometric_mean"}),
+        ),
+    ),
+    Figure(
+        name="references",
+        title="References",
+        pattern="{domain}.references.{group}.{statistic}",
+        section="Models",
+        caption=_BY_METRIC
+        + "Here the metrics are ranks on several references beside those on TF and TF-IDF.",
+        made_by="reference, three base models",
+        values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
+        shown=(
+            Shown(
+                "base models by several references, TF and TF-IDF rank, and their correlations",
+                "RawCorpora",
+                "Fig. 3, right",
+                {"group": "base", "statistic": "trimmed_mean"},
+            ),
+        ),
+    ),
+    Figure(
+        name="chat-models",
+        title="Chat models less their bases",
+        pattern="chat-models",
+        section="Models",
+        caption="""
+            What alignment costs: the rank of each chat model less that of the model that it was made from.
+
+            Each row is a pair of models, each panel a domain. Right of 0 the chat model knows the domain's
+            words less well than its base, left of 0 better. The mark is the difference of trimmed means on
+            the same pairs, the whisker the interval of the paired bootstrap over keywords: where it leaves
+            out 0, the two models differ significantly. NAME@chat is a chat model inside its template.
+        """,
+        made_by="hub",
+        shown=(Shown("chat models less their bases", "RawCorpora", "Fig. 24"),),
+    ),
+    Figure(
+        name="sizes",
+        title="By size",
+        pattern="{domain}.sizes",
+        section="Models",
+        caption="""
+            Models on {domain} by size: the rank of the target over a model's parameters, and over the tokens
+            that it was trained on where they are known. Low is best.
+
+            The colour and marker are the family's; chat models are hollow; the whisker is the interval. A
+            model low on the left gives most for its size. Models of unknown size are left out. Parameters and
+            tokens come from the table of models, or from how a model was trained here.
+        """,
+        made_by="figures",
+        shown=(Shown("ranks over parameters and tokens"),),
+    ),
+    Figure(
+        name="dates",
+        title="Before and after the end of the training text",
+        pattern="{domain}.dates",
+        section="Models",
+        caption="""
+            Ranks on documents from before and after the last day of each model's training text, as the table
+            of models gives it.
+
+            A model can have read the documents up to that day, but not the later ones. A rank that is much
+            worse on later documents than that of models whose text reaches further is a sign that the model
+            remembers rather than knows. Later documents may be harder for every model: compare models, not
+            the two marks of one. Marks are trimmed means, whiskers intervals; the two parts hold different
+            pairs. Pairs without a date are left out; the log counts them.
+        """,
+        made_by="compare, models whose cut-off is known",
+        shown=(Shown("ranks before and after the end of the training text"),),
+    ),
+    Figure(
+        name="targets",
+        title="Best and worst targets",
+        pattern="{domain}.targets.{model}",
+        section="Models",
+        caption="""
+            Which targets a model predicts better than the model that it comes from, and how near these are to
+            the domain's name.
+
+            Pairs with one target are averaged. The score of a target is its mean gain in probability and in
+            rank, each in standard deviations over targets, times the logarithm of its frequency. Top and
+            bottom are the quarters with the best and the worst score (targets.share). A model that has
+            learned the domain should have gained on targets that are near to its name: the left violin lies
+            higher. One that was adapted to something else should not.
+
+            The interval of Cohen's d comes from a bootstrap over keywords; the t test takes all targets for
+            independent, and is given because the paper gives it.
+        """,
+        made_by="figures",
+        shown=(
+            Shown(
+                "nearness of the best and the worst quarter of the targets to the domain",
+                "RawCorpora",
+                "Fig. 15",
+            ),
+            Shown("as Fig. 15 of RawCorpora", "BeyondBenchmarks", "Fig. 3 right"),
+        ),
+    ),
+    Figure(
+        name="layers",
+        title="Layers",
+        pattern="{domain}.layers.{model}.{figure}",
+        section="Layers",
+        caption="""
+            Hidden states of every layer on {domain}, projected through the model's own output layer: what the
+            model would predict if it stopped there. Layer 0 is the output of the embedding; the last layer is
+            the model's prediction.
+
+            After each keyword, the most likely content words are compared with the words that belong to the
+            keyword. The attribute rate is the share that belongs, the probability sum their probability.
+            Figures: norm compares projections with the final norm, without it, and as in Geva et al.; sums
+            shows probability inside and outside the keyword's list; variations uses other numbers of tokens
+            and list lengths; rates shows all models of a family and their change from the first; targets
+            shows rank and probability of the true target by layer; keywords shows the rate by keyword and
+            layer; lens shows entropy, agreement with the last layer and divergence from it, for the plain and
+            the tuned lens.
+
+            Bands are intervals from a bootstrap over keywords (95 % by default). Comparisons of two models
+            draw the same keywords for both.
+        """,
+        made_by="layers",
+        values={
+            "figure": {
+                "norm": "with and without the final norm",
+                "sums": "probability inside and outside the list",
+                "variations": "sizes of both lists",
+                "rates": "attribute rates, changed by adaptation",
+                "targets": "targets, changed by adaptation",
+                "keywords": "by keyword",
+                "lens": "lenses",
+            }
+        },
+        shown=(
+            Shown(
+                "attributes by layer with and without the final norm",
+                "BeyondBenchmarks",
+                "Fig. 9",
+                {"figure": "norm"},
+            ),
+            Shown(
+                "probability inside and outside the token list",
+                "BeyondBenchmarks",
+                "Fig. 10",
+                {"figure": "sums"},
+            ),
+            Shown(
+                "attribute rate and probability, changed by adaptation",
+                "BeyondBenchmarks",
+                "Figs. 11, 23",
+                {"figure": "rates"},
+            ),
+            Shown(
+                "rank and probability of the target, changed by adaptation",
+                "BeyondBenchmarks",
+                "Figs. 12, 24",
+                {"figure": "targets"},
+            ),
+            Shown(
+                "attribute rate by sizes of both lists",
+                "BeyondBenchmarks",
+                "Fig. 22",
+                {"figure": "variations"},
+            ),
+            Shown("attribute rate by keyword and layer", values={"figure": "keywords"}),
+            Shown("plain and tuned lens", values={"figure": "lens"}),
+        ),
+    ),
+)

@@ -1,0 +1,148 @@
+"""Entries of the catalogue: models over their training, continual pretraining, controls, claims."""
+
+from fathom.figures.entry import Figure, Shown
+from fathom.statistics.aggregates import STATISTICS
+
+_STATISTICS = {each.name: each.label for each in STATISTICS.values()}
+_FOLLOW = "follow, following-demo; OLMo-2: hub"
+_CONTINUAL = "follow, continual-demo"
+_PATHS = "follow, two paths with `checkpoints`"
+
+STUDY_FIGURES = (
+    Figure(
+        name="following",
+        title="Over training",
+        pattern="{domain}.following.{track}",
+        section="Models",
+        caption="""
+            A model over its training, measured on {domain} at every checkpoint.
+
+            Each panel is a metric. A path that was trained here has one axis of steps across its stages; a
+            vertical line marks where a stage ends and the next domain begins, and at 0 is the model that it
+            started from. Models from elsewhere are drawn over the tokens that they have seen. Low is best for
+            ranks, perplexity and bits per byte; high is best for log-probability and attribute rate.
+
+            Bands are intervals from a bootstrap over keywords, or over documents for perplexity and bits per
+            byte. Where a path was trained with several seeds, the thick line is their mean, its band counts
+            the seeds too, and each seed has a thin line. Checkpoints are in no other table or figure of the
+            run.
+        """,
+        made_by=_FOLLOW,
+        shown=(
+            Shown(
+                "checkpoints of OLMo-2: ranks and log-probability over tokens", "RawCorpora", "Figs. 5, 16"
+            ),
+            Shown("checkpoints of OLMo-2, medians among the panels", "BeyondBenchmarks", "Figs. 6, 15"),
+        ),
+    ),
+    Figure(
+        name="paths",
+        title="Paths of adaptation",
+        pattern="{domain}.paths.{base}.{statistic}",
+        section="Models",
+        caption="""
+            Paths of adaptation from one base over each other, measured on {domain} at every checkpoint.
+
+            Each panel is a metric; the dotted line is the base. Steps are counted from the base on, so that a
+            path of two domains goes on where the first one ended. Lines are means over seeds where there are
+            several; bands are intervals over keywords or documents, and over seeds.
+        """,
+        made_by=_PATHS,
+        values={"statistic": _STATISTICS},
+        shown=(
+            Shown("paths of adaptation over steps", "RawCorpora", "Fig. 9", {"statistic": "trimmed_mean"}),
+            Shown("paths of adaptation over steps", "BeyondBenchmarks", "Fig. 5", {"statistic": "median"}),
+        ),
+    ),
+    Figure(
+        name="order",
+        title="Domains by similarity",
+        pattern="order.{study}",
+        section="Models",
+        caption="""
+            Domains by similarity to the target of the study {study}: the cosine of the mean embeddings of
+            their abstracts.
+
+            Filled points are trained on, in the order of their numbers: the least similar first. They lie at
+            even distances in the order of all domains, unless the configuration gives another order.
+        """,
+        made_by=_CONTINUAL,
+        shown=(Shown("domains by similarity to a target"),),
+    ),
+    Figure(
+        name="stages",
+        title="Stages of training",
+        pattern="stages.{track}.{kind}",
+        section="Models",
+        caption="""
+            Continual pretraining {track}, measured on the target's benchmark after each stage.
+
+            Left: each metric over the stages. The colour of a point is the similarity of the stage's domain
+            to the target; triangles are minima (pointing down) and maxima (pointing up). The dotted line is
+            the model that the training starts from. Right: the same metric against the rank on the reference
+            benchmark, or, without one, against similarity. Low is best for ranks, perplexity and bits per
+            byte.
+
+            Correlations are over stages, which follow each other in one training: their intervals are
+            narrower than they should be.
+        """,
+        made_by=_CONTINUAL,
+        values={
+            "kind": {
+                "trimmed-mean": "trimmed mean",
+                "geometric-mean": "geometric mean",
+                "mean": "mean",
+                "median": "median",
+                "log-probability": "log-probability",
+            }
+        },
+        shown=(
+            Shown(
+                "continual pretraining by five metrics after each stage, each against the reference",
+                "RawCorpora",
+                "Fig. 6",
+                {"kind": "trimmed-mean"},
+            ),
+            Shown("the same with plain means", "RawCorpora", "Fig. 18", {"kind": "mean"}),
+            Shown(
+                "one model on 150 domains in turn, minima and maxima marked",
+                "BeyondBenchmarks",
+                "Fig. 4",
+                {"kind": "median"},
+            ),
+            Shown("the same by log-probability of the targets", values={"kind": "log-probability"}),
+            Shown("the same with geometric means", values={"kind": "geometric-mean"}),
+        ),
+    ),
+    Figure(
+        name="controls",
+        title="Knowledge or style",
+        pattern="{domain}.controls",
+        section="Models",
+        caption="""
+            What a model gains from a domain's text, and from controls of it, by every metric.
+
+            A metric of knowledge puts text as it is and sentences with terms ahead of terms exchanged (the
+            style stays, the knowledge goes) and of other domains. Below each panel is in how many of these
+            comparisons the interval of the paired difference says so, and in how many it says the opposite.
+            Right is better in every panel; the vertical line is the base. Intervals draw items and seeds.
+        """,
+        made_by="follow with `config/controls-demo.yaml`",
+        shown=(Shown("knowledge or style"),),
+    ),
+    Figure(
+        name="claims",
+        title="The papers' claims",
+        pattern="{domain}.claims",
+        section="Models",
+        caption="""
+            Left: how each metric goes with the rank on references, over all adapted models and their base; 1
+            if both order them alike. Right: the papers' claims. Points right of the vertical line are as
+            claimed; a verdict needs the whole interval on one side of it.
+
+            The claims are in a CSV file beside the figure, with what each number is.
+        """,
+        made_by="follow with `config/claims-demo.yaml`",
+        shown=(Shown("the papers' claims, one by one"),),
+    ),
+)

@@ -3,7 +3,7 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 
-.PHONY: help demo test cluster lint docs walkthrough site dist perf gpu-check clean
+.PHONY: help demo test test-older cluster lint docs walkthrough site dist perf gpu-check clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -17,6 +17,13 @@ demo: .venv/installed ## build, train, adapt and score small models; table and p
 
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest -n $(CORES) --dist loadscope --no-loadscope-reorder
+
+# no AVX-512, no matrix units; what starts programs or lm-eval is left to `make test`
+OLDER := ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2
+test-older: .venv/installed ## run the tests of numerics, embedding and scoring as on a processor without AVX-512
+	$(OLDER) $(BIN)/python -m pytest -n $(CORES) tests/numerics tests/scoring tests/benchmark/test_embedding.py \
+	  tests/benchmark/test_embedding_devices.py tests/benchmark/test_refinement.py tests/benchmark/test_vectors.py \
+	  -k "not program and not processes and not killed and not example and not loading" --ignore tests/scoring/test_harness.py
 
 # needs root and Debian's munge slurm-client slurmctld slurmd
 cluster: .venv/installed ## run the workflow on a real Slurm on this machine, and break it

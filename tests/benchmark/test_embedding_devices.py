@@ -22,36 +22,39 @@ SENTENCES = ["deep nets learn", "a", "the Ising model of a market with noise", "
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch):
-    """Return what sets the number of GPUs and the units for bfloat16."""
+    """Return what sets the number of GPUs and what the processor has for bfloat16."""
 
-    def set_machine(gpus: int, units: bool) -> None:
+    def set_machine(gpus: int, processor: str) -> None:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
         monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
-        monkeypatch.setattr(module, "has_bfloat16_units", lambda: units)
+        monkeypatch.setattr(module, "has_bfloat16_units", lambda: processor.startswith("AMX"))
+        monkeypatch.setattr(module, "multiplies_bfloat16", lambda: processor in ("AVX-512", "AMX"))
 
     return set_machine
 
 
 @pytest.mark.parametrize(
-    ("device", "precision", "gpus", "units", "wanted"),
+    ("device", "precision", "gpus", "processor", "wanted"),
     [
-        ("auto", "auto", 0, False, ("cpu", "float32")),
-        ("auto", "auto", 0, True, ("cpu", "bfloat16")),
-        ("auto", "auto", 1, True, ("cuda:0", "float32")),
-        ("auto", "bfloat16", 0, False, ("cpu", "bfloat16")),
-        ("auto", "float32", 0, True, ("cpu", "float32")),
-        ("cpu", "auto", 2, False, ("cpu", "float32")),
-        ("cuda:1", "bfloat16", 2, True, ("cuda:1", "float32")),
+        ("auto", "auto", 0, "AVX-512", ("cpu", "float32")),
+        ("auto", "auto", 0, "AMX", ("cpu", "bfloat16")),
+        ("auto", "auto", 0, "AMX, not used", ("cpu", "float32")),
+        ("auto", "auto", 1, "AMX", ("cuda:0", "float32")),
+        ("auto", "bfloat16", 0, "AVX-512", ("cpu", "bfloat16")),
+        ("auto", "bfloat16", 0, "AVX2", ("cpu", "float32")),
+        ("auto", "float32", 0, "AMX", ("cpu", "float32")),
+        ("cpu", "auto", 2, "AVX2", ("cpu", "float32")),
+        ("cuda:1", "bfloat16", 2, "AMX", ("cuda:1", "float32")),
     ],
 )
-def test_computation_follows_settings_and_machine(machine, device, precision, gpus, units, wanted):
-    machine(gpus, units)
+def test_computation_follows_settings_and_machine(machine, device, precision, gpus, processor, wanted):
+    machine(gpus, processor)
     assert choose_computation(Embedding(device=device, precision=precision)) == wanted
 
 
 @pytest.mark.parametrize(("device", "gpus"), [("cuda", 0), ("cuda:2", 2), ("gpu", 1), ("cuda:x", 1)])
 def test_devices_that_do_not_exist_are_refused(machine, device, gpus):
-    machine(gpus, False)
+    machine(gpus, "AVX2")
     with pytest.raises(InputError, match=f"no device '{device}'") as error:
         choose_computation(Embedding(device=device))
     assert "embedding.device" in str(error.value)

@@ -10,7 +10,9 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 from transformers.pytorch_utils import Conv1D
 
 from fathom.models.loading import hash_weights
+from fathom.numerics import matrix_products as module
 from fathom.numerics.matrix_products import is_prepacked, prepack_layer, prepack_models
+from fathom.numerics.processor import multiplies_bfloat16
 from fathom.scoring.logits import Float32OutputLayer
 
 IDS = torch.tensor([[5, 9, 33, 2, 7, 60, 11], [1, 2, 3, 4, 5, 6, 7]])
@@ -168,6 +170,17 @@ def test_other_number_types_are_not_packed(dtype):
     model = _make_gpt2().to(dtype)
     with torch.inference_mode(), prepack_models([model]):
         assert _list_packed(model) == []
+
+
+@pytest.mark.parametrize("can", [False, multiplies_bfloat16()])
+def test_bfloat16_is_packed_where_the_processor_multiplies_it(can, monkeypatch):
+    monkeypatch.setattr(module, "multiplies_bfloat16", lambda: can)
+    layer, inputs = torch.nn.Linear(64, 96).bfloat16(), torch.randn(5, 64).bfloat16()
+    wanted = layer(inputs)
+    assert prepack_layer(layer, dtype="bfloat16") == can * 64 * 96 * 2
+    assert prepack_layer(torch.nn.Linear(3, 4)) == 48
+    with torch.inference_mode():
+        assert torch.allclose(layer(inputs), wanted, atol=1e-2)
 
 
 def test_layers_of_other_types_and_changed_ones_are_left_alone():

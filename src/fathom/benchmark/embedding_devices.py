@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from fathom.config.benchmark import Embedding
 from fathom.jobs.devices import pick_device
-from fathom.numerics.processor import has_bfloat16_units
+from fathom.numerics.processor import has_bfloat16_units, multiplies_bfloat16
 
 Precision = Literal["float32", "bfloat16"]
 
@@ -34,7 +34,8 @@ def choose_computation(settings: Embedding) -> Computation:
     Parameters
     ----------
     settings : Embedding
-        `auto` stands for a GPU if there is one, and for bfloat16 on a processor with units for it.
+        `auto` stands for a GPU if there is one, and for bfloat16 on a processor with units for it. Float32
+        on a processor that does not multiply bfloat16, whatever is asked for.
 
     Raises
     ------
@@ -45,4 +46,4 @@ def choose_computation(settings: Embedding) -> Computation:
     if device != "cpu" or settings.precision == "float32":
         return Computation(device)
     wanted = settings.precision == "bfloat16" or has_bfloat16_units()
-    return Computation(device, "bfloat16" if wanted else "float32")
+    return Computation(device, "bfloat16" if wanted and multiplies_bfloat16() else "float32")

@@ -71,7 +71,8 @@ class Embedding(Section):
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "auto",
         description="type in which a processor embeds sentences: float32; bfloat16, after which float32"
-        " decides what is close; auto: bfloat16 if there are matrix units (AMX); matches are the same",
+        " decides what is close (without AVX-512: float32); auto: bfloat16 if there are matrix units (AMX);"
+        " matches are the same",
     )
 
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from fathom.numerics.processor import multiplies_bfloat16
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -79,18 +81,19 @@ def prepack_layer(layer: Any, max_bytes: int | None = None, dtype: str = "float3
     parts = [part for part in (layer.weight, layer.bias) if part is not None]
     plain = all(part.dtype == getattr(torch, dtype) and part.device.type == "cpu" for part in parts)
     size: int = layer.weight.nbytes
-    if not plain or not _has_onednn() or (max_bytes is not None and size > max_bytes):
+    if not plain or not _has_onednn(dtype) or (max_bytes is not None and size > max_bytes):
         return 0
     layer.forward = PrepackedLinear(layer)
     return size
 
 
-def _has_onednn() -> bool:
-    """Return whether PyTorch was built with oneDNN."""
+def _has_onednn(dtype: str) -> bool:
+    """Return whether PyTorch was built with oneDNN and it multiplies numbers of a type here."""
     import torch
 
     available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return available and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    built = available and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    return built and (dtype != "bfloat16" or multiplies_bfloat16())
 
 
 @contextmanager

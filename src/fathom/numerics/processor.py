@@ -20,3 +20,11 @@ def has_bfloat16_units(flags: Path = _FLAGS) -> bool:
         return False
     lines = flags.read_text(encoding="utf-8", errors="replace").splitlines()
     return any("amx_bf16" in line.split() for line in lines if line.startswith("flags"))
+
+
+def multiplies_bfloat16() -> bool:
+    """Return whether PyTorch's oneDNN multiplies bfloat16 on this processor, as it does from AVX-512 on."""
+    import torch
+
+    possible: bool = torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return possible

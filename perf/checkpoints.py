@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fathom.config.model_names import ModelName
 from fathom.config.models import Models
 from fathom.config.yaml_files import read_values
 from fathom.jobs.program import run_program
 from fathom.jobs.resources import Job, parse_plan
-from fathom.models.registry import CHAT, Entry, read_registry
+from fathom.models.registry import Entry, read_registry
 
 ROOT = Path(__file__).resolve().parents[1]
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
@@ -68,7 +69,7 @@ def count_loads(jobs: Sequence[Job]) -> Counter[str]:
     """Return how often each model from the hub is loaded; a chat template loads the same weights."""
     fetched = {job.wildcards["model"] for job in jobs if job.rule == "fetch_model"}
     users = [job for job in jobs if job.rule not in FETCHES and job.wildcards.get("model") in fetched]
-    return Counter(job.wildcards["model"].removesuffix(CHAT) for job in users)
+    return Counter(ModelName.parse(job.wildcards["model"]).plain for job in users)
 
 
 def measure_weights(entries: Mapping[str, Entry], name: str) -> float:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from fathom.config.benchmark import Sentences
-from fathom.config.models import CONTROLS
+from fathom.config.model_names import CONTROLS
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import read_delimited
 from fathom.io.tables import read_table, write_table

@@ -12,7 +12,7 @@ from fathom.config.claims import CLOZES, UNUSED
 from fathom.config.following import STAGE_KINDS
 from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.merging import choose
-from fathom.config.models import CONTROLS
+from fathom.config.model_names import CONTROLS
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.models.registry import find_model, read_registry
@@ -30,7 +30,7 @@ from fathom.planning.run_inputs import (
     sample_input,
     shorten_path,
 )
-from fathom.planning.model_names import check_models
+from fathom.planning.model_checks import check_models
 from fathom.planning.needs import Needs
 from fathom.planning.obstacles import find_obstacles
 from fathom.planning.options import grow, list_options, one_of, repeat_option

@@ -1,7 +1,10 @@
 """Settings of the papers' claims about metrics of adapted models, and which models they are checked on."""
 
+from dataclasses import replace
+
 from pydantic import Field
 
+from fathom.config.model_names import ModelName
 from fathom.config.models import Models
 from fathom.config.section import Name, Section
 
@@ -58,9 +61,9 @@ def list_conditions(models: Models) -> dict[str, list[Condition]]:
             names = [adaptation.name_stages(path, seed) for seed in adaptation.list_seeds()]
             for point in models.tracks.get(names[0][-1], []):
                 if point.stage and point.seed == str(adaptation.list_seeds()[0]):
-                    stage = point.stage - 1
-                    ending = point.model.removeprefix(names[0][stage])
-                    same = [f"{stages[stage]}{ending}" for stages in names]
-                    condition = Condition(path=path[: point.stage], is_end=not ending, models=same)
+                    step = ModelName.parse(point.model).step
+                    ends = [ModelName.parse(stages[point.stage - 1]) for stages in names]
+                    same = [str(replace(end, step=step)) for end in ends]
+                    condition = Condition(path=path[: point.stage], is_end=step is None, models=same)
                     own.setdefault(point.model, condition)
     return {base: list(conditions.values()) for base, conditions in found.items()}

@@ -1,6 +1,7 @@
 """Settings of models: trained here, adapted, scored, followed while they learn."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -8,14 +9,8 @@ from pydantic import Field, field_validator, model_validator
 
 from fathom.config.corpus import TextSource
 from fathom.config.following import Point
+from fathom.config.model_names import ModelName, TrainingText
 from fathom.config.section import Name, Positive, Section, Share, Text
-
-_SEED, _STAGE = "@seed", "@stage"
-
-TrainingText = Literal["as-is", "terms-exchanged", "terms-only"]
-"""What an adaptation reads: a domain's text, or a control made of it."""
-CONTROLS: tuple[TrainingText, ...] = ("terms-exchanged", "terms-only")
-"""Texts that are made of a domain's own."""
 
 
 class Adapter(Section):
@@ -115,9 +110,9 @@ class StageTraining(Computation):
         """Return the steps of a stage after which its model is kept; not the last, whose model stays."""
         return list(range(self.checkpoints, self.steps, self.checkpoints)) if self.checkpoints else []
 
-    def mark_seed(self, seed: int) -> str:
-        """Return the ending of the names of models with a seed; nothing for the first."""
-        return "" if seed == self.list_seeds()[0] else f"{_SEED}{seed}"
+    def mark_seed(self, seed: int) -> int | None:
+        """Return the seed that the names of its models say; none for the first."""
+        return None if seed == self.list_seeds()[0] else seed
 
 
 class Adaptation(StageTraining):
@@ -151,9 +146,8 @@ class Adaptation(StageTraining):
 
     def name_stages(self, path: list[str], seed: int) -> list[str]:
         """Return the names of the models of a path, one for each stage."""
-        mark = self.mark_seed(seed)
-        stages = path if self.text == "as-is" else [f"{domain}.{self.text}" for domain in path]
-        return ["+".join([self.base, *stages[:end]]) + mark for end in range(1, len(path) + 1)]
+        end = ModelName(self.base, tuple(path), self.text, seed=self.mark_seed(seed))
+        return [str(replace(end, path=end.path[:count])) for count in range(1, len(path) + 1)]
 
 
 class Continual(StageTraining):
@@ -186,9 +180,8 @@ class Continual(StageTraining):
 
     def name_stages(self, name: str, seed: int) -> list[str]:
         """Return the names of the models of a study, one for each stage."""
-        mark = self.mark_seed(seed)
-        stages = range(1, len(self.order) + 1)
-        return [f"{self.base}+{name}{_STAGE}{stage}{mark}" for stage in stages]
+        track = ModelName(self.base, (name,), seed=self.mark_seed(seed))
+        return [str(replace(track, stage=stage)) for stage in range(1, len(self.order) + 1)]
 
     def train_on(self, domain: str, seed: int) -> Adaptation:
         """Return one stage as an adaptation."""
@@ -209,6 +202,12 @@ class Adapted(NamedTuple):
     settings: Adaptation
 
 
+def _list_checkpoints(name: str, training: StageTraining) -> list[tuple[str, int]]:
+    """Return the names of a model's checkpoints, each with the steps of its last stage."""
+    end = ModelName.parse(name)
+    return [(str(replace(end, step=step)), step) for step in training.list_checkpoints()]
+
+
 def _list_points(base: str, stages: Sequence[str], seed: int, adapted: Mapping[str, Adapted]) -> list[Point]:
     """Return what there is to score of one path and seed: its base, checkpoints, and each stage's end."""
     points = [Point(model=base, seed=str(seed))]
@@ -216,7 +215,7 @@ def _list_points(base: str, stages: Sequence[str], seed: int, adapted: Mapping[s
     for stage, name in enumerate(stages, start=1):
         _, domain, own = adapted[name]
         size = own.batch * own.sequence
-        models = [*((f"{name}@step{each}", each) for each in own.list_checkpoints()), (name, own.steps)]
+        models = [*_list_checkpoints(name, own), (name, own.steps)]
         points += [
             Point(model=model, seed=str(seed), stage=stage, domain=domain,
                   step=step + each, tokens=tokens + each * size)
@@ -228,7 +227,8 @@ def _list_points(base: str, stages: Sequence[str], seed: int, adapted: Mapping[s
 
 def _is_compared(name: str) -> bool:
     """Say whether an adapted model is more than a point of a training that is followed."""
-    return _SEED not in name and _STAGE not in name
+    parts = ModelName.parse(name)
+    return parts.seed is None and parts.stage is None
 
 
 class Models(Section):
@@ -311,9 +311,9 @@ class Models(Section):
     def checkpoints(self) -> dict[str, tuple[str, int]]:
         """Checkpoints by name, each with the model that it becomes, and the steps of its last stage."""
         return {
-            f"{name}@step{step}": (name, step)
+            checkpoint: (name, step)
             for name, (_, _, adaptation) in self.adapted.items()
-            for step in adaptation.list_checkpoints()
+            for checkpoint, step in _list_checkpoints(name, adaptation)
         }
 
     @cached_property

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.model_names import ModelName
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, read_json
 from fathom.io.tables import read_table
-from fathom.models.registry import CHAT, Entry
+from fathom.models.registry import Entry
 
 SCHEMA_VERSION = "0.3.0"
 _LOWER = ("rank", "perplexity", "bits_per_byte")
@@ -90,7 +91,7 @@ def make_records(source: Source, registry: Mapping[str, Entry], with_pairs: bool
     places: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         places.setdefault((row["domain"], row["model"]), []).append(row)
-    entries = {model: registry.get(model.removesuffix(CHAT)) for _, model in places}
+    entries = {model: registry.get(ModelName.parse(model).plain) for _, model in places}
     used = Counter(_name_model(source, model, entry) for model, entry in entries.items())
     for (domain, model), some in places.items():
         # several have one id: revisions of a repository, or a model with and without its chat template
@@ -142,7 +143,7 @@ def _make_record(
 
 def _name_model(source: Source, model: str, entry: Entry | None) -> str:
     """Return a model's id on the hub; for one that is not there, the run's name and its own."""
-    published = entry and entry.source.count("/") == 1 and model.removesuffix(CHAT) not in source.local
+    published = entry and entry.source.count("/") == 1 and ModelName.parse(model).plain not in source.local
     return entry.source if entry and published else f"{source.run}/{model}"
 
 
@@ -154,7 +155,7 @@ def _describe_model(model: str, model_id: str, entry: Entry | None) -> dict[str,
     }
     if entry and entry.revision:
         details["revision"] = entry.revision
-    if model.endswith(CHAT):
+    if ModelName.parse(model).chat:
         details["chat_template"] = "true"
     return {
         "name": model,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.style import (
@@ -22,7 +23,7 @@ from fathom.figures.style import (
     use_style,
     wrap_name,
 )
-from fathom.io.contracts.scoring import ALL_SEEDS, EXCHANGED, FOLLOWING, ONLY
+from fathom.io.contracts.scoring import ALL_SEEDS, AS_IS, FOLLOWING
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
@@ -158,7 +159,7 @@ def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
     """Return the title: the domain, the path, and what bands and thin lines are."""
     stages = _list_stages(rows)
     base = rows.filter(stage=0)["model"]
-    path = [base[0], *_name_stages(rows["track"][0], base[0], stages)] if stages else [rows["track"][0]]
+    path = [base[0], *_name_stages(rows["track"][0], stages)] if stages else [rows["track"][0]]
     seeds = [seed for seed in rows["seed"].unique().sort() if seed != ALL_SEEDS]
     several = len(seeds) > 1
     bands = f"Bands: {100 * settings.confidence:.4g} % intervals" + (
@@ -169,11 +170,11 @@ def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
     return f"{heading}\n{bands}{thin}{_describe_stand_ins(rows)}"
 
 
-def _name_stages(track: str, base: str, stages: Sequence[tuple[str, int, int]]) -> list[str]:
+def _name_stages(track: str, stages: Sequence[tuple[str, int, int]]) -> list[str]:
     """Return the domain of each stage, and what was done to its text: controls differ in nothing else."""
     domains = [name for name, _, _ in stages]
-    _, _, text = track.removeprefix(f"{base}+").removeprefix("+".join(domains)).rpartition(".")
-    if text in (EXCHANGED, ONLY):
+    text = ModelName.parse(track).text
+    if text != AS_IS:
         domains[-1] += f" ({text.replace('-', ' ')})"
     return domains
 

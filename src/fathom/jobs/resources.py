@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
+from fathom.config.model_names import ModelName
 from fathom.errors import InputError
 from fathom.io.files import read_delimited
 from fathom.jobs.job_slices import read_slice
@@ -190,7 +191,7 @@ def measure_rates(
 def _average_size(timings: Path, parameters: Mapping[str, float]) -> float:
     """Return the mean size of the models of a rule, in billions of parameters; 0 if it is not known."""
     jobs = [path.relative_to(timings) for path in sorted(timings.rglob("*.tsv"))]
-    names = [[find_root(part.removesuffix(".tsv")) for part in job.parts] for job in jobs]
+    names = [[ModelName.parse(part.removesuffix(".tsv")).base for part in job.parts] for job in jobs]
     known = [next((parameters[name] for name in job if name in parameters), 0.0) for job in names]
     return sum(known) / len(known) / 1e9 if known else 0.0
 
@@ -325,11 +326,6 @@ def estimate_models(
     return found
 
 
-def find_root(model: str) -> str:
-    """Return the model that has the size of a model: NAME of NAME@chat and of NAME+DOMAIN@seed1."""
-    return re.split(r"[+@]", model, maxsplit=1)[0]
-
-
 def _find_megabytes(job: Job, sizes: Sizes) -> float:
     """Return the megabytes of text that a job reads."""
     return sizes.of(job.wildcards.get("part") or job.wildcards.get("slice", ""))
@@ -337,7 +333,7 @@ def _find_megabytes(job: Job, sizes: Sizes) -> float:
 
 def _count_seconds(job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float]) -> float:
     """Return the seconds that a job takes."""
-    model = find_root(job.wildcards.get("model", ""))
+    model = ModelName.parse(job.wildcards.get("model", "")).base  # has the size of what comes from it
     seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
     seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
     return seconds * (job.domains if rate.for_each_domain else 1)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fathom.config.model_names import ModelName
 from fathom.io.files import write_atomically
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume, State
@@ -96,7 +97,7 @@ class Checkpoints(Resume):
                 shutil.copytree(self._name(step), temporary / f"step{step}", copy_function=_link)
                 own = replace(
                     pointer,
-                    name=f"{pointer.name}@step{step}",
+                    name=str(replace(ModelName.parse(pointer.name), step=step)),
                     path=temporary / f"step{step}",
                     fingerprint=fingerprint_folder(temporary / f"step{step}"),
                 )

@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal, cast, get_args
 
+from fathom.config.model_names import ModelName
 from fathom.config.section import NAME
 from fathom.errors import InputError
 from fathom.io.files import read_delimited
@@ -17,9 +18,6 @@ Kind = Literal["base", "chat"]
 DTYPES = ("float32", "bfloat16", "float16")
 COLUMNS = ("name", "family", "source", "revision", "kind", "base_of", "parameters", "tokens", "dtype")
 # and, where a table has them: adapter_of, quantization, stand_in, cutoff
-
-CHAT = "@chat"
-"""Suffix of the name of a chat model that is scored inside its chat template."""
 
 # families trained with a BOS token before every text, even if a copy of their tokenizer does not add it
 BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "gemma-2", "gemma-3"})
@@ -152,8 +150,9 @@ def _check_stand_in(entry: Entry, entries: dict[str, Entry], path: str) -> None:
 
 def find_model(entries: dict[str, Entry], name: str, path: Path | str) -> Entry:
     """Return the entry of `NAME` or `NAME@chat`; raise `InputError` with the nearest name if unknown."""
-    if name.endswith(CHAT):
-        entry = find_model(entries, name.removesuffix(CHAT), path)
+    asked = ModelName.parse(name)
+    if asked.chat:
+        entry = find_model(entries, asked.plain, path)
         if entry.kind != "chat":
             raise InputError(
                 f"{entry.name!r} is not a chat model", str(path), "score it without a chat template"

@@ -4,9 +4,9 @@ from itertools import product
 from pathlib import Path
 
 from fathom.config.choices import SPLITS
+from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.models.registry import CHAT
 from fathom.planning.options import repeat_option
 from fathom.planning.run_files import RunFiles
 from fathom.planning.run_inputs import find_own
@@ -66,7 +66,7 @@ class ChoiceNames(RunFiles):
         """Return the figures of all studies that there are answers for, by way of answering."""
         if not self._choices.questions:
             return []
-        chat = [model.endswith(CHAT) for model in self._models]
+        chat = [ModelName.parse(model).chat for model in self._models]
         studies = [
             *(self._choices.studies if not all(chat) else []),
             *(self._choices.chat_studies if any(chat) else []),

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from itertools import product
 
+from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
-from fathom.models.registry import CHAT, Entry
+from fathom.models.registry import Entry
 from fathom.planning.needs import Needs
 from fathom.planning.outputs import Outputs
 from fathom.planning.study_files import FEWEST as FEWEST_CORRELATED
@@ -47,9 +48,13 @@ class Comparing:
             found["all"] = scored
         return {name: models for name, models in found.items() if len(models) >= FEWEST_CORRELATED}
 
+    def _find_row(self, name: str) -> Entry | None:
+        """Return the row of a model, inside its chat template or outside of it, if it has one."""
+        return self._entries.get(ModelName.parse(name).plain)
+
     def _is_chat(self, name: str) -> bool:
         """Say whether the table of models has a model as one that is tuned for chat."""
-        row = self._entries.get(name.removesuffix(CHAT))
+        row = self._find_row(name)
         return row is not None and row.kind == "chat"
 
     @property
@@ -77,7 +82,7 @@ class Comparing:
         """Chat model, its base and their family, for each chat model whose base is scored too."""
         scored, found = self._config.models.scored, []
         for name in scored:
-            entry = self._entries.get(name.removesuffix(CHAT))
+            entry = self._find_row(name)
             if entry and entry.base_of and entry.base_of in scored:
                 found.append((name, entry.base_of, entry.family))
         return found
@@ -97,7 +102,7 @@ class Comparing:
     @property
     def cutoffs(self) -> dict[str, str]:
         """Last day of the training text of each scored model for which the table of models gives it."""
-        rows = {name: self._entries.get(name.removesuffix(CHAT)) for name in self._config.models.scored}
+        rows = {name: self._find_row(name) for name in self._config.models.scored}
         return {name: row.cutoff for name, row in rows.items() if row and row.cutoff}
 
     def list_dated(self, benchmarks: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
@@ -122,7 +127,7 @@ class Comparing:
             made, shape = models.train[root], self._needs.find_shape(root)
             tokens += made.steps * made.batch * made.sequence
             return name, made.architecture, "base", shape.parameters if shape else 0, tokens
-        row = self._entries.get(root.removesuffix(CHAT))
+        row = self._find_row(root)
         if row is None:
             return None
         return name, row.family, row.kind, row.parameters or 0, row.tokens + tokens if row.tokens else 0

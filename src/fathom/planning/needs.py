@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fathom.config.model_names import ModelName
 from fathom.config.models import Adaptation, Adapter
 from fathom.config.whole import Config
 from fathom.errors import InputError
@@ -31,7 +32,7 @@ from fathom.models.memory import (
     request_host,
 )
 from fathom.models.quantization import estimate_bytes_per_weight
-from fathom.models.registry import CHAT, Entry, read_registry
+from fathom.models.registry import Entry, read_registry
 from fathom.models.shapes import Shape, find_shape, parse_shape, read_shape
 from fathom.models.steps import LARGE
 from fathom.planning.cards import MB, UNKNOWN, Card, choose_card
@@ -227,7 +228,7 @@ class Needs:
 
     def find_shape(self, model: str) -> Shape | None:
         """Return the shape of a model of the run, None if nothing says how large it is."""
-        models, name = self._config.models, model.removesuffix(CHAT)
+        models, name = self._config.models, ModelName.parse(model).plain
         name = models.checkpoints.get(name, (name,))[0]
         while name in models.adapted:
             name = models.adapted[name][0]
@@ -260,7 +261,7 @@ class Needs:
 
     def _find_row(self, model: str) -> Entry | None:
         """Return the registry's row of a model that is loaded as it was fetched; None for one made here."""
-        models, name = self._config.models, model.removesuffix(CHAT)
+        models, name = self._config.models, ModelName.parse(model).plain
         return None if name in models.adapted or name in models.train else self._entries.get(name)
 
     def _count_passing(self, rule: str, model: str) -> float:

@@ -5,9 +5,9 @@ from itertools import product
 from pathlib import Path
 
 from fathom.config.layers import FIGURES as LAYER_FIGURES
+from fathom.config.model_names import ModelName
 from fathom.config.tuning import WHOLE
 from fathom.config.whole import Config
-from fathom.models.registry import CHAT
 from fathom.planning.question_files import list_questions
 from fathom.planning.run_files import RunFiles
 from fathom.planning.run_inputs import Inputs
@@ -69,7 +69,7 @@ class Outputs(RunFiles):
     @property
     def plain_models(self) -> list[str]:
         """Scored models that read running text and keywords too: not inside a chat template."""
-        return [name for name in self._config.models.scored if not name.endswith(CHAT)]
+        return [name for name in self._config.models.scored if not ModelName.parse(name).chat]
 
     @property
     def measured_models(self) -> list[str]:
@@ -105,7 +105,7 @@ class Outputs(RunFiles):
     @property
     def chat_models(self) -> list[str]:
         """Scored models that are scored inside their chat template."""
-        return [name for name in self._config.models.scored if name.endswith(CHAT)]
+        return [name for name in self._config.models.scored if ModelName.parse(name).chat]
 
     @property
     def measured(self) -> list[tuple[str, str]]:
@@ -152,8 +152,8 @@ class Outputs(RunFiles):
         if not self._config.models.on_disk:
             return []
         bases = self._config.models.bases
-        kept = {name.removesuffix(CHAT) for name in (*bases, *self._inputs.tuned_models)}
-        names = dict.fromkeys(name.removesuffix(CHAT) for name in self.fetched_models)
+        kept = {ModelName.parse(name).plain for name in (*bases, *self._inputs.tuned_models)}
+        names = dict.fromkeys(ModelName.parse(name).plain for name in self.fetched_models)
         return [name for name in names if name not in kept]
 
     @property
@@ -251,7 +251,7 @@ class Outputs(RunFiles):
 
     def find_weights(self, model: str) -> list[str]:
         """Return the folder of a fetched model's weights if it is deleted after its last job."""
-        plain = model.removesuffix(CHAT)
+        plain = ModelName.parse(model).plain
         return [self._path("models", plain, "weights")] if plain in self.fetched_weights else []
 
     def find_pointer(self, model: str) -> str:
@@ -277,7 +277,8 @@ class Outputs(RunFiles):
             return []
         domain, variant = self.benchmarks[0]  # one job writes the scores of all
         plain, models = self.fetched_weights[place], self._config.models
-        names = [name for name in (*models.scored, *models.followed) if name.removesuffix(CHAT) == plain]
+        used = (*models.scored, *models.followed)
+        names = [name for name in used if ModelName.parse(name).plain == plain]
         return [self._path(domain, "scores", variant, f"{name}.parquet") for name in names]
 
     def find_task_source(self, name: str) -> str | list[str]:

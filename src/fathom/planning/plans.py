@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fathom.config.merging import choose, merge, merge_files
+from fathom.config.model_names import ModelName
 from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
@@ -17,7 +18,6 @@ from fathom.jobs.resources import (
     Sizes,
     estimate,
     estimate_models,
-    find_root,
     measure_parts,
     measure_rates,
     measure_text,
@@ -137,7 +137,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     parameters = {
         name: float(registry[entry.adapter_of or name].parameters or 0) for name, entry in registry.items()
     }
-    parameters[""] = sum(parameters.get(find_root(name), 0.0) for name in config.models.scored)
+    parameters[""] = sum(parameters.get(ModelName.parse(name).base, 0.0) for name in config.models.scored)
     known = read_rates(rates)
     if measured is not None:
         known = measure_rates(measured, known, parameters)

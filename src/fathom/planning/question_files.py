@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from fathom.config.model_names import ModelName
 from fathom.config.questions import DUMP, QuestionSet, list_templates, read_tables_file
 from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.models.registry import CHAT, Entry
+from fathom.models.registry import Entry
 from fathom.planning.run_inputs import find_corpus, find_own
 
 
@@ -98,7 +99,7 @@ def list_bases(config: Config, entries: Mapping[str, Entry]) -> list[tuple[str, 
     """
     models, found = config.coverage.evaluation.models, []
     for name in models:
-        plain = name.removesuffix(CHAT)
+        plain = ModelName.parse(name).plain
         listed = [entries[plain].base_of] if plain in entries else []
         others = [*config.models.find_references(name), *listed, plain]
         other = next((other for other in others if other in models and other != name), None)

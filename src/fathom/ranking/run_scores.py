@@ -5,11 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fathom.config.model_names import ModelName
 from fathom.config.ranking import RankingSettings
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
-from fathom.models.registry import CHAT, Entry
+from fathom.models.registry import Entry
 from fathom.ranking.descriptions import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size
 from fathom.statistics.aggregates import LEADING
@@ -94,10 +95,10 @@ def _complete_registry(models: Iterable[str], registry: Mapping[str, Entry]) -> 
     """
     entries = dict(registry)
     for name in models:
-        plain = name.removesuffix(CHAT)
-        base = plain.split("+")[0]
-        if plain in entries:
-            entries.setdefault(name, replace(entries[plain], name=name, source=name))
+        parts = ModelName.parse(name)
+        base = parts.base
+        if parts.plain in entries:
+            entries.setdefault(name, replace(entries[parts.plain], name=name, source=name))
         else:
             like = entries.get(base) or Entry(base, base, base, "", "base", "", None, None, "float32")
             # what an adapted model has seen beyond its base is not counted in tokens

@@ -7,7 +7,7 @@ import yaml
 
 from fathom.config.whole import read_config
 from fathom.errors import InputError
-from fathom.planning.model_names import check_models
+from fathom.planning.model_checks import check_models
 
 ROOT = Path(__file__).resolve().parents[2]
 REGISTRY = ROOT / "config" / "models.tsv"

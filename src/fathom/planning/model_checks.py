@@ -3,10 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from fathom.config.model_names import ModelName
 from fathom.config.section import suggest
 from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.models.registry import CHAT, Entry, read_registry
+from fathom.models.registry import Entry, read_registry
 
 
 def check_models(config: Config, registry: Path, source: str) -> None:
@@ -65,7 +66,7 @@ def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, E
 
 def _find_fault(name: str, entries: Mapping[str, Entry], made: Collection[str]) -> str:
     """Return what is wrong with the name of a model that is not made here, or nothing."""
-    plain = name.removesuffix(CHAT)
+    plain = ModelName.parse(name).plain
     if plain not in entries:
         return f"there is no such model, {suggest(plain, [*made, *entries])}"
     if plain != name and entries[plain].kind != "chat":

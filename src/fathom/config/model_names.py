@@ -1,0 +1,69 @@
+"""Names of models, `base+domain.text@stageN@seedN@stepN@chat`: made and taken apart here alone."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, Self
+
+TrainingText = Literal["as-is", "terms-exchanged", "terms-only"]
+"""What an adaptation reads: a domain's text, or a control made of it."""
+CONTROLS: tuple[TrainingText, ...] = ("terms-exchanged", "terms-only")
+"""Texts that are made of a domain's own."""
+
+_NUMBERS = "".join(rf"(?:@{key}(?P<{key}>0|-?[1-9][0-9]*))?" for key in ("stage", "seed", "step"))
+_FORM = re.compile(rf"(?P<base>[^+@]+)(?P<path>(?:\+[^+@]+)*){_NUMBERS}(?P<chat>@chat)?")
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """The name of a model, which says where the model comes from.
+
+    Attributes
+    ----------
+    base : str
+        The model that its training starts from; of a model that nobody trains further, its whole name.
+    path : tuple of str
+        Domains that it is adapted to, one after the other; of continual pretraining, its name.
+    text : {"as-is", "terms-exchanged", "terms-only"}
+        What is made of the text of these domains.
+    stage : int or None
+        Stage of continual pretraining.
+    seed : int or None
+        Seed of the training; None for the first one.
+    step : int or None
+        Step of a checkpoint in the last stage; None for its end.
+    chat : bool
+        Whether the model is asked inside its chat template.
+    """
+
+    base: str
+    path: tuple[str, ...] = ()
+    text: TrainingText = "as-is"
+    stage: int | None = None
+    seed: int | None = None
+    step: int | None = None
+    chat: bool = False
+
+    @classmethod
+    def parse(cls, name: str) -> Self:
+        """Take a name apart; one of another form is a base as a whole."""
+        found = _FORM.fullmatch(name)
+        if not found:
+            return cls(name)
+        path = found["path"].split("+")[1:]
+        ends = (each for each in CONTROLS if path and all(part.endswith(f".{each}") for part in path))
+        text: TrainingText = next(ends, "as-is")
+        path = [part.removesuffix(f".{text}") for part in path] if text != "as-is" else path
+        stage, seed, step = (int(found[key]) if found[key] else None for key in ("stage", "seed", "step"))
+        return cls(found["base"], tuple(path), text, stage, seed, step, bool(found["chat"]))
+
+    def __str__(self) -> str:
+        """Return the name as it is written in files and tables."""
+        return f"{self.plain}@chat" if self.chat else self.plain
+
+    @property
+    def plain(self) -> str:
+        """The name of the model outside its chat template, which has the same weights."""
+        ending = "" if self.text == "as-is" else f".{self.text}"
+        numbers = {"stage": self.stage, "seed": self.seed, "step": self.step}
+        marks = (f"@{key}{number}" for key, number in numbers.items() if number is not None)
+        return "".join([self.base, *(f"+{part}{ending}" for part in self.path), *marks])

@@ -72,7 +72,7 @@ dist: .venv/installed ## wheel and sdist in build/dist; installed and tried in a
 # on the texts, pairs and models of `make demo`; a quarter of an hour or more
 perf: export OMP_NUM_THREADS = 1
 perf: .venv/installed ## measure speed against peers and limits
-	$(BIN)/python perf/all.py
+	$(BIN)/python -m perf.all
 
 # from this checkout, with the PyTorch of $(PYTHON), such as a cluster's module: not that of .venv
 gpu-check: ## check a GPU: ranks, memory, resuming, speed; ten minutes, nothing is downloaded

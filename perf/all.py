@@ -12,13 +12,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from turns import ROOT, print_table
+from perf.turns import print_table
 
 from fathom.jobs.program import run_program
 
 NAMES = (
     "join", "sentences", "embedding", "phrases", "latex", "scoring", "ranks", "layers", "density", "tuning",
-    "training", "callback", "planning", "explorer", "memory", "jobs",
+    "training", "callback", "planning", "explorer", "jobs",
 )  # fmt: skip
 HEADER = ("what", "against", "found", "exactness", "share of the limit", "goal", "met")
 MET = {True: "yes", False: "**no**", None: ""}
@@ -32,14 +32,14 @@ def main(arguments: argparse.Namespace) -> None:
             lines = Path(folder, name)
             print(f"\n## {name}\n", flush=True)
             done = subprocess.run(
-                [sys.executable, ROOT / "perf" / f"{name}.py"], env=os.environ | {"PERF_LINES": str(lines)}
+                [sys.executable, "-m", f"perf.{name}"], env=os.environ | {"PERF_LINES": str(lines)}
             )
             for line in lines.read_text(encoding="utf-8").splitlines() if lines.exists() else []:
                 *cells, met = json.loads(line)
                 rows.append([*cells, MET[met]])
             if done.returncode:
                 failed.append(name)
-                rows.append([f"perf/{name}.py", "", "failed", "", "", "", ""])
+                rows.append([f"perf.{name}", "", "failed", "", "", "", ""])
     print(f"\n## All, on {describe_processor()}\n")
     print_table(HEADER, rows)
     sys.exit(1 if failed else 0)

@@ -9,8 +9,7 @@ import argparse
 import statistics
 from pathlib import Path
 
-from scoring import clock
-from turns import note
+from perf.turns import DEMO, clock, note
 
 from fathom.config.models import Training
 from fathom.io.contracts.corpus import TEXTS
@@ -24,7 +23,6 @@ from fathom.models.sequences import SequencePacking, order_sequences, pack_seque
 from fathom.models.training import make_stepper
 from fathom.scoring.domain_rank import EVERY, DomainRank
 
-RUN = Path(__file__).resolve().parents[1] / "results" / "demo"
 ROUNDS, STEPS = 5, 3
 
 
@@ -68,5 +66,5 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=RUN, help="results of the demo")
+    parser.add_argument("--run", type=Path, default=DEMO, help="results of the demo")
     run_program(parser, main)

@@ -7,13 +7,12 @@ thread.
 
 import argparse
 import sys
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
+from perf.turns import clock, measure_memory, measure_peak, note, print_table
 from scipy.special import logsumexp
-from turns import clock, measure_memory, note, print_table
 
 from fathom.coverage.density import measure_log_density
 from fathom.jobs.program import run_program
@@ -52,24 +51,6 @@ def time_scikit_learn(
     looking, found = clock(lambda: peer.score_samples(points))
     constant = centres.shape[1] * np.log(bandwidth * np.sqrt(2 * np.pi))
     return building + looking * total / len(points), found + constant
-
-
-def measure_peak(rounds: int = 20) -> float:
-    """Return the operations a second of the fastest of several large float32 matrix products."""
-    import torch
-
-    from fathom.numerics.matrix_products import prepack_layer
-
-    torch.set_num_threads(1)
-    best = 0.0
-    with torch.inference_mode():
-        layer = torch.nn.Linear(2048, 2048)
-        prepack_layer(layer)
-        left, right = torch.rand(2048, 2048), torch.rand(2048, 2048)
-        ways: list[Callable[[], object]] = [lambda: layer(left), lambda: left @ right]
-        for way in ways:
-            best = max([best, *(2 * 2048**3 / clock(way)[0] for _ in range(rounds))])
-    return best
 
 
 def main(arguments: argparse.Namespace) -> None:

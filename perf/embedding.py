@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from turns import ROOT, clock, note, print_table, take_turns
+from perf.turns import DEMO, clock, measure_peak, note, print_table, take_turns
 
 from fathom.benchmark.embedding import SentenceEncoder, Vectors
 from fathom.benchmark.embedding_models import DEFAULT_MODEL, find_packaged_model
@@ -26,7 +26,6 @@ from fathom.corpus.latex import clean_sentence
 from fathom.corpus.sentences import load_splitter, split_document
 from fathom.io.files import read_delimited
 from fathom.jobs.program import run_program
-from fathom.numerics.matrix_products import prepack_layer
 
 
 class Bfloat16Encoder(SentenceEncoder):
@@ -65,25 +64,6 @@ def read_sentences(run: Path, count: int) -> list[str]:
         pl.concat([pl.read_parquet(path, columns=["sentence"]) for path in paths])["sentence"].unique().sort()
     )
     return every.sample(min(count, len(every)), seed=0).to_list()
-
-
-def measure_peak() -> float:
-    """Return the peak float32 operations per second of a matrix product here, in either library."""
-    import torch
-
-    left, layer = torch.randn(1024, 1536), torch.nn.Linear(1536, 1536)
-    ways = {"mkl": partial(layer, left)}
-    packed = torch.nn.Linear(1536, 1536)
-    prepack_layer(packed)
-    ways["onednn"] = partial(packed, left)
-    with torch.inference_mode():
-        seconds, _ = take_turns({name: partial(_repeat, way) for name, way in ways.items()}, 5)
-    return 10 * 2 * 1024 * 1536**2 / min(seconds.values())
-
-
-def _repeat(task: Any) -> None:
-    for _ in range(10):
-        task()
 
 
 def find_matches(
@@ -243,7 +223,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="run with the sentences")
+    parser.add_argument("--run", type=Path, default=DEMO, help="run with the sentences")
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     run_program(parser, main)

@@ -7,11 +7,10 @@ installs.
 
 import argparse
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
-from turns import ROOT, note, print_table
+from perf.turns import note, print_table
 
 from fathom.config.scoring import Summary
 from fathom.explorer.data import collect_data
@@ -24,7 +23,6 @@ SECONDS, MEGABYTES = 2.0, 15.0
 
 def main(arguments: argparse.Namespace) -> None:
     """Write the page of a run made in code, open it again and again, print medians and the slowest."""
-    sys.path.insert(0, str(ROOT))
     from tests.explorer.browser import start_browser
     from tests.explorer.runs import make_large
 

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 import polars as pl
-from turns import ROOT, note, print_table
+from perf.turns import DEMO, note, print_table
 
 from fathom.jobs.program import run_program
 
@@ -42,5 +42,5 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="a finished run")
+    parser.add_argument("--run", type=Path, default=DEMO, help="a finished run")
     run_program(parser, main)

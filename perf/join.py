@@ -20,7 +20,7 @@ import orjson
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from turns import ROOT, clock, measure_memory, note, print_table, read_texts, take_turns
+from perf.turns import DEMO, clock, measure_memory, note, print_table, read_texts, take_turns
 
 from fathom.config.corpus import Selection
 from fathom.corpus.arxiv_join import _cut_id, join_shard
@@ -264,7 +264,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="run with the texts")
+    parser.add_argument("--run", type=Path, default=DEMO, help="run with the texts")
     parser.add_argument("--records", type=int, default=60_000)
     parser.add_argument("--megabytes", type=int, default=100, help="size of a shard")
     parser.add_argument("--rounds", type=int, default=3)

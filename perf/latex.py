@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
-from turns import ROOT, note, print_table, read_texts, take_turns
+from perf.turns import DEMO, note, print_table, read_texts, take_turns
 
 from fathom.config.benchmark import Sentences
 from fathom.corpus import latex
@@ -79,7 +79,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="run with the texts")
+    parser.add_argument("--run", type=Path, default=DEMO, help="run with the texts")
     parser.add_argument("--characters", type=int, default=20_000_000)
     parser.add_argument("--sentences", type=int, default=5000)
     parser.add_argument("--rounds", type=int, default=3)

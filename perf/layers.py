@@ -8,17 +8,14 @@ processor times in about five minutes.
 """
 
 import argparse
-import gc
 import statistics
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scoring import ROOT, ROUNDS, build_model, clock, measure_peak, read_memory
-from turns import note
+from perf.turns import DEMO, build_model, clock, measure_growth, measure_peak, name_program, note
 
 from fathom.config.layers import Layers
 from fathom.jobs.program import run_program
@@ -31,7 +28,7 @@ from fathom.numerics.matrix_products import prepack_models
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.scored_sequences import plan_sequences
 
-ENTRIES, LAYERS = 50257, 12
+ENTRIES, LAYERS, ROUNDS = 50257, 12, 3
 
 
 class Case(NamedTuple):
@@ -64,16 +61,19 @@ def main(arguments: argparse.Namespace) -> None:
     encoded = read_encoded(arguments)
     if arguments.memory:
         model = build_model(arguments.entries, arguments.layers, 128)
-        print(measure_memory(model, encoded, arguments.memory))
+        follow, count = {"plain": (follow_plainly, 1), "rows asked for": (follow_rows, 100)}[arguments.memory]
+        pairs = make_case(encoded, Case(0, MEMORY_TOKENS, 1, 100, 0))[:count]
+        with torch.inference_mode():
+            print(measure_growth(lambda: follow(model, pairs)))
         return
     print_speed(encoded)
     print_rates(build_model(ENTRIES, LAYERS, 384), encoded)
     print("\n| way | states | vocabulary | memory over the model, MB |\n|---|---|---|---|")
     for way in ("plain", "rows asked for"):
         for layers, entries in MEMORY_SIZES:
-            size = ["--layers", str(layers), "--entries", str(entries), "--memory", way]
-            paths = ["--pairs", str(arguments.pairs), "--tokenizer", str(arguments.tokenizer)]
-            command = [sys.executable, __file__, *size, *paths]
+            size = ["--layers", layers, "--entries", entries, "--memory", way]
+            paths = ["--pairs", arguments.pairs, "--tokenizer", arguments.tokenizer]
+            command = name_program(*size, *paths)
             found = subprocess.run(command, capture_output=True, text=True, check=True)
             print(f"| {way} | {layers + 1} | {entries:,} | {found.stdout.strip()} |", flush=True)
 
@@ -249,29 +249,10 @@ def print_rates(model: Any, encoded: Sequence[EncodedPair]) -> None:
     print(f"| kept tokens | {len(prompts) / quick:.1f} | {spent / quick:.0f} | {same:.1%} |")
 
 
-def measure_memory(model: Any, encoded: Sequence[EncodedPair], way: str) -> str:
-    """Return the memory in MB that a way needs beyond the loaded model; Linux only."""
-    import torch
-
-    if not Path("/proc/self/clear_refs").exists():
-        return "not measured: needs Linux"
-    pairs = make_case(encoded, Case(0, MEMORY_TOKENS, 1, 100, 0))
-    gc.collect()
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
-    before = read_memory("VmRSS")
-    with torch.inference_mode():
-        if way == "plain":
-            follow_plainly(model, pairs[:1])
-        else:
-            follow_rows(model, pairs)
-    return f"{(read_memory('VmHWM') - before) / 1024:.0f}"
-
-
 if __name__ == "__main__":
-    run = ROOT / "results" / "demo"
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=Path, default=run / "machine-learning/benchmark/tf/pairs.jsonl")
-    parser.add_argument("--tokenizer", type=Path, default=run / "models" / "gpt2-small" / "tokenizer")
+    parser.add_argument("--pairs", type=Path, default=DEMO / "machine-learning/benchmark/tf/pairs.jsonl")
+    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "gpt2-small" / "tokenizer")
     parser.add_argument("--layers", type=int, default=LAYERS, help="for --memory")
     parser.add_argument("--entries", type=int, default=ENTRIES, help="for --memory")
     parser.add_argument("--memory", help="measure the memory of one way only: plain, or rows asked for")

@@ -8,7 +8,6 @@ growing. Each size runs in a process of its own. Prints a table.
 import argparse
 import os
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
@@ -16,7 +15,7 @@ from pathlib import Path
 from random import Random
 
 import polars as pl
-from turns import ROOT, note, print_table
+from perf.turns import DEMO, name_program, note, print_table
 
 from fathom.benchmark.normalise import Run, split_into_runs
 from fathom.benchmark.phrases import find_candidates
@@ -49,8 +48,8 @@ def _change(word: str, copy: int, chance: Random) -> str:
 
 def measure(arguments: argparse.Namespace, words: int, alone: bool) -> tuple[float, float]:
     """Return processor seconds and peak megabytes of a process that makes the text, and searches it."""
-    command = [sys.executable, __file__, "--run", str(arguments.run), "--words", str(words), "--task"]
-    process = subprocess.Popen([*command, "text" if alone else "phrases"])
+    task = "text" if alone else "phrases"
+    process = subprocess.Popen(name_program("--run", arguments.run, "--words", words, "--task", task))
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise RuntimeError("a process failed")
@@ -75,9 +74,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--run", type=Path, default=ROOT / "results" / "demo", help="run whose abstracts are used"
-    )
+    parser.add_argument("--run", type=Path, default=DEMO, help="run whose abstracts are used")
     parser.add_argument("--words", type=int, nargs="+", default=[100_000, 1_000_000], help="sizes to measure")
     parser.add_argument("--task", choices=["text", "phrases"], help="do one task, for its time and memory")
     run_program(parser, main)

@@ -15,10 +15,10 @@ import time
 from pathlib import Path
 
 import yaml
+from perf.turns import ROOT, note
 
 from fathom.jobs.program import run_program
 
-ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 20.0
 JOB = re.compile(r"^(?:localrule|rule) (\w+):", re.MULTILINE)
 OUTPUT = re.compile(r"^    output: (.*)$", re.MULTILINE)
@@ -91,8 +91,6 @@ def plan(folder: Path, config: Path, *arguments: str) -> str:
 
 def show(what: str, folder: Path, config: Path, *arguments: str) -> str:
     """Plan, print one row of the table, return the plan."""
-    from turns import note  # beside this program; the tests import this module as part of perf
-
     start = time.perf_counter()
     text = plan(folder, config, *arguments)
     seconds = time.perf_counter() - start

@@ -8,7 +8,7 @@ import argparse
 from functools import partial
 
 import numpy as np
-from turns import note, print_table, take_turns
+from perf.turns import note, print_table, take_turns
 
 from fathom.jobs.program import run_program
 from fathom.scoring.logits import count_larger

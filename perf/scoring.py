@@ -7,27 +7,25 @@ median processor times.
 """
 
 import argparse
-import gc
 import importlib.util
 import logging
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from turns import note
+from perf.turns import DEMO, build_model, clock, measure_growth, measure_peak, name_program, note
 
 from fathom.config.scoring import Scoring
 from fathom.jobs.program import run_program
 from fathom.models.folders import load_tokenizer
 from fathom.models.loading import load_model
 from fathom.models.tokens import EncodedPair, encode_pairs
-from fathom.numerics.matrix_products import BUDGET, prepack_layer, prepack_models
+from fathom.numerics.matrix_products import BUDGET, prepack_models
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.ranks import score_benchmarks
@@ -39,7 +37,6 @@ from fathom.scoring.scored_sequences import (
     plan_sequences,
 )
 
-ROOT = Path(__file__).resolve().parents[1]
 ROUNDS = 3
 PLAIN_PAIRS = 60
 HARNESS = "lm-evaluation-harness"
@@ -56,26 +53,17 @@ def main(arguments: argparse.Namespace) -> None:
     tokenizer = load_tokenizer(arguments.tokenizer)
     model = build_model(max(arguments.entries, len(tokenizer)), arguments.layers, arguments.width)
     if arguments.memory:
-        print(measure_memory(model, tokenizer, benchmarks, arguments.memory))
+        settings = Scoring(batch_tokens=arguments.memory)
+        print(measure_growth(lambda: score_benchmarks(model, tokenizer, benchmarks, settings)))
         return
     print_speed(model, tokenizer, benchmarks)
     print_exactness(arguments.models, benchmarks)
     print("\n| tokens in a batch | memory over the model, MB |\n|---|---|")
     for size in (512, 1024, 4096, 16384):
-        command = [sys.executable, __file__, *sys.argv[1:], "--memory", str(size)]
+        command = name_program(*sys.argv[1:], "--memory", size)
         found = subprocess.run(command, capture_output=True, text=True, check=True)
         print(f"| {size:,} | {found.stdout.strip()} |")
     print_precision(arguments.models, benchmarks)
-
-
-def build_model(entries: int, layers: int, width: int) -> Any:
-    """Return a model of GPT-2's shape with random weights."""
-    import torch
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    torch.manual_seed(0)
-    config = GPT2Config(vocab_size=entries, n_embd=width, n_layer=layers, n_head=width // 64)
-    return GPT2LMHeadModel(config).eval()
 
 
 def score_plainly(model: Any, encoded: Sequence[EncodedPair]) -> list[TokenScores]:
@@ -116,27 +104,6 @@ def plan_apart(encoded: Sequence[EncodedPair]) -> ScoringPlan:
         rows[place] = list(range(count, count + len(wanted)))
         count += len(wanted)
     return ScoringPlan(sequences, rows)
-
-
-def measure_peak() -> float:
-    """Return the peak float32 operations per second of a large matrix product, in either library."""
-    import torch
-
-    left, plain, packed = torch.randn(2048, 2048), *(torch.nn.Linear(2048, 2048) for _ in range(2))
-    prepack_layer(packed)
-    with torch.inference_mode():
-        seconds = [
-            statistics.median(clock(lambda layer=layer: layer(left))[0] for _ in range(5))
-            for layer in (plain, packed)
-        ]
-    return 2 * 2048**3 / min(seconds)
-
-
-def clock(task: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the processor seconds of a task, and its result."""
-    start = time.process_time()
-    found = task()
-    return time.process_time() - start, found
 
 
 def count_operations(model: Any, plan: ScoringPlan) -> float:
@@ -314,23 +281,6 @@ def compare(found: Sequence[TokenScores], plain: Sequence[TokenScores]) -> str:
     return f"{same.mean():.1%} of {len(same)} | {top} | {far:.3%} | {within:.1e}"
 
 
-def measure_memory(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame], size: int) -> str:
-    """Return the memory in MB that scoring needs beyond the loaded model; Linux only."""
-    if not Path("/proc/self/clear_refs").exists():
-        return "not measured: needs Linux"
-    gc.collect()
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
-    before = read_memory("VmRSS")
-    score_benchmarks(model, tokenizer, benchmarks, Scoring(batch_tokens=size))
-    return f"{(read_memory('VmHWM') - before) / 1024:.0f}"
-
-
-def read_memory(field: str) -> int:
-    """Return a field of this process's status, in kB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(field))
-
-
 def print_precision(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame]) -> None:
     """Print how far other dtypes deviate from float32, for the models of a run."""
     from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
@@ -359,17 +309,16 @@ def print_precision(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame])
 
 
 if __name__ == "__main__":
-    run = ROOT / "results" / "demo"
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--pairs", type=Path, nargs="+", default=sorted(run.glob("*/benchmark/*/pairs.jsonl"))
+        "--pairs", type=Path, nargs="+", default=sorted(DEMO.glob("*/benchmark/*/pairs.jsonl"))
     )
-    parser.add_argument("--tokenizer", type=Path, default=run / "models" / "gpt2-small" / "tokenizer")
+    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "gpt2-small" / "tokenizer")
     parser.add_argument(
         "--models",
         type=Path,
         nargs="*",
-        default=[run / "models" / name for name in ("gpt2-small", "llama-small")],
+        default=[DEMO / "models" / name for name in ("gpt2-small", "llama-small")],
     )
     parser.add_argument("--entries", type=int, default=50257, help="of the vocabulary, as GPT-2 has")
     parser.add_argument("--layers", type=int, default=6)

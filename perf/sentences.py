@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from turns import ROOT, note, print_table, read_texts, take_turns
+from perf.turns import DEMO, note, print_table, read_texts, take_turns
 
 from fathom.corpus.sentences import PAPERS_SPLITTER, Splitter, _cut_into_chunks, load_splitter, split_document
 from fathom.jobs.program import run_program
@@ -130,7 +130,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="run with the texts")
+    parser.add_argument("--run", type=Path, default=DEMO, help="run with the texts")
     parser.add_argument("--pipelines", nargs="*", default=[], help="spaCy pipelines, packages or folders")
     parser.add_argument("--characters", type=int, default=300_000)
     parser.add_argument("--rounds", type=int, default=3)

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scoring import clock
-from turns import note
+from perf.turns import DEMO, clock, note
 
 from fathom.config.models import Training
 from fathom.io.contracts.corpus import TEXTS
@@ -25,7 +24,6 @@ from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, order_sequences, pack_sequences
 from fathom.models.training import make_schedule, make_stepper, set_dropout
 
-RUN = Path(__file__).resolve().parents[1] / "results" / "demo"
 ROUNDS = 3
 
 
@@ -103,7 +101,7 @@ def train_theirs(model: Any, batches: Any, settings: Training) -> list[float]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--texts", type=Path, default=RUN / "corpus" / "texts" / "general.parquet")
-    parser.add_argument("--tokenizer", type=Path, default=RUN / "models" / "gpt2-small" / "tokenizer")
+    parser.add_argument("--texts", type=Path, default=DEMO / "corpus" / "texts" / "general.parquet")
+    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "gpt2-small" / "tokenizer")
     parser.add_argument("--steps", type=int, default=12)
     run_program(parser, main)

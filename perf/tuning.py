@@ -9,8 +9,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from scoring import build_model, clock
-from turns import note
+from perf.turns import DEMO, build_model, clock, note
 
 from fathom.config.tuning import Lora
 from fathom.jobs.program import run_program
@@ -20,7 +19,6 @@ from fathom.models.tokens import EncodedPair, encode_pairs
 from fathom.scoring.pair_files import read_pairs
 from fathom.tuning.fine_tuning import order_batches, sum_losses
 
-RUN = Path(__file__).resolve().parents[1] / "results" / "demo"
 ROUNDS, BATCHES = 3, 4
 
 
@@ -75,9 +73,9 @@ def step(model: Any, batches: list[list[EncodedPair]], length: int | None) -> li
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    default = RUN / "machine-learning" / "benchmark" / "tf" / "pairs.parquet"
+    default = DEMO / "machine-learning" / "benchmark" / "tf" / "pairs.parquet"
     parser.add_argument("--pairs", type=Path, default=default)
-    parser.add_argument("--tokenizer", type=Path, default=RUN / "models" / "gpt2-small" / "tokenizer")
+    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "gpt2-small" / "tokenizer")
     parser.add_argument("--length", type=int, default=256, help="length that the baseline pads to")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--width", type=int, default=384)

@@ -7,13 +7,16 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 ROOT = Path(__file__).resolve().parents[1]
+DEMO = ROOT / "results" / "demo"
+"""The finished run that measurements read by default."""
 
 
 def clock(task: Callable[[], Any]) -> tuple[float, Any]:
@@ -42,9 +45,9 @@ def take_turns(
     return {name: statistics.median(each) for name, each in seconds.items()}, results
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table in Markdown."""
-    for row in (header, ["---"] * len(header), *rows):
+def print_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table in Markdown, each row as soon as it is there."""
+    for row in chain([header, ["---"] * len(header)], rows):
         print("| " + " | ".join(str(value) for value in row) + " |", flush=True)
 
 
@@ -78,9 +81,55 @@ def measure_memory(*arguments: str) -> int:
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
-    command = [sys.executable, "-c", code, sys.executable, sys.argv[0], *arguments]
+    command = [sys.executable, "-c", code, *name_program(*arguments)]
     found = subprocess.run(command, capture_output=True, text=True, check=True)
     return int(found.stdout.split()[-1]) // 1024
+
+
+def name_program(*arguments: object) -> list[str]:
+    """Return the command that runs this program again, with other arguments."""
+    return [sys.executable, "-m", sys.modules["__main__"].__spec__.name, *map(str, arguments)]
+
+
+def measure_growth(task: Callable[[], Any]) -> str:
+    """Return the memory in MB that a task needs beyond what is loaded; Linux only."""
+    if not Path("/proc/self/clear_refs").exists():
+        return "not measured: needs Linux"
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading
+    before = _read_status("VmRSS")
+    task()
+    return f"{(_read_status('VmHWM') - before) / 1024:.0f}"
+
+
+def _read_status(field: str) -> int:
+    """Return a field of this process's status, in kB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field))
+
+
+def build_model(entries: int, layers: int, width: int) -> Any:
+    """Return a model of GPT-2's shape with random weights."""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.manual_seed(0)
+    config = GPT2Config(vocab_size=entries, n_embd=width, n_layer=layers, n_head=width // 64)
+    return GPT2LMHeadModel(config).eval()
+
+
+def measure_peak() -> float:
+    """Return the operations a second of the fastest of several large float32 products, in either library."""
+    import torch
+
+    from fathom.numerics.matrix_products import prepack_layer
+
+    torch.set_num_threads(1)
+    left, plain, packed = torch.randn(2048, 2048), *(torch.nn.Linear(2048, 2048) for _ in range(2))
+    prepack_layer(packed)
+    with torch.inference_mode():
+        seconds = [clock(lambda layer=layer: layer(left))[0] for layer in (plain, packed) for _ in range(20)]
+    return 2 * 2048**3 / min(seconds)
 
 
 def read_texts(run: Path, characters: int) -> list[str]:

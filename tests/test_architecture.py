@@ -107,7 +107,7 @@ def test_the_library_knows_neither_snakemake_nor_yaml():
 
 def test_measurements_and_programs_import_what_there_is():
     # no test runs perf/, and an import inside a function is met late
-    for path in [*sorted((_ROOT / "perf").glob("*.py")), *_SCRIPTS]:
+    for path in [*sorted((_ROOT / "perf").rglob("*.py")), *_SCRIPTS]:
         for node in ast.walk(_tree(path)):
             if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "fathom":
                 module = import_module(str(node.module))

@@ -136,21 +136,18 @@ def test_commands_of_fathom_parse_and_name_what_exists(monkeypatch):
 
 
 def test_commands_of_programs_have_the_options_that_pages_give_them():
-    commands = [each for each in _select("python") if each.words[0].endswith(".py")]
-    ours = [each for each in commands if each.words[0].startswith(("scripts/", "perf/"))]
-    assert len(ours) > 5
-    helps = {}
-    for _, (program, *options) in ours:
-        if "ROOM" in program:
+    modules = [
+        words[1:] for _, words in _select("python") if words[:1] == ["-m"] and words[1].startswith("perf.")
+    ]
+    programs = [words for _, words in _select("python") if words[0].startswith("scripts/")]
+    assert len(modules) > 5
+    for name, *options in [*modules, *programs]:
+        if "ROOM" in name:
             continue
-        path = _ROOT / program
-        assert path.is_file(), program
-        if program.startswith("perf/"):
-            helps[program] = path.read_text()
-        elif program not in helps:
-            helps[program] = run_program(path, "--help").stdout
+        path = _ROOT / (name if name.endswith(".py") else name.replace(".", "/") + ".py")
+        text = path.read_text() if name.startswith("perf.") else run_program(path, "--help").stdout
         for option in (each for each in options if each.startswith("--")):
-            assert option in helps[program], f"{program} {option}"
+            assert option in text, f"{name} {option}"
 
 
 def test_targets_of_make_and_scripts_exist():

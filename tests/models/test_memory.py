@@ -1,7 +1,7 @@
 """The calculated memory of a step is what the step allocates, on fake tensors of real widths."""
 
 import pytest
-from perf import model_memory as tracked
+from perf.studies import model_memory as tracked
 
 from fathom.models.memory import (
     GB,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from perf.checkpoints import count_loads
+from perf.studies.checkpoints import count_loads
 from tests.programs import run_snakemake
 
 from fathom.jobs.resources import parse_plan

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from turns import ROOT, print_table
+from perf.studies.expansion import open_slices
+from perf.turns import DEMO, print_table
 
 from fathom.config.coverage import Coverage
 from fathom.coverage.expanded_corpus import divide_documents, find_owners
 from fathom.coverage.expansion import Expansion
 from fathom.coverage.held_out import HeldOut
-from fathom.coverage.sets import Slices, Space, read_space, resolve_bandwidth
+from fathom.coverage.sets import Space, read_space, resolve_bandwidth
 from fathom.coverage.subsets import measure_subsets
 from fathom.jobs.program import run_program
 
@@ -58,16 +59,12 @@ def describe(draws: list[tuple[Any, ...]]) -> list[str]:
 
 def main(arguments: argparse.Namespace) -> None:
     """Measure; print the table."""
-    corpus = arguments.run / "corpus"
-    files = [sorted((corpus / name).glob(f"*.{ending}"))
-             for name, ending in (("sentences", "parquet"), ("embeddings", "npy"))]  # fmt: skip
-    drawn = corpus / "drawn.parquet"
-    slices = Slices(files[0], files[1], drawn if drawn.exists() else None)
+    slices, index = open_slices(arguments.run)
     generator = np.random.default_rng(0)
     rows = []
     for count in arguments.points:
         settings = Coverage(points=count, max_correlation=arguments.threshold)
-        space = read_space(slices, corpus / "index.parquet", arguments.domain, settings)
+        space = read_space(slices, index, arguments.domain, settings)
         draws: dict[bool, list[tuple[Any, ...]]] = {True: [], False: []}
         for number in range(arguments.draws):
             # the first draw is that of the rule
@@ -82,7 +79,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="a finished run")
+    parser.add_argument("--run", type=Path, default=DEMO, help="a finished run")
     parser.add_argument("--domain", default="machine-learning")
     parser.add_argument("--points", type=int, nargs="+", default=[300, 800, 2000])
     parser.add_argument("--draws", type=int, default=8)

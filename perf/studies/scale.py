@@ -1,13 +1,14 @@
 """Measure how time and memory grow with the corpus, on synthetic arXiv dumps.
 
-    python perf/scale.py run --documents 100000 --shards 8 --folder F1     a stage at a time with --stages
-    python perf/scale.py run --documents 200000 --shards 16 --folder F2
-    python perf/scale.py report --folders F1 F2
+    python -m perf.studies.scale run --documents 100000 --shards 8 --folder F1
+    python -m perf.studies.scale run --documents 200000 --shards 16 --folder F2
+    python -m perf.studies.scale report --folders F1 F2
 
-Every stage runs the workflow's rules by Snakemake on two cores. Time is the processor time of all its jobs;
-memory is the peak of its largest job; both are the kernel's counts. Only the embedding model is a substitute:
-it averages word vectors without attention, so a million sentences take minutes. The rate of the real model is
-measured separately on sentences of the same corpus, and added.
+With `--stages`, `run` takes a stage at a time. Every stage runs the workflow's rules by Snakemake on two
+cores. Time is the processor time of all its jobs; memory is the peak of its largest job; both are the
+kernel's counts. Only the embedding model is a substitute: it averages word vectors without attention, so a
+million sentences take minutes. The rate of the real model is measured separately on sentences of the same
+corpus, and added.
 """
 
 import argparse
@@ -22,13 +23,13 @@ from typing import Any
 
 import polars as pl
 import yaml
-from make_dump import FIELDS, choose_words
+from perf.studies.make_dump import FIELDS, choose_words
+from perf.turns import ROOT, name_program
 
 from fathom.errors import InputError
 from fathom.io.files import read_json, write_json
 from fathom.jobs.program import run_program
 
-ROOT = Path(__file__).resolve().parents[1]
 CORES = 2
 RULES = {
     "metadata": "read_metadata", "join": "join_shard", "abstracts": "collect_abstracts",
@@ -73,7 +74,7 @@ def prepare(arguments: argparse.Namespace) -> None:
     for name in ("config", "envs", "scripts", "src", "workflow"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy2(ROOT / "Snakefile", folder / "Snakefile")
-    command = [sys.executable, str(ROOT / "perf" / "make_dump.py"), "--output", str(folder / "dump")]
+    command = [sys.executable, "-m", "perf.studies.make_dump", "--output", str(folder / "dump")]
     sizes = ["--documents", str(arguments.documents), "--shards", str(arguments.shards)]
     subprocess.run([*command, *sizes], check=True)
     run_apart("stand-in", folder / "stand-in")
@@ -92,7 +93,7 @@ def prepare(arguments: argparse.Namespace) -> None:
 
 def run_apart(task: str, folder: Path) -> str:
     """Run a task in its own process, as a child process starts with the peak memory of its parent."""
-    command = [sys.executable, __file__, task, "--folder", str(folder)]
+    command = name_program(task, "--folder", folder)
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 

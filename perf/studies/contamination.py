@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
-from turns import clock, print_table
+from perf.turns import clock, print_table
 
 from fathom.benchmark.contamination import EXACT, FEWEST, find_contamination, flag_contamination
 from fathom.io.contracts.benchmark import PAIRS

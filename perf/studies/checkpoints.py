@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from perf.turns import ROOT
+
 from fathom.config.model_names import ModelName
 from fathom.config.models import Models
 from fathom.config.yaml_files import read_values
@@ -19,7 +21,6 @@ from fathom.jobs.program import run_program
 from fathom.jobs.resources import Job, parse_plan
 from fathom.models.registry import Entry, read_registry
 
-ROOT = Path(__file__).resolve().parents[1]
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 FETCHES = ("fetch_model", "fetch_weights", "fetch_tokenizer")
 

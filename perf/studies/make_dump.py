@@ -21,13 +21,13 @@ from random import Random
 from typing import IO, Any
 
 import orjson
+from perf.turns import ROOT
 
 from fathom.benchmark.wordlists import read_word_lists
 from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.jobs.program import log, run_program, show_progress
 
-ROOT = Path(__file__).resolve().parents[1]
 FIELDS = ("cs.AI", "physics.soc-ph")
 """Fields; every paper is in one."""
 WITH_TEXT = 0.62  # 1.56 million of 2.5 million

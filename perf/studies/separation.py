@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from perf.turns import DEMO, ROOT
 
 from fathom.config.scoring import Summary
 from fathom.io.files import write_delimited
@@ -34,8 +35,6 @@ from fathom.scoring.scored_sequences import plan_sequences
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Resamples
 from fathom.statistics.summaries import draw_resamples
 
-ROOT = Path(__file__).resolve().parents[1]
-RUN = ROOT / "results" / "demo"
 DOMAIN, TOKENIZER = "machine-learning", "gpt2-small"
 CLOZES = 1000  # at most: one for each sentence
 NORMAL = 1.959964 + 0.841621
@@ -87,12 +86,8 @@ def score_clozes(run: Path, folder: Path) -> None:
             call(
                 scripts / "scoring" / "score_model.py",
                 *("--model", run / "models" / path.stem / "model.json", "--pairs", DOMAIN, pairs, scores),
-                *(
-                    "--wordlists",
-                    ROOT / "config" / "wordlists",
-                    "--finished",
-                    folder / "finished" / path.stem,
-                ),
+                *("--wordlists", ROOT / "config" / "wordlists"),
+                *("--finished", folder / "finished" / path.stem),
             )
 
 
@@ -284,7 +279,7 @@ def print_tokens(rows: list[tuple[Any, ...]], fewest: float) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=RUN, help="results of the demo")
+    parser.add_argument("--run", type=Path, default=DEMO, help="results of the demo")
     parser.add_argument("--table", type=Path, default=Path("docs/results/separation.csv"))
     parser.add_argument("--clozes", type=Path, help="folder of clozes and their scores; made where missing")
     parser.add_argument(

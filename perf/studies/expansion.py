@@ -8,7 +8,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from turns import ROOT, print_table
+from perf.turns import DEMO, print_table
 
 from fathom.config.coverage import Ablation, Coverage
 from fathom.coverage.benchmarks import measure_benchmark
@@ -39,6 +39,17 @@ def compare_lengths(slices: Slices, arguments: argparse.Namespace) -> None:
     print_table(["length", *names], rows)
 
 
+def open_slices(run: Path) -> tuple[Slices, Path]:
+    """Return the embedded sentences of a run, and its index."""
+    corpus = run / "corpus"
+    sentences, embeddings = (
+        sorted(corpus.glob("sentences/*.parquet")),
+        sorted(corpus.glob("embeddings/*.npy")),
+    )
+    drawn = corpus / "drawn.parquet"
+    return Slices(sentences, embeddings, drawn if drawn.exists() else None), corpus / "index.parquet"
+
+
 def refuse(texts: Any) -> Any:
     """Embed nothing: the pairs of a run have sentences."""
     raise SystemExit(f"{len(texts)} pairs have no sentence in this run")
@@ -61,19 +72,16 @@ def compare_thresholds(space: Space, settings: Coverage) -> None:
 
 def main(arguments: argparse.Namespace) -> None:
     """Measure; print the tables."""
-    corpus = arguments.run / "corpus"
-    files = [sorted((corpus / name).glob(f"*.{ending}"))
-             for name, ending in (("sentences", "parquet"), ("embeddings", "npy"))]  # fmt: skip
-    slices = Slices(*files)
+    slices, index = open_slices(arguments.run)
     compare_lengths(slices, arguments)
     print()
     settings = Coverage(points=arguments.points, ablation=Ablation(max_correlation=arguments.thresholds))
-    compare_thresholds(read_space(slices, corpus / "index.parquet", arguments.domain, settings), settings)
+    compare_thresholds(read_space(slices, index, arguments.domain, settings), settings)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="a finished run")
+    parser.add_argument("--run", type=Path, default=DEMO, help="a finished run")
     parser.add_argument("--domain", default="machine-learning")
     parser.add_argument("--variant", default="tf")
     parser.add_argument("--points", type=int, default=2000)

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from perf.turns import DEMO
 
 from fathom.config.scoring import Settled, Summary
 from fathom.io.contracts.scoring import SETTLED_COLUMNS
@@ -316,9 +317,8 @@ def _read_compare(text: str) -> str | int:
 
 
 if __name__ == "__main__":
-    results = Path(__file__).resolve().parents[1] / "results"
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=Path, nargs="+", default=[results / "demo"])
+    parser.add_argument("--runs", type=Path, nargs="+", default=[DEMO])
     parser.add_argument("--block", type=int, default=Settled().block, help="pairs before the first look")
     parser.add_argument("--compare", type=_read_compare, nargs="+", default=["all", "neighbours", 1])
     parser.add_argument("--studies", nargs="*", default=["machine-learning tf"], help="DOMAIN VARIANT")

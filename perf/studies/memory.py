@@ -10,7 +10,6 @@ import argparse
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from itertools import islice
 from pathlib import Path
@@ -19,7 +18,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from make_dump import FIELDS, choose_words, write_sentences
+from perf.studies.make_dump import FIELDS, choose_words, write_sentences
+from perf.turns import name_program
 
 from fathom.benchmark.gathered_matches import GROUP, gather_matches
 from fathom.corpus.index import build_index
@@ -72,8 +72,9 @@ def main(arguments: argparse.Namespace) -> None:
 def measure_tasks(what: str, size: int, folder: Path) -> None:
     """Make tables of one size, and print a row per task."""
     for task in (f"make-{what}", *TASKS[what], f"compare-{what}"):
-        command = [sys.executable, __file__, "--task", task, "--folder", str(folder)]
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            name_program("--task", task, "--folder", folder), stderr=subprocess.DEVNULL
+        )
         _, status, usage = os.wait4(process.pid, 0)
         if status:
             raise RuntimeError(f"{task} failed")

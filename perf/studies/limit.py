@@ -5,7 +5,7 @@ vocabularies and pairs are made of their sentences alone. Nothing is embedded bu
 of sentences is a share of the cost of embedding. Models are scored on the pairs of every share, each pair
 once. Prints a table of the benchmarks and one of the models.
 
-    python perf/limit.py --run results/arxiv --domain cs.AI --settings config/arxiv.yaml
+    python -m perf.studies.limit --run results/arxiv --domain cs.AI --settings config/arxiv.yaml
         --tokenizer results/arxiv/models/gpt2-small/tokenizer --models results/arxiv/models/*/weights
 """
 
@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import yaml
+from perf.turns import DEMO, ROOT, print_table
 from scipy.stats import kendalltau, trim_mean
-from turns import ROOT, print_table
 
 import fathom
 from fathom.benchmark.draw import draw_documents
@@ -206,7 +206,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--run", type=Path, default=ROOT / "results" / "demo", help="a finished run")
+    parser.add_argument("--run", type=Path, default=DEMO, help="a finished run")
     parser.add_argument("--domain", default="machine-learning", help="one of its domains")
     parser.add_argument("--settings", type=Path, help="the run's configuration; none: defaults")
     parser.add_argument(

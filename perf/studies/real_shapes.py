@@ -5,8 +5,8 @@ runs the programs of the rules on it, each in a process of its own: scoring, per
 layers, a tuned lens, tuning and adapting by LoRA. Measures each one's peak of resident memory, prints a table
 for docs/results/gpu.md, and fails if a step takes over 20 % less or more than is calculated for its batch.
 
-    nice .venv/bin/python perf/real_shapes.py
-    .venv/bin/python perf/real_shapes.py --layers 4 --width 256 --heads 4 --vocabulary 4000 --steps scoring
+    nice .venv/bin/python -m perf.studies.real_shapes
+    .venv/bin/python -m perf.studies.real_shapes --layers 4 --width 256 --heads 4 --steps scoring
 """
 
 import argparse
@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from perf.turns import ROOT
 
 from fathom.commands.gpu import gpu_models as shapes
 from fathom.errors import InputError
@@ -51,7 +52,6 @@ from fathom.models.steps import LARGE
 PROMPT, TARGET, KEYWORDS = 20, 1, 12  # tokens of a prompt and of a target; keywords
 BATCH, SEQUENCE, POSITIONS = 2, 64, 32  # of a training: examples, tokens of each; positions of a lens
 WINDOW = 1024
-ROOT = Path(__file__).resolve().parents[1]
 WORDLISTS = ("--wordlists", str(ROOT / "config" / "wordlists"))
 TOLERANCE = 0.2
 

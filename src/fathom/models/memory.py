@@ -1,8 +1,8 @@
 """Memory that a model takes in each step, calculated from its shape before anything is loaded.
 
-Each term is in bytes and has its reason beside it. `perf/studies/model_memory.py` holds the sums against what the
-same steps allocate on fake tensors: within 20 %. What an allocator and the GPU's own libraries need is added
-by :func:`request_card`.
+Each term is in bytes and has its reason beside it. `perf/studies/model_memory.py` compares the sums with what
+the same steps allocate on fake tensors: within 20 %. What an allocator and the GPU's own libraries need is
+added by :func:`request_card`.
 """
 
 import math

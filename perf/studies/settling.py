@@ -36,8 +36,9 @@ from fathom.statistics.aggregates import COMPARED, find_interval, measure_values
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
 from fathom.statistics.comparisons import read_settled, resample_scores, tabulate_comparisons
 from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.statistics.metrics import SUMMARIZED
 from fathom.statistics.sizing import find_overlaps, find_scores
-from fathom.statistics.summaries import METRICS, read_scores, resample_values
+from fathom.statistics.summaries import read_scores, resample_values
 
 SUMMARY = Summary()
 NAMES = [statistic.name for statistic in COMPARED]
@@ -84,7 +85,9 @@ def read_run(run: Path) -> list[Benchmark]:
                 for (*where, model), frame in sorted(scores.items())
                 if where == [domain, variant]
             }
-            values = {metric: np.stack([f[metric].to_numpy() for f in frames.values()]) for metric in METRICS}
+            values = {
+                metric: np.stack([f[metric].to_numpy() for f in frames.values()]) for metric in SUMMARIZED
+            }
             found.append(Benchmark(f"{run.name} {domain} {variant}", list(frames), order, values, own))
     return found
 

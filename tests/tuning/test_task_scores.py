@@ -15,13 +15,13 @@ from fathom.errors import InputError
 from fathom.scoring.perplexity import fit_windows, score_texts
 from fathom.scoring.ranks import score_pairs
 from fathom.statistics.likelihood import sum_likelihoods
+from fathom.statistics.metrics import METRICS
 from fathom.tuning.examples import make_completions, make_questions
 from fathom.tuning.task_scores import (
     Encoder,
     compute_score,
     compute_standard_error,
     evaluate_examples,
-    is_better,
 )
 
 SETTINGS = Lora(dtype="float32")
@@ -145,9 +145,9 @@ def test_known_sums():
     gold, chosen = [0, 1, 1, 0, 1], [0, 1, 0, 0, 0]
     outcomes = make_outcomes([0] * 5, gold=gold, chosen=chosen)
     assert compute_score(outcomes, "mcc") == pytest.approx(matthews_corrcoef(gold, chosen))
-    assert is_better("acc", 0.5, 0.4)
-    assert is_better("trimmed_mean_rank", 4, 5)
-    assert not is_better("bits_per_byte", 1.0, 1.0)
+    assert METRICS["acc"].is_better(0.5, 0.4)
+    assert METRICS["trimmed_mean_rank"].is_better(4, 5)
+    assert not METRICS["bits_per_byte"].is_better(1.0, 1.0)
 
 
 def test_the_standard_error_is_that_of_theory_and_grows_with_clusters():

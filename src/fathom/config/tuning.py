@@ -10,7 +10,6 @@ from fathom.config.section import Name, Positive, Section, Text
 
 Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
 Criterion = Metric | Literal["loss"]
-LOWER_IS_BETTER: tuple[Criterion, ...] = ("trimmed_mean_rank", "bits_per_byte", "loss")
 TRIM = 0.2
 """Share of ranks that the trimmed mean cuts from each end [RawCorpora, Sec. 2.6]."""
 WHOLE = "whole"

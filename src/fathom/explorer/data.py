@@ -27,7 +27,8 @@ from fathom.explorer.subfields import (
     sum_keywords,
 )
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import COMPARED
+from fathom.statistics.aggregates import COMPARED, MEAN
+from fathom.statistics.metrics import BASELINES, RANK
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,6 +113,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "statistics": [{"name": each.name, "label": each.label} for each in COMPARED],
         "benchmarks": benchmarks,
         "metrics": _list_metrics(run.summary),
+        "baselines": [[each.name, each.label, each.sign] for each in BASELINES],
         "correlations": [
             [row[name] for name in ("domain", "x", "y", "value", "ci_low", "ci_high", "models")]
             for row in run.correlations
@@ -194,8 +196,8 @@ def _list_pieces(sentence: Sentence) -> list[list[Any]]:
 
 def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:
     """Return domain, variant, model, metric, aggregate, value, low, high of what the heat map shows."""
-    shown = {("rank", each.name) for each in COMPARED}
-    shown |= {(name, "mean") for name in ("perplexity", "bits_per_byte", "attribute_rate")}
+    shown = {(RANK.name, each.name) for each in COMPARED}
+    shown |= {(each.name, MEAN.name) for each in BASELINES}
     return [
         [
             *(row[name] for name in ("domain", "variant", "model", "metric", "aggregate")),

@@ -18,16 +18,12 @@ from fathom.io.contracts.layers import LAYER_SUMMARY_COLUMNS
 from fathom.io.contracts.ranking import AGREEMENT_COLUMNS
 from fathom.io.files import read_json
 from fathom.io.tables import read_table
+from fathom.statistics.metrics import ATTRIBUTE_RATE, METRICS, PROBABILITY, RANK
 
 MOST_POINTS = 1_500
 """Sentences, and pairs, that a map of coverage holds; of more, evenly spaced rows of the table are taken."""
 
-_LAYER_METRICS = {
-    "rank": ("rank of the target", True, True),
-    "probability": ("probability of the target", False, False),
-    "rate": ("attribute rate", False, False),
-}
-_LOWER_IS_BETTER = ("trimmed_mean_rank", "bits_per_byte")
+_LAYER_METRICS = {"rank": RANK, "probability": PROBABILITY, "rate": ATTRIBUTE_RATE}
 _COVERAGE = {
     "coverage": "share of the sentences where pairs are as dense as the domain",
     "coverage_at_random": "the same for as many sentences drawn at random",
@@ -102,7 +98,8 @@ def _collect_layers(run: Run, missing: list[str]) -> list[dict[str, Any]]:
             (order.index(row["metric"]), _setting(row, "k"), _setting(row, "list_length")) for row in some
         }
         for place, k, length in sorted(keys):
-            label, lower, logarithmic = _LAYER_METRICS[order[place]]
+            metric = _LAYER_METRICS[order[place]]
+            label = metric.label if metric.variant else f"{metric.label} of the target"
             key = order[place], k, length
             lines: dict[str, list[list[float | None]]] = {}
             for row in some:
@@ -116,8 +113,8 @@ def _collect_layers(run: Run, missing: list[str]) -> list[dict[str, Any]]:
                     ),
                     "title": titles.get(domain, domain),
                     "label": label + (f", {k} likeliest words, list of {length:,}" if k else ""),
-                    "lower": lower,
-                    "log": logarithmic,
+                    "lower": metric.low_is_best,
+                    "log": metric.is_factor,
                     "lines": [[model, sorted(points)] for model, points in lines.items()],
                 }
             )
@@ -137,9 +134,16 @@ def _collect_tuning(folder: Path, missing: list[str]) -> dict[str, Any]:
         return {}
     tasks: dict[str, dict[str, Any]] = {}
     for row in rows:
-        lower = row["metric"] in _LOWER_IS_BETTER
+        metric = METRICS[row["metric"]]
         task = tasks.setdefault(
-            row["task"], {"task": row["task"], "metric": row["metric"], "lower": lower, "rows": []}
+            row["task"],
+            {
+                "task": row["task"],
+                "label": metric.label,
+                "lower": metric.low_is_best,
+                "log": metric.is_factor,
+                "rows": [],
+            },
         )
         task["rows"].append(
             [row["model"], *_numbers(row, ("direct", "chosen", "direct_error", "chosen_error"))]

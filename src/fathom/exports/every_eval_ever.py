@@ -5,6 +5,7 @@ correct if every token of the target is the model's first guess.
 """
 
 import hashlib
+import math
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,15 +20,9 @@ from fathom.io.contracts.scoring import SCORES, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, read_json
 from fathom.io.tables import read_table
 from fathom.models.registry import Entry
+from fathom.statistics.metrics import METRICS
 
 SCHEMA_VERSION = "0.3.0"
-_LOWER = ("rank", "perplexity", "bits_per_byte")
-_UNITS = {
-    "rank": "rank",
-    "probability": "proportion",
-    "attribute_rate": "proportion",
-    "bits_per_byte": "bits",
-}
 _LIBRARY = "fathom"
 
 Row = Mapping[str, str]
@@ -192,11 +187,11 @@ def _make_result(source: Source, domain: str, identity: str, row: Row) -> dict[s
             "metric_id": f"fathom.{metric}.{aggregate}",
             "metric_name": f"{aggregate.replace('_', ' ')} of {metric.replace('_', ' ')}",
             "metric_kind": metric,
-            "metric_unit": _UNITS.get(metric, "points"),
-            "lower_is_better": metric in _LOWER,
+            "metric_unit": METRICS[metric].unit,
+            "lower_is_better": METRICS[metric].low_is_best,
             "score_type": "continuous",
-            "min_score": 1.0 if metric in ("rank", "perplexity") else 0.0,
-            "max_score": "Infinity" if metric in _LOWER else 1.0,
+            "min_score": METRICS[metric].least,
+            "max_score": "Infinity" if math.isinf(METRICS[metric].most) else METRICS[metric].most,
         },
         "score_details": details,
     }

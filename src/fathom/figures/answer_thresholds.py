@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
-from fathom.figures.answers import LEADING, METRIC_NAMES
+from fathom.figures.answers import LEADING
 from fathom.figures.domain_rows import write_rows
 from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
 from fathom.io.contracts.questions import THRESHOLD_COLUMNS
+from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +64,7 @@ def draw_answer_thresholds(rows: Sequence[Row], title: str) -> "Figure":
             _draw_panel(axes, [row for row in own if _find_kind(row) == kind], models, columns)
             form, level, metric = kind
             axes.set_title(f"{form}, {level}")
-            axes.set_ylabel(METRIC_NAMES.get(metric, metric))
+            axes.set_ylabel(METRICS[metric].label)
             axes.set_xlabel(f"{parameter}, and {what}")
             if form in _CLOSED:
                 axes.set_ylim(-0.02, 1.02)

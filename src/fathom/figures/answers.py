@@ -10,6 +10,7 @@ from fathom.errors import InputError
 from fathom.figures.domain_rows import write_rows
 from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
 from fathom.io.contracts.questions import SCORE_COLUMNS
+from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -32,8 +33,6 @@ SHOWN = (
 """Form, level and metric of the columns of the paper's Table 3, which are the spokes of its radar charts."""
 LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
 """The metric of each form and level that has a panel."""
-METRIC_NAMES = {"accuracy": "accuracy", "f1": "F1", "bleu_2": "BLEU-2", "bleu_4": "BLEU-4"}
-"""Metrics as they are written."""
 _CHANCE = {"binary": 1 / 2, "multiple-choice": 1 / 4}
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
 _LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
@@ -91,7 +90,7 @@ def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
         _draw_panel(axes, [row for row in rows if _is_of(row, spoke)], models)
         form, level, metric = spoke
         axes.set_title(f"{form}, {level}")
-        axes.set_xlabel(METRIC_NAMES.get(metric, metric))
+        axes.set_xlabel(METRICS[metric].label)
         if form in _CHANCE:
             axes.axvline(_CHANCE[form], color="#999999", linestyle=":", zorder=0)
     for axes in grid.flat[len(spokes) :]:
@@ -174,7 +173,7 @@ def _name_spokes(axes: "PolarAxes", spokes: Sequence[tuple[str, str, str]]) -> N
     short = {"multiple-choice": "choice", "multiple-answer": "answers"}
     of_level = {form: "" for form, *_ in spokes} | {"multiple-answer": " ({})"}
     names = [
-        f"{short.get(form, form)}{of_level[form].format(level)}\n{METRIC_NAMES.get(metric, metric)}"
+        f"{short.get(form, form)}{of_level[form].format(level)}\n{METRICS[metric].label}"
         for form, level, metric in spokes
     ]
     axes.set_theta_offset(pi / 2)

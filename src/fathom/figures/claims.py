@@ -9,6 +9,7 @@ from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.style import Series, clean_name, make_figure, save_figure, use_style, wrap_name
 from fathom.io.contracts.scoring import CLAIM_COLUMNS, CLAIM_CORRELATION_COLUMNS, FAILS, HOLDS, UNCLEAR
 from fathom.statistics.aggregates import STATISTICS, TRIMMED_MEAN
+from fathom.statistics.metrics import METRICS, RANK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +26,6 @@ _REFERENCES = {
     "reference": Series("reference", "#009E73", "^", True, "-"),
 }
 _VARIANTS = {"tf": "TF ", "tfidf": "TF-IDF "}
-_METRICS = {"rank": "rank", "log_probability": "log-probability", "perplexity": "perplexity",
-            "bits_per_byte": "bits per byte", "attribute_rate": "attribute rate"}  # fmt: skip
 _LINE = 0.27  # inches
 
 
@@ -124,8 +123,8 @@ def _draw_verdicts(axes: "Axes", claims: Table) -> dict[str, Any]:
 
 def _name_metric(row: dict[str, str]) -> str:
     """Return what a metric is called."""
-    name = f"{_VARIANTS.get(row['variant'], '')}{_METRICS.get(row['metric'], row['metric'])}"
-    return f"{name}, {STATISTICS[row['aggregate']].label}" if row["metric"] == "rank" else name
+    name = f"{_VARIANTS.get(row['variant'], '')}{METRICS[row['metric']].label}"
+    return f"{name}, {STATISTICS[row['aggregate']].label}" if row["metric"] == RANK.name else name
 
 
 def _read_numbers(row: dict[str, str]) -> list[float]:

@@ -16,16 +16,15 @@ from fathom.io.contracts.scoring import (
     CONTRAST_COLUMNS,
     CONTROL_COLUMNS,
     EXCHANGED,
-    FACTORS,
     ONLY,
 )
+from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMES = {AS_IS: "text as it is", ONLY: "sentences with terms", EXCHANGED: "terms exchanged"}
 _COLUMNS, _PANEL_WIDTH, _ROW_HEIGHT = 3, 3.1, 0.34
-_UNITS = {"log_probability": " (nats)", "bits_per_byte": " (bits)"}
 
 
 def read_controls(table: Path | str, contrasts: Path | str, domain: str) -> tuple[Table, Table]:
@@ -85,7 +84,7 @@ def draw_controls(rows: Table, contrasts: Table, title: str, settings: Summary) 
         handles |= draw_rows(
             axes, names, [_make_row(row, conditions) for row in some if row["condition"] != BASE]
         )
-        axes.axvline(1.0 if panel[0] in FACTORS else 0.0, color="0.35", linewidth=0.9, zorder=1)
+        axes.axvline(1.0 if METRICS[panel[0]].is_factor else 0.0, color="0.35", linewidth=0.9, zorder=1)
         axes.set_title(label_panel(panel, settings))
         axes.set_xlabel(_describe(panel, contrasts))
         axes.xaxis.set_major_locator(MaxNLocator(4))
@@ -107,7 +106,7 @@ def _order(conditions: Sequence[str]) -> list[str]:
 def _make_row(row: dict[str, str], conditions: Sequence[str]) -> Row:
     """Return a gain where it stands; as a factor where the metric has one."""
     numbers = [float(row[name] or "nan") for name in ("gain", "gain_low", "gain_high")]
-    if row["metric"] in FACTORS:
+    if METRICS[row["metric"]].is_factor:
         numbers = [math.exp(number) for number in numbers]
     return Row(conditions.index(row["condition"]), VARIANT_SERIES.get(row["variant"]), *numbers)
 
@@ -115,7 +114,8 @@ def _make_row(row: dict[str, str], conditions: Sequence[str]) -> Row:
 def _describe(panel: tuple[str, str, str], contrasts: Table) -> str:
     """Return the label of the axis, and how often knowledge is ahead."""
     some = [row["verdict"] for row in contrasts if (row["metric"], row["aggregate"]) == panel[:2]]
-    what = "times better than the base" if panel[0] in FACTORS else f"better by{_UNITS.get(panel[0], '')}"
+    metric = METRICS[panel[0]]
+    what = "times better than the base" if metric.is_factor else f"better by ({metric.unit})"
     if not some:
         return what
     told = f"knowledge ahead in {some.count('ahead')} of {len(some)}, behind in {some.count('behind')}"

@@ -27,22 +27,20 @@ from fathom.io.contracts.scoring import ALL_SEEDS, AS_IS, FOLLOWING
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
+from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, RANK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PANELS = (
-    *(("rank", statistic.name, f"{statistic.label} rank") for statistic in COMPARED),
-    ("log_probability", "mean", "Mean log-probability (nats)"),
-    ("perplexity", "mean", "Perplexity"),
-    ("bits_per_byte", "mean", "Bits per byte"),
-    ("attribute_rate", "mean", "Attribute rate"),
+    *((RANK.name, each.name, RANK.describe(each)) for each in COMPARED),
+    *((each.name, MEAN.name, each.describe(MEAN)) for each in (LOG_PROBABILITY, *BASELINES)),
 )
 """Metric, aggregate and label of each panel, in the order of the page."""
 OVER_TIME = (
     *PANELS[: len(COMPARED)],
-    *(("rank", each.name, f"{each.label} rank") for each in (MEAN, MEDIAN)),
+    *((RANK.name, each.name, RANK.describe(each)) for each in (MEAN, MEDIAN)),
     *PANELS[len(COMPARED) :],
 )
 """Panels over time; the papers draw plain means and medians, too [BeyondBenchmarks, Figs. 5, 6, 15]."""

@@ -28,15 +28,17 @@ from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
 from fathom.statistics.aggregates import STATISTICS
 from fathom.statistics.correlations import Correlation, correlate_series
+from fathom.statistics.metrics import ATTRIBUTE_RATE, PERPLEXITY, RANK
 from fathom.statistics.summaries import Estimate, format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BASELINES = {"perplexity": "Perplexity", "attribute_rate": "Attribute rate"}
-_HIGH_IS_BEST = {"attribute_rate"}
-METRICS = {name: f"{VARIANT_SERIES[name].label} rank" for name in (REFERENCE, *VARIANTS)} | BASELINES
+BASELINES = {each.name: each for each in (PERPLEXITY, ATTRIBUTE_RATE)}
+METRICS = {name: f"{VARIANT_SERIES[name].label} rank" for name in (REFERENCE, *VARIANTS)} | {
+    name: each.label.capitalize() for name, each in BASELINES.items()
+}
 """Labels of what is drawn, in this order: ranks by variant, and the baselines."""
 TABLE_COLUMNS = (
     "metric", "model", "value", "ci_low", "ci_high", "against", "r", "r_low", "r_high", "p",
@@ -191,7 +193,7 @@ def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) 
         rows = [Row(models.index(model), series, *each) for model, each in values.items()]
         draw_rows(axes, names if not place else [""] * len(models), rows)
         axes.set_title(look.labels[name])
-        axes.set_xlabel(f"{'high' if name in _HIGH_IS_BEST else 'low'} is best", fontsize=9)
+        axes.set_xlabel(f"{'low' if BASELINES.get(name, RANK).low_is_best else 'high'} is best", fontsize=9)
         scale_axis(axes, "x", [n for row in rows for n in row[2:] if math.isfinite(n)], _TICKS)
     grid[1][0].set_visible(False)
     labels = []

@@ -23,6 +23,8 @@ from fathom.figures.style import (
 )
 from fathom.io.contracts.scoring import ALL_SEEDS
 from fathom.io.files import write_delimited
+from fathom.statistics.aggregates import MEAN
+from fathom.statistics.metrics import BASELINES, RANK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,9 +106,8 @@ def _select_mean(track: pl.DataFrame) -> pl.DataFrame:
 def _list_panels(rows: pl.DataFrame, statistic: str) -> list[tuple[str, str, str, str]]:
     """Return variant, metric, aggregate and label of each panel."""
     labels = {panel[:2]: panel[2] for panel in OVER_TIME}
-    wanted = [(variant, "rank", statistic) for variant in (REFERENCE, *VARIANTS)]
-    wanted += [("text", "perplexity", "mean"), ("text", "bits_per_byte", "mean")]
-    wanted.append(("keywords", "attribute_rate", "mean"))
+    wanted = [(variant, RANK.name, statistic) for variant in (REFERENCE, *VARIANTS)]
+    wanted += [(each.variant, each.name, MEAN.name) for each in BASELINES]
     return [
         (*place, labels[place[1:]])
         for place in wanted

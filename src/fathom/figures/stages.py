@@ -26,6 +26,7 @@ from fathom.figures.style import (
 from fathom.io.contracts.scoring import RELATION_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
 from fathom.statistics.aggregates import COMPARED, LEADING, MEAN, MEDIAN
+from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, RANK
 from fathom.studies.stages import EXTREMA, SIMILARITY
 
 if TYPE_CHECKING:
@@ -34,17 +35,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = (
-    *(("rank", each.name, f"{each.label} rank") for each in (*COMPARED, MEAN, MEDIAN)),
-    ("log_probability", "mean", "mean log-probability (nats)"),
+    *((RANK.name, each.name, RANK.describe(each)) for each in (*COMPARED, MEAN, MEDIAN)),
+    (LOG_PROBABILITY.name, MEAN.name, LOG_PROBABILITY.describe(MEAN)),
 )
 KINDS = dict(zip(STAGE_KINDS, _SHOWN, strict=True))
 """What is drawn of pairs, by the name of the figure: metric, aggregate, label."""
 _ORDER = (REFERENCE, *(name for name in VARIANT_SERIES if name != REFERENCE))
-_BASELINES = (
-    ("text", "perplexity", "mean", "Perplexity"),
-    ("text", "bits_per_byte", "mean", "Bits per byte"),
-    ("keywords", "attribute_rate", "mean", "Attribute rate"),
-)
 _MOST_NAMES, _LONGEST = 30, 26
 _HEIGHT, _LOG_FROM = 1.75, 20.0
 _MARKS = {"minimum": "v", "maximum": "^", "": "o"}
@@ -105,7 +101,7 @@ def list_rows(stages: pl.DataFrame, kind: str, settings: Summary) -> list[Row]:
     if aggregate == COMPARED[0].name:
         label = f"{100 * settings.trim:.4g} % {label}"
     rows = [Row(name, metric, aggregate, f"{VARIANT_SERIES[name].label}: {label}") for name in _ORDER] + [
-        Row(*baseline) for baseline in _BASELINES
+        Row(each.variant, each.name, MEAN.name, each.label.capitalize()) for each in BASELINES
     ]
     return [row for row in rows if not _select(stages, row).is_empty()]
 

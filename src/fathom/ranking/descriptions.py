@@ -16,13 +16,7 @@ from fathom.io.files import read_json
 from fathom.jobs.program import log
 from fathom.models.registry import Entry
 from fathom.ranking.table import Benchmark, Model
-
-CORPUS_METRICS = frozenset({"bits_per_byte", "byte_perplexity", "word_perplexity", "perplexity"})
-LOWER_METRICS = CORPUS_METRICS | {"brier_score", "loss", "rank", "ter", "wer", "cer", "mse", "rmse", "mae"}
-HIGHER_METRICS = frozenset(
-    {"acc", "acc_norm", "acc_mutual_info", "accuracy", "mcc", "exact_match", "em", "f1", "bleu", "chrf",
-     "rouge1", "rouge2", "rougeL", "r@1", "pass@1", "mrr", "mc1", "mc2"}
-)  # fmt: skip
+from fathom.statistics.metrics import METRICS
 
 _BILLION = 1e9
 
@@ -104,10 +98,10 @@ def describe_benchmarks(
     for name in names:
         said = settings.benchmarks.get(name, RankedBenchmark())
         metric = _strip_metric(metadata.metric.get(name, ""))
-        corpus = name in metadata.corpora or metric in CORPUS_METRICS if said.corpus is None else said.corpus
-        lower = said.lower_is_better
-        if lower is None and metric in LOWER_METRICS | HIGHER_METRICS:
-            lower = metric in LOWER_METRICS
+        known = METRICS.get(metric)
+        of_text = known is not None and known.variant == "text"
+        corpus = name in metadata.corpora or of_text if said.corpus is None else said.corpus
+        lower = known.low_is_best if said.lower_is_better is None and known else said.lower_is_better
         if lower is None:
             unclear.append(name)
             continue

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from fathom.config.ranking import RankingSettings
-from fathom.config.tuning import LOWER_IS_BETTER, WHOLE, Preparation, TrainBeforeTest
+from fathom.config.tuning import WHOLE, Preparation, TrainBeforeTest
 from fathom.ranking.benchmark_agreement import measure_tau_matrices, summarize_benchmarks
 from fathom.ranking.resampled_scores import PLAIN, ResampledScores
 from fathom.ranking.table import Benchmark, Model, ScoreTable, check_size
+from fathom.statistics.metrics import METRICS
 
 DIRECT = "direct"
 """Name of no preparation at all."""
@@ -65,7 +66,7 @@ def _make_table(reports: Reports, section: TrainBeforeTest) -> ScoreTable:
         for name in preparations
     ]
     benchmarks = [
-        Benchmark(name, name, task.category, task.kind == "text", task.scored_by in LOWER_IS_BETTER)
+        Benchmark(name, name, task.category, task.kind == "text", METRICS[task.scored_by].low_is_best)
         for name, task in section.tasks.items()
     ]
     pairs = len(models) * (len(models) - 1) // 2

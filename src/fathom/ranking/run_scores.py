@@ -13,7 +13,8 @@ from fathom.io.files import read_delimited
 from fathom.models.registry import Entry
 from fathom.ranking.descriptions import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size
-from fathom.statistics.aggregates import LEADING
+from fathom.statistics.aggregates import LEADING, MEAN
+from fathom.statistics.metrics import BITS_PER_BYTE, RANK
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 CONDITION = "direct"
-_RANKED = {"rank": LEADING.name, "bits_per_byte": "mean"}
+_RANKED = {RANK.name: LEADING.name, BITS_PER_BYTE.name: MEAN.name}
 
 
 def collect_run(

@@ -28,7 +28,8 @@ from fathom.scoring.ranks import check_pairs
 from fathom.scoring.settling import SLACK, Settling, order_pairs, place_pairs, plan_looks
 from fathom.statistics.anytime import Order
 from fathom.statistics.left_out_pairs import read_flagged
-from fathom.statistics.summaries import METRICS, format_number
+from fathom.statistics.metrics import METRICS, SUMMARIZED
+from fathom.statistics.summaries import format_number
 
 Open = Callable[[], OpenModel]
 _SUMS = ("pairs", "backed_off", "ties")
@@ -159,7 +160,8 @@ class SettledScoring:
         here = [model for model, count in benchmark.scored.items() if count == end]
         frames = {model: self._read(benchmark, model) for model in sorted(here)}
         values = {
-            metric: {model: frame[metric].to_numpy() for model, frame in frames.items()} for metric in METRICS
+            metric: {model: frame[metric].to_numpy() for model, frame in frames.items()}
+            for metric in SUMMARIZED
         }
         benchmark.settling.look(values, share)
         self.rows += tabulate_look(benchmark, sorted(here), number, self._summary)
@@ -213,7 +215,7 @@ def _read_group(
     found = []
     for file, frame, places, all_pairs in zip(files, frames, place_pairs(frames), whole, strict=True):
         pairs, order = order_pairs(frame, places)
-        settling = Settling(models, order, settled, summary, METRICS)
+        settling = Settling(models, order, settled, summary, SUMMARIZED)
         found.append(SettledBenchmark(*file, pairs, order, len(all_pairs) - len(pairs), settling))
     return found
 
@@ -229,11 +231,10 @@ def tabulate_look(
     width = NormalDist().inv_cdf((1 + summary.confidence) / 2)
     places = {model: place for place, model in enumerate(settling.models)}
     for (metric, statistic), found in settling.found.items():
-        sign = 1 if metric == "rank" else -1
         for a, b in combinations(models, 2):
             place = places[a], places[b]
             difference = float(found.differences[place])
-            better, worse = (a, b) if sign * difference <= 0 else (b, a)
+            better, worse = (a, b) if METRICS[metric].sign * difference >= 0 else (b, a)
             value, half = abs(difference), float(found.half[place]) * (1 + SLACK)
             reach = float(found.reach[place]) + half
             error = half / width

@@ -16,6 +16,7 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import find_interval
 from fathom.statistics.likelihood import Likelihood, sum_likelihoods
+from fathom.statistics.metrics import ATTRIBUTE_RATE, OF_TEXT
 from fathom.statistics.summaries import Estimate, draw_resamples, format_number, summarize_values
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
     Returns
     -------
     list of tuples
-        Two rows per model and domain, metrics bits_per_byte and perplexity; none without held-out text.
+        A row for each metric of text by model and domain; none without held-out text.
 
     Raises
     ------
@@ -75,7 +76,7 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
         if not sum_likelihoods(ordered).tokens:
             log.info("%s: no held-out text of %s, perplexity left out of the summary", model, domain)
             continue
-        for metric, estimate in estimate_likelihood(ordered, settings).items():
+        for metric, estimate in sorted(estimate_likelihood(ordered, settings).items()):
             rows.append(_format_row((domain, "text", model, metric), estimate, len(ordered)))
     return rows
 
@@ -111,10 +112,9 @@ def resample_likelihood(
     tokens, size, nats = (counts @ scores[column].to_numpy() for column in ("tokens", "bytes", "nats"))
     total = sum_likelihoods(scores)
     drawn = [Likelihood(*row) for row in zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)]
-    bits = np.array([resample.bits_per_byte for resample in drawn])
-    perplexity = np.array([resample.perplexity for resample in drawn])
-    sample = {"bits_per_byte": total.bits_per_byte, "perplexity": total.perplexity}
-    return sample, {"bits_per_byte": bits, "perplexity": perplexity}
+    measures = {each.name: each.measure for each in OF_TEXT if each.measure}
+    sample = {name: measure(total) for name, measure in measures.items()}
+    return sample, {name: np.array([measure(each) for each in drawn]) for name, measure in measures.items()}
 
 
 def _compute_interval(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Estimate:
@@ -150,7 +150,11 @@ def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summa
     for (domain, model), frame in sorted(rates.items(), key=lambda item: item[0]):
         ordered = frame.sort("keyword")
         found = summarize_values(ordered["rate"].to_numpy(), ordered["keyword"].to_list(), settings)
-        rows.append(_format_row((domain, "keywords", model, "attribute_rate"), found["mean"], len(ordered)))
+        rows.append(
+            _format_row(
+                (domain, ATTRIBUTE_RATE.variant, model, ATTRIBUTE_RATE.name), found["mean"], len(ordered)
+            )
+        )
     return rows
 
 

@@ -21,7 +21,8 @@ from fathom.io.contracts.scoring import SETTLED_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, STATISTICS, find_interval
-from fathom.statistics.summaries import METRICS, Key, check_same_pairs, format_number, resample_values
+from fathom.statistics.metrics import METRICS, RANK, SUMMARIZED
+from fathom.statistics.summaries import Key, check_same_pairs, format_number, resample_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +36,7 @@ class ResampledMetric:
     Attributes
     ----------
     domain, variant, metric : str
-        Benchmark and metric; ranks are better if low, probabilities if high.
+        Benchmark and metric.
     aggregate : str
         Name of the statistic.
     keywords : int
@@ -61,8 +62,8 @@ class ResampledMetric:
     @property
     def order(self) -> list[str]:
         """Models, best first; ties by name."""
-        sign = 1 if self.metric == "rank" else -1
-        return sorted(self.values, key=lambda model: (sign * self.values[model], model))
+        sign = METRICS[self.metric].sign
+        return sorted(self.values, key=lambda model: (-sign * self.values[model], model))
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ def resample_scores(
         check_same_pairs(frames, f"{domain}, {variant}", settled)
         pairs = {model: len(frame) for model, frame in frames.items()}
         keywords = next(iter(frames.values()))["keyword"].n_unique()
-        for metric in METRICS:
+        for metric in SUMMARIZED:
             sums = {
                 model: resample_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings, names)
                 for model, frame in frames.items()
@@ -151,7 +152,7 @@ def compare_models(
     list of Difference
         Values are not negative. With a single keyword, interval and p are NaN.
     """
-    sign = 1 if resampled.metric == "rank" else -1
+    sign = -METRICS[resampled.metric].sign
     found = []
     for better, worse in combinations(resampled.order, 2):
         if settled and frozenset((better, worse)) in settled:
@@ -297,7 +298,7 @@ def tabulate_comparisons(
             comparisons.append(
                 (*where, each.metric, each.aggregate, found.better, found.worse, *numbers, apart, found.pairs)
             )
-        if each.metric != "rank":
+        if each.metric != RANK.name:
             continue
         order = order_models(each.order, differences)
         for place, (model, letters) in enumerate(group_models(order, differences).items(), start=1):

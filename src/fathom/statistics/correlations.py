@@ -15,7 +15,8 @@ from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, LEADING, find_interval
-from fathom.statistics.summaries import METRICS, draw_resamples, format_number
+from fathom.statistics.metrics import SUMMARIZED
+from fathom.statistics.summaries import draw_resamples, format_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -147,7 +148,7 @@ def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
     labels = {each.name: "" if each is LEADING else f" ({each.label})" for each in COMPARED}
     for number, row in enumerate(read_delimited(summary, ",", SUMMARY_COLUMNS), start=2):
         name = row["metric"]
-        if name in METRICS:
+        if name in SUMMARIZED:
             if row["aggregate"] not in labels:
                 continue
             name = f"{row['variant']} {name}{labels[row['aggregate']]}"

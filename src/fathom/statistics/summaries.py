@@ -18,12 +18,12 @@ from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import STATISTICS, Resamples, find_interval, measure_resamples
+from fathom.statistics.metrics import SUMMARIZED
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-METRICS = ("probability", "rank")
 AGGREGATES = tuple(STATISTICS)
 _CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
 
@@ -71,7 +71,7 @@ def summarize_scores(
         }
         check_same_pairs(models, f"{domain}, {variant}", settled)
         for model, frame in models.items():
-            for metric in METRICS:
+            for metric in SUMMARIZED:
                 found = summarize_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings)
                 for aggregate in AGGREGATES:
                     numbers = [format_number(number) for number in found[aggregate]]
@@ -92,10 +92,11 @@ def read_scores(files: Iterable[tuple[str, str, str, str]]) -> dict[Key, pl.Data
         If a model is given twice for one benchmark, or a file is not a score table.
     """
     scores: dict[Key, pl.DataFrame] = {}
+    columns = ["pair_id", "keyword", *reversed(SUMMARIZED)]
     for domain, variant, model, path in files:
         if (domain, variant, model) in scores:
             raise InputError(f"duplicate scores of {model} on {domain}, {variant}", path, "give them once")
-        scores[domain, variant, model] = read_table(path, SCORES, ["pair_id", "keyword", *reversed(METRICS)])
+        scores[domain, variant, model] = read_table(path, SCORES, columns)
     return scores
 
 

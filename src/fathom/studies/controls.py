@@ -14,18 +14,17 @@ import numpy as np
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import AS_IS, BASE, FACTORS, ONLY
+from fathom.io.contracts.scoring import AS_IS, BASE, ONLY
 from fathom.statistics.aggregates import find_interval
+from fathom.statistics.metrics import METRICS
 from fathom.statistics.summaries import format_number
 from fathom.studies.following import Measured, Place, Series, average_seeds
-
-LOW_IS_BEST = (*FACTORS, "bits_per_byte")
 
 
 def measure_gain(metric: str, series: Series, base: Series) -> Series:
     """Return how much better a model is than its base, as ln of the factor or as difference."""
-    sign = -1.0 if metric in LOW_IS_BEST else 1.0
-    if metric in FACTORS:
+    sign = METRICS[metric].sign
+    if METRICS[metric].is_factor:
         value = float(np.log(series.value / base.value))
         return Series(sign * value, sign * np.log(series.drawn / base.drawn), series.items)
     return Series(sign * (series.value - base.value), sign * (series.drawn - base.drawn), series.items)

@@ -14,7 +14,8 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import BASE
 from fathom.statistics.correlations import MIN_MODELS_FOR_INTERVAL, ROW_STATISTICS
-from fathom.studies.controls import LOW_IS_BEST, measure_gain
+from fathom.statistics.metrics import METRICS
+from fathom.studies.controls import measure_gain
 from fathom.studies.following import Measured, Series, average_seeds, draw_seeds
 
 TARGET, NEAR, FAR = "target", "near", "far"
@@ -137,7 +138,7 @@ class Family:
             values += [series[name].value for name in condition.models]
             chosen = self._chosen if condition.path else np.zeros((own.shape[1], 1), dtype=np.int64)
             drawn.append(own[chosen, np.arange(own.shape[1])[:, None]])
-        sign = -1.0 if metric[1] in LOW_IS_BEST else 1.0
+        sign = METRICS[metric[1]].sign
         return Points(sign * np.array(values), sign * np.concatenate(drawn, axis=1))
 
     def _list_ends(self) -> list[Condition]:

@@ -22,9 +22,10 @@ from fathom.io.contracts.scoring import ALL_SEEDS, ATTRIBUTE_RATES, CHECKPOINT_C
 from fathom.io.tables import read_table
 from fathom.jobs.program import add_tables, log
 from fathom.models.loading import Pointer
-from fathom.statistics.aggregates import COMPARED, find_interval
+from fathom.statistics.aggregates import COMPARED, MEAN, find_interval
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
 from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.statistics.metrics import FOLLOWED, RANK
 from fathom.statistics.summaries import Key, check_same_pairs, resample_values
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RANKS = tuple(statistic.name for statistic in COMPARED)
-"""How ranks are summed up; the other column of SCORES that is followed, log_probability, by its mean."""
+"""How ranks are summed up; other metrics of pairs by their mean."""
 
 
 class Series(NamedTuple):
@@ -94,7 +95,7 @@ def read_ranks(files: Sequence[tuple[str, str, str, str]]) -> dict[Key, pl.DataF
     InputError
         If a file is not a score table, or models of a benchmark were scored on different pairs.
     """
-    columns = ["pair_id", "keyword", "rank", "log_probability"]
+    columns = ["pair_id", "keyword", *FOLLOWED]
     scores = {
         (domain, variant, model): read_table(path, SCORES, columns).sort("pair_id")
         for domain, variant, model, path in files
@@ -122,7 +123,8 @@ def measure_ranks(
     found: Measured = {}
     for (domain, variant, model), frame in scores.items():
         keywords = frame["keyword"].to_list()
-        for metric, aggregates in (("rank", ranks), ("log_probability", ("mean",))):
+        for metric in FOLLOWED:
+            aggregates = ranks if metric == RANK.name else (MEAN.name,)
             sample, drawn = resample_values(frame[metric].to_numpy(), keywords, settings, aggregates)
             for name in aggregates:
                 models = found.setdefault((domain, variant, metric, name), {})

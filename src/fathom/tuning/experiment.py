@@ -13,6 +13,7 @@ from fathom.jobs.resume import Resume, State
 from fathom.models.loading import Pointer, describe_loaded, load_model
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
+from fathom.statistics.metrics import METRICS
 from fathom.tuning.fine_tuning import Tuned, measure_loss, tune
 from fathom.tuning.harness import evaluate_generation, load_task
 from fathom.tuning.task_scores import (
@@ -20,7 +21,6 @@ from fathom.tuning.task_scores import (
     compute_score,
     compute_standard_error,
     evaluate_examples,
-    is_better,
 )
 
 CURVE_COLUMNS = ("template", "step", "loss", "learning_rate")
@@ -213,9 +213,9 @@ def choose_results(results: Sequence[Result], metric: Metric) -> tuple[Result, R
     """Return the variants that validate best before and after tuning; the first of ties."""
     direct = tuned = results[0]
     for result in results[1:]:
-        if is_better(metric, result.before, direct.before):
+        if METRICS[metric].is_better(result.before, direct.before):
             direct = result
-        if is_better(metric, result.validated, tuned.validated):
+        if METRICS[metric].is_better(result.validated, tuned.validated):
             tuned = result
     return direct, tuned
 
@@ -237,8 +237,8 @@ def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any
     """
     direct, tuned = choose_results(results, metric)
     scores = {"direct": compute_score(direct.direct, metric), "tuned": compute_score(tuned.tuned, metric)}
-    improved = is_better(metric, tuned.validated, direct.before)
-    better = is_better(metric, scores["tuned"], scores["direct"])
+    improved = METRICS[metric].is_better(tuned.validated, direct.before)
+    better = METRICS[metric].is_better(scores["tuned"], scores["direct"])
     errors = {
         "direct_error": compute_standard_error(direct.direct, metric),
         "tuned_error": compute_standard_error(tuned.tuned, metric),

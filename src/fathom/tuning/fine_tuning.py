@@ -17,7 +17,7 @@ from fathom.models.lora import copy_weights, list_weights, restore_weights
 from fathom.models.randomness import fix_randomness
 from fathom.models.steps import Limits, Method, Stepper
 from fathom.models.tokens import EncodedPair
-from fathom.tuning.task_scores import is_better
+from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -112,7 +112,7 @@ def _close_epoch(progress: Tuned, score: float, criterion: Criterion, epochs: in
     """Record an epoch's validation score; return whether it is the best so far."""
     epoch = len(progress.scores) + 1
     log.info("epoch %s of %s: %s %.4g", epoch, epochs, criterion, score)
-    better = progress.epoch == 0 or is_better(criterion, score, progress.scores[progress.epoch - 1])
+    better = progress.epoch == 0 or METRICS[criterion].is_better(score, progress.scores[progress.epoch - 1])
     progress.scores.append(score)
     return progress._replace(epoch=epoch if better else progress.epoch), better
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.config.tuning import LOWER_IS_BETTER, TRIM, Criterion, Lora, Metric
+from fathom.config.tuning import TRIM, Lora, Metric
 from fathom.errors import InputError
 from fathom.models.loading import find_context_length
 from fathom.models.tokens import (
@@ -196,11 +196,6 @@ def _make_outcomes(
         weight=pl.Series(weights, dtype=pl.Float64),
         chosen=pl.Series(chosen, dtype=pl.Int32),
     )
-
-
-def is_better(metric: Criterion, one: float, other: float) -> bool:
-    """Return whether one score is better than another."""
-    return one < other if metric in LOWER_IS_BETTER else one > other
 
 
 def compute_score(outcomes: pl.DataFrame, metric: Metric) -> float:

@@ -169,16 +169,15 @@ Fathom.sections = (() => {
 
   // Every domain and metric
 
-  const METRICS = {
-    perplexity: ["perplexity", -1], bits_per_byte: ["bits per byte", -1], attribute_rate: ["attribute rate", 1],
-  };
+  const BASELINES = Object.fromEntries(overview.baselines.map(([metric, ...rest]) => [metric, rest]));
+  const HIGH = Object.values(BASELINES).filter(([, sign]) => sign > 0).map(([label]) => label);
 
   const domains = (place) => {
     const columns = new Map();
     for (const [domain, variant, model, metric, aggregate, value, low, high] of overview.metrics) {
       if (metric === "rank" && aggregate !== Fathom.statistic()) continue;
       const benchmark = overview.benchmarks.find((each) => each.domain === domain && each.variant === variant);
-      const [label, sign] = metric === "rank" ? [`${benchmark?.label || variant} rank`, -1] : METRICS[metric];
+      const [label, sign] = metric === "rank" ? [`${benchmark?.label || variant} rank`, -1] : BASELINES[metric];
       const title = overview.benchmarks.find((each) => each.domain === domain)?.title || domain;
       const key = `${domain} ${metric === "rank" ? `0${overview.benchmarks.indexOf(benchmark)}` : label}`;
       if (!columns.has(key)) columns.set(key, { title, label, sign, isRank: metric === "rank", cells: new Map() });
@@ -193,9 +192,9 @@ Fathom.sections = (() => {
     const split = several && ranks.length && others.length;
     fill(
       place,
-      element("p", {}, `Ranks by ${statisticLabel()}; low is best but for the attribute rate. The darker a cell, the better its place in its column; the best is bold.`),
+      element("p", {}, `Ranks by ${statisticLabel()}; low is best but for the ${HIGH.join(" and the ")}. The darker a cell, the better its place in its column; the best is bold.`),
       heatMap("Models by domain and metric", split ? ranks : kinds, several),
-      split && element("details", {}, element("summary", {}, "Perplexity, bits per byte and attribute rate"), heatMap("Models by domain and baseline", others, several)),
+      split && element("details", {}, element("summary", {}, Object.values(BASELINES).map(([label]) => label).join(", ")), heatMap("Models by domain and baseline", others, several)),
       agreement(),
     );
   };

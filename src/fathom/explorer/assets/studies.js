@@ -132,21 +132,15 @@ Fathom.studies = (() => {
 
   // Tuning
 
-  const METRICS = {
-    trimmed_mean_rank: "trimmed mean rank of the target", bits_per_byte: "bits per byte", acc: "accuracy", acc_norm: "accuracy, by length",
-    mcc: "Matthews correlation", exact_match: "exact match",
-  };
-
   const tuning = async (place) => {
     const { tasks, taus } = (await Fathom.read("studies")).tuning;
-    const { task, metric, lower, rows } = tasks.find((each) => each.task === pick("n", tasks.map((one) => one.task)));
+    const { task, label, lower, log, rows } = tasks.find((each) => each.task === pick("n", tasks.map((one) => one.task)));
     const sign = lower ? 1 : -1;
     const known = rows.filter(([, before, after]) => before !== null && after !== null);
     const places = (column) => new Map([...known].sort((a, b) => sign * (a[column] - b[column])).map(([model], number) => [model, number + 1]));
     const [before, after] = [places(1), places(2)];
     const ordered = [...known].sort((a, b) => after.get(a[0]) - after.get(b[0]));
     const marks = ordered.map(([model, first, last]) => ({ model, before: first, after: last, places: `${before.get(model)} → ${after.get(model)}` }));
-    const metricLabel = METRICS[metric] || metric;
     const text = `${task} before and after tuning, best after it first: ${marks.map((each) => `${each.model} ${plain(each.before)} to ${plain(each.after)}`).join("; ")}. The table below has the same numbers.`;
     const moved = marks.filter(({ model }) => before.get(model) !== after.get(model)).length;
     fill(
@@ -155,7 +149,7 @@ Fathom.studies = (() => {
       agree(taus),
       tasks.length > 1 && element("div", { class: "controls" }, select("Task", tasks.map((each) => [each.task, each.task]), task, (each) => Fathom.set({ n: each }))),
       element("figure", {},
-        charts.changes(marks, { width: wide(place), log: metric === "trimmed_mean_rank", text, label: `${metricLabel}; further ${lower ? "left" : "right"} is better` }),
+        charts.changes(marks, { width: wide(place), log, text, label: `${label}; further ${lower ? "left" : "right"} is better` }),
         element("figcaption", {}, `Hollow: before. Filled: after. At the right the place before and after: ${moved ? `${plural(moved, "model")} of ${marks.length} changed place.` : "no model changed its place."}`),
         numbers(Fathom.tables.plain(`${task} before and after tuning`,
           [{ title: "model", head: true }, { title: "before", number: true }, { title: "standard error", number: true }, { title: "after", number: true },

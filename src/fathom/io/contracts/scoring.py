@@ -177,9 +177,6 @@ CONTROL_COLUMNS = (
 AS_IS, EXCHANGED, ONLY, BASE = "as-is", "terms-exchanged", "terms-only", "base"
 """Conditions in controls.csv, beside names of domains."""
 
-FACTORS = ("rank", "perplexity")
-"""Metrics whose gain over the base is ln of a factor; that of others is a difference."""
-
 CONTRAST_COLUMNS = (
     "domain", "variant", "metric", "aggregate", "base", "first", "second", "difference", "ci_low", "ci_high",
     "verdict",

@@ -1,0 +1,106 @@
+"""The metrics of models: the one place that says what each is called and which end of its scale is good."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fathom.statistics.aggregates import Statistic
+from fathom.statistics.likelihood import Likelihood
+
+
+class Metric(NamedTuple):
+    """What is measured of a model.
+
+    Attributes
+    ----------
+    name : str
+        In tables and settings, column `metric`.
+    label : str
+        In figures and sentences.
+    low_is_best : bool
+    is_factor : bool
+        Whether models differ by a factor, whose logarithm is taken, and not by a difference.
+    least, most : float
+        Ends of its scale.
+    unit : str
+    variant : str
+        What it is measured on where that is no benchmark: text, or keywords. In tables, column `variant`.
+    measure : callable, optional
+        Returns it for held-out text, from the sums over documents.
+    """
+
+    name: str
+    label: str
+    low_is_best: bool = False
+    is_factor: bool = False
+    least: float = 0.0
+    most: float = 1.0
+    unit: str = ""
+    variant: str = ""
+    measure: Callable[[Likelihood], float] | None = None
+
+    @property
+    def sign(self) -> int:
+        """What to multiply values with for high ones to be good: 1 or -1."""
+        return -1 if self.low_is_best else 1
+
+    def is_better(self, one: float, other: float) -> bool:
+        """Return whether one value is better than another."""
+        return self.sign * one > self.sign * other
+
+    def describe(self, statistic: Statistic) -> str:
+        """Return its label with that of a statistic, such as `mean rank`; outside benchmarks alone."""
+        return self.label if self.variant else f"{statistic.label} {self.label}"
+
+
+RANK = Metric("rank", "rank", True, True, 1.0, math.inf, "rank")
+PROBABILITY = Metric("probability", "probability", unit="proportion")
+LOG_PROBABILITY = Metric("log_probability", "log-probability (nats)", least=-math.inf, most=0.0, unit="nats")
+PERPLEXITY = Metric(
+    "perplexity", "perplexity", True, True, 1.0, math.inf, "points", "text", lambda total: total.perplexity
+)
+BITS_PER_BYTE = Metric(
+    "bits_per_byte", "bits per byte", True, False, 0.0, math.inf, "bits", "text",
+    lambda total: total.bits_per_byte,
+)  # fmt: skip
+ATTRIBUTE_RATE = Metric("attribute_rate", "attribute rate", unit="proportion", variant="keywords")
+TRIMMED_MEAN_RANK = Metric(
+    "trimmed_mean_rank", "trimmed mean rank of the target", True, True, 1.0, math.inf, "rank"
+)
+
+_OF_TASKS = (
+    TRIMMED_MEAN_RANK,
+    *(Metric(name, name) for name in ("accuracy", "precision", "recall")),
+    Metric("acc", "accuracy"),
+    Metric("acc_norm", "accuracy, by length"),
+    Metric("mcc", "Matthews correlation"),
+    Metric("exact_match", "exact match"),
+    Metric("f1", "F1"),
+    Metric("bleu_2", "BLEU-2"),
+    Metric("bleu_4", "BLEU-4"),
+    Metric("loss", "loss", True),
+    Metric("byte_perplexity", "perplexity of bytes", True, variant="text"),
+    Metric("word_perplexity", "perplexity of words", True, variant="text"),
+    *(Metric(name, name, True) for name in ("brier_score", "ter", "wer", "cer", "mse", "rmse", "mae")),
+    *(Metric(name, name) for name in ("acc_mutual_info", "em", "bleu", "chrf", "rouge1", "rouge2", "rougeL",
+                                      "r@1", "pass@1", "mrr", "mc1", "mc2")),
+)  # fmt: skip
+"""Metrics of tasks, many of them as lm-evaluation-harness names them."""
+
+METRICS = {
+    each.name: each
+    for each in (
+        RANK, PROBABILITY, LOG_PROBABILITY, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE, *_OF_TASKS
+    )
+}  # fmt: skip
+"""All metrics by name."""
+
+SUMMARIZED = (PROBABILITY.name, RANK.name)
+"""Metrics of pairs, columns of SCORES, by which models are summed up and compared; sorted."""
+
+FOLLOWED = (RANK.name, LOG_PROBABILITY.name)
+"""Metrics of pairs, columns of SCORES, that are measured over a training."""
+
+OF_TEXT = tuple(each for each in METRICS.values() if each.measure)
+BASELINES = (*OF_TEXT, ATTRIBUTE_RATE)
+"""What ranks are compared with."""

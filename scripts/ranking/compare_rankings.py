@@ -6,8 +6,8 @@ Reads the four files of a table of scores; writes one CSV for each kind of stati
 bootstrap over models.
 """
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.ranking import RankingSettings
 from fathom.io.contracts.ranking import (
@@ -20,7 +20,8 @@ from fathom.io.contracts.ranking import (
     PAIRWISE_COLUMNS,
 )
 from fathom.io.files import write_delimited
-from fathom.jobs.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import run
 from fathom.ranking.alignment import align_conditions
 from fathom.ranking.benchmark_agreement import (
     measure_tau_matrices,
@@ -35,10 +36,14 @@ from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabula
 from fathom.ranking.table import read_score_table
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    scores: Annotated[Path, "folder of the table of scores"],
+    tables: Annotated[Path, "folder for the tables (CSV)"],
+    settings: RankingSettings,
+) -> None:
     """Compare all rankings, write all tables."""
-    settings = read_settings(arguments.settings, RankingSettings)
-    table = read_score_table(arguments.scores)
+    table = read_score_table(scores)
     resampled = ResampledScores(table, settings)
     matrices = measure_tau_matrices(resampled)
     comparisons, spectra = compare_corpora(resampled), find_spectra(resampled)
@@ -49,7 +54,7 @@ def main(arguments: argparse.Namespace) -> None:
         *summarize_components(spectra, resampled),
         *crossings,
     ]
-    tables = [
+    written = [
         (
             "agreement",
             AGREEMENT_COLUMNS,
@@ -63,16 +68,12 @@ def main(arguments: argparse.Namespace) -> None:
         ("pc1", FIRST_COMPONENT_COLUMNS, tabulate_first(spectra, resampled)),
         ("alignment", ALIGNMENT_COLUMNS, aligned),
     ]
-    for name, columns, rows in tables:
-        write_delimited(arguments.output / f"{name}.csv", columns, rows, ",")
-    for condition, name, value, low, high in tables[0][2]:
+    for name, columns, rows in written:
+        write_delimited(tables / f"{name}.csv", columns, rows, ",")
+    for condition, name, value, low, high in written[0][2]:
         if name.startswith(("mean_tau", "share")) and "categories" not in name:
             log.info("%s: %s %s [%s, %s]", condition, name, value, low, high)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scores", type=Path, required=True, help="folder of the table of scores")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the tables (CSV)")
-    add_settings(parser, RankingSettings)
-    run_program(parser, main)
+    run(main)

@@ -3,29 +3,27 @@
 Draws studies of each size from the models of a table of scores, and counts how many find a change.
 """
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.ranking import RankingSettings
 from fathom.io.contracts.ranking import FORECAST_COLUMNS
 from fathom.io.files import write_delimited
-from fathom.jobs.program import add_settings, read_settings, run_program
+from fathom.jobs.signature import run
 from fathom.ranking.forecast import forecast_change
 from fathom.ranking.table import read_score_table
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    scores: Annotated[Path, "folder of the table of scores"],
+    table: Annotated[Path, "share of significant studies by size to write (CSV)"],
+    settings: RankingSettings,
+) -> None:
     """Draw studies of every size, write the table."""
-    settings = read_settings(arguments.settings, RankingSettings)
-    rows = forecast_change(read_score_table(arguments.scores), settings)
-    write_delimited(arguments.output, FORECAST_COLUMNS, rows, ",")
+    rows = forecast_change(read_score_table(scores), settings)
+    write_delimited(table, FORECAST_COLUMNS, rows, ",")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scores", type=Path, required=True, help="folder of the table of scores")
-    parser.add_argument(
-        "--output", type=Path, required=True, help="share of significant studies by size (CSV)"
-    )
-    add_settings(parser, RankingSettings)
-    run_program(parser, main)
+    run(main)

@@ -54,7 +54,7 @@ def _table(models: int, tasks: int, bare: bool = False) -> ScoreTable:
 
 def _compare(folder: Path, table: ScoreTable) -> Path:
     write_score_table(folder, table)
-    _run("compare_rankings", "--scores", folder, "--output", folder, "--settings", SETTINGS.model_dump_json())
+    _run("compare_rankings", "--scores", folder, "--tables", folder, "--settings", SETTINGS.model_dump_json())
     return folder
 
 
@@ -205,7 +205,7 @@ def test_the_same_tables_give_the_same_bytes(full, tmp_path):
     again = tmp_path / "again"
     write_score_table(again, _table(61, 24))
     command = [sys.executable, str(find_program("compare_rankings")), "--scores", str(again),
-               "--output", str(again), "--settings", SETTINGS.model_dump_json()]  # fmt: skip
+               "--tables", str(again), "--settings", SETTINGS.model_dump_json()]  # fmt: skip
     subprocess.run(command, check=True, env=_ENVIRONMENT | {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2"})
     files = sorted(path.name for path in full.glob("*") if path.suffix in (".csv", ".parquet"))
     assert [name for name in files if (full / name).read_bytes() != (again / name).read_bytes()] == []

@@ -1,12 +1,8 @@
 """A program gets as settings what its results depend on, and nothing else: the rest re-runs nothing."""
 
 import json
-import re
-
-import pytest
 
 from fathom.config.whole import read_config
-from fathom.planning.options import grow, list_options, one_of, repeat_option
 from fathom.planning.settings import Settings
 
 VALUES = {
@@ -125,24 +121,3 @@ def test_a_category_changes_neither_examples_nor_tuning():
     limited = settings(train_before_test=VALUES["train_before_test"] | {"limits": {"train": 9}})
     assert limited.of_task("choice") != settings().of_task("choice")
     assert limited.of_tuning("choice") == settings().of_tuning("choice")
-
-
-def test_a_wildcard_matches_exactly_its_names():
-    pattern = re.compile(one_of(["cs.AI", "gpt2+near"]))
-    assert [bool(pattern.fullmatch(name)) for name in ("cs.AI", "csXAI", "gpt2+near", "")] == [1, 0, 1, 0]
-    assert not re.search(one_of([]), "anything")
-
-
-def test_a_resource_doubles_with_each_attempt():
-    assert [grow(1000)(None, attempt) for attempt in (1, 2, 3)] == [1000, 2000, 4000]
-
-
-def test_tables_are_options_with_what_they_belong_to():
-    text = list_options("scores", [("near", "tf"), ("near", "tfidf")], ["a.parquet", "b.parquet"])
-    assert text == "--scores near tf a.parquet --scores near tfidf b.parquet"
-    with pytest.raises(ValueError, match="zip"):
-        list_options("scores", [("near", "tf")], [])
-    assert (
-        repeat_option("title", [("law", "It's law"), ("x", "")])
-        == """--title law 'It'"'"'s law' --title x ''"""
-    )

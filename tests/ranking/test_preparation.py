@@ -69,10 +69,16 @@ def test_more_preparation_gives_more_agreement():
 
 
 def test_the_program_reads_the_reports_of_tunings(tmp_path):
-    command = [sys.executable, find_program("compare_preparations"), "--output", tmp_path / "p.csv"]
+    command = [
+        sys.executable,
+        find_program("compare_preparations"),
+        "--table",
+        tmp_path / "p.csv",
+        "--reports",
+    ]
     for number, (places, report) in enumerate(make_reports().items()):
         write_json(tmp_path / f"{number}.json", report)
-        command += ["--reports", *places, tmp_path / f"{number}.json"]
+        command.append(f"{'/'.join(places)}={tmp_path / str(number)}.json")
     command += ["--settings", make_settings().model_dump_json()]
     subprocess.run([str(part) for part in command], check=True, capture_output=True)
     assert len(read_delimited(tmp_path / "p.csv", ",")) == 5

@@ -66,17 +66,17 @@ def test_a_benchmark_that_stands_in_training_text_is_refused(tmp_path: Path) -> 
 
 
 def test_programs_leave_flagged_pairs_out(tmp_path: Path) -> None:
-    given: list[object] = []
+    given = ["--scores"]
     for seed, model in enumerate(("a", "b", "c")):
         write_table(tmp_path / f"{model}.parquet", make_scores(seed), SCORES)
-        given += ["--scores", "d", "tf", model, tmp_path / f"{model}.parquet"]
-    overlap = ["--overlap", "d", "tf", _write_overlap(tmp_path / "o.parquet", make_scores(), 0, 10)]
+        given.append(f"d/tf/{model}={tmp_path / model}.parquet")
+    overlap = ["--overlap", f"d/tf={_write_overlap(tmp_path / 'o.parquet', make_scores(), 0, 10)}"]
     few = ["--settings", '{"rounds": 20}']
     summary, out = tmp_path / "s.csv", tmp_path / "o.csv"
-    run_program("summarize_scores", *given, *overlap, *few, "--output", summary).check_returncode()
+    run_program("summarize_scores", *given, *overlap, *few, "--summary", summary).check_returncode()
     assert {row["pairs"] for row in read_delimited(summary, ",", SUMMARY_COLUMNS)} == {"50"}
     others = ["--groups", tmp_path / "g.csv", "--correlations", tmp_path / "c.csv", "--summary", summary]
-    run_program("compare_models", *given, *few, *others, "--output", out).check_returncode()
+    run_program("compare_models", *given, *few, *others, "--comparisons", out).check_returncode()
     whole = out.read_text()
-    run_program("compare_models", *given, *overlap, *few, *others, "--output", out).check_returncode()
+    run_program("compare_models", *given, *overlap, *few, *others, "--comparisons", out).check_returncode()
     assert out.read_text() != whole

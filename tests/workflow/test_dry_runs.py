@@ -124,7 +124,7 @@ def test_splits_by_content_need_groups_and_pairs_are_held_against_training_text(
     assert done.stdout.count("overlap=results/plan/machine-learning/benchmark/tf/overlap.json") == 1
     for job in ("summarize_scores.py", "compare_models.py"):
         (command,) = [line for line in done.stdout.splitlines() if f"{job} --" in line]
-        assert command.count("--overlap ") == 2
+        assert command.count("/overlap.parquet") == 2
     by_id = plan(*place, "corpus={splits_by: id}")
     assert by_id.returncode == 0, by_id.stderr + by_id.stdout
     left_out = {"sketch_documents", "group_documents"}
@@ -263,7 +263,7 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     (figure,) = (line for line in commands if "plot_metrics.py" in line and "/references.csv" in line)
     assert " --reference reference reference --reference reference-claude claude " in figure
     (summary,) = (line for line in commands if "summarize_scores.py" in line and "/references.csv" in line)
-    assert summary.count("--scores machine-learning reference-claude ") == 7 and "perplexity" not in summary
+    assert summary.count("/scores/reference-claude/") == 7 and "perplexity" not in summary
     wrong = plan("--config", "run=plan", f"reference={{plotting: {tmp_path / 'expert.csv'}}}")
     assert wrong.returncode == 1 and "reference: there is no" in wrong.stderr + wrong.stdout
 

@@ -15,6 +15,7 @@ from fathom.config.merging import choose
 from fathom.config.model_names import CONTROLS
 from fathom.config.whole import read_config
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.models.registry import find_model, read_registry
 from fathom.jobs.gpus import SHARED, count_machine_gpus
 from fathom.jobs.resources import read_rates
@@ -33,7 +34,14 @@ from fathom.planning.run_inputs import (
 from fathom.planning.model_checks import check_models
 from fathom.planning.needs import Needs
 from fathom.planning.obstacles import find_obstacles
-from fathom.planning.options import grow, list_options, one_of, repeat_option
+from fathom.planning.options import (
+    grow,
+    list_options,
+    one_of,
+    pass_options,
+    repeat_option,
+    say_places,
+)
 from fathom.planning.outputs import RANKING_TABLES, Outputs
 from fathom.planning.question_files import (
     find_question_files,
@@ -59,6 +67,11 @@ if workflow.remote_exec:
     SHELL_PREFIX += 'export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; '
 
 shell.prefix(SHELL_PREFIX)
+
+# every rule's program; its options are what its signature and the names in the rule share
+CALL = "python {input.code[0]:q} {params.options} --log {log:q}"
+CALL_WITH_THREADS = CALL + " --threads {threads}"
+CALL_ON_GPUS = CALL_WITH_THREADS + " --gpus {resources.gpu}"
 
 
 def limit_gpus():

@@ -6,13 +6,12 @@ Out: <results>/ranking/{scores,paired}.parquet, {models,benchmarks}.csv,
      preparation.csv (train_before_test.preparations)
 """
 
-SCORE_TABLE = multiext(
-    "<results>/ranking/",
-    "scores.parquet",
-    "paired.parquet",
-    "models.csv",
-    "benchmarks.csv",
-)
+SCORE_TABLE = [
+    paths.RANKED_SCORES,
+    paths.RANKED_PAIRS,
+    paths.RANKED_MODELS,
+    paths.RANKED_BENCHMARKS,
+]
 
 
 if CONFIG.scores is not None or INPUTS.tasks:
@@ -36,20 +35,21 @@ if CONFIG.scores is not None or INPUTS.tasks:
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            settings=settings.of("ranking"),
-            scores=lambda wildcards, input: CONFIG.scores or input.scores,
-            folder=folder_of("table"),
+            options=pass_options(
+                scores=lambda input: CONFIG.scores or input.scores,
+                table=folder_of("table"),
+                settings=settings.of("ranking"),
+            ),
         shell:
-            "python {input.code[0]:q} --scores {params.scores:q} --registry {input.registry:q}"
-            " --settings {params.settings:q} --output {params.folder} --log {log}"
+            CALL
 
 else:
 
     rule collect_run_scores:
         input:
             code=sources("collect_run_scores"),
-            summary="<results>/summary.csv",
-            comparisons="<results>/comparisons.csv",
+            summary=paths.SUMMARY,
+            comparisons=paths.COMPARISONS,
             registry=own(CONFIG.models.registry),
         output:
             table=SCORE_TABLE,
@@ -64,25 +64,19 @@ else:
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            settings=settings.of("ranking", "summary"),
-            folder=folder_of("table"),
+            options=pass_options(
+                table=folder_of("table"), settings=settings.of("ranking", "summary")
+            ),
         shell:
-            "python {input.code[0]:q} --summary {input.summary} --comparisons {input.comparisons}"
-            " --registry {input.registry:q} --settings {params.settings:q} --output {params.folder}"
-            " --log {log}"
+            CALL
 
 
 rule compare_rankings:
     input:
         code=sources("compare_rankings"),
-        table=SCORE_TABLE,
+        scores=SCORE_TABLE,
     output:
-        agreement="<results>/ranking/agreement.csv",
-        others=[
-            f"<results>/ranking/{name}.csv"
-            for name in RANKING_TABLES
-            if name != "agreement"
-        ],
+        tables=[paths.RANKING.of(table=name) for name in RANKING_TABLES],
     log:
         "<logs>/compare_rankings.log",
     benchmark:
@@ -94,19 +88,21 @@ rule compare_rankings:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of("ranking", "summary"),
-        folder=folder_of("agreement"),
+        options=pass_options(
+            scores=folder_of("scores"),
+            tables=folder_of("tables"),
+            settings=settings.of("ranking", "summary"),
+        ),
     shell:
-        "python {input.code[0]:q} --scores {params.folder} --settings {params.settings:q}"
-        " --output {params.folder} --log {log}"
+        CALL
 
 
 rule forecast_change:
     input:
         code=sources("forecast_change"),
-        table=SCORE_TABLE,
+        scores=SCORE_TABLE,
     output:
-        table="<results>/ranking/forecast.csv",
+        table=paths.RANKING.of(table="forecast"),
     log:
         "<logs>/forecast_change.log",
     benchmark:
@@ -118,11 +114,11 @@ rule forecast_change:
         mem_mb=grow(4000),
         runtime=grow(120),
     params:
-        settings=settings.of("ranking", "summary"),
-        folder=folder_of("table"),
+        options=pass_options(
+            scores=folder_of("scores"), settings=settings.of("ranking", "summary")
+        ),
     shell:
-        "python {input.code[0]:q} --scores {params.folder} --settings {params.settings:q}"
-        " --output {output.table} --log {log}"
+        CALL
 
 
 rule compare_preparations:
@@ -130,7 +126,7 @@ rule compare_preparations:
         code=sources("compare_preparations"),
         reports=OUTPUTS.name_prepared(".json"),
     output:
-        table="<results>/ranking/preparation.csv",
+        table=paths.RANKING.of(table="preparation"),
     log:
         "<logs>/compare_preparations.log",
     benchmark:
@@ -142,8 +138,9 @@ rule compare_preparations:
         mem_mb=grow(2000),
         runtime=grow(60),
     params:
-        settings=settings.of("ranking", "summary", "train_before_test"),
-        reports=options("reports", OUTPUTS.prepared, "reports"),
+        options=pass_options(
+            reports=lambda input: say_places(OUTPUTS.prepared, input.reports),
+            settings=settings.of("ranking", "summary", "train_before_test"),
+        ),
     shell:
-        "python {input.code[0]:q} {params.reports} --settings {params.settings:q}"
-        " --output {output.table} --log {log}"
+        CALL

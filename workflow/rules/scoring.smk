@@ -115,7 +115,7 @@ rule score_settled:
         overlap=OUTPUTS.name_overlaps(),
     output:
         scores=OUTPUTS.name_scores() if SETTLED else [],
-        looks="<results>/settled.csv",
+        looks=paths.SETTLED,
     log:
         "<logs>/score_settled.log",
     benchmark:
@@ -158,7 +158,7 @@ rule summarize_scores:
         perplexity=OUTPUTS.name_perplexities(),
         attribute_rates=OUTPUTS.name_attribute_rates(),
     output:
-        summary="<results>/summary.csv",
+        summary=paths.SUMMARY,
     log:
         "<logs>/summarize_scores.log",
     benchmark:
@@ -170,17 +170,9 @@ rule summarize_scores:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of("summary"),
-        scores=options("scores", OUTPUTS.scored, "scores"),
-        pairs=options("pairs", OUTPUTS.benchmarks, "pairs"),
-        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
-        perplexity=options("perplexity", OUTPUTS.held_out, "perplexity"),
-        attribute_rates=options("attribute-rates", OUTPUTS.measured, "attribute_rates"),
-        settled="--settled" if SETTLED else "",
+        options=pass_options(settings=settings.of("summary"), settled=SETTLED),
     shell:
-        "python {input.code[0]:q} {params.scores} {params.pairs} {params.overlap} {params.perplexity}"
-        " {params.attribute_rates} {params.settled} --settings {params.settings:q}"
-        " --output {output.summary} --log {log}"
+        CALL
 
 
 # models on references beyond the first, which no other table has
@@ -194,18 +186,13 @@ use rule summarize_scores as summarize_references with:
         ],
         overlap=[OUTPUTS.studies.name_overlap(*each) for each in OTHERS_OVERLAPPING],
     output:
-        summary="<results>/references.csv",
+        summary=paths.REFERENCES,
     log:
         "<logs>/summarize_references.log",
     benchmark:
         "<timings>/summarize_references.tsv"
     params:
-        scores=options("scores", [each for each, _ in COMPARING.other_scores], "scores"),
-        pairs=options("pairs", OUTPUTS.studies.other_references, "pairs"),
-        overlap=options("overlap", OTHERS_OVERLAPPING, "overlap"),
-        perplexity="",
-        attribute_rates="",
-        settled="",
+        options=pass_options(settings=settings.of("summary")),
 
 
 rule compare_models:
@@ -213,12 +200,12 @@ rule compare_models:
         code=sources("compare_models"),
         scores=OUTPUTS.name_scores(),
         overlap=OUTPUTS.name_overlaps(),
-        summary="<results>/summary.csv",
-        settled=["<results>/settled.csv"] if SETTLED else [],
+        summary=paths.SUMMARY,
+        settled=paths.SETTLED if SETTLED else [],
     output:
-        comparisons="<results>/comparisons.csv",
-        groups="<results>/groups.csv",
-        correlations="<results>/correlations.csv",
+        comparisons=paths.COMPARISONS,
+        groups=paths.GROUPS,
+        correlations=paths.CORRELATIONS,
     log:
         "<logs>/compare_models.log",
     benchmark:
@@ -230,12 +217,6 @@ rule compare_models:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of("summary"),
-        scores=options("scores", OUTPUTS.scored, "scores"),
-        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
-        settled=options("settled", [[]] if SETTLED else [], "settled"),
+        options=pass_options(settings=settings.of("summary")),
     shell:
-        "python {input.code[0]:q} {params.scores} {params.overlap} {params.settled}"
-        " --summary {input.summary} --settings {params.settings:q}"
-        " --output {output.comparisons} --groups {output.groups}"
-        " --correlations {output.correlations} --log {log}"
+        CALL

@@ -18,7 +18,7 @@ _IMPORT = re.compile(
 )
 _QUOTES = ('"""', "'''")
 _COMMENT = re.compile(r"#[^\n]*")
-_DECIDES_NOTHING = {"config", "io", "running"}  # rooms of the kernel whose code changes no result
+_DECIDES_NOTHING = {"config", "io", "jobs"}  # rooms of the kernel whose code changes no result
 
 
 def find_sources(program: Path | str) -> list[Path]:

@@ -1,8 +1,13 @@
 """What rules hand on to Snakemake and to programs: patterns of wildcards, resources, options."""
 
+import ast
+import inspect
+import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 
@@ -20,23 +25,86 @@ def grow(first: int) -> Callable[[Any, int], int]:
     return amount
 
 
-def list_options(option: str, places: Iterable[Sequence[str]], paths: Iterable[str]) -> str:
-    """Return `--option PLACE ... FILE` for each path, as programs take tables and what they belong to.
+def pass_options(**given: Any) -> Callable[..., str]:
+    """Return a param: the options of a rule's program, by the names that its signature states.
+
+    Each option has the value that is given here, else that of the input, output or wildcard of its name. What
+    a program does not know, such as inputs that only have to be there, is not passed. None and empty lists
+    are left out.
 
     Parameters
     ----------
-    option : str
-        Name of the option.
-    places : iterable of sequence of str
-        What each table belongs to, such as its domain and model.
-    paths : iterable of str
-        The tables, as many as places.
+    **given : object
+        Values, or functions of wildcards, input or output, as Snakemake's own params.
 
     Raises
     ------
     ValueError
-        If there are more or fewer tables than places.
+        When a job is planned: if the program has no such option, or one that it requires is missing.
     """
+
+    def find(wildcards: Any, input: Any, output: Any) -> str:
+        program = Path(input.code[0])
+        required = find_options(program)
+        unknown = sorted(set(given) - set(required))
+        if unknown:
+            raise ValueError(f"{program.name} has no option {', '.join(unknown)}")
+        sources = {"wildcards": wildcards, "input": input, "output": output}
+        values = dict([*wildcards.items(), *input.items(), *output.items()])
+        values.update((name, _evaluate(value, sources)) for name, value in given.items())
+        missing = [name for name, needed in required.items() if needed and values.get(name) is None]
+        if missing:
+            raise ValueError(f"{program.name} needs {', '.join(missing)}")
+        passed = ((name, values[name]) for name in required if name in values)
+        return " ".join(words for name, value in passed if (words := _write_option(name, value)))
+
+    return find
+
+
+def say_places(places: Iterable[Sequence[str]], files: Iterable[str]) -> list[str]:
+    """Return tables with what each belongs to, as programs take those whose paths do not say it."""
+    return [f"{'/'.join(place)}={path}" for place, path in zip(places, files, strict=True)]
+
+
+@cache
+def find_options(program: Path) -> dict[str, bool]:
+    """Return the options of a program by name, and whether they are required; nothing is imported.
+
+    `threads` and `gpus` are not among them: rules name them after the others, for no result depends on them.
+    """
+    tree = ast.parse(program.read_text(encoding="utf-8"))
+    main = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "main")
+    defaults = zip(main.args.kwonlyargs, main.args.kw_defaults, strict=True)
+    found = {each.arg: default is None for each, default in defaults}
+    return {name: needed for name, needed in found.items() if name not in ("threads", "gpus", "previous")}
+
+
+def _evaluate(value: Any, sources: dict[str, Any]) -> Any:
+    """Return the value of a param: itself, or what a function makes of a job's files and wildcards."""
+    if not callable(value):
+        return value
+    return value(**{name: sources[name] for name in inspect.signature(value).parameters})
+
+
+def _write_option(name: str, value: Any) -> str:
+    """Return an option and its value as words of a command line; nothing for None, False and empty lists."""
+    option = f"--{name.replace('_', '-')}"
+    if value is True:
+        return option
+    if value is None or value is False or (isinstance(value, Sequence | dict) and not value and value != ""):
+        return ""
+    if isinstance(value, str | Path | int | float):
+        return f"{option} {shlex.quote(str(value))}"
+    if isinstance(value, dict) or not all(isinstance(each, str | Path | int) for each in value):
+        return f"{option} {shlex.quote(json.dumps(value))}"
+    return f"{option} {shlex.join(map(str, value))}"
+
+
+# the old way
+
+
+def list_options(option: str, places: Iterable[Sequence[str]], paths: Iterable[str]) -> str:
+    """Return `--option PLACE ... FILE` for each path, as programs take tables and what they belong to."""
     return " ".join(f"--{option} {' '.join(place)} {path}" for place, path in zip(places, paths, strict=True))
 
 

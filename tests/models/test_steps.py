@@ -136,7 +136,7 @@ def test_bfloat16_where_a_gpu_has_none(monkeypatch):
 
 def test_an_adapter_is_merged_into_a_plain_model(tokenizer, texts, settings):
     before = build_model(settings, tokenizer).state_dict()
-    model, losses = adapt(tokenizer, texts, settings, lora=Adapter(dropout=0.0, targets="attention"))
+    model, losses = adapt(tokenizer, texts, settings, lora=Adapter(dropout=0.0, modules="attention"))
     after = model.state_dict()
     assert after.keys() == before.keys()
     changed = {name for name in after if not torch.equal(after[name], before[name])}

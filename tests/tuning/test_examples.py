@@ -74,7 +74,7 @@ def test_no_text_is_tested_that_models_were_adapted_on():
         [{"doc_id": f"d{number}", "split": split, "text": "a text"} for number, split in enumerate(splits)]
     )
     joined = make_texts(texts).join(texts, left_on="example_id", right_on="doc_id")
-    assert joined.group_by("split").agg(pl.col("split").unique()).sort("split").rows() == [
+    assert joined.group_by("split").agg(pl.col("split_right").unique()).sort("split").rows() == [
         ("test", ["adapt-test"]), ("train", ["adapt-train"]), ("valid", ["adapt-valid"])]  # fmt: skip
 
 

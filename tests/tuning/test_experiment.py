@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 from tests.tuning.conftest import COMPLETION, LORA, make_model
 
+from fathom.config.models import Adapter
 from fathom.config.ranking import Ranking
-from fathom.config.tuning import Lora, Task, TrainBeforeTest
+from fathom.config.tuning import Encoding, Lora, Optimiser, Task, TrainBeforeTest
 from fathom.errors import InputError
 from fathom.io.files import read_delimited
 from fathom.jobs.resume import Resume
@@ -17,6 +18,7 @@ from fathom.ranking.folder import read_folder
 from fathom.tuning import experiment
 from fathom.tuning.examples import limit_examples, make_completions, make_questions
 from fathom.tuning.experiment import (
+    Candidate,
     Result,
     choose_results,
     describe_results,
@@ -95,6 +97,14 @@ def test_score_error_and_examples_are_of_one_model(tmp_path):
         "kept": "0.31", "risen": "0.9"}  # fmt: skip
 
 
+def run_once(
+    pointer: Pointer, examples: pl.DataFrame, task: Task, lora: Lora, chat: bool, resume: Resume
+) -> Result:
+    """Run the experiment inside a chat template or outside of it."""
+    candidate = Candidate(pointer, examples, task, lora.select_part(Encoding), lora.dtype, chat)
+    return run_experiment(candidate, lora.select_part(Adapter), lora.select_part(Optimiser), resume)
+
+
 def test_the_better_template_counts_under_each_condition():
     results = [make_result(False, 0.5, [0.6], 0.50, 0.61), make_result(True, 0.4, [0.8], 0.45, 0.80)]
     direct, tuned = choose_results(results, "acc")
@@ -112,7 +122,7 @@ def test_a_chat_model_is_tuned_inside_its_template(pairs, model_folder, tokenize
     (model_folder / "chat_template.jinja").write_text(CHAT)
     settings = Lora(**LORA | {"epochs": 1})
     plain, chat = (
-        run_experiment(pointer, examples, task, settings, way, Resume(tmp_path / "o", str(way)))[1]
+        run_once(pointer, examples, task, settings, way, Resume(tmp_path / "o", str(way)))
         for way in (False, True)
     )
     assert plain.chat is False
@@ -130,7 +140,7 @@ def test_a_resumed_tuning_does_not_score_directly_again(pairs, model_folder, tmp
         Lora(**LORA | {"epochs": 1}),
         False,
     )
-    whole = run_experiment(*inputs, Resume(tmp_path / "whole", "key"))[1]
+    whole = run_once(*inputs, Resume(tmp_path / "whole", "key"))
     evaluate, tune = experiment.evaluate_examples, experiment.tune
     scored = []
 
@@ -141,10 +151,10 @@ def test_a_resumed_tuning_does_not_score_directly_again(pairs, model_folder, tmp
     monkeypatch.setattr(experiment, "evaluate_examples", evaluate_and_note)
     monkeypatch.setattr(experiment, "tune", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        run_experiment(*inputs, Resume(tmp_path / "stopped", "key"))
+        run_once(*inputs, Resume(tmp_path / "stopped", "key"))
     assert scored == ["test", "valid"]
     monkeypatch.setattr(experiment, "tune", tune)
-    again = run_experiment(*inputs, Resume(tmp_path / "stopped", "key"))[1]
+    again = run_once(*inputs, Resume(tmp_path / "stopped", "key"))
     assert scored == ["test", "valid", "valid", "test"], "only after the epoch, and at the end"
     assert again.direct.select(sorted(again.direct.columns)).equals(
         whole.direct.select(sorted(whole.direct.columns))
@@ -159,9 +169,9 @@ def test_the_published_loss_is_of_question_and_answer_and_the_epoch_is_chosen_by
     examples, _ = limit_examples(make_questions(pairs, 3), TrainBeforeTest().limits)
     task, pointer = Task(kind="choice", domain="x", options=3), Pointer("small", model_folder)
     ours, published = (
-        run_experiment(pointer, examples, task, Lora(**LORA | {"epochs": 3} | more), False,
-                       Resume(tmp_path / str(len(more)), "key"))[1]
-        for more in ({}, {"loss": "all", "epoch_by": "loss", "targets": "peft"})
+        run_once(pointer, examples, task, Lora(**LORA | {"epochs": 3} | more), False,
+                 Resume(tmp_path / str(len(more)), "key"))
+        for more in ({}, {"loss": "all", "epoch_by": "loss", "modules": "peft"})
     )  # fmt: skip
     assert all(0 <= score <= 1 for score in ours.scores)
     assert published.epoch == 1 + published.scores.index(min(published.scores))
@@ -176,12 +186,12 @@ def test_generated_answers_are_learned_with_their_end(tokenizer):
     )
     task = Task(kind="harness", task="gsm8k", metric="exact_match")
     encoder = Encoder(make_model("gpt2"), tokenizer, Lora())
-    (pair,) = encode_training(examples, encoder, task, Lora())
+    (pair,) = encode_training(examples, encoder, task, "answer")
     assert tokenizer.decode(pair.ids[pair.start :]) == " model<|end|>"
     question = Task(kind="choice", domain="x")
-    (pair,) = encode_training(examples, encoder, question, Lora())
+    (pair,) = encode_training(examples, encoder, question, "answer")
     assert tokenizer.decode(pair.ids[pair.start :]) == " model", "an option is compared, not generated"
-    (pair,) = encode_training(examples, encoder, question, Lora(loss="all"))
+    (pair,) = encode_training(examples, encoder, question, "all")
     assert tokenizer.decode(pair.ids) == "What is deep? model<|end|>"
     assert pair.start == 1
 
@@ -203,7 +213,7 @@ def test_too_few_validation_examples(pairs, model_folder, tmp_path):
         [examples.filter(pl.col("split") != "valid"), examples.filter(pl.col("split") == "valid")[:3]]
     )
     with pytest.raises(InputError, match="3 validation examples are fewer than one batch of 4"):
-        run_experiment(
+        run_once(
             Pointer("small", model_folder),
             few,
             Task(**COMPLETION),

@@ -263,17 +263,17 @@ def test_a_loss_that_runs_away_is_named(monkeypatch):
     ],
 )
 def test_the_adapter_is_where_the_settings_say(kind, attention, peft):
-    for targets, expected in (("attention", attention), ("peft", peft)):
+    for modules, expected in (("attention", attention), ("peft", peft)):
         model = make_model(kind)
-        add_adapter(model, Lora(targets=targets))
+        add_adapter(model, Lora(modules=modules))
         adapted = {".".join(name.split(".lora_")[0].split(".")[-2:]) for name in list_weights(model)}
         assert adapted == expected
-    assert len(find_modules(kind, Lora(), "m")) > len(find_modules(kind, Lora(targets="attention"), "m"))
+    assert len(find_modules(kind, "all", "m")) > len(find_modules(kind, "attention", "m"))
 
 
 def test_a_model_without_default_modules_is_refused():
     with pytest.raises(InputError, match="PEFT has no default modules for model type 'phi3'"):
-        find_modules("phi3", Lora(targets="peft"), "Phi-3")
+        find_modules("phi3", "peft", "Phi-3")
 
 
 def test_the_validation_loss_is_the_mean_over_tokens():

@@ -16,7 +16,7 @@ from fathom.config.section import Name, Positive, Section, Share, Text
 class Adapter(Section):
     """A low-rank adapter [LoRA] in place of all weights."""
 
-    targets: Literal["all", "attention", "peft"] = Field(
+    modules: Literal["all", "attention", "peft"] = Field(
         "all",
         description="matrices with an adapter; all: of attention and MLP; attention: of attention; "
         "peft: PEFT's default for the architecture, as published",

@@ -1,4 +1,4 @@
-"""Low-rank adapters [LoRA] by the PEFT library, with target modules named [TrainBeforeTest, App. A.3]."""
+"""Low-rank adapters [LoRA] by the PEFT library, with their modules named [TrainBeforeTest, App. A.3]."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
     ----------
     model : transformers causal language model
     settings : Adapter
-        Uses `targets`, `rank`, `alpha`, `dropout`, `seed`.
+        But for `dtype`, the model's own.
     name : str
         Name of the model for messages.
 
@@ -41,7 +41,7 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
     from peft import LoraConfig, inject_adapter_in_model
 
     kind = model.config.get_text_config().model_type
-    modules = find_modules(kind, settings, name)
+    modules = find_modules(kind, settings.modules, name)
     torch.manual_seed(settings.seed)
     config = LoraConfig(
         r=settings.rank,
@@ -56,15 +56,15 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
         weight.data = weight.data.float()
 
 
-def find_modules(kind: str, settings: Adapter, name: str) -> list[str]:
+def find_modules(kind: str, chosen: str, name: str) -> list[str]:
     """Return the name suffixes of the modules that an adapter changes.
 
     Parameters
     ----------
     kind : str
         Model type, such as gpt2.
-    settings : Adapter
-        Uses `targets`.
+    chosen : {"all", "attention", "peft"}
+        See :class:`fathom.config.models.Adapter`.
     name : str
         Name of the model for messages.
 
@@ -75,12 +75,12 @@ def find_modules(kind: str, settings: Adapter, name: str) -> list[str]:
     """
     from peft.utils.constants import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
 
-    if settings.targets == "peft":
+    if chosen == "peft":
         if kind not in TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING:
             raise InputError(
                 f"PEFT has no default modules for model type {kind!r} of {name}",
-                "lora.targets",
-                "all or attention, for all models of the study",
+                "lora.modules",
+                "all or attention, for all models of the run",
             )
         return list(TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING[kind])
     if kind not in ADAPTED_MODULES:
@@ -91,7 +91,7 @@ def find_modules(kind: str, settings: Adapter, name: str) -> list[str]:
             "add it to ADAPTED_MODULES in fathom/models/lora.py",
         )
     attention, mlp = ADAPTED_MODULES[kind]
-    return [*attention, *(mlp if settings.targets == "all" else ())]
+    return [*attention, *(mlp if chosen == "all" else ())]
 
 
 def list_weights(model: Any) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Score one model on one task, directly and after tuning [TrainBeforeTest, Sec. 3.1]."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.config.tuning import Lora, Metric, Task
+from fathom.config.models import Adapter
+from fathom.config.tuning import Encoding, Lora, Metric, Optimiser, Task
 from fathom.errors import InputError
 from fathom.jobs.devices import pick_device
 from fathom.jobs.program import log
@@ -14,7 +16,7 @@ from fathom.models.loading import Pointer, describe_loaded, load_model
 from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
 from fathom.statistics.metrics import METRICS
-from fathom.tuning.fine_tuning import Tuned, measure_loss, tune
+from fathom.tuning.fine_tuning import measure_loss, tune
 from fathom.tuning.harness import evaluate_generation, load_task
 from fathom.tuning.task_scores import (
     Encoder,
@@ -61,15 +63,71 @@ class Result(NamedTuple):
     cut: int
 
 
+class Candidate:
+    """A model with a task that it is scored on and tuned for.
+
+    Parameters
+    ----------
+    pointer : Pointer
+    examples : DataFrame
+        Under contract EXAMPLES.
+    task : Task
+    encoding : Encoding
+    dtype : {"float32", "bfloat16"}
+        Number format of the model's own weights.
+    chat : bool
+        Put prompts into the chat template.
+
+    Raises
+    ------
+    InputError
+        If the model's files have changed.
+    """
+
+    def __init__(
+        self, pointer: Pointer, examples: pl.DataFrame, task: Task, encoding: Encoding, dtype: str, chat: bool
+    ) -> None:
+        self.model, tokenizer = load_model(pointer, dtype, pick_device("auto", "train_before_test"))
+        self.description = describe_loaded(pointer, self.model, dtype)
+        self.encoder = Encoder(self.model, tokenizer, encoding, pointer.add_bos, chat)
+        self.name, self.chat, self.task, self.metric = pointer.name, chat, task, task.scored_by
+        self.parts = {
+            split: examples.filter(pl.col("split") == split) for split in ("train", "valid", "test")
+        }
+        self._encoding = encoding
+        self._generated = load_task(task.task or "") if self.metric == "exact_match" else None
+
+    def evaluate(self, split: str) -> pl.DataFrame:
+        """Return the outcomes of the examples of a split."""
+        some = self.parts[split]
+        if self._generated is not None:
+            return evaluate_generation(self.model, self.encoder, self._generated, some, self.task.filter)
+        return evaluate_examples(self.model, some, self.encoder, self.metric, self._encoding.batch_tokens)
+
+    def validate(self) -> float:
+        """Return the score of the validation split."""
+        return compute_score(self.evaluate("valid"), self.metric)
+
+    def encode_examples(self, split: str) -> list[EncodedPair]:
+        """Encode the correct continuations of a split, as :func:`encode_training` does."""
+        return encode_training(self.parts[split], self.encoder, self.task, self._encoding.loss)
+
+    def measure_loss(self, held_out: Sequence[EncodedPair]) -> float:
+        """Return the mean loss over the learned tokens of some examples, in nats."""
+        return measure_loss(self.model, held_out, self._encoding.batch_tokens)
+
+
 def run_variants(
-    pointer: Pointer, examples: pl.DataFrame, task: Task, settings: Lora, resume: Resume
+    pointer: Pointer, examples: pl.DataFrame, task: Task, lora: Lora, resume: Resume
 ) -> tuple[list[Result], dict[str, Any]]:
     """Run the experiment without the chat template and, for a chat model on a task with prompts, with it.
 
     Parameters
     ----------
-    pointer, examples, task, settings
-        See :func:`run_experiment`.
+    pointer, examples, task
+        See :class:`Candidate`.
+    lora : Lora
+        How the model is tuned.
     resume : Resume
         Where the states of the tunings are saved, each as a part.
 
@@ -79,95 +137,66 @@ def run_variants(
     description : dict
         The model that was loaded, see :func:`fathom.models.loading.describe_loaded`.
     """
+    adapter, optimiser, encoding = (
+        lora.select_part(Adapter),
+        lora.select_part(Optimiser),
+        lora.select_part(Encoding),
+    )
     description, results = dict[str, Any](), list[Result]()
     for chat in [False, True] if pointer.kind == "chat" and task.kind != "text" else [False]:
-        state = resume.part("chat" if chat else "plain")
-        description, result = run_experiment(pointer, examples, task, settings, chat, state)
-        results.append(result)
+        candidate = Candidate(pointer, examples, task, encoding, adapter.dtype, chat)
+        results.append(run_experiment(candidate, adapter, optimiser, resume.part(_name(chat))))
+        description = candidate.description
+        del candidate  # one model at a time lies in memory
     return results, description
 
 
-def run_experiment(
-    pointer: Pointer, examples: pl.DataFrame, task: Task, settings: Lora, chat: bool, resume: Resume
-) -> tuple[dict[str, Any], Result]:
+def run_experiment(candidate: Candidate, adapter: Adapter, optimiser: Optimiser, resume: Resume) -> Result:
     """Score a model on a task's test split, tune it on the training split, score it again.
 
     Parameters
     ----------
-    pointer : Pointer
-    examples : DataFrame
-        Under contract EXAMPLES.
-    task : Task
-    settings : Lora
-    chat : bool
-        Put prompts into the chat template.
+    candidate : Candidate
+        Its model is tuned in place.
+    adapter : Adapter
+    optimiser : Optimiser
     resume : Resume
         Where the state of the tuning is saved.
-
-    Returns
-    -------
-    description : dict
-        The model that was loaded, see :func:`fathom.models.loading.describe_loaded`.
-    result : Result
 
     Raises
     ------
     InputError
-        If the model's files have changed, or the task has too few validation examples.
+        If the task has too few validation examples.
     """
-    metric = task.scored_by
-    model, tokenizer = load_model(pointer, settings.dtype, pick_device("auto", "train_before_test"))
-    description = describe_loaded(pointer, model, settings.dtype)
-    encoder = Encoder(model, tokenizer, settings, pointer.add_bos, chat)
-    parts = {split: examples.filter(pl.col("split") == split) for split in ("train", "valid", "test")}
-    if len(parts["valid"]) < settings.batch:
+    metric, encoder, held_out = candidate.metric, candidate.encoder, candidate.parts["valid"]
+    if len(held_out) < optimiser.batch:
         raise InputError(
-            f"{len(parts['valid'])} validation examples are fewer than one batch of {settings.batch}",
+            f"{len(held_out)} validation examples are fewer than one batch of {optimiser.batch}",
             "train_before_test",
             "too few to choose an epoch: give the task more examples, or lower lora.batch",
         )
-    generated = load_task(task.task or "") if metric == "exact_match" else None
-
-    def evaluate(split: str) -> pl.DataFrame:
-        if generated is not None:
-            return evaluate_generation(model, encoder, generated, parts[split], task.filter)
-        return evaluate_examples(model, parts[split], encoder, metric, settings.batch_tokens)
-
-    direct, before = _score_directly(evaluate, parts["test"], metric, resume.part(f"{_name(chat)}.direct"))
-    log.info("%s before tuning: %s %.4g on the validation split", pointer.name, metric, before)
-    add_adapter(model, settings, pointer.name)
+    direct, before = _score_directly(candidate, resume.part(f"{_name(candidate.chat)}.direct"))
+    log.info("%s before tuning: %s %.4g on the validation split", candidate.name, metric, before)
+    add_adapter(candidate.model, adapter, candidate.name)
     encoder.cut = 0
-    training = encode_training(parts["train"], encoder, task, settings)
+    training = candidate.encode_examples("train")
     cut = encoder.cut
-    by_loss = settings.epoch_by == "loss"
-    if by_loss:
-        held_out = encode_training(parts["valid"], encoder, task, settings)
-        tuned = tune(
-            model,
-            training,
-            lambda: measure_loss(model, held_out, settings.batch_tokens),
-            settings,
-            "loss",
-            resume,
-        )
-        validated = compute_score(evaluate("valid"), metric)
-    else:
-        tuned = tune(
-            model, training, lambda: compute_score(evaluate("valid"), metric), settings, metric, resume
-        )
-        validated = tuned.scores[tuned.epoch - 1]
-    encoder.cut = 0
-    after = evaluate("test")
-    curve = _list_curve(tuned, settings, _name(chat))
-    result = Result(
-        chat, before, tuned.scores, tuned.epoch, validated, direct, after, curve, cut + encoder.cut
+    by_loss = optimiser.epoch_by == "loss"
+    validate = (
+        partial(candidate.measure_loss, candidate.encode_examples("valid")) if by_loss else candidate.validate
     )
-    return description, result
+    tuned = tune(candidate.model, training, validate, optimiser, "loss" if by_loss else metric, resume)
+    validated = candidate.validate() if by_loss else tuned.scores[tuned.epoch - 1]
+    encoder.cut = 0
+    after = candidate.evaluate("test")
+    steps = enumerate(zip(tuned.losses, tuned.rates, strict=True), start=1)
+    curve = [(_name(candidate.chat), step, *point) for step, point in steps]
+    return Result(
+        candidate.chat, before, tuned.scores, tuned.epoch, validated, direct, after, curve, cut + encoder.cut
+    )
 
 
-def _score_directly(
-    evaluate: Callable[[str], pl.DataFrame], test: pl.DataFrame, metric: Metric, resume: Resume
-) -> tuple[pl.DataFrame, float]:
+def _score_directly(candidate: Candidate, resume: Resume) -> tuple[pl.DataFrame, float]:
     """Return the outcomes of the test split and the validation score before tuning.
 
     Both are saved: a run that resumes does not score again.
@@ -175,17 +204,15 @@ def _score_directly(
     saved = resume.load()
     if saved:
         columns = {name: pl.Series(array) for name, array in saved.arrays.items()}
-        return test.select("example_id", "keyword", "gold").with_columns(**columns), saved.values["before"]
-    direct = evaluate("test")
-    before = compute_score(evaluate("valid"), metric)
+        test = candidate.parts["test"].select("example_id", "keyword", "gold")
+        return test.with_columns(**columns), saved.values["before"]
+    direct, before = candidate.evaluate("test"), candidate.validate()
     arrays = {name: direct[name].to_numpy() for name in ("value", "weight", "chosen")}
     resume.save(State({"before": before}, arrays))
     return direct, before
 
 
-def encode_training(
-    examples: pl.DataFrame, encoder: Encoder, task: Task, settings: Lora
-) -> list[EncodedPair]:
+def encode_training(examples: pl.DataFrame, encoder: Encoder, task: Task, loss: str) -> list[EncodedPair]:
     """Encode the correct continuation of each example; a text in windows.
 
     Generated answers get the tokens that end an answer, so that the model learns to stop. With `lora.loss:
@@ -195,18 +222,9 @@ def encode_training(
     if task.kind == "text":
         return [piece for text in targets for piece in encoder.encode_text(text)]
     prompts = [prompts[gold] for prompts, gold in examples.select("prompts", "gold").iter_rows()]
-    whole = settings.loss == "all"
+    whole = loss == "all"
     pairs = encoder.encode(prompts, targets, ended=whole or task.scored_by == "exact_match")
     return [EncodedPair(pair.ids, 1, pair.backed_off) for pair in pairs] if whole else pairs
-
-
-def _list_curve(tuned: Tuned, settings: Lora, template: str) -> list[tuple[str, int, float, float]]:
-    """Return a line under CURVE_COLUMNS for each step."""
-    total = len(tuned.losses)
-    return [
-        (template, step + 1, loss, settings.learning_rate * (1 - step / total))
-        for step, loss in enumerate(tuned.losses)
-    ]
 
 
 def choose_results(results: Sequence[Result], metric: Metric) -> tuple[Result, Result]:

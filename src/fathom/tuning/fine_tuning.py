@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.config.tuning import Criterion, Lora
+from fathom.config.tuning import Criterion, Optimiser
 from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.jobs.program import log, show_progress
@@ -31,8 +31,8 @@ class Tuned(NamedTuple):
 
     Attributes
     ----------
-    losses : list of float
-        Mean loss over the learned tokens of each step, in nats.
+    losses, rates : list of float
+        Mean loss over the learned tokens of each step, in nats, and its learning rate.
     scores : list of float
         Score on the validation split after each epoch.
     epoch : int
@@ -40,6 +40,7 @@ class Tuned(NamedTuple):
     """
 
     losses: list[float]
+    rates: list[float]
     scores: list[float]
     epoch: int
 
@@ -48,7 +49,7 @@ def tune(
     model: Any,
     training: Sequence[EncodedPair],
     validate: Callable[[], float],
-    settings: Lora,
+    settings: Optimiser,
     criterion: Criterion,
     resume: Resume | None = None,
 ) -> Tuned:
@@ -65,7 +66,7 @@ def tune(
         Training examples.
     validate : callable
         Returns the model's score on the validation split.
-    settings : Lora
+    settings : Optimiser
     criterion : Metric or "loss"
         Decides which of two scores is better.
     resume : Resume, optional
@@ -94,9 +95,8 @@ def tune(
             if step % steps == 0 or step == first:
                 batches = order_batches(training, settings, step // steps)
             torch.manual_seed(int(hash_text(str(settings.seed), str(step))[:12], 16))
-            progress.losses.append(
-                stepper.take(batches[step % steps], settings.learning_rate * (1 - step / total))
-            )
+            progress.rates.append(settings.learning_rate * (1 - step / total))
+            progress.losses.append(stepper.take(batches[step % steps], progress.rates[-1]))
             ends = (step + 1) % steps == 0
             if ends:
                 progress, better = _close_epoch(progress, validate(), criterion, settings.epochs)
@@ -117,7 +117,9 @@ def _close_epoch(progress: Tuned, score: float, criterion: Criterion, epochs: in
     return progress._replace(epoch=epoch if better else progress.epoch), better
 
 
-def order_batches(training: Sequence[EncodedPair], settings: Lora, epoch: int) -> list[list[EncodedPair]]:
+def order_batches(
+    training: Sequence[EncodedPair], settings: Optimiser, epoch: int
+) -> list[list[EncodedPair]]:
     """Return the batches of one epoch, shuffled, each of examples of similar length.
 
     Examples are sorted by length within chunks of 64 batches, whose order is then shuffled: little is padded,
@@ -136,7 +138,7 @@ def order_batches(training: Sequence[EncodedPair], settings: Lora, epoch: int) -
     return [[training[place] for place in batch] for batch in batches]
 
 
-def make_stepper(model: Any, settings: Lora) -> Stepper:
+def make_stepper(model: Any, settings: Optimiser) -> Stepper:
     """Return what takes the steps of a tuning of a model with an adapter."""
     import torch
 
@@ -156,7 +158,7 @@ def _restore(stepper: Stepper, resume: Resume | None, total: int) -> tuple[Tuned
 
     saved = resume.load() if resume is not None else None
     if saved is None:
-        return Tuned([], [], 0), copy_weights(stepper.model)
+        return Tuned([], [], [], 0), copy_weights(stepper.model)
     stepper.restore(saved.values["stepper"], saved.arrays)
     log.info("resuming a stopped run at step %s of %s", stepper.step + 1, total)
     best = {name: torch.from_numpy(saved.arrays[f"best.{name}"]) for name in stepper.weights}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.config.tuning import TRIM, Lora, Metric
+from fathom.config.tuning import TRIM, Encoding, Metric
 from fathom.errors import InputError
 from fathom.models.loading import find_context_length
 from fathom.models.tokens import (
@@ -30,8 +30,8 @@ class Encoder:
     Parameters
     ----------
     model, tokenizer : transformers causal language model and its tokenizer
-    settings : Lora
-        Uses `max_tokens`, at most the model's context.
+    settings : Encoding
+        Examples are no longer than the model's context, whatever `max_tokens`.
     add_bos : bool, optional
         Whether a BOS token comes first; None asks the tokenizer.
     chat : bool, default=False
@@ -39,7 +39,7 @@ class Encoder:
     """
 
     def __init__(
-        self, model: Any, tokenizer: Any, settings: Lora, add_bos: bool | None = None, chat: bool = False
+        self, model: Any, tokenizer: Any, settings: Encoding, add_bos: bool | None = None, chat: bool = False
     ) -> None:
         self.tokenizer, self.add_bos, self.chat = tokenizer, add_bos, chat
         context = find_context_length(model)

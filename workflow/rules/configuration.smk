@@ -372,7 +372,8 @@ def fetched_once(files):
 def finished_before(wildcards):
     """Return what the page waits for: all of a run, or what a comparison needs where only that is asked for."""
     if workflow.is_main_process and "compare" not in workflow.dag_settings.targets:
-        return [*OUTPUTS.list_results(), *COMPARING.list_figures()]
+        choices = [*CHOICES.list_tables(), *CHOICES.list_figures()]
+        return [*OUTPUTS.list_results(), *COMPARING.list_figures(), *choices]
     return COMPARING.list_compared()
 
 

@@ -4,6 +4,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
+from fathom.figures.catalogue import CATALOGUE, find_figure
 from fathom.io.files import read_delimited, read_json
 from fathom.statistics.aggregates import LEADING, STATISTICS
 
@@ -35,28 +36,10 @@ MOST_ROWS = 5_000
 FIGURE_BYTES = 3_000_000
 """Bytes of figures inside a page; further ones are linked."""
 
+OTHER = "Other"
+"""Section of figures that the catalogue does not know."""
+
 _REPEATING = tuple(f".{name}" for name in STATISTICS if name != LEADING.name)
-_KINDS = {
-    "model-ranks": "Models by rank",
-    "metrics": "By every metric",
-    "references": "References",
-    "sizes": "By size",
-    "dates": "Before and after the end of the training text",
-    "chat-models": "Chat models less their bases",
-    "claims": "The papers' claims",
-    "targets": "Best and worst targets",
-    "layers": "Layers",
-    "following": "Over training",
-    "coverage": "Coverage of the domain",
-    "expansion": "Expansion of the corpus",
-    "controls": "Knowledge or style",
-    "adapted": "Adapted models",
-    "paths": "Paths of adaptation",
-    "ranking": "Rankings",
-    "order": "Domains by similarity",
-    "stages": "Stages of training",
-    "choices": "Multiple choice",
-}
 
 
 def collect_tables(run: Path) -> list[dict[str, Any]]:
@@ -84,33 +67,30 @@ def collect_tables(run: Path) -> list[dict[str, Any]]:
 
 
 def collect_figures(run: Path) -> tuple[list[dict[str, str]], dict[str, str]]:
-    """Return the figures of a run: name, caption and the id of an image each, and images in base64 by id.
+    """Return the figures of a run, by section, and the images inside the page in base64 by id.
 
-    Those that repeat others with another statistic come last. Beyond FIGURE_BYTES a figure has no image.
+    Each has the name of its file, title, caption and the id of its image. Beyond FIGURE_BYTES a figure has no
+    image; those that repeat others with another statistic are the first to lack theirs.
     """
     found, images, used = [], {}, 0
     paths = sorted(run.glob("figures/*.png"), key=lambda path: (path.stem.endswith(_REPEATING), path.name))
     for number, path in enumerate(paths):
         used += path.stat().st_size
-        name = f"figure-{number}" if used <= FIGURE_BYTES else ""
-        if name:
-            images[name] = base64.b64encode(path.read_bytes()).decode("ascii")
-        found.append({"name": path.name, "caption": _describe(path.stem), "image": name})
-    return found, images
+        image = f"figure-{number}" if used <= FIGURE_BYTES else ""
+        if image:
+            images[image] = base64.b64encode(path.read_bytes()).decode("ascii")
+        found.append({"name": path.name, "image": image, **_describe(path.stem)})
+    order = [*dict.fromkeys(figure.section for figure in CATALOGUE.values()), OTHER]
+    return sorted(found, key=lambda each: order.index(each["section"])), images
 
 
-def _describe(name: str) -> str:
-    """Return a caption for a figure from its name, such as `machine-learning.targets.MODEL`.
-
-    Names of domains and models may hold dots, so that what stands on either side of the kind stays whole.
-    """
-    parts = name.split(".")
-    for place, part in enumerate(parts):
-        if part in _KINDS:
-            statistic = STATISTICS[parts.pop()].label if parts[-1] in STATISTICS else ""
-            others = (".".join(parts[:place]), ".".join(parts[place + 1 :]), statistic)
-            return f"{_KINDS[part]}: {' · '.join(other for other in others if other)}"
-    return name
+def _describe(name: str) -> dict[str, str]:
+    """Return section, title and caption of a figure from its name, such as `machine-learning.targets.MODEL`."""
+    known = find_figure(name)
+    if known is None:
+        return {"section": OTHER, "title": name, "caption": ""}
+    figure, parts = known
+    return {"section": figure.section, "title": figure.entitle(parts), "caption": figure.describe(parts)}
 
 
 def collect_models(run: Path, models: list[str]) -> list[dict[str, str]]:

@@ -101,7 +101,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
     blocks["studies"] = pack_json(studies)
     blocks["models"] = pack_json(collect_models(run.folder, run.models))
     figures, images = collect_figures(run.folder)
-    blocks.update(images)
+    blocks.update(images, figures=pack_json(figures))
     overview = {
         "run": run.folder.resolve().name,
         "version": __version__,
@@ -121,7 +121,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         ],
         "computed": run.computed,
         "studies": list(studies),
-        "figures": figures,
+        "figures": len(figures),
         "missing": missing,
     }
     first = to_text(answer(run, run.benchmarks[0], COMPARED[0].name)) if run.benchmarks else ""

@@ -365,11 +365,12 @@ class Outputs(RunFiles):
 
     def list_finished(self) -> list[str]:
         """Return what a whole run makes, but for the table of its time and memory."""
-        return [*self.list_results(), *self.name_page(), *list_questions(self._config, self.results)]
+        return [*self.list_results(), *self.name_page()]
 
     def name_page(self) -> list[str]:
         """Return the page of a run; none where there is nothing to show."""
-        return [self._path("index.html")] if self.list_results() else []
+        shown = self.list_results() or self._config.choices.questions
+        return [self._path("index.html")] if shown else []
 
     def list_results(self) -> list[str]:
         """Return the tables and figures of a whole run, which its page is made from."""
@@ -378,6 +379,7 @@ class Outputs(RunFiles):
             *self.list_benchmarks(),
             *(self.name_ranking_tables() if self.has_rankings() else []),
             *self.list_figures(),
+            *list_questions(self._config, self.results),
         ]
 
     def name_resources(self) -> str:

@@ -54,20 +54,26 @@
 
   // Figures and tables of the run
 
-  const figures = (place) =>
+  const figures = async (place) => {
+    const found = await Fathom.read("figures");
+    const sections = [...new Set(found.map(({ section }) => section))];
     fill(
       place,
       element("p", {}, "As in the folder figures/ of the run, where each is a PDF too, with its numbers as CSV."),
-      overview.figures.map(showFigure),
+      sections.flatMap((name) => [element("h3", {}, name), ...found.filter(({ section }) => section === name).map(showFigure)]),
     );
+  };
 
-  const showFigure = ({ name, caption, image }) => {
-    const made = element("details", { class: "figure" }, element("summary", {}, caption));
+  const showFigure = ({ name, title, caption, image }) => {
+    const made = element("details", { class: "figure" }, element("summary", {}, title));
     made.addEventListener("toggle", () => {
       if (made.childElementCount > 1) return;
-      made.append(image
-        ? element("img", { src: `data:image/png;base64,${find(image).textContent}`, alt: `${caption}; its numbers are in ${name.replace(/png$/, "csv")}` })
-        : element("p", {}, "Too large for this page: ", element("a", { href: `figures/${encodeURIComponent(name)}` }, `figures/${name}`)));
+      made.append(
+        image
+          ? element("img", { src: `data:image/png;base64,${find(image).textContent}`, alt: `${title}; its numbers are in ${name.replace(/png$/, "csv")}` })
+          : element("p", {}, "Too large for this page: ", element("a", { href: `figures/${encodeURIComponent(name)}` }, `figures/${name}`)),
+        ...caption.split("\n\n").filter(Boolean).map((each) => element("p", { class: "caption" }, each)),
+      );
     });
     return made;
   };
@@ -196,13 +202,13 @@
       for (const id of ["next", "domains", "subfields", "two", "keywords", "pairs"]) find(id).hidden = true;
     }
     for (const id of STUDIES) find(id).hidden = !overview.studies.includes(id);
-    find("figures").hidden = !overview.figures.length;
+    find("figures").hidden = !overview.figures;
     showNavigation();
     Fathom.sections.answer();
     say("answer");
     if (document.readyState === "loading") await new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
     await drawParts(null);
-    figures(body("figures"));
+    await figures(body("figures"));
     await made(body("made"));
     goTo();
     await Fathom.pairsPart.open();

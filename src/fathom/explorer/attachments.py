@@ -85,7 +85,7 @@ def collect_figures(run: Path) -> tuple[list[dict[str, str]], dict[str, str]]:
 
 
 def _describe(name: str) -> dict[str, str]:
-    """Return section, title and caption of a figure from its name, such as `machine-learning.targets.MODEL`."""
+    """Return section, title and caption of a figure from its name without ending."""
     known = find_figure(name)
     if known is None:
         return {"section": OTHER, "title": name, "caption": ""}

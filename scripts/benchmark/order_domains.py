@@ -1,4 +1,4 @@
-"""Order domains by similarity to a target and choose some at even distances [RawCorpora, Sec. 4.3].
+"""Order domains by similarity to one of them and choose some at even distances [RawCorpora, Sec. 4.3].
 
 Writes a table of all, and the chosen ones as a configuration file for `--configfile`.
 """
@@ -20,8 +20,9 @@ def main(arguments: argparse.Namespace) -> None:
 
     settings = read_settings(arguments.settings, Continual)
     means = {name: load_embeddings(path) for name, path in arguments.mean}
-    candidates = set(means) - {settings.target} if settings.candidates == "all" else settings.candidates
-    order = order_domains(means, settings.target, candidates, settings.count, settings.order)
+    measured = settings.evaluation_domain
+    candidates = set(means) - {measured} if settings.candidates == "all" else settings.candidates
+    order = order_domains(means, measured, candidates, settings.count, settings.order)
     if settings.count is not None and settings.count > len(candidates):
         log.info("%s candidates for %s stages: all are taken", len(candidates), settings.count)
     write_text(arguments.configuration, render_order(arguments.study, order))

@@ -1,4 +1,4 @@
-"""Plot domains by similarity to a target, and which of them are trained on [RawCorpora, Sec. 4.3]."""
+"""Plot domains by similarity to one of them, and which of them are trained on [RawCorpora, Sec. 4.3]."""
 
 import argparse
 from pathlib import Path

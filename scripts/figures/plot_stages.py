@@ -19,10 +19,10 @@ def main(arguments: argparse.Namespace) -> None:
     """Read the tables, write figure and numbers."""
     settings = read_settings(arguments.settings, Summary)
     order = read_table(arguments.order, DOMAIN_ORDERS)
-    target = order["target"][0]
-    rows = read_table(arguments.following, FOLLOWING).filter(track=arguments.track, domain=target)
+    measured = order["evaluation_domain"][0]
+    rows = read_table(arguments.following, FOLLOWING).filter(track=arguments.track, domain=measured)
     files = (arguments.output, arguments.png, arguments.table)
-    look = (arguments.kind, arguments.title or target, settings)
+    look = (arguments.kind, arguments.title or measured, settings)
     plot_stages(select_stages(rows, order), read_relations(arguments.relations), look, files)
     log.info("%s: %s drawn", arguments.track, arguments.kind)
 
@@ -34,7 +34,7 @@ if __name__ == "__main__":
     parser.add_argument("--track", required=True, help="name of what is followed")
     parser.add_argument("--order", type=Path, required=True, help="order of domains (parquet)")
     parser.add_argument("--relations", type=Path, required=True, help="relations of the study (CSV)")
-    parser.add_argument("--title", default="", help="title of the target; default: its name")
+    parser.add_argument("--title", default="", help="title of the evaluation domain; default: its name")
     add_figure_files(parser)
     add_settings(parser, Summary)
     run_program(parser, main)

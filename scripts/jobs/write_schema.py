@@ -52,7 +52,7 @@ _EXAMPLES = {
     "    - {base: gpt2-small, paths: [[cs.AI], [cs.AI, cond-mat]], steps: 150}\n"
     "# gives gpt2-small+cs.AI and gpt2-small+cs.AI+cond-mat",
     "Continual": "models:\n  continual:\n"
-    "    to-cs.AI: {base: gpt2-small, target: cs.AI, count: 12, steps: 150}  # docs/continual.md",
+    "    to-cs.AI: {base: gpt2-small, evaluation_domain: cs.AI, count: 12, steps: 150}  # docs/continual.md",
     "TextSource": "models:\n  texts:\n"
     "    law: {dataset: someone/law, revision: 0123456789abcdef0123456789abcdef01234567, column: body}\n"
     "    novels: {files: [a.txt, b.txt.gz]}",

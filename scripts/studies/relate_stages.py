@@ -21,7 +21,9 @@ def main(arguments: argparse.Namespace) -> None:
 
     settings = read_settings(arguments.settings, Summary)
     order = read_table(arguments.order, DOMAIN_ORDERS)
-    rows = read_table(arguments.following, FOLLOWING).filter(track=arguments.track, domain=order["target"][0])
+    rows = read_table(arguments.following, FOLLOWING).filter(
+        track=arguments.track, domain=order["evaluation_domain"][0]
+    )
     relations = relate_stages(select_stages(rows, order), settings)
     texts = (tuple(format_number(n) if isinstance(n, float) else n for n in row) for row in relations)
     write_delimited(arguments.output, RELATION_COLUMNS, list(texts), ",")

@@ -102,7 +102,7 @@ def test_the_programs_write_an_order_that_the_configuration_takes(tmp_path):
     means = [
         part for name in ("target", "a", "on", "c") for part in ("--mean", name, tmp_path / f"{name}.npy")
     ]
-    settings = Continual(base="m", target="target", count=2).model_dump_json()
+    settings = Continual(base="m", evaluation_domain="target", count=2).model_dump_json()
     files = ("--output", tmp_path / "s.parquet", "--configuration", tmp_path / "s.yaml")
     done = run_program("order_domains", "--study", "s", *means, *files, "--settings", settings)
     assert done.returncode == 0, done.stderr
@@ -111,7 +111,7 @@ def test_the_programs_write_an_order_that_the_configuration_takes(tmp_path):
     values = yaml.safe_load((tmp_path / "s.yaml").read_text())
     # `on` is true in YAML unless it is quoted
     assert values == {"models": {"continual": {"s": {"order": ["on", "a"]}}}}
-    values["models"]["continual"]["s"] |= {"base": "m", "target": "target"}
+    values["models"]["continual"]["s"] |= {"base": "m", "evaluation_domain": "target"}
     values["models"]["train"] = {"m": {"domain": "a"}}
     names = {name: {"categories": [name]} for name in ("target", "a", "on")}
     assert read_config({**values, "domains": names, "pairs": {"tokenizer": "m"}}, "s.yaml").models.studies

@@ -6,7 +6,7 @@ from fathom.config.models import StageTraining
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 
-STUDY = {"base": "a", "target": "near", "steps": 100, "order": ["far", "other"]}
+STUDY = {"base": "a", "evaluation_domain": "near", "steps": 100, "order": ["far", "other"]}
 MANY = [f"field-{number:03d}-of-a-long-name" for number in range(165)]
 
 
@@ -73,7 +73,10 @@ def test_without_an_order_nothing_is_trained_but_domains_are_compared():
         ({"candidates": ["far", "far"]}, "candidates: 'far' is named twice"),
         ({"order": ["fur"]}, r"models.continual.study.order: there is no domain 'fur'; did you mean far\?"),
         ({"candidates": ["fur"]}, "models.continual.study.candidates: there is no domain 'fur'"),
-        ({"target": "other"}, "models.continual.study.target: there is no domain with a benchmark 'other'"),
+        (
+            {"evaluation_domain": "other"},
+            "models.continual.study.evaluation_domain: there is no domain with a benchmark 'other'",
+        ),
         ({"count": 1}, "greater than or equal to 2"),
         ({"checkpoints": 200}, "a stage has only steps = 100"),
         ({"candidates": "every"}, "models.continual.study.candidates"),
@@ -86,6 +89,9 @@ def test_what_cannot_be_trained_is_refused(change, message):
 
 def test_a_study_has_a_name_of_its_own():
     values = {"domains": {"near": {"categories": ["near"]}}, "pairs": {"tokenizer": "a"}}
-    models = {"train": {"a": {"domain": "near"}}, "continual": {"near": {"base": "a", "target": "near"}}}
+    models = {
+        "train": {"a": {"domain": "near"}},
+        "continual": {"near": {"base": "a", "evaluation_domain": "near"}},
+    }
     with pytest.raises(InputError, match=r"models.continual.near: a domain has this name; rename the study"):
         read_config({**values, "models": models}, "my.yaml")

@@ -201,7 +201,7 @@ def test_a_model_is_trained_on_its_domain_and_adapted_to_the_last_of_its_path():
 
 
 def test_a_study_has_orders_stages_and_text_from_elsewhere():
-    study = {"base": "tiny", "target": "near", "order": ["other", "far"], "abstracts": 9}
+    study = {"base": "tiny", "evaluation_domain": "near", "order": ["other", "far"], "abstracts": 9}
     texts = {"other": {"files": ["other.txt"]}}
     models = {
         **VALUES["models"],

@@ -81,7 +81,7 @@ def test_every_claim_holds_where_ranks_hear_knowledge_and_the_others_something_e
     style = (0.0, -1.0, 0.5, 2.0, -0.5, 1.0)
     rows = find_verdicts(make_family(perplexity=style, attribute=style))
     held = {key for key, row in rows.items() if row["verdict"] == HOLDS}
-    of_others = {"target before near", "last domain decides", "first domain is heard"}
+    of_others = {"own before near", "last domain decides", "first domain is heard"}
     assert {key for key in rows if key[1] in ("tf", "tfidf")} <= held
     assert {("perplexity goes less", "text"), ("attribute rate does not", "keywords"),
             ("others order worse", "text"), ("others order worse", "keywords")} <= held  # fmt: skip
@@ -167,8 +167,8 @@ def test_seeds_that_differ_widen_the_interval():
 def test_models_are_described_with_their_roles_and_gains():
     rows = [dict(zip(CLAIM_MODEL_COLUMNS, row, strict=True)) for row in describe_conditions(make_family())]
     tf = {row["role"]: row for row in rows if (row["variant"], row["aggregate"]) == ("tf", "trimmed_mean")}
-    assert list(tf) == ["base", "target", "near", "far", "far, then target", "target, then far"]
-    assert float(tf["base"]["gain"]) == 0 and float(tf["target"]["gain"]) == pytest.approx(2, abs=0.05)
+    assert list(tf) == ["base", "own", "near", "far", "far, then own", "own, then far"]
+    assert float(tf["base"]["gain"]) == 0 and float(tf["own"]["gain"]) == pytest.approx(2, abs=0.05)
     assert tf["near"]["seeds"] == 5 and tf["base"]["seeds"] == 1
 
 

@@ -24,8 +24,8 @@ PLACES = [
 
 def make_order(similarities=SIMILARITIES) -> pl.DataFrame:
     rows = [
-        {"target": "t", "domain": f"d{number}", "similarity": value, "place": number, "chosen": True,
-         "stage": number}
+        {"evaluation_domain": "t", "domain": f"d{number}", "similarity": value, "place": number,
+         "chosen": True, "stage": number}
         for number, value in enumerate(similarities, 1)
     ]  # fmt: skip
     return pl.DataFrame(rows, schema=make_empty_table(DOMAIN_ORDERS).schema)

@@ -258,10 +258,10 @@ def title(wildcards):
     return CONFIG.domains[wildcards.domain].title or wildcards.domain
 
 
-def title_of_target(wildcards):
-    """Return what the target of a study of continual pretraining is called in figures."""
-    target = CONFIG.models.studies[wildcards.track].target
-    return CONFIG.domains[target].title or target
+def title_of_evaluated(wildcards):
+    """Return what the evaluation domain of a continual pretraining is called in figures."""
+    domain = CONFIG.models.studies[wildcards.track].evaluation_domain
+    return CONFIG.domains[domain].title or domain
 
 
 def phrase(wildcards):

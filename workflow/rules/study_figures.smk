@@ -120,7 +120,7 @@ rule plot_stages:
         runtime=grow(20),
     params:
         settings=settings.of("summary"),
-        title=title_of_target,
+        title=title_of_evaluated,
     shell:
         "python {input.code[0]:q} --kind {wildcards.kind} --following {input.following}"
         " --track {wildcards.track:q} --order {input.order:q} --relations {input.relations:q}"

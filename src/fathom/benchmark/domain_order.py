@@ -1,4 +1,4 @@
-"""The order of domains by similarity to a target, for continual pretraining [RawCorpora, Sec. 4.3].
+"""The order of domains by similarity to one of them, for continual pretraining [RawCorpora, Sec. 4.3].
 
 A domain is the mean embedding of abstracts; two domains are as similar as the cosine of their means.
 """
@@ -70,18 +70,18 @@ def average_vectors(vectors: NDArray[Any]) -> Mean:
 
 def order_domains(
     means: Mapping[str, Mean],
-    target: str,
+    evaluation_domain: str,
     candidates: Collection[str],
     count: int | None = None,
     given: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Order domains by the cosine of their mean with that of the target, the least similar first.
+    """Order domains by the cosine of their mean with that of one domain, the least similar first.
 
     Parameters
     ----------
     means : mapping of str to ndarray of shape (dimension,)
-        Of all domains and the target; of unit length.
-    target : str
+        Of all domains; of unit length.
+    evaluation_domain : str
     candidates : collection of str
         Domains to choose stages from.
     count : int, optional
@@ -95,16 +95,16 @@ def order_domains(
         Under contract DOMAIN_ORDERS.
     """
     rows = [
-        (name, float(np.clip(np.round(mean @ means[target], _DECIMALS), -1, 1)))
+        (name, float(np.clip(np.round(mean @ means[evaluation_domain], _DECIMALS), -1, 1)))
         for name, mean in means.items()
-        if name != target or name in (*candidates, *given)
+        if name != evaluation_domain or name in (*candidates, *given)
     ]
     rows.sort(key=lambda row: (row[1], row[0]))
     chosen = choose_evenly([name for name, _ in rows if name in candidates], count)
     stages = list(given) or chosen
     table = [
-        {"target": target, "domain": name, "similarity": cosine, "place": place, "chosen": name in chosen,
-         "stage": stages.index(name) + 1 if name in stages else 0}
+        {"evaluation_domain": evaluation_domain, "domain": name, "similarity": cosine, "place": place,
+         "chosen": name in chosen, "stage": stages.index(name) + 1 if name in stages else 0}
         for place, (name, cosine) in enumerate(rows, start=1)
     ]  # fmt: skip
     empty = make_empty_table(DOMAIN_ORDERS)
@@ -147,7 +147,7 @@ def render_order(study: str, order: pl.DataFrame) -> str:
     width = max(map(len, chosen["domain"])) + 2
     return "\n".join(
         [
-            f"# By similarity to {chosen['target'][0]}, the least similar first: {len(chosen)} of"
+            f"# By similarity to {chosen['evaluation_domain'][0]}, the least similar first: {len(chosen)} of"
             f" {len(order)} domains. For --configfile, after the file of the run.",
             "models:",
             "  continual:",

@@ -151,11 +151,11 @@ class Adaptation(StageTraining):
 
 
 class Continual(StageTraining):
-    """One model trained on domains in turn, the least similar to a target first [RawCorpora, Sec. 4.3]."""
+    """A model trained on domains in turn, the least similar to one first [RawCorpora, Sec. 4.3]."""
 
-    target: Name = Field(description="domain with a benchmark that all others are compared with")
+    evaluation_domain: Name = Field(description="domain with a benchmark that all others are compared with")
     candidates: Literal["all"] | list[Name] = Field(
-        "all", description="domains to choose from; all: every domain but the target"
+        "all", description="domains to choose from; all: every domain but this one"
     )
     count: Annotated[int, Field(ge=2)] | None = Field(
         12, description="stages: domains at even distances in the order of similarity; null: all candidates"

@@ -24,7 +24,7 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 
 
-RENAMED = {"folds": "splits", "folds_by": "splits_by", "targets": "modules"}
+RENAMED = {"folds": "splits", "folds_by": "splits_by", "target": "evaluation_domain", "targets": "modules"}
 """Keys of version 1 and what they are called now."""
 
 _SHOWN = 20  # known names in a hint

@@ -160,8 +160,8 @@ class Config(Section):
             key = f"models.continual.{name}"
             if name in texts:
                 raise ValueError(f"{key}: a domain has this name; rename the study")
-            targets = dict.fromkeys(self.benchmark_domains)
-            _require(study.target, targets, f"{key}.target", "domain with a benchmark")
+            measured = dict.fromkeys(self.benchmark_domains)
+            _require(study.evaluation_domain, measured, f"{key}.evaluation_domain", "domain with a benchmark")
             for domain in study.candidates if study.candidates != "all" else []:
                 _require(domain, texts, f"{key}.candidates")
             for domain in study.order:
@@ -245,9 +245,9 @@ class Config(Section):
         return {f"{name}.{kind}": (name, kind) for name in self.coverage.questions for kind in TEXTS}
 
     def list_compared(self, study: str) -> list[str]:
-        """Return the domains that a study of continual pretraining compares with its target, each once."""
+        """Return the domains that a continual pretraining compares with its evaluation domain, each once."""
         section = self.models.continual[study]
-        every = [name for name in (*self.domains, *self.models.texts) if name != section.target]
+        every = [name for name in (*self.domains, *self.models.texts) if name != section.evaluation_domain]
         chosen = every if section.candidates == "all" else section.candidates
         return list(dict.fromkeys([*chosen, *section.order]))
 

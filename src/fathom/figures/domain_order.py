@@ -1,4 +1,4 @@
-"""Domains by similarity to a target, with those that continual pretraining takes [RawCorpora, Sec. 4.3]."""
+"""Domains by similarity to one of them, and which continual pretraining takes [RawCorpora, Sec. 4.3]."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,8 +41,8 @@ def draw_order(order: pl.DataFrame, title: str) -> "Figure":
     named = order if len(order) <= _MOST_NAMES else order.filter((pl.col("stage") > 0) | pl.col("chosen"))
     named = named.with_row_index("line")
     figure = make_figure(6.5, 1.6 + _LINE * max(len(named), 8))
-    target = clean_name(order["target"][0])
-    figure.suptitle(f"{clean_name(title)}: {len(order)} domains by similarity to {target}")
+    other = clean_name(order["evaluation_domain"][0])
+    figure.suptitle(f"{clean_name(title)}: {len(order)} domains by similarity to {other}")
     axes = figure.subplots()
     cosines, taken = order["similarity"].to_numpy(), (order["stage"] > 0).to_numpy()
     # by place: those without a name between the lines of others
@@ -65,7 +65,7 @@ def draw_order(order: pl.DataFrame, title: str) -> "Figure":
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.set_ylim(-0.8, len(names) - 0.2)
     axes.margins(x=0.08)
-    axes.set_xlabel(f"Cosine of mean abstracts with {target}")
+    axes.set_xlabel(f"Cosine of mean abstracts with {other}")
     axes.grid(axis="y", visible=False)
     figure.legend(loc="outside lower center", ncols=2)
     return figure

@@ -1,4 +1,4 @@
-"""Metrics after each stage of continual pretraining, by the similarity of its domain to the target.
+"""Metrics after each stage of continual pretraining, by the similarity of its domain to the measured one.
 
 A row for each metric: on the left over the stages, minima and maxima marked; on the right against the
 reference rank, or, without one, against similarity. Source: [RawCorpora, Figs. 6, 17-19],
@@ -83,7 +83,7 @@ def plot_stages(
     relations : mapping
         See :func:`read_relations`.
     look : tuple
-        A name in KINDS, the title of the target, and settings of the summary.
+        A name in KINDS, the title of the evaluation domain, and settings of the summary.
     files : tuple of Path
         PDF, PNG, and CSV with the numbers.
     """

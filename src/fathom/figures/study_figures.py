@@ -60,14 +60,14 @@ STUDY_FIGURES = (
         pattern="order.{study}",
         section="Models",
         caption="""
-            Domains by similarity to the target of the study {study}: the cosine of the mean embeddings of
-            their abstracts.
+            Domains by similarity to the evaluation domain of the study {study}: the cosine of the mean
+            embeddings of their abstracts.
 
             Filled points are trained on, in the order of their numbers: the least similar first. They lie at
             even distances in the order of all domains, unless the configuration gives another order.
         """,
         made_by=_CONTINUAL,
-        shown=(Shown("domains by similarity to a target"),),
+        shown=(Shown("domains by similarity to the evaluation domain"),),
     ),
     Figure(
         name="stages",
@@ -75,10 +75,10 @@ STUDY_FIGURES = (
         pattern="stages.{track}.{kind}",
         section="Models",
         caption="""
-            Continual pretraining {track}, measured on the target's benchmark after each stage.
+            Continual pretraining {track}, measured on its evaluation domain after each stage.
 
             Left: each metric over the stages. The colour of a point is the similarity of the stage's domain
-            to the target; triangles are minima (pointing down) and maxima (pointing up). The dotted line is
+            to that domain; triangles are minima (pointing down) and maxima (pointing up). The dotted line is
             the model that the training starts from. Right: the same metric against the rank on the reference
             benchmark, or, without one, against similarity. Low is best for ranks, perplexity and bits per
             byte.

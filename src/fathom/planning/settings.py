@@ -80,7 +80,7 @@ class Settings:
     def of_order(self, study: str) -> str:
         """Return what the order of domains of a study depends on."""
         section = self._config.models.continual[study]
-        values = section.model_dump(include={"base", "target", "candidates", "count", "order"})
+        values = section.model_dump(include={"base", "evaluation_domain", "candidates", "count", "order"})
         return dump_json(values)
 
     def of_tokenizer(self, model: str) -> str:

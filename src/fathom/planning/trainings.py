@@ -42,9 +42,9 @@ class Orders(RunFiles):
     """Names of the files of continual pretraining."""
 
     def compare_domains(self, study: str) -> list[tuple[str]]:
-        """Return a study's target and the domains that are compared with it, each as the place of a file."""
-        target = self._config.models.continual[study].target
-        return [(name,) for name in dict.fromkeys([target, *self._config.list_compared(study)])]
+        """Return a study's evaluation domain and those that are compared with it, each as a file's place."""
+        measured = self._config.models.continual[study].evaluation_domain
+        return [(name,) for name in dict.fromkeys([measured, *self._config.list_compared(study)])]
 
     def name_means(self, study: str) -> list[str]:
         """Return the mean embeddings of a study's domains, in the order of `compare_domains`."""

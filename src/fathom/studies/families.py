@@ -18,11 +18,11 @@ from fathom.statistics.metrics import METRICS
 from fathom.studies.controls import measure_gain
 from fathom.studies.following import Measured, Series, average_seeds, draw_seeds
 
-TARGET, NEAR, FAR = "target", "near", "far"
-TARGET_LAST, TARGET_FIRST = f"{FAR}, then {TARGET}", f"{TARGET}, then {FAR}"
-ROLES = (BASE, TARGET, NEAR, FAR, TARGET_LAST, TARGET_FIRST)
-"""What a model was adapted to."""
-EXPECTED = {TARGET: 3, NEAR: 3, TARGET_LAST: 2, BASE: 1, FAR: 0}
+OWN, NEAR, FAR = "own", "near", "far"
+OWN_LAST, OWN_FIRST = f"{FAR}, then {OWN}", f"{OWN}, then {FAR}"
+ROLES = (BASE, OWN, NEAR, FAR, OWN_LAST, OWN_FIRST)
+"""What a model was adapted to: the domain that it is measured on, or others."""
+EXPECTED = {OWN: 3, NEAR: 3, OWN_LAST: 2, BASE: 1, FAR: 0}
 """The order that is expected of models [BeyondBenchmarks, Sec. 3.1.1], the best with the highest number."""
 
 _CHUNK = 100  # resamples at once: Kendall's tau needs all pairs of models of each in memory
@@ -106,7 +106,7 @@ class Family:
     def find_role(self, condition: Condition) -> str:
         """Return what a model was adapted to, of ROLES; nothing for other paths."""
         kinds = [
-            TARGET if name == self.domain else NEAR if name in self._near else FAR for name in condition.path
+            OWN if name == self.domain else NEAR if name in self._near else FAR for name in condition.path
         ]
         role = ", then ".join(kinds) or BASE
         return role if role in ROLES else ""

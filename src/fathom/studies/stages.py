@@ -44,8 +44,8 @@ def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of FOLLOWING; `similarity` of the stage's domain with the target, null at the start;
-        `extremum`: minimum, maximum or empty, by comparison with the stages before and after.
+        The columns of FOLLOWING; `similarity` of the stage's domain with the evaluation domain, null at
+        the start; `extremum`: minimum, maximum or empty, by comparison with the stages before and after.
 
     Raises
     ------

@@ -81,11 +81,11 @@ PAIRS: Contract = (
 """Prompt-target pairs of one benchmark, by keyword and pair_id."""
 
 DOMAIN_ORDERS: Contract = (
-    Column("target", STRING, "domain that the others are compared with"),
+    Column("evaluation_domain", STRING, "domain that the others are compared with"),
     Column("domain", STRING, "name of the domain", UNIQUE),
-    Column("similarity", DOUBLE, "cosine of the mean embeddings of its and the target's abstracts", COSINE),
+    Column("similarity", DOUBLE, "cosine of the mean embeddings of its and that domain's abstracts", COSINE),
     Column("place", INT32, "place by similarity, from 1, the least similar first", FROM_ONE),
     Column("chosen", BOOL, "whether it is one of the domains at even distances"),
     Column("stage", INT32, "stage of the training that it is, 0 for none", NOT_NEGATIVE),
 )
-"""Domains that a study of continual pretraining compares with its target, by place."""
+"""Domains that a study of continual pretraining compares with its evaluation domain, by place."""

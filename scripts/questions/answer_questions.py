@@ -27,12 +27,15 @@ def main(arguments: argparse.Namespace) -> None:
     os.environ["HF_HUB_OFFLINE"] = "1"
     from fathom.models.loading import read_pointer
     from fathom.models.open_model import OpenModel, measure_all
-    from fathom.questions.answer_files import QuestionFiles, plan_answers
+    from fathom.questions.answer_files import QuestionFiles, ThresholdFiles, plan_answers
 
     settings = read_settings(arguments.settings, Settings)
     model = OpenModel(read_pointer(arguments.model), settings.scoring, arguments.threads, arguments.gpus)
+    others = {name: ThresholdFiles(*map(Path, files)) for name, *files in arguments.thresholds}
     planned = [
-        plan_answers(name, QuestionFiles(*map(Path, files)), Path(output), settings.evaluation)
+        plan_answers(
+            name, QuestionFiles(*map(Path, files), others.get(name)), Path(output), settings.evaluation
+        )
         for name, *files, output in arguments.questions
     ]
     measure_all(model, planned, arguments.finished)
@@ -46,6 +49,12 @@ if __name__ == "__main__":
         "--questions",
         ("NAME", "QUESTIONS", "VECTORS", "CHUNKS", "EMBEDDINGS"),
         "name of a set, its questions and records, each with embeddings, and answers to write",
+    )
+    add_tables(
+        parser,
+        "--thresholds",
+        ("NAME", "QUESTIONS", "VECTORS"),
+        "name of a set, questions of all t_d with embeddings, and records by t_c",
     )
     add_gpus(parser)
     add_settings(parser, Settings)

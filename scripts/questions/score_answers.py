@@ -4,37 +4,53 @@ import argparse
 from pathlib import Path
 
 from fathom.config.scoring import Summary
-from fathom.io.contracts.questions import ANSWERED, DIFFERENCE_COLUMNS, QUESTIONS, SCORE_COLUMNS
+from fathom.io.contracts.questions import (
+    ANSWERED,
+    DIFFERENCE_COLUMNS,
+    QUESTION_MAP,
+    QUESTIONS,
+    RECORD_CORPORA,
+    SCORE_COLUMNS,
+    THRESHOLD_COLUMNS,
+)
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
 from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read questions and answers; write scores, and paired differences."""
+    """Read questions and answers; write scores, paired differences, and scores with each threshold."""
     from fathom.questions.answer_scores import (
         list_comparisons,
         score_answers,
         tabulate_differences,
         tabulate_scores,
     )
+    from fathom.questions.asked_items import select_own
     from fathom.questions.metrics import measure_answers
+    from fathom.questions.threshold_scores import Varied, score_thresholds
 
     settings = read_settings(arguments.settings, Summary)
     questions = {name: read_table(path, QUESTIONS) for name, path in arguments.questions}
     bases = dict(arguments.base)
-    rows, differences = [], []
+    given = {(name, model): read_table(path, ANSWERED) for name, model, path in arguments.answers}
+    rows, differences, varied = [], [], []
     for name, asked in questions.items():
         scores = {}
-        for model in (model for of, model, _ in arguments.answers if of == name):
-            path = next(path for of, by, path in arguments.answers if (of, by) == (name, model))
-            answers = read_table(path, ANSWERED)
+        for model in (model for of, model in given if of == name):
+            answers = select_own(given[name, model], asked)
             measures = measure_answers(asked, answers)
             for prompting in answers["prompting"].unique(maintain_order=True):
                 scores[model, prompting] = score_answers(measures.filter(prompting=prompting), settings)
         rows += tabulate_scores(name, scores, settings)
         comparisons = list_comparisons(list(scores), bases)
         differences += tabulate_differences(name, scores, comparisons, settings)
+    for name, *files in arguments.thresholds:
+        tables = zip(files, (QUESTIONS, QUESTION_MAP, RECORD_CORPORA), strict=True)
+        own = [(model, answers) for (of, model), answers in given.items() if of == name]
+        varied += score_thresholds(name, Varied(*(read_table(*table) for table in tables)), own, settings)
+    if arguments.thresholds:
+        write_delimited(arguments.threshold_scores, THRESHOLD_COLUMNS, varied, ",")
     write_delimited(arguments.output, SCORE_COLUMNS, rows, ",")
     write_delimited(arguments.differences, DIFFERENCE_COLUMNS, differences, ",")
     apart = sum(row[DIFFERENCE_COLUMNS.index("apart")] == "yes" for row in differences)
@@ -50,6 +66,13 @@ if __name__ == "__main__":
         help="a model and the one that it is compared with; repeat for each",
     )  # fmt: skip
     parser.add_argument("--output", type=Path, required=True, help="table of scores (CSV)")
+    add_tables(
+        parser,
+        "--thresholds",
+        ("SET", "QUESTIONS", "MAP"),
+        "name of a set, questions of all t_d, their map, records by t_c",
+    )
+    parser.add_argument("--threshold-scores", type=Path, help="table of scores with each threshold (CSV)")
     parser.add_argument("--differences", type=Path, required=True, help="table of differences (CSV)")
     add_settings(parser, Summary)
     run_program(parser, main)

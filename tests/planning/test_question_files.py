@@ -133,6 +133,5 @@ def test_each_program_gets_what_it_depends_on():
     assert one.of_coverage() == other.of_coverage()
     assert one.of_percentiles("courses") != one.of_questions("courses")
     assert one.of_answers() == other.of_answers() and "small" not in one.of_answers()
-    assert "per_threshold" not in one.of_answers() and "per_threshold" in one.of_threshold_answers()
     assert one.of_shown_questions() == '{"shown":0.2}'
     assert "config" not in one.of_questions("courses") + one.of_records("courses")

@@ -179,7 +179,7 @@ def test_a_set_without_questions_to_ask_and_embeddings_of_another_run(files, que
 def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tmp_path):
     settings = {"evaluation": ALL_WAYS.model_dump(), "scoring": {"device": "cpu", "batch_tokens": 600}}
     done = run_program(
-        "answer_questions", "--model", plain.pointer.path, "--questions", "courses", *files,
+        "answer_questions", "--model", plain.pointer.path, "--questions", "courses", *files[:4],
         tmp_path / "small.parquet", "--finished", tmp_path / "finished", "--settings", json.dumps(settings),
         imports=(*LIGHT, "torch", "transformers"),
     )  # fmt: skip

@@ -23,17 +23,17 @@ from fathom.io.contracts.questions import (
     QUESTION_MAP,
     QUESTIONS,
     RECORD_CORPORA,
-    THRESHOLD_ANSWERED,
+    SCORE_COLUMNS,
     THRESHOLD_COLUMNS,
 )
-from fathom.io.files import read_delimited
+from fathom.io.files import read_delimited, read_json
 from fathom.io.tables import check_table, read_table, write_table
+from fathom.questions.answer_files import QuestionFiles, ThresholdFiles, prepare_questions
 from fathom.questions.answers import answer_questions
-from fathom.questions.asked_items import ask, divide_questions
+from fathom.questions.asked_items import divide_questions
 from fathom.questions.chunks import draw_chunks
 from fathom.questions.percentiles import vary_percentile
 from fathom.questions.record_corpora import vary_records
-from fathom.questions.threshold_answers import ThresholdFiles, answer_cases, list_cases
 from fathom.questions.threshold_scores import Varied, score_thresholds
 
 SETTINGS = QuestionSettings.model_validate(
@@ -46,6 +46,7 @@ SETTINGS = QuestionSettings.model_validate(
     }
 )
 RAG = Evaluation(promptings=["rag"], retrieved=3, per_threshold=3)
+ALL_WAYS = RAG.model_copy(update={"promptings": ["plain", "rag"], "max_tokens": 6})
 
 
 class Mistaken(Knowing):
@@ -63,23 +64,22 @@ def varied(material):
 
 @pytest.fixture(scope="module")
 def files(material, catalogue, varied, tmp_path_factory):
-    """Return what a model answers from, with the answers of one who knows all."""
+    """Return what a model answers from."""
     folder = tmp_path_factory.mktemp("thresholds")
-    names = ("questions.parquet", "others.parquet", "others.npy", "chunks.parquet", "chunks.npy",
-             "corpora.parquet", "answers.parquet")  # fmt: skip
-    files = ThresholdFiles(*(folder / name for name in names))
+    others = ThresholdFiles(*(folder / name for name in ("others.parquet", "others.npy", "corpora.parquet")))
+    names = ("questions.parquet", "questions.npy", "chunks.parquet", "chunks.npy")
+    files = QuestionFiles(*(folder / name for name in names), others)
     of_set = varied.map.filter(kind="question", gap_percentile=0.6)["id"].implode()
-    own = varied.questions.filter(pl.col("question_id").is_in(of_set))
+    is_own = varied.questions["question_id"].is_in(of_set)
     chunks = draw_chunks(catalogue.entities, 30)
-    write_table(files.questions, own, QUESTIONS)
-    write_table(files.others, varied.questions, QUESTIONS)
+    write_table(files.questions, varied.questions.filter(is_own), QUESTIONS)
+    np.save(files.vectors, varied.vectors[is_own.to_numpy()])
+    write_table(others.questions, varied.questions, QUESTIONS)
+    np.save(others.vectors, varied.vectors)
     write_table(files.chunks, chunks, CHUNKS)
-    np.save(files.vectors, varied.vectors)
     np.save(files.embeddings, material.vectors)
     corpora = vary_records(chunks["iri"], material.vectors, SETTINGS.coverage)
-    write_table(files.corpora, corpora, RECORD_CORPORA)
-    asked = ask([(row, "") for row in divide_questions(own, 0.2)[1].rows(named=True)], [], "rag", RAG)
-    write_table(files.answers, answer_questions(Knowing(own), asked, RAG), ANSWERED)
+    write_table(others.corpora, corpora, RECORD_CORPORA)
     write_table(folder / "map.parquet", varied.map, QUESTION_MAP)
     return files
 
@@ -110,66 +110,70 @@ def test_records_join_as_documents_of_one_sentence_do(material):
     assert 0 < len(places) < len(names) and all((place ^ 1) in places for place in places)
 
 
-def test_what_was_answered_in_the_same_prompt_is_taken_over(files, varied):
-    cases, questions = list_cases(files, RAG)
+def test_questions_with_other_thresholds_join_those_of_the_set(files, varied):
     own = read_table(files.questions, QUESTIONS)
     shown, asked = (set(each["question_id"]) for each in divide_questions(own, 0.2))
-    every = {case.question_id for case in cases if case.corpus == "all"}
-    assert every - asked == set(varied.questions["question_id"]) - shown - asked
-    few = {case.question_id for case in cases if case.corpus == "0.3"}
-    assert few == {case.question_id for case in cases if case.corpus == "0"} == every & asked
-    counts = own.filter(pl.col("question_id").is_in(sorted(few))).group_by("form", "level").len()["len"]
-    assert counts.max() == RAG.per_threshold
-    known = read_table(files.answers, ANSWERED)
+    every = prepare_questions(files, ALL_WAYS)
+    of_set = prepare_questions(files._replace(thresholds=None), ALL_WAYS)
+    assert every[: len(of_set)] == of_set and {each.corpus for each in of_set} == {"all"}
+    names = {corpus: [] for corpus in ("all", "0", "0.3")}
+    for each in every[len(of_set) :]:
+        assert each.prompting == "rag"
+        names[each.corpus].append(each.row["question_id"])
+    assert set(names["all"]) == set(varied.questions["question_id"]) - shown - asked
+    assert names["0"] == names["0.3"] and set(names["0"]) < asked
+    counts = own.filter(pl.col("question_id").is_in(names["0"])).group_by("form", "level").len()["len"]
+    assert counts.max() == ALL_WAYS.per_threshold
+    fewer = files.thresholds._replace(questions=files.questions, vectors=files.vectors)
+    swapped = QuestionFiles(*files.thresholds[:2], files.chunks, files.embeddings, fewer)
+    with pytest.raises(InputError, match="not the questions of one run"):
+        prepare_questions(swapped, RAG)
+
+
+def test_one_prompt_is_asked_once(files, varied):
+    every = prepare_questions(files, RAG)
     prompts = []
 
-    def answer(some):
-        prompts.extend((each.row["question_id"], each.items[0].context) for each in some)
-        return answer_questions(Knowing(questions, wrong="never"), some, RAG)
+    class Counting(Knowing):
+        def fit(self, some):
+            prompts.append(tuple(some))
+            return super().fit(some)
 
-    found = answer_cases(cases, questions, known, answer, RAG)
-    check_table(found.to_arrow(), THRESHOLD_ANSWERED)
-    assert found.select("corpus", "question_id").rows() == [case[:2] for case in cases]
-    assert len(prompts) == len(set(prompts)) and every - asked <= {name for name, _ in prompts}
-    with_all = {case.question_id: case.records for case in cases if case.corpus == "all"}
-    same = {case[:2] for case in cases if case.records == with_all.get(case.question_id)}
-    taken = known.select("question_id", "chosen", "text").rows_by_key("question_id")
-    for row in found.iter_rows(named=True):
-        where = (row["corpus"], row["question_id"])
-        if where in same and row["question_id"] in asked:
-            assert taken[row["question_id"]] == [(row["chosen"], row["text"])]
-            assert (row["question_id"], with_all[row["question_id"]]) not in prompts
-    assert {corpus for corpus, _ in same} > {"all"}, "some have the same records without others"
+    found = answer_questions(Counting(varied.questions), every, RAG)
+    check_table(found.to_arrow(), ANSWERED)
+    assert found.select("question_id", "corpus").rows() == [
+        (each.row["question_id"], each.corpus) for each in every
+    ]
+    assert len(prompts) == len({each.prompt for each in every}) < len(every)
 
 
 def test_fewer_records_stand_in_the_prompt(files):
-    cases, _ = list_cases(files, RAG)
-    corpora = read_table(files.corpora, RECORD_CORPORA)
+    corpora = read_table(files.thresholds.corpora, RECORD_CORPORA)
     texts = dict(read_table(files.chunks, CHUNKS).iter_rows())
     for corpus in ("0", "0.3"):
         kept = {texts[iri] for iri in corpora.filter(max_correlation=float(corpus))["iri"]}
-        lines = [case.records.splitlines() for case in cases if case.corpus == corpus]
+        asked = [each for each in prepare_questions(files, RAG) if each.corpus == corpus]
+        lines = [each.items[0].context.splitlines() for each in asked]
         assert lines and all(len(each) == RAG.retrieved and set(each) <= kept for each in lines)
-    with pytest.raises(InputError, match="not the questions and records of one run"):
-        list_cases(files._replace(vectors=files.embeddings), RAG)
 
 
 def test_scores_are_those_of_the_questions_of_each_threshold(files, varied):
-    cases, questions = list_cases(files, RAG)
-    known = read_table(files.answers, ANSWERED)
+    every, own = prepare_questions(files, RAG), set(read_table(files.questions, QUESTIONS)["question_id"])
     # whoever answers here is wrong about all questions that the set lacks
-    others = answer_cases(
-        cases, questions, known,
-        lambda some: answer_questions(Mistaken(questions, wrong="never"), some, RAG), RAG,
-    )  # fmt: skip
-    corpora = read_table(files.corpora, RECORD_CORPORA)
+    known = [each for each in every if each.row["question_id"] in own]
+    lacking = [each for each in every if each.row["question_id"] not in own]
+    answers = pl.concat([
+        answer_questions(Knowing(varied.questions), known, RAG),
+        answer_questions(Mistaken(varied.questions, wrong="never"), lacking, RAG),
+    ])  # fmt: skip
+    corpora = read_table(files.thresholds.corpora, RECORD_CORPORA)
     rows = score_thresholds(
-        "courses", Varied(varied.questions, varied.map, corpora), [("one", known, others)], Summary(rounds=20)
+        "courses", Varied(varied.questions, varied.map, corpora), [("one", answers)], Summary(rounds=20)
     )
     table = pl.DataFrame(rows, THRESHOLD_COLUMNS, orient="row")
     of_questions = table.filter(parameter="t_d", metric="accuracy")
     assert of_questions["threshold"].unique(maintain_order=True).to_list() == ["0.2", "0.6", "0.9"]
-    asked = set(others.filter(corpus="all")["question_id"]) | set(known["question_id"])
+    asked = set(answers["question_id"])
     for threshold in ("0.2", "0.6", "0.9"):
         some = varied.map.filter(kind="question", gap_percentile=float(threshold))["id"]
         own = of_questions.filter(threshold=threshold)
@@ -191,29 +195,44 @@ def test_scores_are_those_of_the_questions_of_each_threshold(files, varied):
 
 
 def test_the_programs_write_answers_and_scores(plain, files, varied, material, tmp_path):
-    settings = {"evaluation": RAG.model_dump(), "scoring": {"device": "cpu", "batch_tokens": 600}}
+    settings = {"evaluation": ALL_WAYS.model_dump(), "scoring": {"device": "cpu", "batch_tokens": 600}}
     done = run_program(
-        "answer_thresholds", "--model", plain.pointer.path, "--questions", "courses", *files,
-        tmp_path / "small.parquet", "--finished", tmp_path / "finished", "--settings", json.dumps(settings),
+        "answer_questions", "--model", plain.pointer.path, "--questions", "courses", *files[:4],
+        tmp_path / "small.parquet", "--thresholds", "courses", *files.thresholds,
+        "--finished", tmp_path / "finished", "--settings", json.dumps(settings),
         imports=(*LIGHT, "torch", "transformers"),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    others = read_table(tmp_path / "small.parquet", THRESHOLD_ANSWERED)
-    assert len(others) == len(list_cases(files, RAG)[0])
+    assert len(read_table(tmp_path / "small.parquet", ANSWERED)) == len(prepare_questions(files, ALL_WAYS))
+    asked = divide_questions(read_table(files.questions, QUESTIONS), 0.2)[1]
+    promptings = read_json(tmp_path / "small.json")["promptings"]
+    assert [each["questions"] for each in promptings.values()] == [len(asked)] * 2
+    others = files.thresholds.questions
     done = run_program(
-        "score_thresholds", "--questions", "courses", files.others, files.others.with_name("map.parquet"),
-        files.corpora, "--answers", "courses", "small", files.answers, tmp_path / "small.parquet",
-        "--output", tmp_path / "s.csv", "--settings", json.dumps({"rounds": 20}), imports=LIGHT,
+        "score_answers", "--questions", "courses", files.questions, "--answers", "courses", "small",
+        tmp_path / "small.parquet", "--thresholds", "courses", others, others.with_name("map.parquet"),
+        files.thresholds.corpora, "--threshold-scores", tmp_path / "t.csv", "--output", tmp_path / "s.csv",
+        "--differences", tmp_path / "d.csv", "--settings", json.dumps({"rounds": 20}), imports=LIGHT,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    rows = read_delimited(tmp_path / "s.csv", ",", THRESHOLD_COLUMNS)
+    rows = read_delimited(tmp_path / "t.csv", ",", THRESHOLD_COLUMNS)
     assert {(row["parameter"], row["threshold"]) for row in rows} == {
         ("t_d", "0.2"), ("t_d", "0.6"), ("t_d", "0.9"), ("t_c", "0"), ("t_c", "0.3"), ("t_c", ""),
     }  # fmt: skip
+    of_set = {
+        (row["form"], row["level"], row["metric"]): (row["value"], row["ci_low"], row["questions"])
+        for row in read_delimited(tmp_path / "s.csv", ",", SCORE_COLUMNS)
+        if row["prompting"] == "rag" and not row["template"]
+    }
+    assert of_set == {
+        (row["form"], row["level"], row["metric"]): (row["value"], row["ci_low"], row["questions"])
+        for row in rows
+        if (row["parameter"], row["threshold"]) == ("t_d", "0.6")
+    }
     coverage = {"coverage": SETTINGS.coverage.model_dump(mode="json")}
     done = run_program(
         "vary_records", "--chunks", files.chunks, "--embeddings", files.embeddings,
         "--settings", json.dumps(coverage), "--output", tmp_path / "c.parquet", imports=LIGHT,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "c.parquet").read_bytes() == files.corpora.read_bytes()
+    assert (tmp_path / "c.parquet").read_bytes() == files.thresholds.corpora.read_bytes()

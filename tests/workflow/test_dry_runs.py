@@ -50,8 +50,7 @@ def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     loads = count_loads(parse_plan(done.stdout))
     coverage = values.get("coverage", {})
     asked = {name.removesuffix("@chat") for name in coverage.get("evaluation", {}).get("models", [])}
-    times = 1 + ("ablation" in coverage)  # once for its questions, once for those of other thresholds
-    most = {name: 1 + times * (name in asked) for name in loads}
+    most = {name: 1 + (name in asked) for name in loads}  # once for pairs, once for questions
     assert all(loads[name] <= most[name] for name in loads), "a model from the hub is loaded more than once"
     presets = {"raw-corpora": 118, "raw-corpora-comparison": 16, "beyond-benchmarks": 8 + 102}
     assert len(loads) >= presets.get(Path(configuration).stem, 0)

@@ -2,8 +2,18 @@
 
 In:  <results>/questions/{set}/{questions.parquet,proof.json,chunks.parquet,chunks.npy,questions.npy},
      <results>/models/{model}/model.json
-Out: <results>/questions/{set}/{texts/,answers/}, <results>/question-{scores,differences}.csv
+     with other thresholds <results>/questions/{set}/percentiles-{map.parquet,questions.parquet,questions.npy}
+Out: <results>/questions/{set}/{texts/,answers/}, <results>/question-{scores,differences}.csv, with other
+     thresholds <results>/questions/{set}/correlations-records.parquet and <results>/question-thresholds.csv
 """
+
+VARIED = [*CONFIG.coverage.questions] if CONFIG.coverage.scores_thresholds else []
+"""Sets that models answer with other thresholds, too."""
+
+
+def of_varied(path):
+    """Return a file of each set that models answer with other thresholds."""
+    return of_sets(path) if VARIED else []
 
 
 # a part of each set stays unasked: examples of few-shot prompts, and training text
@@ -34,6 +44,31 @@ rule write_question_texts:
         " --settings {params.settings:q} --log {log:q}"
 
 
+rule vary_records:
+    input:
+        code=sources("vary_records"),
+        chunks="<results>/questions/{set}/chunks.parquet",
+        embeddings="<results>/questions/{set}/chunks.npy",
+    output:
+        records="<results>/questions/{set}/correlations-records.parquet",
+    log:
+        "<logs>/vary_records/{set}.log",
+    benchmark:
+        "<timings>/vary_records/{set}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(60),
+        gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
+    params:
+        settings=settings.of_correlations(),
+    shell:
+        "python {input.code[0]:q} --chunks {input.chunks:q} --embeddings {input.embeddings:q}"
+        " --settings {params.settings:q} --threads {threads} --output {output.records:q} --log {log:q}"
+
+
 # one load of a model for all sets
 rule answer_questions:
     input:
@@ -45,6 +80,9 @@ rule answer_questions:
         vectors=of_sets("questions.npy"),
         chunks=of_sets("chunks.parquet"),
         embeddings=of_sets("chunks.npy"),
+        others=of_varied("percentiles-questions.parquet"),
+        vectors_of_others=of_varied("percentiles-questions.npy"),
+        corpora=of_varied("correlations-records.parquet"),
     output:
         answers=of_sets("answers/{model}.parquet"),
         reports=of_sets("answers/{model}.json"),
@@ -79,9 +117,14 @@ rule answer_questions:
             ),
             output.answers,
         ),
+        thresholds=lambda wildcards, input: list_options(
+            "thresholds",
+            zip(VARIED, input.others, input.vectors_of_others),
+            input.corpora,
+        ),
     shell:
-        "python {input.code[0]:q} --model {params.model:q} {params.questions} --finished {params.finished:q}"
-        " --settings {params.settings:q} --threads {threads} --gpus {resources.gpu} --log {log:q}"
+        "python {input.code[0]:q} --model {params.model:q} {params.questions} {params.thresholds}"
+        " --finished {params.finished:q} --settings {params.settings:q} --threads {threads} --gpus {resources.gpu} --log {log:q}"
 
 
 rule score_answers:
@@ -93,9 +136,13 @@ rule score_answers:
             for model in CONFIG.coverage.evaluation.models
             for path in of_sets(f"answers/{model}.parquet")
         ],
+        others=of_varied("percentiles-questions.parquet"),
+        maps=of_varied("percentiles-map.parquet"),
+        corpora=of_varied("correlations-records.parquet"),
     output:
         scores="<results>/question-scores.csv",
         differences="<results>/question-differences.csv",
+        thresholds=["<results>/question-thresholds.csv"] if VARIED else [],
     log:
         "<logs>/score_answers.log",
     benchmark:
@@ -121,6 +168,15 @@ rule score_answers:
             "answers",
         ),
         bases=repeat_option("base", list_bases(CONFIG, ENTRIES)),
+        thresholds=lambda wildcards, input, output: " ".join(
+            [
+                list_options(
+                    "thresholds", zip(VARIED, input.others, input.maps), input.corpora
+                ),
+                *(f"--threshold-scores {path}" for path in output.thresholds),
+            ]
+        ),
     shell:
-        "python {input.code[0]:q} {params.questions} {params.answers} {params.bases} --settings {params.settings:q}"
+        "python {input.code[0]:q} {params.questions} {params.answers} {params.bases} {params.thresholds}"
+        " --settings {params.settings:q}"
         " --output {output.scores:q} --differences {output.differences:q} --log {log:q}"

@@ -38,7 +38,7 @@ from fathom.models.steps import LARGE
 from fathom.planning.cards import MB, UNKNOWN, Card, choose_card
 from fathom.planning.failures import read_message
 
-SCORING = ("score_model", "score_chat", "answer_questions", "answer_thresholds")
+SCORING = ("score_model", "score_chat", "answer_questions")
 LAYERS = ("measure_layers",)
 ANSWERING = ("answer_choices",)
 READING = (*SCORING, *LAYERS, *ANSWERING)

@@ -189,15 +189,7 @@ class Settings:
 
     def of_answers(self) -> str:
         """Return what the answers of a model depend on; which other models answer does not matter."""
-        return self._of_answers({"models", "per_threshold"})
-
-    def of_threshold_answers(self) -> str:
-        """Return what the answers of a model with several thresholds depend on."""
-        return self._of_answers({"models"})
-
-    def _of_answers(self, unused: set[str]) -> str:
-        """Return what answers to questions depend on, but for some keys."""
-        evaluation = self._config.coverage.evaluation.model_dump(mode="json", exclude=unused)
+        evaluation = self._config.coverage.evaluation.model_dump(mode="json", exclude={"models"})
         return dump_json({"evaluation": evaluation, "scoring": self._dump("scoring")})
 
     def of_choices(self) -> str:

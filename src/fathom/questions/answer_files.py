@@ -1,6 +1,6 @@
 """A model's answers to sets of questions, from files to files, with one load of the model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,31 +9,38 @@ import polars as pl
 from fathom.benchmark.matches import load_embeddings
 from fathom.config.questions import Evaluation
 from fathom.errors import InputError
-from fathom.io.contracts.questions import ANSWERED, CHUNKS, QUESTIONS
-from fathom.io.files import hash_file, write_json
+from fathom.io.contracts.column import Contract
+from fathom.io.contracts.questions import ANSWERED, CHUNKS, QUESTIONS, RECORD_CORPORA
+from fathom.io.files import hash_file, hash_text, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
 from fathom.models.open_model import Measurement, OpenModel
 from fathom.questions.answers import answer_questions
-from fathom.questions.asked_items import Asked, ask, divide_questions
-from fathom.questions.retrieval import retrieve_records
+from fathom.questions.asked_items import ALL, RAG, Asked, Row, ask, divide_questions, select_own
+from fathom.questions.retrieval import Vectors, retrieve_records
 
-UNUSED = {"models", "per_threshold"}
-"""Keys of an evaluation that answers to a set do not depend on."""
+
+class ThresholdFiles(NamedTuple):
+    """The files of a set's other thresholds: questions of all t_d with embeddings, and records by t_c."""
+
+    questions: Path
+    vectors: Path
+    corpora: Path
 
 
 class QuestionFiles(NamedTuple):
-    """The files of a set of questions: questions and records, each with embeddings."""
+    """The files of a set of questions: questions and records, each with embeddings; its other thresholds."""
 
     questions: Path
     vectors: Path
     chunks: Path
     embeddings: Path
+    thresholds: ThresholdFiles | None = None
 
 
 def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evaluation) -> Measurement:
-    """Return how a model answers a set of questions, in all promptings.
+    """Return how a model answers a set of questions, in all promptings and with all thresholds.
 
     Parameters
     ----------
@@ -47,15 +54,15 @@ def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evalua
     return Measurement(
         f"{name}.answers",
         __file__,
-        inputs=[*files],
+        inputs=[*files[:4], *(files.thresholds or ())],
         outputs=[output, output.with_suffix(".json")],
-        settings=settings.model_dump(mode="json", exclude=UNUSED),
+        settings=settings.model_dump(mode="json", exclude={"models"}),
         measure=lambda model, outputs, resume: _answer(model, files, outputs, settings, resume),
     )
 
 
 def prepare_questions(files: QuestionFiles, settings: Evaluation) -> list[Asked]:
-    """Return all questions that models are asked, in all promptings.
+    """Return all questions that models are asked, in all promptings, then those with other thresholds.
 
     Parameters
     ----------
@@ -65,23 +72,73 @@ def prepare_questions(files: QuestionFiles, settings: Evaluation) -> list[Asked]
     Raises
     ------
     InputError
-        If questions and embeddings are not of the same run, or no question is left to ask.
+        If files are not of the same run, or no question is left to ask.
     """
-    questions, chunks = read_table(files.questions, QUESTIONS), read_table(files.chunks, CHUNKS)
-    vectors, records = load_embeddings(files.vectors)[:], load_embeddings(files.embeddings)[:]
-    for path, table, array in ((files.vectors, questions, vectors), (files.embeddings, chunks, records)):
-        if len(table) != len(array):
-            raise InputError(
-                f"{len(array)} embeddings for {len(table)} rows", str(path), "make both in one run"
-            )
-    nearest = retrieve_records(vectors, records, chunks["text"].to_list(), settings.retrieved)
-    texts = dict(zip(questions["question_id"], nearest, strict=True))
-    shown, asked = divide_questions(questions, settings.shown)
+    records = _read_embedded(files.chunks, files.embeddings, CHUNKS)
+    questions = _read_embedded(files.questions, files.vectors, QUESTIONS)
+    shown, asked = divide_questions(questions.rows, settings.shown)
     if asked.is_empty():
         raise InputError("there are no questions to ask", str(files.questions), "ask for more in `first`")
-    rows = [(row, texts[row["question_id"]]) for row in asked.iter_rows(named=True)]
+    rows = _retrieve(questions.filter(asked["question_id"]), records, settings)
     examples = shown.rows(named=True)
-    return [each for prompting in settings.promptings for each in ask(rows, examples, prompting, settings)]
+    found = [each for prompting in settings.promptings for each in ask(rows, examples, prompting, settings)]
+    if files.thresholds:
+        few = _draw(asked, settings.per_threshold)["question_id"]
+        found += _ask_with_thresholds(files.thresholds, questions.rows["question_id"], few, records, settings)
+    return found
+
+
+def _ask_with_thresholds(
+    files: ThresholdFiles, own: pl.Series, few: pl.Series, records: "_Embedded", settings: Evaluation
+) -> Iterator[Asked]:
+    """Yield questions with the nearest records, as [CompComp, Table 4] asks them.
+
+    Other t_d: questions that the set itself lacks. Other t_c: a few of the set, with records that t_c keeps.
+    """
+    every = _read_embedded(files.questions, files.vectors, QUESTIONS)
+    if not own.is_in(every.rows["question_id"].implode()).all():
+        raise InputError("not the questions of one run", str(files.questions), "make them again")
+    others = every.rows["question_id"].filter(~every.rows["question_id"].is_in(own.implode()))
+    corpora = read_table(files.corpora, RECORD_CORPORA).partition_by("max_correlation", maintain_order=True)
+    kept = [(few, f"{part['max_correlation'][0]:g}", records.filter(part["iri"])) for part in corpora]
+    for names, corpus, some in [(others, ALL, records), *kept]:
+        rows = _retrieve(every.filter(names), some, settings)
+        yield from (each._replace(corpus=corpus) for each in ask(rows, [], RAG, settings))
+
+
+class _Embedded(NamedTuple):
+    """Rows of a table with an id in the first column, and their embeddings."""
+
+    rows: pl.DataFrame
+    vectors: Vectors
+
+    def filter(self, names: pl.Series) -> "_Embedded":
+        """Return the rows of some ids."""
+        wanted = self.rows.to_series(0).is_in(names.implode())
+        return _Embedded(self.rows.filter(wanted), self.vectors[wanted.to_numpy()])
+
+
+def _read_embedded(table: Path, array: Path, contract: Contract) -> _Embedded:
+    """Return a table and its embeddings; raise `InputError` if there are more or fewer of them."""
+    rows, vectors = read_table(table, contract), load_embeddings(array)[:]
+    if len(rows) != len(vectors):
+        what = f"{len(vectors)} embeddings for {len(rows)} rows"
+        raise InputError(what, str(array), "make both in one run")
+    return _Embedded(rows, vectors)
+
+
+def _retrieve(questions: _Embedded, records: _Embedded, settings: Evaluation) -> list[tuple[Row, str]]:
+    """Return questions, each with the records next to it."""
+    texts = records.rows["text"].to_list()
+    nearest = retrieve_records(questions.vectors, records.vectors, texts, settings.retrieved)
+    return list(zip(questions.rows.rows(named=True), nearest, strict=True))
+
+
+def _draw(questions: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Return so many questions of each form and level, the first by a hash."""
+    hashes = [hash_text("threshold", name) for name in questions["question_id"]]
+    place = pl.col("hash").rank("ordinal").over("form", "level")
+    return questions.with_columns(hash=pl.Series(hashes)).filter(place <= most).drop("hash")
 
 
 def _answer(
@@ -93,14 +150,14 @@ def _answer(
     asked = prepare_questions(files, settings)
     answers = answer_questions(ModelAnswerer(model), asked, settings)
     write_table(outputs[0], answers, ANSWERED)
+    own = select_own(answers, read_table(files.questions, QUESTIONS))
     report = {
         **model.description,
         "chat_template": model.pointer.chat_template,
         "questions_sha256": hash_file(files.questions),
-        "settings": settings.model_dump(mode="json", exclude=UNUSED),
+        "settings": settings.model_dump(mode="json", exclude={"models"}),
         "promptings": {
-            prompting: describe_answers(answers.filter(prompting=prompting))
-            for prompting in settings.promptings
+            prompting: describe_answers(own.filter(prompting=prompting)) for prompting in settings.promptings
         },
     }
     write_json(outputs[1], report)

@@ -22,7 +22,7 @@ _WORD = re.compile(rf"\W*({YES}|{NO})\b", re.IGNORECASE)
 
 
 def answer_questions(answerer: Answerer, asked: Sequence[Asked], settings: Evaluation) -> pl.DataFrame:
-    """Ask a model questions; return its answers under ANSWERED, in the order of the questions.
+    """Ask a model questions, equal prompts once; return its answers under ANSWERED, in their order.
 
     Parameters
     ----------
@@ -31,6 +31,7 @@ def answer_questions(answerer: Answerer, asked: Sequence[Asked], settings: Evalu
     settings : Evaluation
         Uses `by` and `max_tokens`.
     """
+    every, asked = asked, list({each.prompt: each for each in asked}.values())
     prompts = [[make_prompt(item) for item in each.items] for each in asked]
     chosen: dict[int, list[bool]] = {}
     texts: dict[int, str] = {}
@@ -40,10 +41,10 @@ def answer_questions(answerer: Answerer, asked: Sequence[Asked], settings: Evalu
         chosen[place] = _choose(asked[place], logs)
     for place, text in zip(in_writing, _write(answerer, asked, prompts, in_writing, settings), strict=True):
         texts[place], chosen[place] = text, parse_answer(asked[place].row["form"], text)
-    rows = []
+    given = {}
     for place, each in enumerate(asked):
         fitted = answerer.fit(prompts[place])
-        rows.append({
+        given[each.prompt] = {
             "question_id": each.row["question_id"],
             "prompting": each.prompting,
             "chosen": chosen[place],
@@ -51,7 +52,8 @@ def answer_questions(answerer: Answerer, asked: Sequence[Asked], settings: Evalu
             "answered": any(chosen[place]) or (not chosen[place] and texts[place] != ""),
             "shots": min(len(one.prompt.examples) for one in fitted),
             "cut": max(one.cut for one in fitted),
-        })  # fmt: skip
+        }
+    rows = [{**given[each.prompt], "corpus": each.corpus} for each in every]
     return pl.DataFrame(rows, schema=make_empty_table(ANSWERED).schema)
 
 

@@ -22,12 +22,26 @@ _ALONE = "\nProposed answer: {}\nIs this one of them?"
 _EVERY = " Name the letters of all right answers."
 
 
+RAG: Prompting = "rag"
+ALL = "all"
+"""The corpus of all records."""
+
+
 class Asked(NamedTuple):
-    """A question in one prompting: its row, and the items that it becomes, one or one for each option."""
+    """A question in one prompting: its row, and the items that it becomes, one or one for each option.
+
+    `corpus` names the records that those in its prompt are drawn from.
+    """
 
     prompting: Prompting
     row: Row
     items: list[Item]
+    corpus: str = ALL
+
+    @property
+    def prompt(self) -> tuple[str, str, str]:
+        """What decides its prompt: questions of equal ones have one answer."""
+        return self.row["question_id"], self.prompting, self.items[0].context
 
 
 def divide_questions(questions: pl.DataFrame, share: float) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -85,6 +99,11 @@ def ask(
             items = [item._replace(examples=examples) for item in items]
         found.append(Asked(prompting, row, items))
     return found
+
+
+def select_own(answers: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
+    """Return the answers to a set of questions, without those with other thresholds."""
+    return answers.filter(corpus=ALL).join(questions, on="question_id", how="semi", maintain_order="left")
 
 
 def make_items(row: Row, by: str = "likelihood") -> list[Item]:

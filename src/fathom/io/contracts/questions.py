@@ -57,25 +57,20 @@ _PROMPTING = Column("prompting", STRING, "what stands before the question: plain
 ANSWERED: Contract = (
     _QUESTION_ID,
     _PROMPTING,
+    Column("corpus", STRING, "records that those in the prompt are drawn from: t_c that keeps them, or all"),
     Column("chosen", pa.list_(BOOL), "whether the answer chooses each option; of open questions none"),
     Column("text", STRING, "what the model wrote; empty where likelihoods decide"),
     Column("answered", BOOL, "whether an option was chosen, or anything said"),
     Column("shots", INT32, "examples that fitted into the prompt", NOT_NEGATIVE),
     Column("cut", INT32, "tokens that the beginning of the prompt lost to fit", NOT_NEGATIVE),
 )
-"""Answers of a model to questions, by prompting and id."""
+"""Answers of a model: to a set of questions, by prompting, then to those of other t_d and with other t_c."""
 
 RECORD_CORPORA: Contract = (
     Column("max_correlation", DOUBLE, "t_c that the record is kept with"),
     Column("iri", STRING, "entity whose text it is"),
 )
 """Records that a corpus keeps with each t_c, in their order."""
-
-THRESHOLD_ANSWERED: Contract = (
-    Column("corpus", STRING, "records that those in the prompt are drawn from: t_c that keeps them, or all"),
-    *ANSWERED,
-)
-"""Answers of a model with other t_d and t_c: to questions that the set lacks, and with fewer records."""
 
 MEASURES: Contract = (
     _QUESTION_ID,

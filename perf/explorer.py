@@ -28,7 +28,7 @@ def main(arguments: argparse.Namespace) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "index.html")
-        run = make_large(Path(folder))
+        run = make_large()
         path.write_text(render_page(collect_data(run, Summary())), encoding="utf-8")
         times: dict[str, list[float]] = {name: [] for name in MOMENTS}
         busy = []

@@ -1,13 +1,15 @@
 """A run made in code: benchmarks, scores and tables as the workflow writes them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from fathom.config.scoring import Summary
-from fathom.explorer.run_tables import Benchmark, Run, benchmark_scores
+from fathom.explorer.reader import compute_tables
+from fathom.explorer.run import Benchmark, Run, rank_models
 from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS, CHOICE_DIAGNOSIS_COLUMNS
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.coverage import COVERAGE_MAP
@@ -240,7 +242,7 @@ def _around(value: float) -> tuple[float, float, float]:
     return value, 0.9 * value, 1.1 * value
 
 
-def make_large(folder: Path, models: int = 20, keywords: int = 300, each: int = 100) -> Run:
+def make_large(models: int = 20, keywords: int = 300, each: int = 100) -> Run:
     """Return a ranked run of 30,000 pairs and 20 models, made in memory."""
     random = np.random.default_rng(0)
     pairs = make_pairs([f"keyword number {number}" for number in range(keywords)], each, "tf", "")
@@ -254,12 +256,5 @@ def make_large(folder: Path, models: int = 20, keywords: int = 300, each: int = 
     }
     left_out = np.zeros(len(pairs), dtype=bool)
     benchmark = Benchmark("physics", "tf", pairs, left_out, ranks, make_manifest("Physics"))
-    scores = {
-        ("physics", "tf", model): benchmark_scores(benchmark, model).with_columns(probability=pl.lit(0.5))
-        for model in ranks
-    }
-    settings = Summary(rounds=2)
-    comparisons, groups = tabulate_comparisons(resample_scores(scores, settings), settings)
-    named = [dict(zip(COMPARISON_COLUMNS, map(str, row), strict=True)) for row in comparisons]
-    ranked = [dict(zip(GROUP_COLUMNS, map(str, row), strict=True)) for row in groups]
-    return Run(folder, [benchmark], [], named, ranked)
+    rows = compute_tables([benchmark], Summary(rounds=2))
+    return Run("large", [replace(benchmark, rankings=rank_models(benchmark, rows))], rows)

@@ -5,28 +5,24 @@ import pytest
 from tests.explorer.runs import make_manifest
 
 from fathom.explorer.answers import answer, explain, find_leaders, spell_number, to_text
-from fathom.explorer.run_tables import Benchmark, Run
+from fathom.explorer.run import NAN, Benchmark, Compared, Ranked, Ranking
 
 NAMES = "abcd"
 ALIKE = " cannot be told apart."
 FROM_IT = " cannot be told apart from it."
 
 
-def make_run(tmp_path, apart, models=NAMES, p="0.01", letters=True):
-    """Return a run whose models stand in the order of their names; `apart` lists pairs that are apart."""
+def make_benchmark(apart, models=NAMES, p=0.01, compared=True):
+    """Return a benchmark whose models stand in the order of their names; `apart` lists those that are apart."""
     pairs = pl.DataFrame({"keyword": ["k"], "doc_id": ["d"], "date": [""]})
-    benchmark = Benchmark("physics", "tf", pairs, pl.Series([False]).to_numpy(), {}, make_manifest("Physics"))
-    place = {"domain": "physics", "variant": "tf", "aggregate": "trimmed_mean"}
-    groups = [
-        place | {"model": model, "place": str(number), "value": str(10.0 * number), "groups": ""}
-        for number, model in enumerate(models, start=1)
-    ]
+    ranked = [Ranked(model, 10.0 * place, NAN, NAN, "") for place, model in enumerate(models, start=1)]
     comparisons = [
-        place | {"metric": "rank", "better": a, "worse": b, "ci_low": "1", "ci_high": "9", "p": p,
-                 "apart": "yes" if a + b in apart else "no"}
+        Compared(a, b, 5.0, 1.0, 9.0, p, a + b in apart)
         for number, a in enumerate(models) for b in models[number + 1 :]
     ]  # fmt: skip
-    return Run(tmp_path, [benchmark], [], comparisons, groups if letters else []), benchmark
+    rankings = {"trimmed_mean": Ranking(ranked, comparisons if compared else [])} if models else {}
+    left_out = pl.Series([False]).to_numpy()
+    return Benchmark("physics", "tf", pairs, left_out, {}, make_manifest("Physics"), rankings)
 
 
 @pytest.mark.parametrize(
@@ -41,32 +37,29 @@ def make_run(tmp_path, apart, models=NAMES, p="0.01", letters=True):
         ("", [], "No model has been ranked on Physics yet."),
     ],
 )  # fmt: skip
-def test_the_answer_names_those_who_lead(tmp_path, models, apart, expected):
-    run, benchmark = make_run(tmp_path, apart, models)
-    found = answer(run, benchmark, "trimmed_mean")
+def test_the_answer_names_those_who_lead(models, apart, expected):
+    found = answer(make_benchmark(apart, models), "trimmed_mean")
     assert to_text(found) == expected
     assert {piece.text for piece in found if piece.name} <= {*NAMES, "Physics"}
 
 
-def test_without_intervals_the_answer_does_not_say_who_is_apart(tmp_path):
-    run, benchmark = make_run(tmp_path, [], p="")
-    assert to_text(answer(run, benchmark, "trimmed_mean")).endswith("cannot be said with a single keyword.")
-    alone = Run(tmp_path, [benchmark], [], [], run.groups)
-    assert to_text(answer(alone, benchmark, "trimmed_mean")).endswith(
-        "cannot be said before they are compared."
-    )
+def test_without_intervals_the_answer_does_not_say_who_is_apart():
+    benchmark = make_benchmark([], p=NAN)
+    assert to_text(answer(benchmark, "trimmed_mean")).endswith("cannot be said with a single keyword.")
+    alone = make_benchmark([], compared=False)
+    assert to_text(answer(alone, "trimmed_mean")).endswith("cannot be said before they are compared.")
 
 
-def test_the_lead_has_its_interval(tmp_path):
-    run, benchmark = make_run(tmp_path, ["ab"])
-    (lead,) = explain(run, benchmark, "trimmed_mean")
+def test_the_lead_has_its_interval():
+    benchmark = make_benchmark(["ab"])
+    (lead,) = explain(benchmark, "trimmed_mean", [benchmark])
     text = "a has a trimmed mean rank of 10.0, b one of 20.0 (the difference lies between 1.0 and 9.0)."
     assert to_text(lead) == text
 
 
-def test_leaders_are_those_not_apart_from_the_best(tmp_path):
-    run, _ = make_run(tmp_path, ["ad", "bc"])
-    assert find_leaders("abcd", run.comparisons) == (["a", "b", "c"], False)
+def test_leaders_are_those_not_apart_from_the_best():
+    ranking = make_benchmark(["ad", "bc"]).rankings["trimmed_mean"]
+    assert find_leaders("abcd", ranking.comparisons) == (["a", "b", "c"], False)
 
 
 def test_numbers_are_words_up_to_twelve():

@@ -16,7 +16,7 @@ from fathom.explorer.advice import advise, find_disagreements, find_unknown_keyw
 from fathom.explorer.data import collect_data, link_document
 from fathom.explorer.encoding import dump_script, pack_numbers
 from fathom.explorer.page import ASSETS, VENDOR, render_page
-from fathom.explorer.run_tables import read_run
+from fathom.explorer.reader import read_run
 from fathom.explorer.subfields import Keywords, group_keywords, measure_strengths, sum_keywords
 from fathom.io.contracts.scoring import SETTLED_COLUMNS, SUMMARY_COLUMNS
 from fathom.io.files import hash_file, read_delimited, read_json, write_delimited, write_json
@@ -80,7 +80,9 @@ def test_tables_of_an_older_run_are_read(copied, run):
         table = pl.read_csv(copied / f"{name}.csv", infer_schema=False)
         table.drop("pairs").write_csv(copied / f"{name}.csv")
     older = read_run(copied, SETTINGS)
-    assert len(older.comparisons) == len(run.comparisons) and len(older.groups) == len(run.groups)
+    assert [each.rankings.keys() for each in older.benchmarks] == [
+        each.rankings.keys() for each in run.benchmarks
+    ]
     assert not older.missing
 
 
@@ -100,14 +102,9 @@ def test_an_unfinished_run_is_ranked_by_the_scores_that_are_there(copied, run):
     found = read_run(copied, SETTINGS)
     assert found.computed and len(found.missing) == 2
     assert "physics, tfidf: no scores of beta yet." in found.missing
-    assert found.rank(found.benchmarks[0], "trimmed_mean") == run.rank(run.benchmarks[0], "trimmed_mean")
-    assert found.compare(found.benchmarks[0], "geometric_mean") == run.compare(
-        run.benchmarks[0], "geometric_mean"
-    )
-    assert [row["model"] for row in found.rank(found.benchmarks[1], "trimmed_mean")] == [
-        "alpha",
-        "gamma+fine-tuned",
-    ]
+    assert found.benchmarks[0].rankings == run.benchmarks[0].rankings
+    ranking = found.benchmarks[1].rankings["trimmed_mean"]
+    assert [each.model for each in ranking.models] == ["alpha", "gamma+fine-tuned"]
 
 
 def test_a_run_without_scores_says_so(copied):
@@ -170,9 +167,9 @@ def test_a_table_of_another_version_is_left_out_and_named(copied):
     path.write_text(path.read_text().replace("aggregate", "statistic", 1))
     found = read_run(copied, SETTINGS)
     assert "groups.csv was written by another version of Fathom and is left out." in found.missing
-    rows = found.rank(found.benchmarks[0], "trimmed_mean")
-    assert [row["model"] for row in rows][2] == "gamma+fine-tuned"
-    assert [float(row["value"]) for row in rows] == sorted(float(row["value"]) for row in rows)
+    models = found.benchmarks[0].rankings["trimmed_mean"].models
+    assert models[2].model == "gamma+fine-tuned"
+    assert [each.value for each in models] == sorted(each.value for each in models)
 
 
 def test_what_is_no_run_gets_one_clear_message(tmp_path):
@@ -201,7 +198,7 @@ def test_pairs_beyond_the_limit_are_left_out_and_named(run, monkeypatch):
 
 
 def test_thirty_thousand_pairs_and_twenty_models_take_less_than_15_mb(tmp_path):
-    data = collect_data(make_large(tmp_path), SETTINGS)
+    data = collect_data(make_large(), SETTINGS)
     assert data.overview["missing"] == []
     assert 3e6 < len(render_page(data).encode()) < 15e6
 
@@ -211,7 +208,7 @@ def test_thirty_thousand_pairs_and_twenty_models_take_less_than_15_mb(tmp_path):
 
 def test_unsettled_models_come_with_the_pairs_that_would_settle_them(run):
     tf = run.benchmarks[0]
-    (found,) = find_unsettled(run, tf)
+    (found,) = find_unsettled(tf)
     assert {found.better, found.worse} == {"alpha", "beta"} and found.pairs_now == 119
     kept = ~tf.left_out
     logs = np.log(tf.ranks[found.worse][kept]) - np.log(tf.ranks[found.better][kept])
@@ -223,7 +220,7 @@ def test_unsettled_models_come_with_the_pairs_that_would_settle_them(run):
 
 
 def test_disagreements_are_models_apart_that_bits_per_byte_turn_round(run):
-    found = find_disagreements(run, run.benchmarks[0])
+    found = find_disagreements(run.benchmarks[0], run.rows["summary.csv"])
     assert [(each.by_rank, each.by_text, each.certain) for each in found] == [
         ("alpha", "gamma+fine-tuned", True),
         ("beta", "gamma+fine-tuned", True),

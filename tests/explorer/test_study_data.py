@@ -6,7 +6,7 @@ import pytest
 from tests.explorer.runs import SETTINGS, write_run, write_studies
 
 from fathom.explorer.data import collect_data
-from fathom.explorer.run_tables import read_run
+from fathom.explorer.reader import read_run
 from fathom.explorer.study_data import MOST_POINTS, collect_studies
 
 
@@ -23,8 +23,8 @@ def copied(folder, tmp_path):
 
 
 def collect(folder):
-    missing = []
-    return collect_studies(read_run(folder, SETTINGS), missing), missing
+    run = read_run(folder, SETTINGS)
+    return collect_studies(run), run.missing
 
 
 def test_each_study_has_the_numbers_of_its_tables(folder):
@@ -98,4 +98,4 @@ def test_a_run_of_multiple_choice_alone_has_a_page(copied):
         if path.name != "choices":
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     run = read_run(copied, SETTINGS)
-    assert run.benchmarks == [] and list(collect_studies(run, [])) == ["multiple-choice"]
+    assert run.benchmarks == [] and list(collect_studies(run)) == ["multiple-choice"]

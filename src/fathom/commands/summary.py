@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print every domain's table, what it means, what is not settled, and where the page lies."""
     from fathom.config.scoring import Summary
     from fathom.explorer.advice import advise
-    from fathom.explorer.run_tables import read_run
+    from fathom.explorer.reader import read_run
     from fathom.figures.rank_table import describe_run
 
     folder, width = arguments.folder, min(100, shutil.get_terminal_size().columns)

@@ -1,12 +1,14 @@
 """What to do next with a run: what is not settled, what nobody knows, and where metrics disagree."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.explorer.run_tables import Benchmark, Run
+from fathom.explorer.run import NO_RANKING, SUMMARY, Benchmark, Row, Run
 from fathom.explorer.subfields import Keywords, sum_keywords
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, LEADING
+from fathom.statistics.metrics import BITS_PER_BYTE
 from fathom.statistics.sizing import POWERS, count_keywords, estimate_variances
 
 UNKNOWN_RANK = 100
@@ -24,7 +26,7 @@ class Unsettled(NamedTuple):
 
     Attributes
     ----------
-    domain, variant, better, worse : str
+    better, worse : str
     factor : float
         Ratio of their geometric mean ranks, the worse one's over the better one's.
     pairs : int or None
@@ -36,8 +38,6 @@ class Unsettled(NamedTuple):
         Pairs that the benchmark has.
     """
 
-    domain: str
-    variant: str
     better: str
     worse: str
     factor: float
@@ -49,8 +49,6 @@ class Unsettled(NamedTuple):
 class UnknownKeyword(NamedTuple):
     """A keyword whose targets no model ranks high."""
 
-    domain: str
-    variant: str
     keyword: str
     pairs: int
     model: str
@@ -60,30 +58,27 @@ class UnknownKeyword(NamedTuple):
 class Disagreement(NamedTuple):
     """Two models that ranks and bits per byte order differently."""
 
-    domain: str
-    variant: str
     by_rank: str
     by_text: str
     bits: tuple[float, float]
     certain: bool
 
 
-def find_unsettled(run: Run, benchmark: Benchmark) -> list[Unsettled]:
+def find_unsettled(benchmark: Benchmark) -> list[Unsettled]:
     """Return every two models that are not apart by geometric mean rank, the cheapest to settle first."""
     import numpy as np
 
     kept = ~benchmark.left_out
     keywords = benchmark.pairs["keyword"].to_numpy()[kept].tolist()
     found = []
-    for row in run.compare(benchmark, GEOMETRIC_MEAN.name):
-        pair = (row["better"], row["worse"])
-        if row["apart"] == "yes" or any(model not in benchmark.ranks for model in pair):
+    for row in benchmark.rankings.get(GEOMETRIC_MEAN.name, NO_RANKING).comparisons:
+        pair = (row.better, row.worse)
+        if row.apart or any(model not in benchmark.ranks for model in pair):
             continue
         better, worse = (np.log(benchmark.ranks[model][kept]) for model in pair)
         needed = _count_needed(worse - better, keywords)
         factor = math.exp(float((worse - better).mean()))
-        place = (benchmark.domain, benchmark.variant)
-        found.append(Unsettled(*place, *pair, factor, *needed, len(keywords)))
+        found.append(Unsettled(*pair, factor, *needed, len(keywords)))
     return sorted(found, key=lambda each: (each.pairs or math.inf, each.better, each.worse))
 
 
@@ -104,41 +99,49 @@ def _count_needed(differences: object, keywords: list[str]) -> tuple[int | None,
     return count * each, count
 
 
-def find_unknown_keywords(benchmark: Benchmark, keywords: Keywords | None = None) -> list[UnknownKeyword]:
+def find_unknown_keywords(benchmark: Benchmark, keywords: Keywords) -> list[UnknownKeyword]:
     """Return keywords with enough pairs whose best rank is above UNKNOWN_RANK, the least known first."""
     if not benchmark.ranks:
         return []
-    summed = sum_keywords(benchmark) if keywords is None else keywords
     models = list(benchmark.ranks)
     found = []
-    for name, pairs, ranks in zip(summed.names, summed.pairs.tolist(), summed.ranks.tolist(), strict=True):
+    for name, pairs, ranks in zip(
+        keywords.names, keywords.pairs.tolist(), keywords.ranks.tolist(), strict=True
+    ):
         best = min(range(len(models)), key=ranks.__getitem__)
         if ranks[best] > UNKNOWN_RANK and pairs >= FEWEST_PAIRS:
-            where = (benchmark.domain, benchmark.variant)
-            found.append(UnknownKeyword(*where, name, pairs, models[best], ranks[best]))
+            found.append(UnknownKeyword(name, pairs, models[best], ranks[best]))
     return sorted(found, key=lambda each: (-each.rank, each.keyword))
 
 
-def find_disagreements(run: Run, benchmark: Benchmark) -> list[Disagreement]:
+def find_disagreements(benchmark: Benchmark, summary: Sequence[Row]) -> list[Disagreement]:
     """Return pairs of models that are apart by rank and that bits per byte orders the other way round.
 
-    It is certain where the intervals of the bits per byte do not overlap.
+    It is certain where the intervals of the bits per byte, in the rows of summary.csv, do not overlap.
     """
     bits = {
-        row["model"]: tuple(float(row[name] or "nan") for name in ("value", "ci_low", "ci_high"))
-        for row in run.summary
-        if row["domain"] == benchmark.domain and row["metric"] == "bits_per_byte"
+        row["model"]: (row["value"], row["ci_low"], row["ci_high"])
+        for row in summary
+        if row["domain"] == benchmark.domain and row["metric"] == BITS_PER_BYTE.name
     }
     found = []
-    for row in run.compare(benchmark, LEADING.name):
-        better, worse = row["better"], row["worse"]
-        if row["apart"] != "yes" or better not in bits or worse not in bits:
+    for row in benchmark.rankings.get(LEADING.name, NO_RANKING).comparisons:
+        if not row.apart or row.better not in bits or row.worse not in bits:
             continue
-        if bits[worse][0] < bits[better][0]:
-            values = (bits[better][0], bits[worse][0])
-            certain = bits[worse][2] < bits[better][1]
-            found.append(Disagreement(benchmark.domain, benchmark.variant, better, worse, values, certain))
+        better, worse = bits[row.better], bits[row.worse]
+        if worse[0] < better[0]:
+            found.append(Disagreement(row.better, row.worse, (better[0], worse[0]), worse[2] < better[1]))
     return found
+
+
+def describe_advice(benchmark: Benchmark, keywords: Keywords, summary: Sequence[Row]) -> dict[str, Any]:
+    """Return what to do next on one benchmark, as lists."""
+    found: dict[str, Sequence[tuple[Any, ...]]] = {
+        "unsettled": find_unsettled(benchmark),
+        "unknown": find_unknown_keywords(benchmark, keywords),
+        "disagreements": find_disagreements(benchmark, summary),
+    }
+    return {name: [list(each) for each in some] for name, some in found.items()}
 
 
 def advise(run: Run) -> list[str]:
@@ -146,7 +149,7 @@ def advise(run: Run) -> list[str]:
     lines = []
     for benchmark in run.benchmarks:
         where = f"{benchmark.domain}, {benchmark.variant}"
-        unsettled = find_unsettled(run, benchmark)
+        unsettled = find_unsettled(benchmark)
         planned = [each for each in unsettled if each.pairs]
         if unsettled:
             text = f"{where}: {_count(len(unsettled), 'comparison')} not settled"
@@ -157,14 +160,14 @@ def advise(run: Run) -> list[str]:
                     f" {first.keywords:,} keywords"
                 )
             lines.append(f"{text}.")
-        unknown = find_unknown_keywords(benchmark)
+        unknown = find_unknown_keywords(benchmark, sum_keywords(benchmark))
         if unknown:
             names = ", ".join(each.keyword for each in unknown[:3])
             more = ", ..." if len(unknown) > 3 else ""
             lines.append(f"{where}: {_count(len(unknown), 'keyword')} that no model knows ({names}{more}).")
         lines += [
             f"{where}: {each.by_rank} is ahead by rank, {each.by_text} by bits per byte."
-            for each in find_disagreements(run, benchmark)
+            for each in find_disagreements(benchmark, run.rows.get(SUMMARY, []))
         ]
     return lines
 

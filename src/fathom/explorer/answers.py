@@ -1,9 +1,10 @@
 """The answer of a run in a sentence: which models know a domain best, and which cannot be told apart."""
 
+import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from fathom.explorer.run_tables import Benchmark, Row, Run
+from fathom.explorer.run import NAN, Benchmark, Compared, Ranking
 from fathom.statistics.aggregates import COMPARED, STATISTICS
 from fathom.statistics.rank_sentences import format_rank
 
@@ -39,15 +40,14 @@ def join_names(names: Sequence[str]) -> Sentence:
     return pieces
 
 
-def find_leaders(order: Sequence[str], comparisons: Sequence[Row]) -> tuple[list[str], bool]:
+def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple[list[str], bool]:
     """Return the best model and those that cannot be told apart from it, and whether all these are alike.
 
     Parameters
     ----------
     order : sequence of str
         Models, best first.
-    comparisons : sequence of dict
-        Rows of comparisons.csv of one benchmark, metric and statistic.
+    comparisons : sequence of Compared
 
     Returns
     -------
@@ -56,44 +56,35 @@ def find_leaders(order: Sequence[str], comparisons: Sequence[Row]) -> tuple[list
     alike : bool
         Whether no two of them are apart.
     """
-    apart = {frozenset((row["better"], row["worse"])) for row in comparisons if row["apart"] == "yes"}
+    apart = {frozenset((each.better, each.worse)) for each in comparisons if each.apart}
     best = order[0]
     leaders = [best, *(model for model in order[1:] if frozenset((best, model)) not in apart)]
     alike = not any(frozenset((a, b)) in apart for a in leaders for b in leaders if a != b)
     return leaders, alike
 
 
-def answer(run: Run, benchmark: Benchmark, aggregate: str) -> Sentence:
-    """Return the answer that one benchmark gives by one statistic of the ranks.
-
-    Parameters
-    ----------
-    run : Run
-    benchmark : Benchmark
-    aggregate : str
-        Name of the statistic.
-    """
-    rows = run.rank(benchmark, aggregate)
-    order = [row["model"] for row in rows]
+def answer(benchmark: Benchmark, aggregate: str) -> Sentence:
+    """Return the answer that one benchmark gives by one statistic of the ranks, named in `aggregate`."""
     domain = Piece(benchmark.title, name=True)
-    if not order:
+    if aggregate not in benchmark.rankings:
         return [Piece("No model has been ranked on "), domain, Piece(" yet.")]
+    models, comparisons = benchmark.rankings[aggregate]
+    order = [each.model for each in models]
     if len(order) == 1:
-        rank = format_rank(float(rows[0]["value"]), float("nan"), float("nan"))
         return [
             *join_names(order),
             Piece(" is the only model that was scored on "),
             domain,
-            Piece(f": its {STATISTICS[aggregate].label} rank is {rank}."),
+            Piece(f": its {STATISTICS[aggregate].label} rank is {format_rank(models[0].value, NAN, NAN)}."),
         ]
-    return _name_leaders(order, run.compare(benchmark, aggregate), domain)
+    return _name_leaders(order, comparisons, domain)
 
 
-def _name_leaders(order: Sequence[str], compared: Sequence[Row], domain: Piece) -> Sentence:
+def _name_leaders(order: Sequence[str], compared: Sequence[Compared], domain: Piece) -> Sentence:
     """Return who is best of two models or more, as far as they are apart."""
     first, count = join_names(order[:1]), spell_number(len(order))
     start = Piece(f"Of {count} models, ")
-    if not any(row["p"] for row in compared):
+    if not any(math.isfinite(each.p) for each in compared):
         why = "with a single keyword" if compared else "before they are compared"
         end = Piece(f"; whether the models really differ cannot be said {why}.")
         return [start, *first, Piece(" ranks first on "), domain, end]
@@ -111,62 +102,72 @@ def _name_leaders(order: Sequence[str], compared: Sequence[Row], domain: Piece) 
     return [start, *join_names(leaders), Piece(" know "), domain, end]
 
 
-def explain(run: Run, benchmark: Benchmark, aggregate: str) -> list[Sentence]:
+def explain(benchmark: Benchmark, aggregate: str, benchmarks: Sequence[Benchmark]) -> list[Sentence]:
     """Return how far the best model is ahead, and whether other targets and statistics name the same one."""
-    rows = run.rank(benchmark, aggregate)
-    if len(rows) < 2:
+    ranking = benchmark.rankings[aggregate]
+    if len(ranking.models) < 2:
         return []
-    first = rows[0]
-    found = [_describe_lead(run, benchmark, aggregate)]
-    others = [
-        (other, statistic.name)
-        for other in run.benchmarks
-        if other.domain == benchmark.domain
-        for statistic in COMPARED
-        if (other.variant, statistic.name) != (benchmark.variant, aggregate)
-    ]
+    found = [_describe_lead(ranking, STATISTICS[aggregate].label)]
     same: list[str] = []
     different: list[tuple[str, str]] = []
-    for other, name in others:
-        ranked = run.rank(other, name)
-        if ranked:
-            label = f"the {STATISTICS[name].label} of {LABELS.get(other.variant, other.variant)} ranks"
-            leader = ranked[0]["model"]
-            if leader == first["model"]:
+    for other in benchmarks:
+        for statistic in COMPARED:
+            if other.domain != benchmark.domain or statistic.name not in other.rankings:
+                continue
+            if (other.variant, statistic.name) == (benchmark.variant, aggregate):
+                continue
+            label = f"the {statistic.label} of {LABELS.get(other.variant, other.variant)} ranks"
+            leader = other.rankings[statistic.name].models[0].model
+            if leader == ranking.models[0].model:
                 same.append(label)
             else:
                 different.append((label, leader))
     if same:
-        texts = _join_words(same)
+        texts = to_text(join_names(same))
         found.append([Piece(f"The same model leads by {texts}.")])
     for label, model in different:
         found.append([Piece(f"By {label}, "), Piece(model, name=True), Piece(" leads.")])
     return found
 
 
-def _describe_lead(run: Run, benchmark: Benchmark, aggregate: str) -> Sentence:
+def _describe_lead(ranking: Ranking, label: str) -> Sentence:
     """Return the ranks of the two best models and the interval of their difference."""
-    first, second, *_ = run.rank(benchmark, aggregate)
-    nan = float("nan")
-    values = [format_rank(float(row["value"]), nan, nan) for row in (first, second)]
+    first, second, *_ = ranking.models
+    values = [format_rank(each.value, NAN, NAN) for each in (first, second)]
     pieces = [
-        Piece(first["model"], name=True),
-        Piece(f" has a {STATISTICS[aggregate].label} rank of {values[0]}, "),
-        Piece(second["model"], name=True),
+        Piece(first.model, name=True),
+        Piece(f" has a {label} rank of {values[0]}, "),
+        Piece(second.model, name=True),
         Piece(f" one of {values[1]}"),
     ]
-    for row in run.compare(benchmark, aggregate):
-        if (row["better"], row["worse"]) == (first["model"], second["model"]) and row["ci_low"]:
-            low, high = (format_rank(float(row[name]), nan, nan) for name in ("ci_low", "ci_high"))
+    for each in ranking.comparisons:
+        if (each.better, each.worse) == (first.model, second.model) and math.isfinite(each.low):
+            low, high = (format_rank(end, NAN, NAN) for end in (each.low, each.high))
             pieces.append(Piece(f" (the difference lies between {low} and {high})"))
     return [*pieces, Piece(".")]
-
-
-def _join_words(words: Sequence[str]) -> str:
-    """Return `a`, `a and b`, or `a, b and c`."""
-    return "".join(piece.text for piece in join_names(words))
 
 
 def to_text(sentence: Sentence) -> str:
     """Return a sentence without marks."""
     return "".join(piece.text for piece in sentence)
+
+
+def describe_answers(benchmark: Benchmark, benchmarks: Sequence[Benchmark]) -> dict[str, Any]:
+    """Return rankings, comparisons and sentences of one benchmark by statistic; without any, the answer."""
+    found = {
+        each.name: {
+            "ranking": [list(ranked) for ranked in benchmark.rankings[each.name].models],
+            "comparisons": [list(compared) for compared in benchmark.rankings[each.name].comparisons],
+            "answer": _list_pieces(answer(benchmark, each.name)),
+            "details": [_list_pieces(detail) for detail in explain(benchmark, each.name, benchmarks)],
+        }
+        for each in COMPARED
+        if each.name in benchmark.rankings
+    }
+    alone = {} if found else {"answer": _list_pieces(answer(benchmark, COMPARED[0].name))}
+    return {"statistics": found, **alone}
+
+
+def _list_pieces(sentence: Sentence) -> list[list[Any]]:
+    """Return a sentence as JSON: text, and whether it is a name."""
+    return [[piece.text, piece.name] for piece in sentence]

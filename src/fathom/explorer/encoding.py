@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -20,6 +21,11 @@ def dump_script(value: Any) -> str:
     for sign, escape in _ESCAPES.items():
         text = text.replace(sign, escape)
     return text.decode("utf-8")
+
+
+def pack_file(path: Path) -> str:
+    """Return a file in base64, as it is."""
+    return base64.b64encode(path.read_bytes()).decode("ascii")
 
 
 def pack_json(value: Any) -> str:

@@ -9,7 +9,7 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.explorer.data import PageData, collect_data
 from fathom.explorer.encoding import dump_script
-from fathom.explorer.run_tables import read_run
+from fathom.explorer.reader import read_run
 from fathom.io.files import hash_file, read_json, write_text
 
 _HERE = Path(__file__).parent

@@ -6,19 +6,24 @@ named among what is missing.
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from fathom.explorer.run_tables import Row, Run, read_number, read_rows
-from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS, CHOICE_DIAGNOSIS_COLUMNS, EVERY_SET
-from fathom.io.contracts.coverage import COVERAGE_MAP
-from fathom.io.contracts.layers import LAYER_SUMMARY_COLUMNS
-from fathom.io.contracts.ranking import AGREEMENT_COLUMNS
-from fathom.io.files import read_json
-from fathom.io.tables import read_table
+from fathom.explorer.run import (
+    AGREEMENT,
+    CHOICE_ACCURACY,
+    CHOICE_DIAGNOSIS,
+    TUNING,
+    CoverageMap,
+    Row,
+    Run,
+)
+from fathom.io.contracts.answering import EVERY_SET
+from fathom.io.paths import LAYERS
 from fathom.statistics.metrics import ATTRIBUTE_RATE, METRICS, PROBABILITY, RANK
+
+Tables = Mapping[str, list[Row]]
 
 MOST_POINTS = 1_500
 """Sentences, and pairs, that a map of coverage holds; of more, evenly spaced rows of the table are taken."""
@@ -34,83 +39,78 @@ _COVERAGE = {
 }
 
 
-def collect_studies(run: Run, missing: list[str]) -> dict[str, Any]:
+def collect_studies(run: Run) -> dict[str, Any]:
     """Return what the page draws of each study that the run has.
-
-    Parameters
-    ----------
-    run : Run
-    missing : list of str
-        Tables that cannot be used are added.
 
     Returns
     -------
     dict
         Of the keys multiple-choice, layers, tuning, coverage those that there is something to draw of.
     """
+    titles = {benchmark.domain: benchmark.title for benchmark in run.benchmarks}
     found = {
-        "multiple-choice": _collect_choices(run.folder, missing),
-        "layers": _collect_layers(run, missing),
-        "tuning": _collect_tuning(run.folder, missing),
-        "coverage": _collect_coverage(run),
+        "multiple-choice": _collect_choices(run.rows),
+        "layers": _collect_layers(run.rows, titles),
+        "tuning": _collect_tuning(run.rows),
+        "coverage": [_describe_map(each, titles.get(each.domain, each.domain)) for each in run.coverage],
     }
     return {name: value for name, value in found.items() if value}
 
 
-def _collect_choices(folder: Path, missing: list[str]) -> dict[str, Any]:
+def _collect_choices(tables: Tables) -> dict[str, Any]:
     """Return accuracy by model and variation, of all sets together, and what is behind the answers."""
-    rows = read_rows(folder / "choices" / "accuracy.csv", CHOICE_ACCURACY_COLUMNS, missing) or []
+    rows = tables.get(CHOICE_ACCURACY)
     if not rows:
         return {}
     sets = {row["questions"] for row in rows}
     questions = EVERY_SET if EVERY_SET in sets else min(sets)
     some = [row for row in rows if row["questions"] == questions]
-    diagnosis = read_rows(folder / "choices" / "diagnosis.csv", CHOICE_DIAGNOSIS_COLUMNS, missing) or []
     return {
         "questions": sorted(sets - {EVERY_SET}),
-        "items": int(some[0]["items"]),
+        "items": some[0]["items"],
         "studies": list(dict.fromkeys(row["study"] for row in some if row["study"])),
         "rows": [
             [
                 *(row[name] for name in ("model", "way", "study", "variation", "baseline")),
                 *_numbers(row, ("accuracy", "ci_low", "ci_high", "change", "change_low", "change_high")),
-                row["apart"] == "yes",
+                row["apart"],
             ]
             for row in some
         ],
         "verdicts": [
-            [row["model"], row["way"], row["detail"]] for row in diagnosis if row["finding"] == "verdict"
+            [row["model"], row["way"], row["detail"]]
+            for row in tables.get(CHOICE_DIAGNOSIS, [])
+            if row["finding"] == "verdict"
         ],
     }
 
 
-def _collect_layers(run: Run, missing: list[str]) -> list[dict[str, Any]]:
+def _collect_layers(tables: Tables, titles: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return each metric of each domain by layer: points of layer, value, low, high by model."""
     found = []
-    titles = _name_domains(run)
-    for path in sorted(run.folder.glob("*/layers/layers.csv")):
-        domain = path.parents[1].name
-        rows = read_rows(path, LAYER_SUMMARY_COLUMNS, missing) or []
+    for name, rows in tables.items():
+        place = LAYERS.read(name)
+        if place is None:
+            continue
+        domain = place["domain"]
         # with the final norm: what is exact at the last layer
         some = [row for row in rows if row["projection"] == "normed" and row["metric"] in _LAYER_METRICS]
         order = list(_LAYER_METRICS)
         keys = {
             (order.index(row["metric"]), _setting(row, "k"), _setting(row, "list_length")) for row in some
         }
-        for place, k, length in sorted(keys):
-            metric = _LAYER_METRICS[order[place]]
+        for number, k, length in sorted(keys):
+            metric = _LAYER_METRICS[order[number]]
             label = metric.label if metric.variant else f"{metric.label} of the target"
-            key = order[place], k, length
+            key = order[number], k, length
             lines: dict[str, list[list[float | None]]] = {}
             for row in some:
                 if (row["metric"], _setting(row, "k"), _setting(row, "list_length")) == key:
-                    point = [int(row["layer"]), *_numbers(row, ("value", "ci_low", "ci_high"))]
+                    point = [row["layer"], *_numbers(row, ("value", "ci_low", "ci_high"))]
                     lines.setdefault(row["model"], []).append(point)
             found.append(
                 {
-                    "id": "/".join(
-                        [domain, order[place], *(str(number) for number in (k, length) if number)]
-                    ),
+                    "id": "/".join([domain, order[number], *(str(each) for each in (k, length) if each)]),
                     "title": titles.get(domain, domain),
                     "label": label + (f", {k} likeliest words, list of {length:,}" if k else ""),
                     "lower": metric.low_is_best,
@@ -123,13 +123,12 @@ def _collect_layers(run: Run, missing: list[str]) -> list[dict[str, Any]]:
 
 def _setting(row: Row, name: str) -> int:
     """Return k or the length of the list of a row; 0 for a metric that has none."""
-    return int(row[name] or 0)
+    return row[name] or 0
 
 
-def _collect_tuning(folder: Path, missing: list[str]) -> dict[str, Any]:
+def _collect_tuning(tables: Tables) -> dict[str, Any]:
     """Return the scores of each task before and after, and how far rankings agree under both conditions."""
-    columns = ("model", "task", "metric", "direct", "chosen", "direct_error", "chosen_error")
-    rows = read_rows(folder / "tuning.csv", columns, missing) or []
+    rows = tables.get(TUNING)
     if not rows:
         return {}
     tasks: dict[str, dict[str, Any]] = {}
@@ -148,38 +147,27 @@ def _collect_tuning(folder: Path, missing: list[str]) -> dict[str, Any]:
         task["rows"].append(
             [row["model"], *_numbers(row, ("direct", "chosen", "direct_error", "chosen_error"))]
         )
-    agreement = read_rows(folder / "ranking" / "agreement.csv", AGREEMENT_COLUMNS, missing) or []
     taus = [
         [row["condition"], *_numbers(row, ("value", "ci_low", "ci_high"))]
-        for row in agreement
+        for row in tables.get(AGREEMENT, [])
         if row["statistic"] == "mean_tau" and " > " not in row["condition"]
     ]
     return {"tasks": list(tasks.values()), "taus": taus}
 
 
-def _collect_coverage(run: Run) -> list[dict[str, Any]]:
-    """Return the map of each benchmark over its domain, and its numbers."""
-    found = []
-    titles = _name_domains(run)
-    for path in sorted(run.folder.glob("*/benchmark/*/coverage.parquet")):
-        domain, variant = path.parents[2].name, path.parent.name
-        report = path.with_suffix(".json")
-        known: Mapping[str, Any] = read_json(report) if report.is_file() else {}
-        table = read_table(path, COVERAGE_MAP)
-        sentences, pairs = table.filter(kind="sentence"), table.filter(kind="pair")
-        marks = sentences["gap"].cast(pl.Int8) + sentences["large"].cast(pl.Int8)
-        found.append(
-            {
-                "id": f"{domain}/{variant}",
-                "title": titles.get(domain, domain),
-                "variant": variant,
-                "counts": [int((marks == kind).sum()) for kind in range(3)] + [len(pairs)],
-                "numbers": [[text, known[name]] for name, text in _COVERAGE.items() if name in known],
-                "sentences": _thin(sentences.with_columns(mark=marks), ("x", "y", "mark")),
-                "pairs": _thin(pairs, ("x", "y")),
-            }
-        )
-    return found
+def _describe_map(found: CoverageMap, title: str) -> dict[str, Any]:
+    """Return the map of a benchmark over its domain, and its numbers."""
+    sentences, pairs = found.table.filter(kind="sentence"), found.table.filter(kind="pair")
+    marks = sentences["gap"].cast(pl.Int8) + sentences["large"].cast(pl.Int8)
+    return {
+        "id": f"{found.domain}/{found.variant}",
+        "title": title,
+        "variant": found.variant,
+        "counts": [int((marks == kind).sum()) for kind in range(3)] + [len(pairs)],
+        "numbers": [[text, found.numbers[name]] for name, text in _COVERAGE.items() if name in found.numbers],
+        "sentences": _thin(sentences.with_columns(mark=marks), ("x", "y", "mark")),
+        "pairs": _thin(pairs, ("x", "y")),
+    }
 
 
 def _thin(table: pl.DataFrame, columns: Sequence[str]) -> list[list[Any]]:
@@ -189,12 +177,6 @@ def _thin(table: pl.DataFrame, columns: Sequence[str]) -> list[list[Any]]:
     return [list(row) for row in places.iter_rows()]
 
 
-def _name_domains(run: Run) -> dict[str, str]:
-    """Return the titles of the domains that have a benchmark."""
-    return {benchmark.domain: benchmark.title for benchmark in run.benchmarks}
-
-
-def _numbers(row: Row, names: Sequence[str]) -> list[float | None]:
+def _numbers(row: Row, names: Sequence[str]) -> list[float]:
     """Return numbers of a row, with six significant digits."""
-    values = [read_number(row[name]) for name in names]
-    return [None if value is None else float(f"{value:.6g}") for value in values]
+    return [float(f"{row[name]:.6g}") for name in names]

@@ -6,13 +6,12 @@ models are taken away: how many times better it ranks the targets than its rank 
 difficulty of the sub-field would let expect.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.scoring import Summary
-from fathom.explorer.run_tables import Benchmark
-from fathom.io.files import read_delimited
+from fathom.explorer.run import Benchmark, Run
 from fathom.statistics.summaries import draw_resamples
 
 if TYPE_CHECKING:
@@ -118,39 +117,49 @@ def group_keywords(vectors: "Array", names: Sequence[str]) -> tuple[list[str], "
     return labels, codes
 
 
-def read_vectors(domain: Path) -> dict[str, "Array"]:
-    """Return the vectors of a domain's keywords by keyword; none where the run has none."""
-    from fathom.benchmark.matches import load_embeddings
-
-    table, vectors = domain / "keywords.tsv", domain / "keywords.npy"
-    if not (table.is_file() and vectors.is_file()):
-        return {}
-    names = [row["keyword"] for row in read_delimited(table, columns=["keyword"])]
-    values = load_embeddings(vectors)
-    return dict(zip(names, values, strict=True)) if len(names) == len(values) else {}
-
-
-def assign_subfields(vectors: Mapping[str, "Array"], names: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Return the sub-fields of a benchmark's keywords; none where a keyword has no vector.
-
-    Parameters
-    ----------
-    vectors : mapping of str to ndarray of shape (n_dimensions,)
-    names : sequence of str
-        Keywords with pairs.
-
-    Returns
-    -------
-    labels : list of str
-    codes : list of int
-        The sub-field of each keyword.
-    """
+def group_domains(run: Run) -> dict[str, tuple[list[str], dict[str, int]]]:
+    """Return the sub-fields of each domain and those of its keywords, the same for all its benchmarks."""
     import numpy as np
 
-    if not names or any(name not in vectors for name in names):
-        return [], []
-    labels, codes = group_keywords(np.array([vectors[name] for name in names]), names)
-    return labels, [int(code) for code in codes]
+    found = {}
+    for domain, vectors in run.vectors.items():
+        names = {
+            keyword
+            for benchmark in run.benchmarks
+            if benchmark.domain == domain
+            for keyword in benchmark.kept["keyword"].unique().to_list()
+        }
+        known = sorted(names & set(vectors))
+        if known:
+            labels, codes = group_keywords(np.array([vectors[name] for name in known]), known)
+            found[domain] = labels, dict(zip(known, codes.tolist(), strict=True))
+    return found
+
+
+def describe_keywords(
+    keywords: Keywords, subfields: tuple[list[str], Mapping[str, int]], settings: Summary
+) -> dict[str, Any]:
+    """Return keywords with ranks, and sub-fields with strengths if every keyword belongs to one."""
+    found: dict[str, Any] = {"keywords": [], "pairs": [], "ranks": [], "codes": [], "subfields": []}
+    if not keywords.logs.size:
+        return found
+    labels, codes = subfields
+    found |= {"keywords": keywords.names, "pairs": keywords.pairs.tolist(), "ranks": _round(keywords.ranks)}
+    if all(name in codes for name in keywords.names):
+        used = sorted({codes[name] for name in keywords.names})
+        found["codes"] = [used.index(codes[name]) for name in keywords.names]
+        columns = [_round(each) for each in measure_strengths(keywords, found["codes"], settings)]
+        found["subfields"] = [
+            [labels[code], *(column[place] for column in columns)] for place, code in enumerate(used)
+        ]
+    return found
+
+
+def _round(values: "Array") -> list[list[float | None]]:
+    """Return numbers with five significant digits, None for what is not finite."""
+    return [
+        [float(f"{value:.5g}") if math.isfinite(value) else None for value in row] for row in values.tolist()
+    ]
 
 
 def measure_strengths(keywords: Keywords, codes: Sequence[int], settings: Summary) -> Strengths:

@@ -1,0 +1,327 @@
+"""Reads a run: its folder is walked once, each table is read once, and nothing else of the page opens one.
+
+A run need not be finished. What is not there is named, and what follows from the scores that are there is
+computed in the place of a missing summary.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.explorer.run import (
+    AGREEMENT,
+    CHOICE_ACCURACY,
+    CHOICE_DIAGNOSIS,
+    COMPARISONS,
+    CORRELATIONS,
+    GROUPS,
+    SETTLED,
+    SUMMARY,
+    TUNING,
+    Benchmark,
+    CoverageMap,
+    Row,
+    Run,
+    rank_models,
+)
+from fathom.io import paths
+from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS, CHOICE_DIAGNOSIS_COLUMNS
+from fathom.io.contracts.benchmark import OVERLAP, PAIRS
+from fathom.io.contracts.coverage import COVERAGE_MAP
+from fathom.io.contracts.layers import LAYER_SUMMARY_COLUMNS
+from fathom.io.contracts.ranking import AGREEMENT_COLUMNS
+from fathom.io.contracts.scoring import (
+    COMPARISON_COLUMNS,
+    CORRELATION_COLUMNS,
+    GROUP_COLUMNS,
+    OLDER_COMPARISON_COLUMNS,
+    OLDER_GROUP_COLUMNS,
+    SCORES,
+    SETTLED_COLUMNS,
+    SUMMARY_COLUMNS,
+)
+from fathom.io.files import read_delimited, read_json
+from fathom.io.tables import read_table
+from fathom.jobs.program import log
+from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
+from fathom.statistics.metrics import RANK
+from fathom.statistics.summaries import Key, summarize_scores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_READ = {
+    SUMMARY: SUMMARY_COLUMNS,
+    COMPARISONS: OLDER_COMPARISON_COLUMNS,
+    GROUPS: OLDER_GROUP_COLUMNS,
+    CORRELATIONS: CORRELATION_COLUMNS,
+    SETTLED: SETTLED_COLUMNS,
+    TUNING: ("model", "task", "metric", "direct", "chosen", "direct_error", "chosen_error"),
+    AGREEMENT: AGREEMENT_COLUMNS,
+    CHOICE_ACCURACY: CHOICE_ACCURACY_COLUMNS,
+    CHOICE_DIAGNOSIS: CHOICE_DIAGNOSIS_COLUMNS,
+}
+"""Tables that the page computes with, and columns that they must have."""
+
+_NUMBERS = frozenset((
+    "value", "ci_low", "ci_high", "difference", "p", "accuracy", "change", "change_low", "change_high",
+    "direct", "chosen", "direct_error", "chosen_error",
+))  # fmt: skip
+_COUNTS = frozenset(("pairs", "pairs_in_all", "items", "layer", "k", "list_length", "models"))
+"""Columns of tables that hold numbers, and whole ones; either may be empty."""
+
+_APART = {"logs", "timings", "weights", "tokenizer", "checkpoints", "lm-eval"}
+"""Folders that hold nothing of the page."""
+
+PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date")
+"""What a page shows of a pair."""
+
+
+def read_run(folder: Path, settings: Summary) -> Run:
+    """Read what there is of a run.
+
+    Parameters
+    ----------
+    folder : Path
+        The run's results, results/RUN.
+    settings : Summary
+        For what has to be computed.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a run, or a table in it is damaged.
+    """
+    if not folder.is_dir():
+        raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
+    missing: list[str] = []
+    files = _Files(folder)
+    tables = {name: read_delimited(folder / name, ",") for name in files.names if _is_shown(name)}
+    rows = _parse_tables(folder, tables, missing)
+    benchmarks = _read_benchmarks(files, rows, settings, missing)
+    if not benchmarks and not tables:
+        raise InputError(
+            "no benchmark and no table in this folder", str(folder), "give the folder of a run: results/RUN"
+        )
+    computed = not rows.get(SUMMARY) and any(benchmark.ranks for benchmark in benchmarks)
+    _name_missing(benchmarks, rows, computed, missing)
+    if computed:
+        rows |= compute_tables(benchmarks, settings)
+    scored = {model for benchmark in benchmarks for model in benchmark.ranks}
+    models = sorted(scored | {row["model"] for row in rows.get(SUMMARY, [])})
+    return Run(
+        folder.resolve().name,
+        [replace(benchmark, rankings=rank_models(benchmark, rows)) for benchmark in benchmarks],
+        rows,
+        tables,
+        [
+            CoverageMap(
+                **found, table=read_table(folder / name, COVERAGE_MAP), numbers=files.load(name, ".json")
+            )
+            for found, name in files.find(paths.COVERAGE_MAP)
+        ],
+        dict(_read_vectors(files)),
+        {model: files.load(paths.POINTER.of(model=model).below) for model in models},
+        [folder / name for _, name in files.find(paths.FIGURE)],
+        computed,
+        missing,
+    )
+
+
+class _Files:
+    """The files of a run, listed once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        found = []
+        for place, folders, names in os.walk(folder):
+            folders[:] = set(folders) - _APART
+            found += [Path(place, name).relative_to(folder).as_posix() for name in names]
+        self.names = dict.fromkeys(sorted(found))
+
+    def find(self, template: paths.RunPath) -> list[tuple[dict[str, str], str]]:
+        """Return the files of one kind: the values of the fields in their paths, and these."""
+        depth = template.below.count("/")
+        read = ((template.read(name), name) for name in self.names if name.count("/") == depth)
+        return [(found, name) for found, name in read if found is not None]
+
+    def load(self, name: str, ending: str = "") -> Mapping[str, Any]:
+        """Return a JSON file, or the one beside a table; nothing if it is not there."""
+        wanted = str(Path(name).with_suffix(ending)) if ending else name
+        return read_json(self.folder / wanted) if wanted in self.names else {}
+
+
+def _is_shown(name: str) -> bool:
+    """Return whether a file is a table of the page: not one of a figure or of a single tuning, nor times."""
+    return name.endswith(".csv") and not name.startswith(("figures/", "tuning/", paths.RESOURCES.below))
+
+
+def _parse_tables(
+    folder: Path, tables: Mapping[str, list[dict[str, str]]], missing: list[str]
+) -> dict[str, list[Row]]:
+    """Return the tables that the page computes with; one of another version is named and left out."""
+    found = {}
+    for name, lines in tables.items():
+        columns = LAYER_SUMMARY_COLUMNS if paths.LAYERS.read(name) else _READ.get(name)
+        if columns is None:
+            continue
+        if lines and not set(columns) <= set(lines[0]):
+            missing.append(f"{Path(name).name} was written by another version of Fathom and is left out.")
+            continue
+        found[name] = [
+            {column: _parse(row[column], column, f"{folder / name}, line {number}") for column in columns}
+            for number, row in enumerate(lines, start=2)
+        ]
+    return found
+
+
+def _parse(text: str, column: str, where: str) -> Any:
+    """Return the value of a field: a number where its column holds some, NaN or None for an empty one."""
+    if column == "apart":
+        return text == "yes"
+    if column not in _NUMBERS | _COUNTS:
+        return text
+    try:
+        return int(text or 0) if column in _COUNTS else float(text or "nan")
+    except ValueError as error:
+        raise InputError(f"not a number: {text!r}", f"{where}, column {column}", "create it again") from error
+
+
+def _read_benchmarks(
+    files: _Files, rows: Mapping[str, list[Row]], settings: Summary, missing: list[str]
+) -> list[Benchmark]:
+    """Read the benchmarks with the scores that belong to them, by domain, then in the order of variants."""
+    counted = {(row["domain"], row["variant"]): row["pairs_in_all"] for row in rows.get(SETTLED, [])}
+    expected: dict[tuple[str, str], int] = {}
+    for row in rows.get(SUMMARY, []):
+        if row["metric"] == RANK.name:
+            place = row["domain"], row["variant"]
+            expected[place] = max(expected.get(place, counted.get(place, 0)), row["pairs"])
+    order = (*VARIANTS, REFERENCE)
+    places = [(found["domain"], found["variant"], name) for found, name in files.find(paths.PAIRS)]
+    places.sort(key=lambda each: (each[0], order.index(each[1]) if each[1] in order else len(order), each[1]))
+    benchmarks = []
+    for domain, variant, name in places:
+        pairs = read_table(files.folder / name, PAIRS, PAIR_COLUMNS)
+        overlap = paths.OVERLAP.of(domain=domain, variant=variant).below
+        flags = read_table(files.folder / overlap, OVERLAP) if overlap in files.names else None
+        wanted = expected.get((domain, variant))
+        left_out = _find_left_out(pairs, flags, wanted, settings)
+        ranks = _read_ranks(files, domain, variant, pairs, missing)
+        if wanted is not None and wanted != len(pairs) - int(left_out.sum()):
+            missing.append(f"{domain}, {variant}: summary.csv was made from other pairs ({wanted:,}).")
+        manifest = files.load(paths.MANIFEST.of(domain=domain, variant=variant).below)
+        benchmarks.append(Benchmark(domain, variant, pairs, left_out, ranks, manifest))
+    return benchmarks
+
+
+def _read_ranks(
+    files: _Files, domain: str, variant: str, pairs: pl.DataFrame, missing: list[str]
+) -> dict[str, "NDArray[np.float64]"]:
+    """Read the ranks of each model on one benchmark; scores of other pairs are named and left out."""
+    ranks = {}
+    for found, name in files.find(paths.SCORES.of(domain=domain, variant=variant)):
+        model = found["model"]
+        scores = read_table(files.folder / name, SCORES, ["pair_id", "rank"])
+        matched = pairs.select("pair_id").join(scores, on="pair_id", how="left", maintain_order="left")
+        if len(scores) == len(pairs) and not matched["rank"].null_count():
+            ranks[model] = matched["rank"].to_numpy()
+            continue
+        what = f"the scores of {model} belong to other pairs and are left out."
+        if files.load(name, ".json").get("until") == "settled":
+            what = f"{model} was scored on {len(scores):,} pairs, until settled: see the tables."
+        missing.append(f"{domain}, {variant}: {what}")
+    if not ranks:
+        missing.append(f"{domain}, {variant}: no model has been scored on it yet.")
+    return ranks
+
+
+def _find_left_out(
+    pairs: pl.DataFrame, flags: pl.DataFrame | None, expected: int | None, settings: Summary
+) -> "NDArray[np.bool_]":
+    """Return which pairs the summary leaves out: those that explain the number it counts."""
+    import numpy as np
+
+    none = np.zeros(len(pairs), dtype=bool)
+    if flags is None or expected == len(pairs):
+        return none
+    overlap = pairs.select("pair_id").join(flags, on="pair_id", how="left", maintain_order="left")
+    flagged = {name: overlap[name].fill_null(False).to_numpy() for name in ("ending", "sentence")}
+    if expected is None:
+        return flagged.get(settings.overlap, none)
+    fitting = [found for found in flagged.values() if len(pairs) - int(found.sum()) == expected]
+    return fitting[0] if fitting else none
+
+
+def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, "NDArray[np.float64]"]]]:
+    """Yield the vectors of each domain's keywords by keyword, where the run has them."""
+    from fathom.benchmark.matches import load_embeddings
+
+    for found, name in files.find(paths.KEYWORD_VECTORS):
+        table = paths.KEYWORDS.of(**found).below
+        if table in files.names:
+            names = [row["keyword"] for row in read_delimited(files.folder / table, columns=["keyword"])]
+            values = load_embeddings(files.folder / name)
+            if len(names) == len(values):
+                yield found["domain"], dict(zip(names, values, strict=True))
+
+
+def _name_missing(
+    benchmarks: Sequence[Benchmark], rows: Mapping[str, list[Row]], computed: bool, missing: list[str]
+) -> None:
+    """Say which manifests, scores and tables a finished run has and this one has not."""
+    bare = [f"{each.domain} {each.variant}" for each in benchmarks if not each.manifest]
+    if bare:
+        missing.append(f"No manifest yet: {', '.join(bare)}.")
+    every = sorted({model for benchmark in benchmarks for model in benchmark.ranks})
+    for benchmark in benchmarks:
+        absent = [model for model in every if model not in benchmark.ranks]
+        if absent and benchmark.ranks:
+            missing.append(f"{benchmark.domain}, {benchmark.variant}: no scores of {', '.join(absent)} yet.")
+    tables = [name for name in (COMPARISONS, GROUPS, CORRELATIONS) if name not in rows]
+    if computed:
+        missing.append(
+            "Without a summary.csv the ranking was computed for this page, from the scores that"
+            " are there. Perplexity and attribute rates are left out."
+        )
+    elif benchmarks and not rows.get(SUMMARY):
+        missing.append("No model has been scored yet.")
+    elif benchmarks and tables:
+        missing.append(f"Not there yet: {', '.join(tables)}.")
+
+
+def compute_tables(benchmarks: Sequence[Benchmark], settings: Summary) -> dict[str, list[Row]]:
+    """Summarize and compare the scores that are there, as a finished run does."""
+    scores: dict[Key, pl.DataFrame] = {
+        (each.domain, each.variant, model): each.select_scores(model).with_columns(probability=pl.lit(0.0))
+        for each in benchmarks
+        if len(each.kept)
+        for model in each.ranks
+    }
+    log.info("summary.csv is not there: %d tables of scores are summed up for the page", len(scores))
+    resampled = [each for each in resample_scores(scores, settings) if each.metric == RANK.name]
+    comparisons, groups = tabulate_comparisons(resampled, settings)
+    named = {
+        SUMMARY: (
+            SUMMARY_COLUMNS,
+            [row for row in summarize_scores(scores, settings) if row[3] == RANK.name],
+        ),
+        COMPARISONS: (COMPARISON_COLUMNS, comparisons),
+        GROUPS: (GROUP_COLUMNS, groups),
+        CORRELATIONS: (CORRELATION_COLUMNS, []),
+    }
+    return {
+        name: [
+            {column: _parse(str(value), column, name) for column, value in zip(columns, row, strict=True)}
+            for row in rows
+        ]
+        for name, (columns, rows) in named.items()
+    }

@@ -1,0 +1,183 @@
+"""What a run has: benchmarks with ranks and rankings, rows of tables, figures."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from fathom.io import paths
+from fathom.statistics.metrics import RANK
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Row = dict[str, Any]
+
+SUMMARY, COMPARISONS = paths.SUMMARY.below, paths.COMPARISONS.below
+GROUPS, CORRELATIONS = paths.GROUPS.below, paths.CORRELATIONS.below
+TUNING, AGREEMENT = paths.TUNING.below, paths.RANKING.of(table="agreement").below
+CHOICE_ACCURACY, CHOICE_DIAGNOSIS = (paths.CHOICES.of(table=name).below for name in ("accuracy", "diagnosis"))
+SETTLED = paths.SETTLED.below
+"""Tables that the page computes with, as paths below a run's folder."""
+
+NAN = float("nan")
+_COMPARED = ("better", "worse", "difference", "ci_low", "ci_high", "p", "apart")
+
+
+class Ranked(NamedTuple):
+    """A model of a ranking with its interval, and letters that it shares with those that are alike."""
+
+    model: str
+    value: float
+    low: float
+    high: float
+    letters: str
+
+
+class Compared(NamedTuple):
+    """Two models of a ranking: who is ahead, how far, and whether they are apart."""
+
+    better: str
+    worse: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    apart: bool
+
+
+class Ranking(NamedTuple):
+    """The models of one benchmark by one statistic of their ranks, best first, and every two of them."""
+
+    models: list[Ranked]
+    comparisons: list[Compared]
+
+
+NO_RANKING = Ranking([], [])
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One benchmark of a run and the ranks of all models on it.
+
+    Attributes
+    ----------
+    domain, variant : str
+    pairs : DataFrame
+        Columns PAIR_COLUMNS, shape (n_pairs, n_columns).
+    left_out : ndarray of shape (n_pairs,), bool
+        Pairs that the summary leaves out, for they stand in training text.
+    ranks : mapping of str to ndarray of shape (n_pairs,), float64
+        By model, in the order of the pairs; models by name.
+    manifest : mapping
+        What the benchmark was made from; empty if it is not there yet.
+    rankings : mapping of str to Ranking
+        By statistic of the ranks; only those that a model has.
+    """
+
+    domain: str
+    variant: str
+    pairs: pl.DataFrame
+    left_out: "NDArray[np.bool_]"
+    ranks: Mapping[str, "NDArray[np.float64]"]
+    manifest: Mapping[str, Any]
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What the domain is called."""
+        section = self.manifest.get("parameters", {}).get("domain") or {}
+        return str(section.get("title") or self.domain)
+
+    @property
+    def kept(self) -> pl.DataFrame:
+        """Pairs that count."""
+        return self.pairs.filter(~pl.Series(self.left_out))
+
+    def select_scores(self, model: str) -> pl.DataFrame:
+        """Return pair_id, keyword and rank of one model on the pairs that count."""
+        ranks = pl.Series(self.ranks[model], dtype=pl.Float64)
+        frame = self.pairs.select("pair_id", "keyword").with_columns(rank=ranks)
+        return frame.filter(~pl.Series(self.left_out))
+
+
+class CoverageMap(NamedTuple):
+    """How far a benchmark covers its domain: sentences and pairs on a map, and numbers."""
+
+    domain: str
+    variant: str
+    table: pl.DataFrame
+    numbers: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run has.
+
+    Attributes
+    ----------
+    name : str
+    benchmarks : list of Benchmark
+        By domain, then variant.
+    rows : mapping of str to list of dict
+        Rows with numbers of the tables that the page computes with, by path below the run's folder; without a
+        summary those that follow from the scores.
+    tables : mapping of str to list of dict
+        Rows of every CSV as text, likewise.
+    coverage : list of CoverageMap
+    vectors : mapping of str to mapping of str to ndarray
+        Vectors of keywords by domain and keyword.
+    models : mapping of str to mapping
+        What is known of each model: of those that were scored or measured, by name.
+    figures : list of Path
+    computed : bool
+        Whether the summary was computed here.
+    missing : list of str
+        Sentences on what a finished run has and this one has not.
+    """
+
+    name: str
+    benchmarks: list[Benchmark]
+    rows: Mapping[str, list[Row]] = field(default_factory=dict)
+    tables: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)
+    coverage: list[CoverageMap] = field(default_factory=list)
+    vectors: Mapping[str, Mapping[str, "NDArray[np.float64]"]] = field(default_factory=dict)
+    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    figures: list[Path] = field(default_factory=list)
+    computed: bool = False
+    missing: list[str] = field(default_factory=list)
+
+
+def rank_models(benchmark: Benchmark, rows: Mapping[str, list[Row]]) -> dict[str, Ranking]:
+    """Return the ranking of a benchmark by each statistic: from groups.csv, else from the summary."""
+    summary, groups, comparisons = (
+        [
+            row
+            for row in rows.get(name, [])
+            if (row["domain"], row["variant"]) == (benchmark.domain, benchmark.variant)
+            and row.get("metric", RANK.name) == RANK.name
+        ]
+        for name in (SUMMARY, GROUPS, COMPARISONS)
+    )
+    found = {}
+    for name in dict.fromkeys(row["aggregate"] for row in groups or summary):
+        ends = {row["model"]: (row["ci_low"], row["ci_high"]) for row in summary if row["aggregate"] == name}
+        models = [
+            Ranked(row["model"], row["value"], *ends.get(row["model"], (NAN, NAN)), row.get("groups", ""))
+            for row in groups or summary
+            if row["aggregate"] == name and math.isfinite(row["value"])
+        ]
+        if not groups:
+            models.sort(key=lambda each: (each.value, each.model))
+        compared = [
+            Compared(*(row[column] for column in _COMPARED))
+            for row in comparisons
+            if row["aggregate"] == name
+        ]
+        if models:
+            found[name] = Ranking(models, compared)
+    return found

@@ -13,7 +13,7 @@ FROM_IT = " cannot be told apart from it."
 
 
 def make_benchmark(apart, models=NAMES, p=0.01, compared=True):
-    """Return a benchmark whose models stand in the order of their names; `apart` lists those that are apart."""
+    """Return a benchmark whose models stand in the order of their names; pairs in `apart` differ."""
     pairs = pl.DataFrame({"keyword": ["k"], "doc_id": ["d"], "date": [""]})
     ranked = [Ranked(model, 10.0 * place, NAN, NAN, "") for place, model in enumerate(models, start=1)]
     comparisons = [

@@ -51,8 +51,7 @@ def main(arguments: argparse.Namespace) -> None:
     vectors = load_keyword_vectors(arguments.vectors, keywords)
     domain = sentences.join(wanted, on="doc_id", how="semi")
     load_encoder = cache(lambda: SentenceEncoder(settings.embedding))
-    # a report without the key is of a version that knew float32 alone
-    precision = read_json(arguments.embeddings_report).get("precision", "float32")
+    precision = read_json(arguments.embeddings_report)["precision"]
     if domain.is_empty():
         found = make_empty_table(CANDIDATES)
     elif precision == "float32":

@@ -36,8 +36,8 @@ def test_models_that_were_adapted_alike_are_one_condition_and_beginnings_are_the
 
 def test_without_seeds_or_checkpoints_there_is_nothing_to_check():
     assert list_conditions(make_models(paths=[["d"]], seeds=1)) == {}
-    assert Claims().references == []
-    assert Claims(unused=0.2, clozes=5).references == ["unused", "clozes"]
+    assert Claims().variants == []
+    assert Claims(unused=0.2, clozes=5).variants == ["unused", "clozes"]
 
 
 VALUES = {

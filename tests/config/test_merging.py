@@ -20,8 +20,10 @@ FILE = {
         "adapt": [{"base": "small", "paths": [["near"], ["near", "far"]]}],
         "score": ["gpt2"],
     },
-    "reference": {"near": "near.csv", "other": "other.csv"},
-    "other_references": {"other": {"claude": "claude.jsonl"}},
+    "references": {
+        "near": {"expert": "near.csv"},
+        "other": {"expert": "other.csv", "claude": "claude.jsonl"},
+    },
     "targets": {"against": {"tiny": "small"}, "phrases": {"near": "near", "other": "other"}},
     "coverage": {"expand": ["other"]},
 }
@@ -61,9 +63,9 @@ def test_chosen_domains_have_a_benchmark_and_unknown_names_are_categories(file):
     assert config.domains["far"].title == "Far"
     assert config.domains["numpy.random"].categories == ["numpy.random"]
     # what is said of other domains is forgotten
-    assert config.reference == config.other_references == config.targets.phrases == {}
+    assert config.references == config.targets.phrases == {}
     assert config.coverage.expand == []
-    assert read(file, domains=["near"]).reference == {"near": "near.csv"}
+    assert read(file, domains=["near"]).references == {"near": {"expert": "near.csv"}}
 
 
 @pytest.mark.parametrize(

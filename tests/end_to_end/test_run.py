@@ -32,7 +32,7 @@ Sparse models,A mixture of both penalties is known as the elastic, net,
 def configure(folder: Path, shards: list[Path], **changes: object) -> Path:
     """Write the configuration of this module: two models, and pairs of an expert beside TF and TF-IDF."""
     (folder / "expert.csv").write_text(EXPERT)
-    return write_tiny_config(folder, shards, reference={"near": "expert.csv"}, **changes)
+    return write_tiny_config(folder, shards, references={"near": {"expert": "expert.csv"}}, **changes)
 
 
 def hash_pairs(folder: Path) -> dict[str, str]:

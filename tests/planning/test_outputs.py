@@ -45,7 +45,7 @@ def test_there_are_scores_of_every_model_on_every_benchmark():
 
 
 def test_a_reference_is_one_more_benchmark():
-    found = outputs(reference={"near": "mine.csv"})
+    found = outputs(references={"near": {"mine": "mine.csv"}})
     assert found.benchmarks[-1] == ("near", "reference")
     assert found.name_pairs()[-1] == "results/demo/near/benchmark/reference/pairs.parquet"
 

@@ -58,7 +58,6 @@ def test_a_limit_of_sentences_concerns_the_draw_and_the_card():
     assert limited.of("sentences") == settings().of("sentences")
     assert json.loads(limited.of_draw()) == {"limit": 5000}
     assert json.loads(limited.of_card())["sentences"]["limit"] == 5000
-    assert "limit" not in json.loads(settings().of_card())["sentences"]
 
 
 def test_what_coverage_is_measured_of_re_measures_nothing():

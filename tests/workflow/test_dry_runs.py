@@ -245,26 +245,26 @@ def test_without_held_out_text_no_perplexity_is_planned():
 def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_configured(tmp_path):
     (tmp_path / "expert.csv").touch()
     (tmp_path / "other.jsonl").touch()
-    reference = f"reference={{machine-learning: {tmp_path / 'expert.csv'}}}"
-    others = f"other_references={{machine-learning: {{claude: {tmp_path / 'other.jsonl'}}}}}"
-    without, done = plan(*EVERYTHING), plan("-p", "--forceall", "--config", "run=plan", reference, others)
+    files = f"expert: {tmp_path / 'expert.csv'}, claude: {tmp_path / 'other.jsonl'}"
+    references = f"references={{machine-learning: {{{files}}}}}"
+    without, done = plan(*EVERYTHING), plan("-p", "--forceall", "--config", "run=plan", references)
     assert done.returncode == without.returncode == 0, done.stderr + done.stdout
     assert "import_reference" not in JOB.findall(without.stdout)
     assert "/scores/reference/" not in without.stdout
     jobs = JOB.findall(done.stdout)
-    assert jobs.count("import_reference") == 1
+    assert jobs.count("import_reference") == 2
     assert jobs.count("score_model") == JOB.findall(without.stdout).count("score_model") > 1
     assert "machine-learning/scores/reference/gpt2-small.parquet" in done.stdout
     assert jobs.count("export_benchmark") == 3 and jobs.count("make_pairs") == 2
-    once = ("import_other_reference", "summarize_references", "plot_references")
-    assert [jobs.count(name) for name in once] == [1, 1, 1] and jobs.count("find_overlap") == 4
+    once = ("summarize_references", "plot_references")
+    assert [jobs.count(name) for name in once] == [1, 1] and jobs.count("find_overlap") == 4
     commands = [line for line in done.stdout.splitlines() if line.startswith("Shell command: ")]
     (figure,) = (line for line in commands if "plot_metrics.py" in line and "/references.csv" in line)
-    assert " --reference reference reference --reference reference-claude claude " in figure
+    assert " --reference reference expert --reference reference-claude claude " in figure
     (summary,) = (line for line in commands if "summarize_scores.py" in line and "/references.csv" in line)
     assert summary.count("/scores/reference-claude/") == 7 and "perplexity" not in summary
-    wrong = plan("--config", "run=plan", f"reference={{plotting: {tmp_path / 'expert.csv'}}}")
-    assert wrong.returncode == 1 and "reference: there is no" in wrong.stderr + wrong.stdout
+    wrong = plan("--config", "run=plan", f"references={{plotting: {{expert: {tmp_path / 'expert.csv'}}}}}")
+    assert wrong.returncode == 1 and "references: there is no" in wrong.stderr + wrong.stdout
 
 
 def test_inside_its_chat_template_a_model_has_ranks_only():

@@ -262,18 +262,21 @@ if OUTPUTS.texts.list_trained():
 rule import_reference:
     input:
         code=sources("import_reference"),
-        entries=lambda wildcards: outside(CONFIG.reference[wildcards.domain]),
+        entries=lambda wildcards: outside(
+            OUTPUTS.studies.reference_files[wildcards.domain, wildcards.variant]
+        ),
     output:
-        pairs="<results>/{domain}/benchmark/reference/pairs.parquet",
-        lines="<results>/{domain}/benchmark/reference/pairs.jsonl",
-        report="<results>/{domain}/benchmark/reference/pairs.json",
-        card="<results>/{domain}/benchmark/reference/README.md",
+        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
+        lines="<results>/{domain}/benchmark/{variant}/pairs.jsonl",
+        report="<results>/{domain}/benchmark/{variant}/pairs.json",
+        card="<results>/{domain}/benchmark/{variant}/README.md",
     log:
-        "<logs>/import_reference/{domain}.log",
+        "<logs>/import_reference/{domain}.{variant}.log",
     benchmark:
-        "<timings>/import_reference/{domain}.tsv"
+        "<timings>/import_reference/{domain}.{variant}.tsv"
     wildcard_constraints:
-        domain=one_of(CONFIG.reference),
+        domain=one_of(CONFIG.references),
+        variant=one_of([REFERENCE, *OTHERS]),
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -286,23 +289,3 @@ rule import_reference:
     shell:
         "python {input.code[0]:q} --input {input.entries:q} --title {params.title:q}"
         " --output {params.folder:q} --log {log:q}"
-
-
-use rule import_reference as import_other_reference with:
-    input:
-        code=sources("import_reference"),
-        entries=lambda wildcards: outside(
-            OUTPUTS.studies.other_references[wildcards.domain, wildcards.variant]
-        ),
-    output:
-        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
-        lines="<results>/{domain}/benchmark/{variant}/pairs.jsonl",
-        report="<results>/{domain}/benchmark/{variant}/pairs.json",
-        card="<results>/{domain}/benchmark/{variant}/README.md",
-    log:
-        "<logs>/import_reference/{domain}.{variant}.log",
-    benchmark:
-        "<timings>/import_reference/{domain}.{variant}.tsv"
-    wildcard_constraints:
-        domain=one_of(CONFIG.other_references),
-        variant=one_of(OTHERS),

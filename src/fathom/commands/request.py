@@ -1,6 +1,6 @@
 """Get a benchmark or questions from a language model: write the request, send it, check the answer.
 
-No rule of the workflow does this. The checked pairs enter a run by `reference` in its configuration,
+No rule of the workflow does this. The checked pairs enter a run by `references` in its configuration,
 questions by `user_questions`.
 """
 

@@ -35,7 +35,7 @@ class Claims(Section):
     )
 
     @property
-    def references(self) -> list[str]:
+    def variants(self) -> list[str]:
         """The variants that are references."""
         return [name for name, given in ((UNUSED, self.unused), (CLOZES, self.clozes)) if given]
 

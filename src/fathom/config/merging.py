@@ -97,9 +97,8 @@ def _choose_domains(names: list[str], known: Mapping[str, Any]) -> dict[str, Any
 
 def _forget_others(chosen: dict[str, Any], names: list[str]) -> None:
     """Leave out what other sections say of domains that have no benchmark any more."""
-    for key in ("reference", "other_references"):
-        if isinstance(chosen.get(key), Mapping):
-            chosen[key] = {name: files for name, files in chosen[key].items() if name in names}
+    if isinstance(chosen.get("references"), Mapping):
+        chosen["references"] = {name: each for name, each in chosen["references"].items() if name in names}
     targets = chosen.get("targets")
     if isinstance(targets, Mapping) and isinstance(targets.get("phrases"), Mapping):
         phrases = {name: text for name, text in targets["phrases"].items() if name in names}

@@ -24,7 +24,10 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 
 
-RENAMED = {"folds": "splits", "folds_by": "splits_by", "target": "evaluation_domain", "targets": "modules"}
+RENAMED = {
+    "folds": "splits", "folds_by": "splits_by", "target": "evaluation_domain", "targets": "modules",
+    "reference": "references", "other_references": "references",
+}  # fmt: skip
 """Keys of version 1 and what they are called now."""
 
 _SHOWN = 20  # known names in a hint

@@ -4,7 +4,7 @@
 profiles.
 """
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -63,13 +63,10 @@ class Config(Section):
     claims: Claims = Claims()
     layers: Layers = Layers()
     lens: TunedLens = TunedLens()
-    reference: dict[Name, Text] = Field(
-        {}, description="reference benchmarks by domain: a file (.jsonl or .csv) of category, prompt, target"
-    )
-    other_references: dict[Name, dict[Name, Text]] = Field(
+    references: dict[Name, Annotated[dict[Name, Text], Field(min_length=1)]] = Field(
         {},
-        description="more of them by domain and name, which are held against `reference` and drawn; no other"
-        " table has them",
+        description="reference benchmarks by domain and name: files (.jsonl or .csv) of category, prompt,"
+        " target. The first leads; others are compared with it and drawn, and no other table has them",
     )
 
     @field_validator("domains")
@@ -121,11 +118,9 @@ class Config(Section):
         return self
 
     def _check_references(self) -> None:
-        """Raise `ValueError` if references name a domain that has no benchmark, or no first reference."""
-        for name in self.reference:
-            _require(name, dict.fromkeys(self.benchmark_domains), "reference", "domain with a benchmark")
-        for name in self.other_references:
-            _require(name, self.reference, "other_references", "domain with a reference")
+        """Raise `ValueError` if references name a domain that has no benchmark."""
+        for name in self.references:
+            _require(name, dict.fromkeys(self.benchmark_domains), "references", "domain with a benchmark")
 
     def _check_coverage(self) -> None:
         """Raise `ValueError` if coverage names a domain that there is not, or text of a set hides one."""
@@ -177,7 +172,7 @@ class Config(Section):
                     raise ValueError(f"claims.near.{name}: it is the domain itself; name others")
         if self.claims.clozes and not self.corpus.splits.adapt_valid:
             raise ValueError("claims.clozes: corpus.splits.adapt-valid is 0: no text to draw from")
-        if self.claims.references and not list_conditions(self.models):
+        if self.claims.variants and not list_conditions(self.models):
             raise ValueError(
                 "claims: no entry of models.adapt has several seeds or checkpoints to check them on"
             )
@@ -227,8 +222,11 @@ class Config(Section):
             raise ValueError(
                 f"{key}: models that are followed need all pairs; leave out checkpoints and follow"
             )
-        if self.other_references:
-            raise ValueError(f"{key}: references are compared on all pairs; leave out other_references")
+        for name, files in self.references.items():
+            if len(files) > 1:
+                raise ValueError(
+                    f"{key}: these need all pairs; leave one in references.{name}"
+                )
         if self.targets.against:
             raise ValueError(f"{key}: targets are compared on all pairs; leave out targets.against")
         if self.models.on_disk:

@@ -139,7 +139,9 @@ class Comparing:
             return []
         names = ["chat-models"] if self.chat_pairs else []
         kinds = [(domain, "metrics") for domain in domains]
-        kinds += [(domain, "references") for domain in self._config.other_references]
+        kinds += [
+            (domain, "references") for domain, files in self._config.references.items() if len(files) > 1
+        ]
         names += [
             f"{domain}.{kind}.{group}.{statistic}"
             for (domain, kind), group, statistic in product(kinds, self.groups, STATISTICS)

@@ -55,13 +55,11 @@ class Settings:
         """Return what a benchmark's card and manifest record; models and their scores are no part of it."""
         others = {
             *("previous", "models", "scoring", "settled", "perplexity", "attribute_rate", "summary"),
-            *("targets", "coverage", "choices", "other_references"),
+            *("targets", "coverage", "choices", "references"),
             *(() if self._config.claims.unused else ("claims",)),
         }
         values = self._config.model_dump(mode="json", by_alias=True, exclude=others)
         del values["corpus"]["slice_mb"]  # results do not depend on it
-        if values["sentences"]["limit"] is None:
-            del values["sentences"]["limit"]  # so that cards stay as they were before there was a limit
         values["embedding"] = self._dump("embedding")
         return dump_json(values)
 
@@ -129,7 +127,7 @@ class Settings:
             for domain in self._config.benchmark_domains
             for conditions in list_conditions(self._config.models).values()
         ]
-        references = self._config.claims.references
+        references = self._config.claims.variants
         return dump_json({"summary": self._dump("summary"), "references": references, "studies": studies})
 
     def of_targets(self) -> str:

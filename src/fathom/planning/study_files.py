@@ -17,27 +17,32 @@ class Studies(RunFiles):
 
     def list_variants(self, domain: str) -> list[str]:
         """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
-        written = [REFERENCE] if domain in self._config.reference else []
+        written = [REFERENCE] if domain in self._config.references else []
         return [*VARIANTS, *written]
 
     @property
     def references(self) -> list[tuple[str, str]]:
         """Domain and variant of what the papers' claims are checked against."""
-        return list(product(self._config.benchmark_domains, self._config.claims.references))
+        return list(product(self._config.benchmark_domains, self._config.claims.variants))
 
     @property
-    def other_references(self) -> dict[tuple[str, str], str]:
-        """Files of references beyond a domain's first one, by domain and variant."""
+    def reference_files(self) -> dict[tuple[str, str], str]:
+        """Files of reference benchmarks, by domain and variant."""
         return {
-            (domain, f"{REFERENCE}-{name}"): file
-            for domain, files in self._config.other_references.items()
-            for name, file in files.items()
+            (domain, variant): files[name]
+            for domain, files in self._config.references.items()
+            for variant, name in self.name_references(domain)
         }
 
+    @property
+    def other_references(self) -> list[tuple[str, str]]:
+        """Domain and variant of references beyond a domain's first one."""
+        return [place for place in self.reference_files if place[1] != REFERENCE]
+
     def name_references(self, domain: str) -> list[tuple[str, str]]:
-        """Return variant and name of every reference of a domain, first the one that all are held against."""
-        others = self._config.other_references.get(domain, {})
-        return [(REFERENCE, REFERENCE), *((f"{REFERENCE}-{name}", name) for name in others)]
+        """Return variant and name of every reference of a domain, first the one that leads."""
+        first, *others = self._config.references[domain]
+        return [(REFERENCE, first), *((f"{REFERENCE}-{name}", name) for name in others)]
 
     @property
     def families(self) -> dict[str, list[str]]:
@@ -73,7 +78,7 @@ class Studies(RunFiles):
 
     def list_claims(self) -> list[str]:
         """Return the table of the papers' claims, and a figure for each domain."""
-        if not self._config.claims.references:
+        if not self._config.claims.variants:
             return []
         figures = [f"{domain}.claims.png" for domain in self._config.benchmark_domains]
         return [self._path("following", "claims.csv"), *(self._path("figures", name) for name in figures)]

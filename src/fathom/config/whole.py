@@ -224,9 +224,7 @@ class Config(Section):
             )
         for name, files in self.references.items():
             if len(files) > 1:
-                raise ValueError(
-                    f"{key}: these need all pairs; leave one in references.{name}"
-                )
+                raise ValueError(f"{key}: these need all pairs; leave one in references.{name}")
         if self.targets.against:
             raise ValueError(f"{key}: targets are compared on all pairs; leave out targets.against")
         if self.models.on_disk:

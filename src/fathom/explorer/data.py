@@ -83,7 +83,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         ("tables", collect_tables(run)),
         ("studies", studies),
         ("models", collect_models(run)),
-        ("figures", figures),
+        ("figure-list", figures),
     ):
         blocks[name] = pack_json(block)
     blocks |= {name: pack_file(path) for name, path in images.items()}

@@ -55,7 +55,7 @@
   // Figures and tables of the run
 
   const figures = async (place) => {
-    const found = await Fathom.read("figures");
+    const found = await Fathom.read("figure-list");
     const sections = [...new Set(found.map(({ section }) => section))];
     fill(
       place,

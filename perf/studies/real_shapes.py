@@ -210,8 +210,9 @@ def list_training(shape: Shape, inputs: Inputs, dtype: Dtype) -> Iterator[Step]:
         "base": "x", "paths": [["x"]], "steps": 4, "batch": BATCH, "sequence": SEQUENCE,
         "batch_tokens": tokens, "lora": {"dtype": dtype},
     }  # fmt: skip
-    options = ["--texts", inputs.name("texts"), "--name", "y", "--device", "cpu"]
-    options += ["--output", f"{out}/y/weights", "--pointer", f"{out}/y/model.json"]
+    base = str(inputs.folder.parent / "model")
+    options = ["--texts", inputs.name("texts"), "--base", base, "--model", "y", "--device", "cpu"]
+    options += ["--weights", f"{out}/y/weights", "--pointer", f"{out}/y/model.json"]
     options += ["--curve", f"{out}/y/training.csv", "--settings", json.dumps(settings)]
     passing = (4.0 if dtype == "float32" else 6.0) * shape.parameters
     yield Step("adaptation by LoRA", "models/adapt_model.py", options, memory, passing)

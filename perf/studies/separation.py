@@ -76,8 +76,8 @@ def score_clozes(run: Path, folder: Path) -> None:
             *("--texts", run / "corpus" / "texts" / f"{DOMAIN}.parquet", "--split", "adapt-test"),
             *("--index", run / "corpus" / "index.parquet", "--wordlists", ROOT / "config" / "wordlists"),
             *("--tokenizer", run / "models" / TOKENIZER / "tokenizer", "--count", CLOZES),
-            *("--settings", json.dumps(settings), "--output", pairs),
-            *("--json-lines", folder / "pairs.jsonl", "--report", folder / "pairs.json"),
+            *("--settings", json.dumps(settings), "--pairs", pairs),
+            *("--lines", folder / "pairs.jsonl", "--report", folder / "pairs.json"),
         )
     for path in sorted((run / DOMAIN / "scores" / "tf").glob("*.parquet")):
         scores = folder / "scores" / path.name

@@ -1,12 +1,12 @@
 """Choose each keyword's target vocabulary from its matched sentences [RawCorpora, Sec. 2.4]."""
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
-from fathom.config.benchmark import VARIANTS, Embedding, Vocabulary
+from fathom.config.benchmark import Embedding, Variant, Vocabulary
 from fathom.config.section import Section
 from fathom.io.row_groups import scan_groups
-from fathom.jobs.program import add_settings, read_settings, run_program
+from fathom.jobs.signature import run
 
 
 class Settings(Section):
@@ -16,28 +16,28 @@ class Settings(Section):
     embedding: Embedding = Embedding()
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    sentences: Annotated[Path, "matched sentences of the domain"],
+    variant: Annotated[Variant, "how terms are scored"],
+    wordlists: Annotated[Path, "folder with stopwords.txt"],
+    vocabulary: Annotated[Path, "vocabulary.tsv to write"],
+    settings: Settings,
+) -> None:
     """Read sentences and word lists; write vocabulary.tsv."""
     from fathom.benchmark.embedding import SentenceEncoder
     from fathom.benchmark.vocabulary import build_vocabulary, write_vocabulary
     from fathom.benchmark.wordlists import read_word_list
 
-    settings = read_settings(arguments.settings, Settings)
     entries = build_vocabulary(
-        scan_groups(arguments.sentences, "keyword", ["clean"]),
-        arguments.variant,
+        scan_groups(sentences, "keyword", ["clean"]),
+        variant,
         settings.vocabulary,
-        read_word_list(arguments.wordlists / "stopwords.txt"),
+        read_word_list(wordlists / "stopwords.txt"),
         SentenceEncoder(settings.embedding),
     )
-    write_vocabulary(arguments.output, entries)
+    write_vocabulary(vocabulary, entries)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sentences", type=Path, required=True, help="matched sentences of the domain")
-    parser.add_argument("--variant", choices=VARIANTS, required=True, help="how terms are scored")
-    parser.add_argument("--wordlists", type=Path, required=True, help="folder with stopwords.txt")
-    parser.add_argument("--output", type=Path, required=True, help="vocabulary.tsv to write")
-    add_settings(parser, Settings)
-    run_program(parser, main)
+    run(main)

@@ -1,15 +1,15 @@
 """Embed a slice's distinct sentences, each once for all keywords and domains [RawCorpora, Sec. 2.3]."""
 
-import argparse
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from fathom.config.benchmark import Embedding
 from fathom.io.contracts.corpus import SENTENCES
 from fathom.io.files import write_atomically, write_json
 from fathom.io.tables import read_table
-from fathom.jobs.program import add_previous, add_settings, log, read_settings, run_program, show_progress
+from fathom.jobs.program import log, show_progress
+from fathom.jobs.signature import Previous, Threads, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,18 @@ if TYPE_CHECKING:
     from fathom.benchmark.embedding_devices import Computation
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    sentences: Annotated[Path, "table of sentences"],
+    drawn: Annotated[
+        Path | None, "table of drawn documents, with sentences.limit; all count without it"
+    ] = None,
+    previous: Previous = None,
+    threads: Threads = 1,
+    embeddings: Annotated[Path, "array of embeddings (.npy)"],
+    report: Annotated[Path, "counts and method to write (JSON)"],
+    settings: Embedding,
+) -> None:
     """Read a table of sentences, embed its distinct ones, write float32 [rows, dimension] as .npy."""
     from fathom.benchmark.draw import keep_drawn
     from fathom.benchmark.embedding_devices import PLAIN, choose_computation
@@ -28,29 +39,26 @@ def main(arguments: argparse.Namespace) -> None:
     from fathom.benchmark.vectors import write_vectors
     from fathom.jobs.devices import name_gpu
 
-    settings = read_settings(arguments.settings, Embedding)
-    table = keep_drawn(
-        read_table(arguments.sentences, SENTENCES, ["doc_id", "row", "sentence"]), arguments.drawn
-    )
+    table = keep_drawn(read_table(sentences, SENTENCES, ["doc_id", "row", "sentence"]), drawn)
     count = len(table)
     # most slices of a domain's corpus may be empty: then nothing heavy is imported
     computation = choose_computation(settings) if len(table) else PLAIN
     method = describe_embedding(settings, computation.precision)
-    known = find_vectors(arguments.previous, table, method)
-    sentences = table.unique("row", keep="first", maintain_order=True).sort("row")["sentence"]
+    known = find_vectors(previous, table, method)
+    distinct = table.unique("row", keep="first", maintain_order=True).sort("row")["sentence"]
     del table
-    log.info("%s distinct sentences of %s", f"{len(sentences):,}", f"{count:,}")
+    log.info("%s distinct sentences of %s", f"{len(distinct):,}", f"{count:,}")
     if len(known.places):
-        log.info("%s of %s vectors taken over", f"{len(known.places):,}", f"{len(sentences):,}")
+        log.info("%s of %s vectors taken over", f"{len(known.places):,}", f"{len(distinct):,}")
     log.info("on %s in %s", *computation)
-    encode = make_encoder(settings, computation, arguments.workers)
-    with write_atomically(arguments.output) as temporary, temporary.open("wb") as stream:
-        write_vectors(stream, sentences, known, encode)
-    report = {"sentences": len(sentences), "reused_sentences": len(known.places)}
+    encode = make_encoder(settings, computation, threads)
+    with write_atomically(embeddings) as temporary, temporary.open("wb") as stream:
+        write_vectors(stream, distinct, known, encode)
+    counts = {"sentences": len(distinct), "reused_sentences": len(known.places)}
     made_by = {"device": name_gpu(computation.device) or "cpu", "precision": computation.precision}
     method = method or describe_embedding(settings, computation.precision)
-    limited = {"limited": True} if arguments.drawn else {}
-    write_json(arguments.report, {**report, **made_by, **limited, "method": method})
+    limited = {"limited": True} if drawn else {}
+    write_json(report, {**counts, **made_by, **limited, "method": method})
 
 
 def make_encoder(
@@ -76,16 +84,4 @@ def make_encoder(
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sentences", type=Path, required=True, help="table of sentences")
-    parser.add_argument(
-        "--drawn", type=Path, help="table of drawn documents, with sentences.limit; all count without it"
-    )
-    add_previous(parser)
-    add_settings(parser, Embedding)
-    parser.add_argument(
-        "--workers", type=int, default=1, help="processes on a processor; the result is the same"
-    )
-    parser.add_argument("--output", type=Path, required=True, help="array of embeddings (.npy)")
-    parser.add_argument("--report", type=Path, required=True, help="counts and method to write (JSON)")
-    run_program(parser, main)
+    run(main)

@@ -1,24 +1,32 @@
 """Find the pairs of a benchmark that stand in the text that models are trained on."""
 
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.files import hash_text, write_json
 from fathom.io.tables import read_table, write_table
-from fathom.jobs.program import run_program, show_progress
+from fathom.jobs.program import show_progress
+from fathom.jobs.signature import run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    pairs: Annotated[Path, "pairs.parquet"],
+    texts: Annotated[list[Path], "texts of the domains trained on"],
+    splits_by: Annotated[Literal["content", "id"], "what decides a document's split"] = "content",
+    overlap: Annotated[Path, "flags of all pairs to write (parquet)"],
+    report: Annotated[Path, "counts to write (JSON)"],
+) -> None:
     """Read pairs and training texts; write the flags of all pairs and their counts."""
     from fathom.benchmark.overlap import find_overlap, report_overlap
 
-    pairs = read_table(arguments.pairs, PAIRS, ["pair_id", "prompt", "target"])
-    overlap = find_overlap(pairs, show_progress(_read_texts(arguments.texts), "documents"))
-    report = report_overlap(overlap, arguments.splits_by)
-    write_table(arguments.output, overlap, OVERLAP)
-    write_json(arguments.report, report)
+    table = read_table(pairs, PAIRS, ["pair_id", "prompt", "target"])
+    flags = find_overlap(table, show_progress(_read_texts(texts), "documents"))
+    counts = report_overlap(flags, splits_by)
+    write_table(overlap, flags, OVERLAP)
+    write_json(report, counts)
 
 
 def _read_texts(paths: Sequence[Path]) -> Iterator[str]:
@@ -39,14 +47,4 @@ def _read_texts(paths: Sequence[Path]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=Path, required=True, help="pairs.parquet")
-    parser.add_argument(
-        "--texts", type=Path, nargs="+", required=True, help="texts of the domains trained on"
-    )
-    parser.add_argument(
-        "--splits-by", choices=("content", "id"), default="content", help="what decides a document's split"
-    )
-    parser.add_argument("--output", type=Path, required=True, help="flags of all pairs to write (parquet)")
-    parser.add_argument("--report", type=Path, required=True, help="counts to write (JSON)")
-    run_program(parser, main)
+    run(main)

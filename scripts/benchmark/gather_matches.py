@@ -4,9 +4,9 @@ Cosines so near a border that rounding could decide are computed again in float6
 loaded only if there are any.
 """
 
-import argparse
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 
@@ -15,7 +15,8 @@ from fathom.config.section import Section
 from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.files import read_delimited, write_json
 from fathom.io.tables import write_table_in_batches
-from fathom.jobs.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import run
 
 
 class Settings(Section):
@@ -25,42 +26,42 @@ class Settings(Section):
     matches: Matches = Matches()
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    matches: Annotated[list[Path], "candidates of all slices"],
+    keywords: Annotated[Path, "keywords.tsv of the domain"],
+    vectors: Annotated[Path, "keywords.npy, written with keywords.tsv"],
+    sentences: Annotated[Path, "table of matches"],
+    report: Annotated[Path, "counts to write (JSON)"],
+    settings: Settings,
+) -> None:
     """Read the candidates of all slices side by side; write the matches and a report."""
     from fathom.benchmark.embedding import SentenceEncoder
     from fathom.benchmark.gathered_matches import gather_matches
     from fathom.benchmark.matches import decide_matches, load_keyword_vectors
 
-    settings = read_settings(arguments.settings, Settings)
-    keywords = [row["keyword"] for row in read_delimited(arguments.keywords)]
-    vectors = dict(zip(keywords, load_keyword_vectors(arguments.vectors, keywords), strict=True))
+    names = [row["keyword"] for row in read_delimited(keywords)]
+    by_keyword = dict(zip(names, load_keyword_vectors(vectors, names), strict=True))
     load_encoder = cache(lambda: SentenceEncoder(settings.embedding))
 
     def decide(keyword: str, candidates: pl.DataFrame) -> pl.DataFrame:
         return decide_matches(
             candidates,
-            vectors[keyword],
+            by_keyword[keyword],
             lambda sentences: load_encoder().encode_exactly(sentences),
             settings.matches.min_cosine,
         )
 
-    with write_table_in_batches(arguments.output, MATCHES) as writer:
-        report = gather_matches(arguments.matches, keywords, decide, writer.write)
+    with write_table_in_batches(sentences, MATCHES) as writer:
+        counts = gather_matches(matches, names, decide, writer.write)
     log.info(
         "%s matches of %s keywords, %s duplicates dropped",
-        f"{report['matches']:,}",
-        report["keywords_with_matches"],
-        f"{report['dropped_duplicates']:,}",
+        f"{counts['matches']:,}",
+        counts["keywords_with_matches"],
+        f"{counts['dropped_duplicates']:,}",
     )
-    write_json(arguments.report, report)
+    write_json(report, counts)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--matches", type=Path, nargs="+", required=True, help="candidates of all slices")
-    parser.add_argument("--keywords", type=Path, required=True, help="keywords.tsv of the domain")
-    parser.add_argument("--vectors", type=Path, required=True, help="keywords.npy, written with keywords.tsv")
-    add_settings(parser, Settings)
-    parser.add_argument("--output", type=Path, required=True, help="table of matches")
-    parser.add_argument("--report", type=Path, required=True, help="counts to write (JSON)")
-    run_program(parser, main)
+    run(main)

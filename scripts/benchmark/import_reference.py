@@ -4,8 +4,8 @@ Reads JSON lines or CSV with category (or keyword), prompt and target; writes pa
 report and a card. Lists every fault with its line; if there are any, nothing is written.
 """
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from fathom.benchmark.pairs import write_pairs
 from fathom.benchmark.reference import (
@@ -18,27 +18,28 @@ from fathom.benchmark.reference import (
 )
 from fathom.errors import InputError
 from fathom.io.files import hash_file, write_json, write_text
-from fathom.jobs.program import log, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    entries: Annotated[Path, "pairs (.jsonl or .csv)"],
+    title: Annotated[str, "display name of the domain; the folder's name if empty"] = "",
+    folder: Annotated[Path, "folder of the benchmark to write"],
+) -> None:
     """Read and check the entries; write the benchmark."""
-    entries, faults = read_entries(arguments.input)
-    raise_faults([*faults, *find_faults(entries)], arguments.input)
-    if not entries:
-        raise InputError("the file has no pairs", str(arguments.input), "check the file")
-    pairs = make_reference_pairs(entries)
-    report = describe_reference(pairs, arguments.input.name)
-    log.info("%s pairs, %s categories", f"{report['pairs']:,}", len(report["categories"]))
-    folder = arguments.output
-    write_pairs(pairs, folder / "pairs.parquet", folder / "pairs.jsonl")
-    write_json(folder / "pairs.json", {**report, "sha256": hash_file(arguments.input)})
-    write_text(folder / "README.md", write_reference_card(pairs, arguments.title or folder.name, report))
+    found, faults = read_entries(entries)
+    raise_faults([*faults, *find_faults(found)], entries)
+    if not found:
+        raise InputError("the file has no pairs", str(entries), "check the file")
+    made = make_reference_pairs(found)
+    described = describe_reference(made, entries.name)
+    log.info("%s pairs, %s categories", f"{described['pairs']:,}", len(described["categories"]))
+    write_pairs(made, folder / "pairs.parquet", folder / "pairs.jsonl")
+    write_json(folder / "pairs.json", {**described, "sha256": hash_file(entries)})
+    write_text(folder / "README.md", write_reference_card(made, title or folder.name, described))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--input", type=Path, required=True, help="pairs (.jsonl or .csv)")
-    parser.add_argument("--title", default="", help="display name of the domain; the folder's name if empty")
-    parser.add_argument("--output", type=Path, required=True, help="folder of the benchmark to write")
-    run_program(parser, main)
+    run(main)

@@ -1,18 +1,35 @@
 """Make the prompt-target pairs of one domain and variant [RawCorpora, Sec. 2.5]."""
 
-import argparse
 from collections.abc import Collection
 from pathlib import Path
+from typing import Annotated, Literal
 
-from fathom.config.benchmark import VARIANTS, Pairs
+from fathom.config.benchmark import Pairs
 from fathom.config.claims import UNUSED
 from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.files import write_json
 from fathom.io.row_groups import scan_groups, select_rows
-from fathom.jobs.program import add_settings, read_settings, run_program
+from fathom.jobs.signature import run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    sentences: Annotated[Path, "matched sentences of the domain"],
+    vocabulary: Annotated[Path, "vocabulary.tsv of this variant"],
+    index: Annotated[Path, "index of the corpus, for dates"],
+    tokenizer: Annotated[Path, "folder of the smallest model's tokenizer"],
+    variant: Annotated[Literal["tf", "tfidf", "unused"], "variant of the benchmark"],
+    set_aside: Annotated[
+        float, "share of the documents that is set aside: unused takes pairs from them, others do not"
+    ] = 0.0,
+    splits: Annotated[
+        Path | None, "documents that share text: those of a group are set aside together"
+    ] = None,
+    pairs: Annotated[Path, "pairs.parquet to write"],
+    lines: Annotated[Path, "pairs.jsonl to write"],
+    report: Annotated[Path, "pairs.json to write (counts)"],
+    settings: Pairs,
+) -> None:
     """Read sentences, vocabulary, index and tokenizer; write pairs and report."""
     import polars as pl
 
@@ -23,51 +40,28 @@ def main(arguments: argparse.Namespace) -> None:
 
     def find_dates(documents: Collection[str]) -> dict[str, str]:
         wanted = pl.col("doc_id").is_in(pl.Series(sorted(documents), dtype=pl.String).implode())
-        return dict(select_rows(arguments.index, ["doc_id", "date"], wanted).iter_rows())
+        return dict(select_rows(index, ["doc_id", "date"], wanted).iter_rows())
 
     def read_groups() -> dict[str, str]:
-        if not arguments.splits:
+        if not splits:
             return {}
-        grouped = select_rows(arguments.splits, ["doc_id", "group"], pl.col("split") == "benchmark")
+        grouped = select_rows(splits, ["doc_id", "group"], pl.col("split") == "benchmark")
         return dict(grouped.iter_rows())
 
-    matches = scan_groups(arguments.sentences, "keyword", [column.name for column in MATCHES])
-    if arguments.set_aside:
-        matches = split_matches(matches, arguments.set_aside, arguments.variant == UNUSED, read_groups())
+    matches = scan_groups(sentences, "keyword", [column.name for column in MATCHES])
+    if set_aside:
+        matches = split_matches(matches, set_aside, variant == UNUSED, read_groups())
     benchmark = make_pairs(
         matches,
-        read_vocabulary(arguments.vocabulary),
+        read_vocabulary(vocabulary),
         find_dates,
-        arguments.variant,
-        read_settings(arguments.settings, Pairs),
-        load_offsets(arguments.tokenizer),
+        variant,
+        settings,
+        load_offsets(tokenizer),
     )
-    write_pairs(benchmark.pairs, arguments.output, arguments.json_lines)
-    write_json(arguments.report, {**benchmark.report, "tokenizer": fingerprint_folder(arguments.tokenizer)})
+    write_pairs(benchmark.pairs, pairs, lines)
+    write_json(report, {**benchmark.report, "tokenizer": fingerprint_folder(tokenizer)})
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sentences", type=Path, required=True, help="matched sentences of the domain")
-    parser.add_argument("--vocabulary", type=Path, required=True, help="vocabulary.tsv of this variant")
-    parser.add_argument("--index", type=Path, required=True, help="index of the corpus, for dates")
-    parser.add_argument(
-        "--tokenizer", type=Path, required=True, help="folder of the smallest model's tokenizer"
-    )
-    parser.add_argument(
-        "--variant", choices=(*VARIANTS, UNUSED), required=True, help="variant of the benchmark"
-    )
-    parser.add_argument(
-        "--set-aside",
-        type=float,
-        default=0.0,
-        help="share of the documents that is set aside: unused takes pairs from them, others do not",
-    )
-    parser.add_argument(
-        "--splits", type=Path, help="documents that share text: those of a group are set aside together"
-    )
-    parser.add_argument("--output", type=Path, required=True, help="pairs.parquet to write")
-    parser.add_argument("--json-lines", type=Path, required=True, help="pairs.jsonl to write")
-    parser.add_argument("--report", type=Path, required=True, help="pairs.json to write (counts)")
-    add_settings(parser, Pairs)
-    run_program(parser, main)
+    run(main)

@@ -3,9 +3,9 @@
 Loads the embedding model only if the sentences were embedded in bfloat16 and some are close to a keyword.
 """
 
-import argparse
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 
@@ -16,7 +16,8 @@ from fathom.io.contracts.corpus import SENTENCES
 from fathom.io.files import read_delimited, read_json
 from fathom.io.row_groups import select_rows
 from fathom.io.tables import make_empty_table, read_table, write_table
-from fathom.jobs.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import run
 
 
 class Settings(Section):
@@ -26,7 +27,21 @@ class Settings(Section):
     matches: Matches = Matches()
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    sentences: Annotated[Path, "table of sentences"],
+    embeddings: Annotated[Path, "their embeddings (.npy)"],
+    embeddings_report: Annotated[Path, "report of the embeddings"],
+    index: Annotated[Path, "index of the corpus"],
+    drawn: Annotated[
+        Path | None, "table of drawn documents, with sentences.limit, in place of the index"
+    ] = None,
+    domain: Annotated[str, "name of the domain"],
+    keywords: Annotated[Path, "the domain's keywords.tsv"],
+    vectors: Annotated[Path, "keywords.npy, written with keywords.tsv"],
+    matches: Annotated[Path, "table of candidates"],
+    settings: Settings,
+) -> None:
     """Read sentences, embeddings and keywords; write the candidates."""
     from fathom.benchmark.draw import keep_drawn
     from fathom.benchmark.embedding import SentenceEncoder
@@ -39,50 +54,36 @@ def main(arguments: argparse.Namespace) -> None:
     )
     from fathom.benchmark.refinement import refine_embeddings
 
-    settings = read_settings(arguments.settings, Settings)
     min_cosine = settings.matches.min_cosine
-    sentences = keep_drawn(read_table(arguments.sentences, SENTENCES), arguments.drawn)
-    embeddings = load_embeddings(arguments.embeddings)
-    check_embeddings(sentences, embeddings, str(arguments.embeddings))
-    here = pl.col("doc_id").is_in(sentences["doc_id"].unique().implode())
-    inside = pl.col("domains").list.contains(arguments.domain)
-    wanted = select_rows(arguments.drawn or arguments.index, ["doc_id"], here & inside)
-    keywords = [row["keyword"] for row in read_delimited(arguments.keywords)]
-    vectors = load_keyword_vectors(arguments.vectors, keywords)
-    domain = sentences.join(wanted, on="doc_id", how="semi")
+    table = keep_drawn(read_table(sentences, SENTENCES), drawn)
+    array = load_embeddings(embeddings)
+    check_embeddings(table, array, str(embeddings))
+    here = pl.col("doc_id").is_in(table["doc_id"].unique().implode())
+    inside = pl.col("domains").list.contains(domain)
+    wanted = select_rows(drawn or index, ["doc_id"], here & inside)
+    names = [row["keyword"] for row in read_delimited(keywords)]
+    named = load_keyword_vectors(vectors, names)
+    here_only = table.join(wanted, on="doc_id", how="semi")
     load_encoder = cache(lambda: SentenceEncoder(settings.embedding))
-    precision = read_json(arguments.embeddings_report)["precision"]
-    if domain.is_empty():
+    precision = read_json(embeddings_report)["precision"]
+    if here_only.is_empty():
         found = make_empty_table(CANDIDATES)
     elif precision == "float32":
-        found = match_sentences(domain, embeddings, keywords, vectors, min_cosine)
+        found = match_sentences(here_only, array, names, named, min_cosine)
     else:
         near = refine_embeddings(
-            domain, embeddings, vectors, min_cosine, lambda texts: load_encoder().encode(texts)
+            here_only, array, named, min_cosine, lambda texts: load_encoder().encode(texts)
         )
-        found = match_sentences(near.sentences, near.embeddings, keywords, vectors, min_cosine)
+        found = match_sentences(near.sentences, near.embeddings, names, named, min_cosine)
     log.info(
         "%s matches of %s sentences and %s keywords; %s lie on a border",
         f"{len(found):,}",
-        f"{len(domain):,}",
-        len(keywords),
+        f"{len(here_only):,}",
+        len(names),
         f"{(found['uncertain'] != '').sum():,}",
     )
-    write_table(arguments.output, found, CANDIDATES, GROUP)
+    write_table(matches, found, CANDIDATES, GROUP)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sentences", type=Path, required=True, help="table of sentences")
-    parser.add_argument("--embeddings", type=Path, required=True, help="their embeddings (.npy)")
-    parser.add_argument("--embeddings-report", type=Path, required=True, help="report of the embeddings")
-    parser.add_argument("--index", type=Path, required=True, help="index of the corpus")
-    parser.add_argument(
-        "--drawn", type=Path, help="table of drawn documents, with sentences.limit, in place of the index"
-    )
-    parser.add_argument("--domain", required=True, help="name of the domain")
-    parser.add_argument("--keywords", type=Path, required=True, help="the domain's keywords.tsv")
-    parser.add_argument("--vectors", type=Path, required=True, help="keywords.npy, written with keywords.tsv")
-    add_settings(parser, Settings)
-    parser.add_argument("--output", type=Path, required=True, help="table of candidates")
-    run_program(parser, main)
+    run(main)

@@ -1,15 +1,23 @@
 """Write a domain's plain text to train and test models on, never from documents of the split `benchmark`."""
 
-import argparse
 from collections import Counter
 from pathlib import Path
+from typing import Annotated
 
 from fathom.io.contracts.corpus import INDEX, TEXTS
 from fathom.io.tables import write_table
-from fathom.jobs.program import log, run_program, show_progress
+from fathom.jobs.program import log, show_progress
+from fathom.jobs.signature import run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    documents: Annotated[list[Path], "tables of documents of all parts"],
+    index: Annotated[Path, "index of the corpus"],
+    domain: Annotated[str, "name of the domain"],
+    max_characters: Annotated[int, "most characters of training text"],
+    texts: Annotated[Path, "table of texts to write"],
+) -> None:
     """Choose documents by the index, read them from their parts, convert LaTeX, write the table."""
     import polars as pl
 
@@ -17,29 +25,21 @@ def main(arguments: argparse.Namespace) -> None:
     from fathom.corpus.texts import CHOSEN_BY, choose_documents, make_plain
     from fathom.io.row_groups import scan_table, select_rows
 
-    pieces = scan_table(arguments.index, CHOSEN_BY)
-    chosen = choose_documents(pieces, arguments.domain, arguments.max_characters)
+    pieces = scan_table(index, CHOSEN_BY)
+    chosen = choose_documents(pieces, domain, max_characters)
     columns = [column.name for column in INDEX]
-    rows = select_rows(arguments.index, columns, pl.col("doc_id").is_in(chosen["doc_id"].implode()))
+    rows = select_rows(index, columns, pl.col("doc_id").is_in(chosen["doc_id"].implode()))
     plain: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    for path in show_progress(arguments.documents, "parts"):
+    for path in show_progress(documents, "parts"):
         for document in iterate_documents(path, path.name.removesuffix(".parquet"), rows):
             plain[document["doc_id"]] = make_plain(document, counts)
     text = pl.Series("text", [plain[doc_id] for doc_id in chosen["doc_id"]], dtype=pl.String)
     log.info(
         "%s characters of plain text; %s", f"{text.str.len_chars().sum():,}", dict(sorted(counts.items()))
     )
-    write_table(arguments.output, chosen.with_columns(text), TEXTS)
+    write_table(texts, chosen.with_columns(text), TEXTS)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--documents", type=Path, nargs="+", required=True, help="tables of documents of all parts"
-    )
-    parser.add_argument("--index", type=Path, required=True, help="index of the corpus")
-    parser.add_argument("--domain", required=True, help="name of the domain")
-    parser.add_argument("--max-characters", type=int, required=True, help="most characters of training text")
-    parser.add_argument("--output", type=Path, required=True, help="table of texts to write")
-    run_program(parser, main)
+    run(main)

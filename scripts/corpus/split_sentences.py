@@ -3,71 +3,68 @@
 Source: [RawCorpora, App. A.2].
 """
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 
 from fathom.config.benchmark import Sentences
+from fathom.errors import InputError
 from fathom.io.contracts.corpus import INDEX, SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import write_json
 from fathom.io.row_groups import select_rows
 from fathom.io.tables import write_table
-from fathom.jobs.program import add_previous, add_settings, log, read_settings, run_program, show_progress
+from fathom.jobs.program import log, show_progress
+from fathom.jobs.signature import Previous, run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    documents: Annotated[Path, "table of the part's documents"],
+    index: Annotated[Path, "index of the corpus"],
+    slice: Annotated[list[int], "which slice of the documents to split, of how many"] = (1, 1),
+    domains: Annotated[list[str], "domains with a benchmark"],
+    previous: Previous = None,
+    sentences: Annotated[Path, "table of sentences to write"],
+    sentence_counts: Annotated[Path, "counts by document to write"],
+    report: Annotated[Path, "counts to write (JSON)"],
+    settings: Sentences,
+) -> None:
     """Read documents of the split `benchmark`, split and clean them, write tables and report."""
     from fathom.corpus.document_slices import take_slice
     from fathom.corpus.index import iterate_documents
     from fathom.corpus.reused_sentences import describe_splitting, find_known, report_splits
     from fathom.corpus.sentences import load_splitter, number_rows, split_documents
 
-    settings = read_settings(arguments.settings, Sentences)
+    if len(slice) != 2:
+        raise InputError("a number and a count are needed", "--slice")
     splitter = load_splitter(settings.splitter)
     method = describe_splitting(settings, splitter)
-    part = arguments.documents.name.removesuffix(".parquet")
-    index = select_rows(
-        arguments.index,
+    part = documents.name.removesuffix(".parquet")
+    rows = select_rows(
+        index,
         [column.name for column in INDEX],
         (pl.col("part") == part)
         & (pl.col("split") == "benchmark")
-        & pl.col("domains").list.eval(pl.element().is_in(arguments.domains)).list.any(),
+        & pl.col("domains").list.eval(pl.element().is_in(domains)).list.any(),
     )
-    index = take_slice(arguments.documents, index, *arguments.slice)
-    known = find_known(arguments.previous, index, method)
-    new = index.join(known.sentence_counts, on="doc_id", how="anti")
-    documents = show_progress(iterate_documents(arguments.documents, part, new), "documents", len(new))
-    table, sentence_counts = split_documents(documents, settings, splitter)
+    rows = take_slice(documents, rows, *slice)
+    known = find_known(previous, rows, method)
+    new = rows.join(known.sentence_counts, on="doc_id", how="anti")
+    read = show_progress(iterate_documents(documents, part, new), "documents", len(new))
+    table, counts = split_documents(read, settings, splitter)
     if len(known.sentence_counts):
         table = number_rows(pl.concat([known.sentences, table.drop("row")]))
-        sentence_counts = pl.concat([known.sentence_counts, sentence_counts]).sort("doc_id")
-    report = report_splits(table, sentence_counts, splitter, method, len(known.sentence_counts))
-    dropped = {name: report[name] for name in sentence_counts.columns[4:] if report[name]}
-    log.info("%s: %s of %s sentences kept; %s", part, f"{len(table):,}", f"{report['sentences']:,}", dropped)
-    if arguments.previous is not None:
-        log.info("%s of %s documents reused", f"{len(known.sentence_counts):,}", f"{len(sentence_counts):,}")
-    write_table(arguments.output, table, SENTENCES)
-    write_table(arguments.sentence_counts, sentence_counts, SENTENCE_COUNTS)
-    write_json(arguments.report, report)
+        counts = pl.concat([known.sentence_counts, counts]).sort("doc_id")
+    totals = report_splits(table, counts, splitter, method, len(known.sentence_counts))
+    dropped = {name: totals[name] for name in counts.columns[4:] if totals[name]}
+    log.info("%s: %s of %s sentences kept; %s", part, f"{len(table):,}", f"{totals['sentences']:,}", dropped)
+    if previous is not None:
+        log.info("%s of %s documents reused", f"{len(known.sentence_counts):,}", f"{len(counts):,}")
+    write_table(sentences, table, SENTENCES)
+    write_table(sentence_counts, counts, SENTENCE_COUNTS)
+    write_json(report, totals)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=Path, required=True, help="table of the part's documents")
-    parser.add_argument("--index", type=Path, required=True, help="index of the corpus")
-    parser.add_argument(
-        "--slice",
-        type=int,
-        nargs=2,
-        default=(1, 1),
-        metavar=("NUMBER", "COUNT"),
-        help="the documents to split",
-    )
-    parser.add_argument("--domains", nargs="+", required=True, help="domains with a benchmark")
-    add_previous(parser)
-    add_settings(parser, Sentences)
-    parser.add_argument("--output", type=Path, required=True, help="table of sentences to write")
-    parser.add_argument("--sentence-counts", type=Path, required=True, help="counts by document to write")
-    parser.add_argument("--report", type=Path, required=True, help="counts to write (JSON)")
-    run_program(parser, main)
+    run(main)

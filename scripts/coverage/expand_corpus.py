@@ -3,18 +3,31 @@
 Each round is written beside the results, so that a run that was stopped goes on after the last one.
 """
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.coverage import CoverageSettings
-from fathom.coverage.arguments import add_space
 from fathom.io.contracts.coverage import EXPANSION, EXPANSION_MAP
 from fathom.io.files import write_json
 from fathom.io.tables import write_table
-from fathom.jobs.program import add_settings, add_threads, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import Threads, run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    sentences: Annotated[list[Path], "tables of sentences"],
+    embeddings: Annotated[list[Path], "their embeddings (.npy)"],
+    index: Annotated[Path, "index of the corpus"],
+    drawn: Annotated[Path | None, "table of drawn documents, with sentences.limit"] = None,
+    domain: Annotated[str, "name of the domain"],
+    rounds: Annotated[Path, "folder for the state of each round"],
+    threads: Threads = 1,
+    documents: Annotated[Path, "table of documents"],
+    map: Annotated[Path, "table of the map"],
+    report: Annotated[Path, "numbers to write (JSON)"],
+    settings: CoverageSettings,
+) -> None:
     """Read a domain's sentences and embeddings; write the documents that join, a map and a report."""
     from fathom.coverage.expanded_corpus import gather_corpus
     from fathom.coverage.saved_rounds import RoundFolder
@@ -23,17 +36,17 @@ def main(arguments: argparse.Namespace) -> None:
     from fathom.jobs.file_hashes import hash_once
     from fathom.jobs.resume import make_key
 
-    settings = read_settings(arguments.settings, CoverageSettings).coverage
-    device = pick_device(settings.device, "coverage.device")
-    inputs = [arguments.index, *arguments.sentences, *arguments.embeddings]
-    hashes = [hash_once(path) for path in [*inputs, *([arguments.drawn] if arguments.drawn else [])]]
-    key = make_key(__file__, settings, arguments.domain, hashes)
-    slices = Slices(arguments.sentences, arguments.embeddings, arguments.drawn)
-    space = read_space(slices, arguments.index, arguments.domain, settings)
-    found = gather_corpus(space, settings, RoundFolder(arguments.rounds, key), device, arguments.threads)
-    write_table(arguments.map, found.map, EXPANSION_MAP)
-    write_table(arguments.output, found.documents, EXPANSION)
-    write_json(arguments.report, found.report)
+    coverage = settings.coverage
+    device = pick_device(coverage.device, "coverage.device")
+    inputs = [index, *sentences, *embeddings]
+    hashes = [hash_once(path) for path in [*inputs, *([drawn] if drawn else [])]]
+    key = make_key(__file__, coverage, domain, hashes)
+    slices = Slices(sentences, embeddings, drawn)
+    space = read_space(slices, index, domain, coverage)
+    found = gather_corpus(space, coverage, RoundFolder(rounds, key), device, threads)
+    write_table(map, found.map, EXPANSION_MAP)
+    write_table(documents, found.documents, EXPANSION)
+    write_json(report, found.report)
     log.info(
         "%s of %s documents joined in %s rounds",
         f"{found.report['corpus']['documents']:,}",
@@ -43,12 +56,4 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_space(parser)
-    parser.add_argument("--rounds", type=Path, required=True, help="folder for the state of each round")
-    add_settings(parser, CoverageSettings)
-    add_threads(parser)
-    parser.add_argument("--output", type=Path, required=True, help="table of documents")
-    parser.add_argument("--map", type=Path, required=True, help="table of the map")
-    parser.add_argument("--report", type=Path, required=True, help="numbers to write (JSON)")
-    run_program(parser, main)
+    run(main)

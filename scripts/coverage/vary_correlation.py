@@ -1,36 +1,41 @@
 """Expand a domain's corpus with several t_c, and say what comes of each [CompComp, Sec. 5.5]."""
 
-import argparse
 from math import isnan
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.coverage import CoverageSettings
-from fathom.coverage.arguments import add_space
 from fathom.io.contracts.coverage import CORRELATION_COLUMNS
 from fathom.io.files import write_delimited
-from fathom.jobs.program import add_settings, add_threads, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import Threads, run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    sentences: Annotated[list[Path], "tables of sentences"],
+    embeddings: Annotated[list[Path], "their embeddings (.npy)"],
+    index: Annotated[Path, "index of the corpus"],
+    drawn: Annotated[Path | None, "table of drawn documents, with sentences.limit"] = None,
+    domain: Annotated[str, "name of the domain"],
+    threads: Threads = 1,
+    thresholds: Annotated[Path, "table to write (CSV)"],
+    settings: CoverageSettings,
+) -> None:
     """Read a domain's sentences and embeddings; write a line for each threshold."""
     from fathom.coverage.correlations_varied import vary_correlation
     from fathom.coverage.sets import Slices, read_space
     from fathom.jobs.devices import pick_device
 
-    settings = read_settings(arguments.settings, CoverageSettings).coverage
-    device = pick_device(settings.device, "coverage.device")
-    slices = Slices(arguments.sentences, arguments.embeddings, arguments.drawn)
-    space = read_space(slices, arguments.index, arguments.domain, settings)
-    rows = vary_correlation(space, settings, device, arguments.threads)
+    coverage = settings.coverage
+    device = pick_device(coverage.device, "coverage.device")
+    slices = Slices(sentences, embeddings, drawn)
+    space = read_space(slices, index, domain, coverage)
+    rows = vary_correlation(space, coverage, device, threads)
     told = [tuple(n if isinstance(n, int) else "" if isnan(n) else f"{n:.6g}" for n in row) for row in rows]
-    write_delimited(arguments.output, CORRELATION_COLUMNS, told, ",")
+    write_delimited(thresholds, CORRELATION_COLUMNS, told, ",")
     log.info("%s thresholds", len(rows))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_space(parser)
-    add_settings(parser, CoverageSettings)
-    add_threads(parser)
-    parser.add_argument("--output", type=Path, required=True, help="table to write (CSV)")
-    run_program(parser, main)
+    run(main)

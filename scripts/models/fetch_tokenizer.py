@@ -1,24 +1,26 @@
 """Fetch the tokenizer of a registered model, without its weights, and copy it to a folder."""
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
-from fathom.jobs.program import run_program
+from fathom.jobs.signature import run
 from fathom.models.fetching import copy_tokenizer, locate_model
-from fathom.models.registry import add_row, find_model, read_registry
+from fathom.models.registry import find_model, read_registry
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    model: Annotated[str, "name in the table of models"],
+    registry: Annotated[Path, "table of models (models.tsv)"],
+    tokenizer: Annotated[Path, "folder of the tokenizer to write"],
+) -> None:
     """Locate the tokenizer and copy its files."""
-    entries = read_registry(arguments.registry)
-    entry = find_model(entries, arguments.name, arguments.registry)
+    entries = read_registry(registry)
+    entry = find_model(entries, model, registry)
     entry = entries.get(entry.adapter_of, entry)  # an adapter is scored with the tokens of its base
-    folder, _ = locate_model(entry, arguments.registry, tokenizer_only=True)
-    copy_tokenizer(folder, arguments.output)
+    folder, _ = locate_model(entry, registry, tokenizer_only=True)
+    copy_tokenizer(folder, tokenizer)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_row(parser)
-    parser.add_argument("--output", type=Path, required=True, help="folder of the tokenizer to write")
-    run_program(parser, main)
+    run(main)

@@ -148,7 +148,8 @@ def test_the_script_gives_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
         done = run_program(
             "describe_benchmark", "--pairs", folder / "pairs.parquet", "--keywords", folder / "keywords.tsv",
             "--vocabulary", folder / "vocabulary.tsv", "--join-report", folder / "join.json",
-            "--reports", f"keywords={folder / 'join.json'}", "--domain", "graphs", "--title", "Graphs",
+            "--pairs-report", folder / "join.json", "--keywords-report", folder / "join.json",
+            "--sentences-report", folder / "join.json", "--domain", "graphs", "--title", "Graphs",
             "--variant", "tf", "--settings", config,
             "--manifest", folder / "manifest.json", "--card", folder / "README.md",
         )  # fmt: skip

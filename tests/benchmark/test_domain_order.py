@@ -97,14 +97,14 @@ def test_domains_are_taken_at_even_distances_with_both_ends(size, count):
 
 
 def test_the_programs_write_an_order_that_the_configuration_takes(tmp_path):
-    for name, mean in make_means({"target": 0.0, "a": 0.3, "on": 1.5, "c": 0.9}).items():
-        np.save(tmp_path / f"{name}.npy", mean)
-    means = [
-        part for name in ("target", "a", "on", "c") for part in ("--mean", name, tmp_path / f"{name}.npy")
-    ]
+    (tmp_path / "orders/means").mkdir(parents=True)
+    means = make_means({"target": 0.0, "a": 0.3, "on": 1.5, "c": 0.9})
+    for name, mean in means.items():
+        np.save(tmp_path / f"orders/means/{name}.100.npy", mean)
+    files = ["--means", *(tmp_path / f"orders/means/{name}.100.npy" for name in means)]
     settings = Continual(base="m", evaluation_domain="target", count=2).model_dump_json()
-    files = ("--output", tmp_path / "s.parquet", "--configuration", tmp_path / "s.yaml")
-    done = run_program("order_domains", "--study", "s", *means, *files, "--settings", settings)
+    files += ["--table", tmp_path / "s.parquet", "--configuration", tmp_path / "s.yaml"]
+    done = run_program("order_domains", "--study", "s", *files, "--settings", settings)
     assert done.returncode == 0, done.stderr
     order = read_table(tmp_path / "s.parquet", DOMAIN_ORDERS)
     assert order.filter("chosen")["domain"].to_list() == ["on", "a"]
@@ -126,7 +126,7 @@ def test_the_mean_of_abstracts_does_not_depend_on_the_order_of_the_index(tmp_pat
         write_table(tmp_path / f"{number}.parquet", frame, INDEX)
         done = run_program(
             "average_abstracts", "--index", tmp_path / f"{number}.parquet", "--domain", "x", "--abstracts", 5,
-            "--output", tmp_path / f"{number}.npy", "--settings", '{"device": "cpu"}',
+            "--mean", tmp_path / f"{number}.npy", "--settings", '{"device": "cpu"}',
             imports=("numpy", "torch", "transformers.models.bert.modeling_bert"),
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

@@ -64,7 +64,7 @@ def test_a_slice_without_sentences_asks_for_no_device(tmp_path):
     write_table(tmp_path / "s.parquet", make_empty_table(SENTENCE_TABLE), SENTENCE_TABLE)
     settings = json.dumps({"device": "cuda:99"})
     inputs = ["--sentences", tmp_path / "s.parquet", "--settings", settings]
-    outputs = ["--output", tmp_path / "e.npy", "--report", tmp_path / "e.json"]
+    outputs = ["--embeddings", tmp_path / "e.npy", "--report", tmp_path / "e.json"]
     done = run_program("embed_sentences.py", *inputs, *outputs)
     assert done.returncode == 0, done.stderr
     assert len(np.load(tmp_path / "e.npy")) == 0

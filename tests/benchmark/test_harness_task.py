@@ -35,7 +35,7 @@ def pairs() -> pl.DataFrame:
 def task(tmp_path: Path, pairs: pl.DataFrame) -> Path:
     write_table(tmp_path / "pairs.parquet", pairs, PAIRS)
     arguments = ("--pairs", tmp_path / "pairs.parquet", "--domain", "cs.AI", "--variant", "tf",
-                 "--title", "AI:\n{x} # y", "--output", tmp_path / "lm-eval")  # fmt: skip
+                 "--title", "AI:\n{x} # y", "--task", tmp_path / "lm-eval")  # fmt: skip
     for _ in range(2):  # the second time over the first
         done = run_program("export_benchmark", *arguments)
         assert done.returncode == 0, done.stderr

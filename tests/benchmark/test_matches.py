@@ -193,7 +193,7 @@ def _run_program(folder: Path, embeddings: np.ndarray) -> subprocess.CompletedPr
     for name in ("torch", "transformers", "sentence_transformers", "spacy", "sklearn", "scipy"):
         (folder / "refused" / f"{name}.py").write_text("raise SystemExit('imported in vain')\n")
     names = ("sentences", "s.parquet"), ("embeddings", "e.npy"), ("index", "i.parquet"), ("keywords", "k.tsv")
-    names += ("vectors", "k.npy"), ("embeddings-report", "e.json"), ("output", "m.parquet")
+    names += ("vectors", "k.npy"), ("embeddings-report", "e.json"), ("matches", "m.parquet")
     options = [word for name, file in names for word in (f"--{name}", str(folder / file))]
     return subprocess.run(
         [sys.executable, str(find_program("match_sentences")), *options, "--domain", "x"],

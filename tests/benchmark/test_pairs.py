@@ -312,7 +312,7 @@ def inputs(tmp_path: Path) -> Path:
 def run_script(folder: Path, tokenizer: Path) -> subprocess.CompletedProcess[str]:
     names = {
         "--sentences": "sentences.parquet", "--vocabulary": "vocabulary.tsv", "--index": "index.parquet",
-        "--output": "pairs.parquet", "--json-lines": "pairs.jsonl", "--report": "pairs.json",
+        "--pairs": "pairs.parquet", "--lines": "pairs.jsonl", "--report": "pairs.json",
     }  # fmt: skip
     paths = [part for option, name in names.items() for part in (option, str(folder / name))]
     settings = json.dumps({"tokenizer": "gpt2"})

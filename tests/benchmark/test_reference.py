@@ -80,7 +80,7 @@ def test_a_good_file_becomes_a_benchmark(tmp_path, ending):
         text += f"{GOOD['prompt']},Deep  learning, Boltzmann,Prince 2023\n"
         text += '"Cut ""now"", or keep the","Graphs, large", tree,\n'
         (path := tmp_path / "expert.csv").write_text(text)
-    done = run("--input", path, "--title", "Deep | learning", "--output", tmp_path / "reference")
+    done = run("--entries", path, "--title", "Deep | learning", "--folder", tmp_path / "reference")
     assert done.returncode == 0, done.stderr
     pairs = read_table(tmp_path / "reference" / "pairs.parquet", PAIRS)
     assert pairs["keyword"].to_list() == ["deep learning", "graphs, large"]
@@ -98,7 +98,7 @@ def test_all_faults_are_named_with_their_lines_and_nothing_is_written(tmp_path):
     path = write_lines(
         tmp_path / "e.jsonl", GOOD, "{no json", {**GOOD, "target": "x"}, [1], {"prompt": 3}, GOOD
     )
-    done = run("--input", path, "--output", tmp_path / "reference")
+    done = run("--entries", path, "--folder", tmp_path / "reference")
     assert done.returncode == 1
     for part in ("line 2: unreadable", "line 3: target blank", "line 4: unreadable", "line 5: unreadable",
                  "line 6: duplicate: the same pair as in line 1"):  # fmt: skip
@@ -119,7 +119,7 @@ def test_all_faults_are_named_with_their_lines_and_nothing_is_written(tmp_path):
 )
 def test_other_files_are_refused(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
-    done = run("--input", tmp_path / name, "--output", tmp_path / "out")
+    done = run("--entries", tmp_path / name, "--folder", tmp_path / "out")
     assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
 
 
@@ -139,7 +139,7 @@ def test_the_folder_loads_as_a_data_set(tmp_path, monkeypatch):
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_OFFLINE", True)
     path = write_lines(tmp_path / "e.jsonl", GOOD)
-    assert run("--input", path, "--output", tmp_path / "reference").returncode == 0
+    assert run("--entries", path, "--folder", tmp_path / "reference").returncode == 0
     (tmp_path / "reference" / "lm-eval").mkdir()
     write_lines(tmp_path / "reference" / "lm-eval" / "pairs.jsonl", {"other": 1})
     loaded = datasets.load_dataset(

@@ -310,7 +310,7 @@ def test_from_keywords_over_the_service_to_a_benchmark(stub, tmp_path):
     assert (fault["file"], fault["line"], fault["rule"]) == ("r-02.txt", "3", "duplicate")
     assert fault["text"].endswith("line 2 of r-01.txt")
     done = run_program(
-        "import_reference", "--input", tmp_path / "pairs.jsonl", "--output", tmp_path / "reference"
+        "import_reference", "--entries", tmp_path / "pairs.jsonl", "--folder", tmp_path / "reference"
     )
     assert done.returncode == 0, done.stderr
     run("send", "--request", *asked, "--model", "m", "--output", tmp_path / "b",

@@ -162,6 +162,6 @@ def test_from_keywords_to_an_imported_benchmark(tmp_path):
     assert {row["rule"] for row in faults} == {"target blank", "article"}
     assert len(read_json_lines(tmp_path / "pairs.jsonl")) == 3
     done = run_program(
-        "import_reference", "--input", tmp_path / "pairs.jsonl", "--output", tmp_path / "reference"
+        "import_reference", "--entries", tmp_path / "pairs.jsonl", "--folder", tmp_path / "reference"
     )
     assert done.returncode == 0, done.stderr

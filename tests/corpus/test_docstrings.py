@@ -180,10 +180,10 @@ def test_the_hash_seed_changes_nothing(dump, tmp_path: Path) -> None:
     results = []
     for seed in ("1", "2"):
         output, report = tmp_path / f"{seed}.parquet", tmp_path / f"{seed}.json"
-        command = [sys.executable, script, "--package", "numpy", "--settings", settings]
+        command = [sys.executable, script, "--part", "numpy", "--settings", settings]
         environment = {"PYTHONHASHSEED": seed, "PYTHONPATH": str(repository / "src")}
         done = subprocess.run(
-            [*command, "--output", output, "--report", report],
+            [*command, "--documents", output, "--report", report],
             env=environment,
             capture_output=True,
             text=True,

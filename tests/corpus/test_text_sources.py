@@ -141,7 +141,7 @@ def test_a_data_set_of_the_hub_is_fetched_at_its_revision(tmp_path):
             )
             return run_program(
                 "fetch_texts", "--domain", "cs.AI", "--settings", source.model_dump_json(),
-                "--max-characters", 1000, "--output", tmp_path / "texts.parquet", environment=environment,
+                "--max-characters", 1000, "--texts", tmp_path / "texts.parquet", environment=environment,
                 # not datasets itself: it reads where the hub is when it is imported
                 imports=(*LIGHT, "torch", "pandas", "pyarrow.dataset", "aiohttp"),
             )  # fmt: skip

@@ -33,7 +33,7 @@ def written(project, tmp_path_factory):
         "vary_correlation", "--sentences", *project.sentences, "--embeddings", *project.embeddings,
         "--index", project.index, "--domain", "d",
         "--settings", json.dumps({"coverage": _TRIED.model_dump()}),
-        "--output", path, imports=(*LIGHT, "torch", "sklearn.decomposition"),
+        "--thresholds", path, imports=(*LIGHT, "torch", "sklearn.decomposition"),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     with path.open(newline="") as stream:

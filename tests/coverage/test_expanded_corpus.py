@@ -112,7 +112,7 @@ def test_the_programs_write_what_the_library_returns(project, tmp_path):
     ]
     files = {name: tmp_path / name for name in ("out.parquet", "map.parquet", "report.json")}
     done = run_program(
-        "expand_corpus", *common, "--rounds", tmp_path / "rounds", "--output", files["out.parquet"],
+        "expand_corpus", *common, "--rounds", tmp_path / "rounds", "--documents", files["out.parquet"],
         "--map", files["map.parquet"], "--report", files["report.json"], "--threads", 2, imports=IMPORTS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

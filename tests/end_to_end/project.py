@@ -58,8 +58,8 @@ def read_records(folder: Path) -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for package, (category, field) in chosen.items():
         selection = {"domains": {"all": {"categories": [category]}}}
-        files = ("--output", folder / f"{package}.parquet", "--report", folder / f"{package}.json")
-        named = ("--package", package, "--settings", json.dumps(selection))
+        files = ("--documents", folder / f"{package}.parquet", "--report", folder / f"{package}.json")
+        named = ("--part", package, "--settings", json.dumps(selection))
         run_program("read_docstrings", *named, *files).check_returncode()
         for row in pl.read_parquet(folder / f"{package}.parquet").sort("doc_id").to_dicts():
             found.append(

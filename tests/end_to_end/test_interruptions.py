@@ -104,11 +104,11 @@ def test_libraries_that_do_not_name_a_full_disk_are_understood(program, argument
                  "row": range(400)}  # fmt: skip
         frame = pl.DataFrame(table, schema=make_empty_table(SENTENCES).schema)
         write_table(tmp_path / "t.parquet", frame, SENTENCES)
-        given = ["--sentences", "t.parquet", "--output", "full/e.npy"]
+        given = ["--sentences", "t.parquet", "--embeddings", "full/e.npy"]
     else:
         texts = {"doc_id": [str(n) for n in range(400)], "split": ["adapt-train"] * 400, "text": words}
         write_table(tmp_path / "t.parquet", pl.DataFrame(texts), TEXTS)
-        given = ["--texts", "t.parquet", "--output", "full/tokenizer"]
+        given = ["--texts", "t.parquet", "--tokenizer", "full/tokenizer"]
     with mount(tmp_path / "full", "-t", "tmpfs", "-o", "size=40k", "none"):
         done = subprocess.run(
             [find_warm_python(), str(find_program(program)), *given, *arguments],
@@ -215,9 +215,9 @@ def test_files_that_another_snakemake_is_writing_are_not_taken_for_broken_ones(p
 
 
 def test_two_programs_that_write_one_file_leave_a_whole_one(project, tmp_path):
-    script = [find_warm_python(), str(find_program("read_jsonlines")), "--input", "input/a.jsonl"]
+    script = [find_warm_python(), str(find_program("read_jsonlines")), "--shard", "input/a.jsonl"]
     settings = '{"domains": {"near": {"categories": ["near"]}}}'
-    command = [*script, "--settings", settings, "--output", "o/a.parquet", "--report", "o/a.json"]
+    command = [*script, "--settings", settings, "--documents", "o/a.parquet", "--report", "o/a.json"]
     variables = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     hashes = set()
     for together in (1, 3):

@@ -128,7 +128,7 @@ def test_the_program_writes_checkpoints_only_where_it_is_asked_to(texts, setting
         asked = ("--checkpoints", folder / "checkpoints") if more else ()
         run_program(
             "adapt_model", "--texts", tmp_path / "texts.parquet", "--settings", values.model_dump_json(),
-            "--model", tmp_path / "base", "--name", "base+x", "--output", folder / "weights", *asked,
+            "--base", tmp_path / "base", "--model", "base+x", "--weights", folder / "weights", *asked,
             "--pointer", folder / "model.json", "--curve", folder / "training.csv", imports=MODELS,
         ).check_returncode()  # fmt: skip
         found.append(read_bytes(folder / "weights"))

@@ -67,7 +67,7 @@ def fetch(
     hub: Hub, place: Path, name: str, program: Path | str = "fetch_model", **changes: str
 ) -> subprocess.CompletedProcess[str]:
     return run_program(
-        program, "--name", name, "--registry", place / "models.tsv", "--pointer", place / f"{name}.json",
+        program, "--model", name, "--registry", place / "models.tsv", "--pointer", place / f"{name}.json",
         environment=make_environment(hub, place, **changes),
     )  # fmt: skip
 
@@ -124,10 +124,10 @@ def test_weights_of_a_run_leave_nothing_elsewhere(
     hub: Hub, place: Path, revisions: list[dict[str, bytes]]
 ) -> None:
     folder = place / "models" / "tiny" / "weights"
-    named = ("fetch_weights", "--registry", place / "models.tsv", "--name")
+    named = ("fetch_weights", "--registry", place / "models.tsv", "--model")
     hub.cuts[SHARD], hub.broken_after_cut = (CUT, "close"), True
     for returncode in (1, 0):  # cut off, then taken up
-        done = run_program(*named, "tiny", "--output", folder, environment=make_environment(hub, place))
+        done = run_program(*named, "tiny", "--weights", folder, environment=make_environment(hub, place))
         assert done.returncode == returncode, done.stderr
         assert folder.exists() == (returncode == 0)
         hub.broken = False
@@ -137,7 +137,7 @@ def test_weights_of_a_run_leave_nothing_elsewhere(
     assert not any(file.is_symlink() for file in folder.iterdir())
     assert not (place / "hub" / "hub").exists()
     done = run_program(
-        "fetch_model", "--registry", place / "models.tsv", "--name", "tiny", "--weights", folder,
+        "fetch_model", "--registry", place / "models.tsv", "--model", "tiny", "--weights", folder,
         "--pointer", folder.parent / "model.json", environment={"HF_HUB_OFFLINE": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -146,7 +146,7 @@ def test_weights_of_a_run_leave_nothing_elsewhere(
     # a model in a folder of one's own is not deleted with the links to it
     (place / "models.tsv").write_text((place / "models.tsv").read_text().replace("org/nothing", str(folder)))
     other = place / "models" / "nothing" / "weights"
-    done = run_program(*named, "nothing", "--output", other, environment={"HF_HUB_OFFLINE": "1"})
+    done = run_program(*named, "nothing", "--weights", other, environment={"HF_HUB_OFFLINE": "1"})
     assert done.returncode == 0, done.stderr
     assert all(file.is_symlink() for file in other.iterdir() if file.name != "revision.txt")
     assert fingerprint_folder(other) == pointer.fingerprint

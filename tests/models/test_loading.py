@@ -166,7 +166,7 @@ def test_no_hub_gives_one_message(tmp_path: Path) -> None:
     values = ["far", "f", "nobody/nothing", "", "base", "", "", "", "float32"]
     header = ["name", "family", "source", "revision", "kind", "base_of", "parameters", "tokens", "dtype"]
     (tmp_path / "models.tsv").write_text("\t".join(header) + "\n" + "\t".join(values) + "\n")
-    command = [sys.executable, find_program("fetch_model"), "--name", "far", "--registry"]
+    command = [sys.executable, find_program("fetch_model"), "--model", "far", "--registry"]
     result = subprocess.run(
         [*command, tmp_path / "models.tsv", "--pointer", tmp_path / "model.json"],
         env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "src")},

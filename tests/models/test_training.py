@@ -40,7 +40,7 @@ def test_tokenizer_bytes_depend_on_nothing_else(
         subprocess.run(
             [
                 sys.executable, find_program("train_tokenizer"), "--texts", tmp_path / "texts.parquet",
-                "--output", tmp_path / seed, "--settings", settings.model_dump_json(),
+                "--tokenizer", tmp_path / seed, "--settings", settings.model_dump_json(),
             ],
             env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONHASHSEED": seed,
                  "RAYON_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
@@ -193,18 +193,20 @@ def test_a_run_that_explodes_says_so(texts: pl.DataFrame, settings: Training, to
 def test_programs_make_a_model_and_adapt_it(texts: pl.DataFrame, settings: Training, tmp_path: Path) -> None:
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     shared = ["--texts", tmp_path / "texts.parquet", "--settings"]
-    run_script("train_tokenizer.py", *shared, settings.model_dump_json(), "--output", tmp_path / "tokenizer")
+    run_script(
+        "train_tokenizer.py", *shared, settings.model_dump_json(), "--tokenizer", tmp_path / "tokenizer"
+    )
     for name, more in (
         ("m", ["--tokenizer", tmp_path / "tokenizer"]),
-        ("m+x", ["--model", tmp_path / "m" / "model.json"]),
+        ("m+x", ["--base", tmp_path / "m" / "model.json"]),
     ):
         values = settings.model_dump_json()
         if name == "m+x":
             values = '{"base": "m", "paths": [["x"]], "steps": 2, "batch": 4, "sequence": 16, "dropout": 0.1}'
         folder = tmp_path / name
         run_script(
-            "train_model.py" if name == "m" else "adapt_model.py", *shared, values, *more, "--name", name,
-            "--output", folder / "weights", "--pointer", folder / "model.json",
+            "train_model.py" if name == "m" else "adapt_model.py", *shared, values, *more, "--model", name,
+            "--weights", folder / "weights", "--pointer", folder / "model.json",
             "--curve", folder / "curve.csv",
         )  # fmt: skip
     base, adapted = (load_model(tmp_path / name / "model.json")[0] for name in ("m", "m+x"))
@@ -228,7 +230,7 @@ def test_adapting_that_changes_no_weight_is_refused(
     with pytest.raises(subprocess.CalledProcessError) as error:
         run_script(
             "adapt_model.py", "--texts", tmp_path / "texts.parquet", "--settings", values,
-            "--model", tmp_path / "base", "--name", "base+x", "--output", tmp_path / "new",
+            "--base", tmp_path / "base", "--model", "base+x", "--weights", tmp_path / "new",
             "--pointer", tmp_path / "model.json", "--curve", tmp_path / "curve.csv",
         )  # fmt: skip
     assert "base+x: training changed no weight" in error.value.stderr
@@ -247,7 +249,7 @@ def test_two_processes_learn_what_one_does(
         variables = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1"}
         run_program(
             "adapt_model", "--texts", tmp_path / "texts.parquet", "--settings", values,
-            "--model", tmp_path / "base", "--name", "base+x", "--output", tmp_path / "weights",
+            "--base", tmp_path / "base", "--model", "base+x", "--weights", tmp_path / "weights",
             "--pointer", tmp_path / "model.json", "--curve", tmp_path / "curve.csv",
             imports=MODELS, environment={**variables, "LOCAL_WORLD_SIZE": "2", "MASTER_PORT": port},
         ).check_returncode()  # fmt: skip

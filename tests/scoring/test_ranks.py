@@ -377,7 +377,7 @@ def test_the_programs_score_a_chat_model_inside_its_template(tokenizer: Any, tmp
     values = ["m", "f", str(tmp_path / "weights"), "", "chat", "", "", "", "float32"]
     (tmp_path / "models.tsv").write_text("\t".join(COLUMNS) + "\n" + "\t".join(values) + "\n")
     for command in (
-        ["fetch_model.py", "--name", "m@chat", "--registry", "models.tsv", "--pointer", "model.json"],
+        ["fetch_model.py", "--model", "m@chat", "--registry", "models.tsv", "--pointer", "model.json"],
         ["score_model.py", "--model", "model.json", "--pairs", "x", "pairs.jsonl", "s.parquet",
          "--finished", "f", "--gpus", "2", "--settings", '{"scoring": {"device": "cpu"}}'],
     ):  # fmt: skip

@@ -1,24 +1,18 @@
-"""Keywords, matches, vocabularies, pairs.
-
-In:  <results>/corpus/index.parquet, sentences/{slice}.parquet, splits/{slice}.parquet
-Out: <results>/corpus/{drawn.parquet,embeddings/}, <results>/{domain}/{keywords.tsv,keywords.npy,sentences.parquet},
-     benchmark/{variant}/{vocabulary.tsv,pairs.parquet,pairs.jsonl,overlap.parquet};
-     a reference benchmark, from the file that the configuration names, as benchmark/reference/
-"""
+"""Keywords, matches, vocabularies, pairs; reference benchmarks from files."""
 
 
 rule extract_keywords:
     input:
         code=sources("extract_keywords"),
-        index="<results>/corpus/index.parquet",
+        index=paths.INDEX,
         wordlists=[
             f"{WORDLISTS}/{name}.txt"
             for name in ["stopwords", "academic", "function", "quantity"]
         ],
     output:
-        keywords="<results>/{domain}/keywords.tsv",
-        vectors="<results>/{domain}/keywords.npy",
-        report="<results>/{domain}/keywords.json",
+        keywords=paths.KEYWORDS,
+        vectors=paths.KEYWORD_VECTORS,
+        report=paths.KEYWORDS.ending(".json"),
     log:
         "<logs>/extract_keywords/{domain}.log",
     benchmark:
@@ -30,16 +24,16 @@ rule extract_keywords:
         mem_mb=grow(8000),
         runtime=grow(120),
     params:
-        settings=settings.of("keywords", "embedding"),
-        wordlists=folder_of("wordlists"),
+        options=pass_options(
+            wordlists=folder_of("wordlists"),
+            settings=settings.of("keywords", "embedding"),
+        ),
     shell:
-        "python {input.code[0]:q} --index {input.index} --domain {wildcards.domain:q}"
-        " --settings {params.settings:q} --wordlists {params.wordlists:q}"
-        " --output {output.keywords:q} --vectors {output.vectors:q} --report {output.report:q} --log {log:q}"
+        CALL
 
 
 LIMITED = CONFIG.sentences.limit is not None
-DRAWN = "<results>/corpus/drawn.parquet" if LIMITED else []
+DRAWN = paths.DRAWN if LIMITED else []
 
 
 if LIMITED:
@@ -47,13 +41,11 @@ if LIMITED:
     rule draw_documents:
         input:
             code=sources("draw_documents"),
-            index="<results>/corpus/index.parquet",
-            sentence_counts=expand(
-                "<results>/corpus/sentence_counts/{slice}.parquet", slice=INPUTS.slices
-            ),
+            index=paths.INDEX,
+            sentence_counts=expand(paths.SENTENCE_COUNTS, slice=INPUTS.slices),
         output:
-            drawn="<results>/corpus/drawn.parquet",
-            report="<results>/corpus/drawn.json",
+            drawn=paths.DRAWN,
+            report=paths.DRAWN.ending(".json"),
         log:
             "<logs>/draw_documents.log",
         benchmark:
@@ -65,22 +57,21 @@ if LIMITED:
             mem_mb=grow(4000),
             runtime=grow(60),
         params:
-            settings=settings.of_draw(),
-            domains=CONFIG.benchmark_domains,
+            options=pass_options(
+                domains=CONFIG.benchmark_domains, settings=settings.of_draw()
+            ),
         shell:
-            "python {input.code[0]:q} --index {input.index} --sentence-counts {input.sentence_counts:q}"
-            " --domains {params.domains:q} --settings {params.settings:q} --output {output.drawn}"
-            " --report {output.report} --log {log}"
+            CALL
 
 
 rule embed_sentences:
     input:
         code=sources("embed_sentences"),
-        sentences="<results>/corpus/sentences/{slice}.parquet",
+        sentences=paths.SENTENCES,
         drawn=DRAWN,
     output:
-        embeddings="<results>/corpus/embeddings/{slice}.npy",
-        report="<results>/corpus/embeddings/{slice}.json",
+        embeddings=paths.EMBEDDINGS,
+        report=paths.EMBEDDINGS.ending(".json"),
     log:
         "<logs>/embed_sentences/{slice}.log",
     benchmark:
@@ -93,26 +84,23 @@ rule embed_sentences:
         runtime=grow(480),
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
-        settings=settings.of_embedding(),
-        drawn=drawn_option,
+        options=pass_options(settings=settings.of_embedding()),
     shell:
-        "python {input.code[0]:q} --sentences {input.sentences:q} {params.drawn} --settings {params.settings:q}"
-        " --workers {threads} --output {output.embeddings:q} --report {output.report:q}"
-        " --log {log:q}"
+        CALL_WITH_THREADS
 
 
 rule match_sentences:
     input:
         code=sources("match_sentences"),
-        sentences="<results>/corpus/sentences/{slice}.parquet",
-        embeddings="<results>/corpus/embeddings/{slice}.npy",
-        embeddings_report="<results>/corpus/embeddings/{slice}.json",
-        index="<results>/corpus/index.parquet",
+        sentences=paths.SENTENCES,
+        embeddings=paths.EMBEDDINGS,
+        embeddings_report=paths.EMBEDDINGS.ending(".json"),
+        index=paths.INDEX,
         drawn=DRAWN,
-        keywords="<results>/{domain}/keywords.tsv",
-        vectors="<results>/{domain}/keywords.npy",
+        keywords=paths.KEYWORDS,
+        vectors=paths.KEYWORD_VECTORS,
     output:
-        matches="<results>/{domain}/matches/{slice}.parquet",
+        matches=paths.MATCHES,
     log:
         "<logs>/match_sentences/{domain}/{slice}.log",
     benchmark:
@@ -124,26 +112,20 @@ rule match_sentences:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of("embedding", "matches"),
-        drawn=drawn_option,
+        options=pass_options(settings=settings.of("embedding", "matches")),
     shell:
-        "python {input.code[0]:q} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
-        " --embeddings-report {input.embeddings_report:q} --index {input.index} {params.drawn}"
-        " --domain {wildcards.domain:q} --keywords {input.keywords:q} --vectors {input.vectors:q}"
-        " --settings {params.settings:q} --output {output.matches:q} --log {log:q}"
+        CALL
 
 
 rule gather_matches:
     input:
         code=sources("gather_matches"),
-        matches=expand(
-            "<results>/{{domain}}/matches/{slice}.parquet", slice=INPUTS.slices
-        ),
-        keywords="<results>/{domain}/keywords.tsv",
-        vectors="<results>/{domain}/keywords.npy",
+        matches=expand(paths.MATCHES, slice=INPUTS.slices, allow_missing=True),
+        keywords=paths.KEYWORDS,
+        vectors=paths.KEYWORD_VECTORS,
     output:
-        sentences="<results>/{domain}/sentences.parquet",
-        report="<results>/{domain}/sentences.json",
+        sentences=paths.MATCHED,
+        report=paths.MATCHED.ending(".json"),
     log:
         "<logs>/gather_matches/{domain}.log",
     benchmark:
@@ -155,20 +137,18 @@ rule gather_matches:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of("embedding", "matches"),
+        options=pass_options(settings=settings.of("embedding", "matches")),
     shell:
-        "python {input.code[0]:q} --matches {input.matches:q} --keywords {input.keywords:q}"
-        " --vectors {input.vectors:q} --settings {params.settings:q}"
-        " --output {output.sentences:q} --report {output.report:q} --log {log:q}"
+        CALL
 
 
 rule build_vocabulary:
     input:
         code=sources("build_vocabulary"),
-        sentences="<results>/{domain}/sentences.parquet",
+        sentences=paths.MATCHED,
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        vocabulary="<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
+        vocabulary=paths.VOCABULARY,
     log:
         "<logs>/build_vocabulary/{domain}.{variant}.log",
     benchmark:
@@ -182,30 +162,26 @@ rule build_vocabulary:
         mem_mb=grow(8000),
         runtime=grow(120),
     params:
-        settings=settings.of("vocabulary", "embedding"),
-        wordlists=folder_of("wordlists"),
+        options=pass_options(
+            wordlists=folder_of("wordlists"),
+            settings=settings.of("vocabulary", "embedding"),
+        ),
     shell:
-        "python {input.code[0]:q} --sentences {input.sentences:q} --variant {wildcards.variant}"
-        " --settings {params.settings:q} --wordlists {params.wordlists:q}"
-        " --output {output.vocabulary:q} --log {log:q}"
+        CALL
 
 
 rule make_pairs:
     input:
         code=sources("make_pairs"),
-        sentences="<results>/{domain}/sentences.parquet",
-        vocabulary="<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
-        index="<results>/corpus/index.parquet",
-        tokenizer=f"<results>/models/{CONFIG.pairs.tokenizer}/tokenizer",
-        splits=(
-            "<results>/corpus/splits.parquet"
-            if CONFIG.claims.unused and BY_CONTENT
-            else []
-        ),
+        sentences=paths.MATCHED,
+        vocabulary=paths.VOCABULARY,
+        index=paths.INDEX,
+        tokenizer=paths.TOKENIZER.of(model=CONFIG.pairs.tokenizer),
+        splits=(paths.SPLITS if CONFIG.claims.unused and BY_CONTENT else []),
     output:
-        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
-        lines="<results>/{domain}/benchmark/{variant}/pairs.jsonl",
-        report="<results>/{domain}/benchmark/{variant}/pairs.json",
+        pairs=paths.PAIRS,
+        lines=paths.PAIR_LINES,
+        report=paths.PAIRS.ending(".json"),
     log:
         "<logs>/make_pairs/{domain}.{variant}.log",
     benchmark:
@@ -219,16 +195,11 @@ rule make_pairs:
         mem_mb=grow(6000),
         runtime=grow(120),
     params:
-        settings=settings.of("pairs"),
-        set_aside=f"--set-aside {CONFIG.claims.unused}" if CONFIG.claims.unused else "",
-        splits=lambda wildcards, input: (
-            f"--splits {input.splits}" if input.splits else ""
+        options=pass_options(
+            set_aside=CONFIG.claims.unused, settings=settings.of("pairs")
         ),
     shell:
-        "python {input.code[0]:q} --sentences {input.sentences:q} --vocabulary {input.vocabulary:q}"
-        " --index {input.index} --tokenizer {input.tokenizer:q} --variant {wildcards.variant}"
-        " --settings {params.settings:q} {params.set_aside} {params.splits} --output {output.pairs:q}"
-        " --json-lines {output.lines:q} --report {output.report:q} --log {log:q}"
+        CALL
 
 
 if OUTPUTS.texts.list_trained():
@@ -236,11 +207,11 @@ if OUTPUTS.texts.list_trained():
     rule find_overlap:
         input:
             code=sources("find_overlap"),
-            pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
+            pairs=paths.PAIRS,
             texts=OUTPUTS.texts.list_trained(),
         output:
-            overlap="<results>/{domain}/benchmark/{variant}/overlap.parquet",
-            report="<results>/{domain}/benchmark/{variant}/overlap.json",
+            overlap=paths.OVERLAP,
+            report=paths.OVERLAP.ending(".json"),
         log:
             "<logs>/find_overlap/{domain}.{variant}.log",
         benchmark:
@@ -252,11 +223,9 @@ if OUTPUTS.texts.list_trained():
             mem_mb=grow(2000),
             runtime=grow(60),
         params:
-            splits_by=CONFIG.corpus.splits_by,
+            options=pass_options(splits_by=CONFIG.corpus.splits_by),
         shell:
-            "python {input.code[0]:q} --pairs {input.pairs:q} --texts {input.texts:q}"
-            " --splits-by {params.splits_by} --output {output.overlap:q} --report {output.report:q}"
-            " --log {log:q}"
+            CALL
 
 
 rule import_reference:
@@ -266,10 +235,10 @@ rule import_reference:
             OUTPUTS.studies.reference_files[wildcards.domain, wildcards.variant]
         ),
     output:
-        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
-        lines="<results>/{domain}/benchmark/{variant}/pairs.jsonl",
-        report="<results>/{domain}/benchmark/{variant}/pairs.json",
-        card="<results>/{domain}/benchmark/{variant}/README.md",
+        pairs=paths.PAIRS,
+        lines=paths.PAIR_LINES,
+        report=paths.PAIRS.ending(".json"),
+        card=paths.CARD,
     log:
         "<logs>/import_reference/{domain}.{variant}.log",
     benchmark:
@@ -284,8 +253,6 @@ rule import_reference:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        title=title,
-        folder=folder_of("pairs"),
+        options=pass_options(title=title, folder=folder_of("pairs")),
     shell:
-        "python {input.code[0]:q} --input {input.entries:q} --title {params.title:q}"
-        " --output {params.folder:q} --log {log:q}"
+        CALL

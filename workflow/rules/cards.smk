@@ -1,34 +1,22 @@
-"""What is said of finished benchmarks: cards, tasks of the evaluation harness, changes since an earlier run.
-
-In:  <results>/corpus/, <results>/{domain}/: reports of each step, and benchmark/{variant}/pairs.parquet
-Out: <results>/{domain}/benchmark/{variant}/{manifest.json,README.md,lm-eval/}, <results>/changes.{csv,md}
-"""
+"""What is said of finished benchmarks: cards, tasks of the evaluation harness, changes since an earlier run."""
 
 
 rule describe_benchmark:
     input:
         code=sources("describe_benchmark"),
-        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
-        report="<results>/{domain}/benchmark/{variant}/pairs.json",
-        vocabulary="<results>/{domain}/benchmark/{variant}/vocabulary.tsv",
-        keywords="<results>/{domain}/keywords.tsv",
-        keywords_report="<results>/{domain}/keywords.json",
-        sentences_report="<results>/{domain}/sentences.json",
-        join_report="<results>/corpus/join_report.json",
-        draw="<results>/corpus/drawn.json" if LIMITED else [],
-        overlap=(
-            "<results>/{domain}/benchmark/{variant}/overlap.json"
-            if OUTPUTS.texts.list_trained()
-            else []
-        ),
-        coverage=(
-            "<results>/{domain}/benchmark/{variant}/coverage.json"
-            if CONFIG.coverage.benchmarks
-            else []
-        ),
+        pairs=paths.PAIRS,
+        pairs_report=paths.PAIRS.ending(".json"),
+        vocabulary=paths.VOCABULARY,
+        keywords=paths.KEYWORDS,
+        keywords_report=paths.KEYWORDS.ending(".json"),
+        sentences_report=paths.MATCHED.ending(".json"),
+        join_report=paths.JOIN_REPORT,
+        draw=paths.DRAWN.ending(".json") if LIMITED else [],
+        overlap=paths.OVERLAP.ending(".json") if OUTPUTS.texts.list_trained() else [],
+        coverage=paths.COVERAGE if CONFIG.coverage.benchmarks else [],
     output:
-        manifest="<results>/{domain}/benchmark/{variant}/manifest.json",
-        card="<results>/{domain}/benchmark/{variant}/README.md",
+        manifest=paths.MANIFEST,
+        card=paths.CARD,
     log:
         "<logs>/describe_benchmark/{domain}.{variant}.log",
     benchmark:
@@ -42,30 +30,17 @@ rule describe_benchmark:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        settings=settings.of_card(),
-        title=title,
-        draw=lambda wildcards, input: f"--draw {input.draw}" if input.draw else "",
-        overlap=lambda wildcards, input: (
-            f"overlap={input.overlap}" if input.overlap else ""
-        ),
-        coverage=lambda wildcards, input: (
-            f"coverage={input.coverage}" if input.coverage else ""
-        ),
+        options=pass_options(title=title, settings=settings.of_card()),
     shell:
-        "python {input.code[0]:q} --pairs {input.pairs:q} --keywords {input.keywords:q}"
-        " --vocabulary {input.vocabulary:q} --join-report {input.join_report}"
-        " --reports pairs={input.report:q} keywords={input.keywords_report:q}"
-        " sentences={input.sentences_report:q} {params.overlap} {params.coverage} {params.draw} --domain {wildcards.domain:q} --title {params.title:q}"
-        " --variant {wildcards.variant} --settings {params.settings:q}"
-        " --manifest {output.manifest:q} --card {output.card:q} --log {log:q}"
+        CALL
 
 
 rule export_benchmark:
     input:
         code=sources("export_benchmark"),
-        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
+        pairs=paths.PAIRS,
     output:
-        task=directory("<results>/{domain}/benchmark/{variant}/lm-eval"),
+        task=directory(paths.TASK),
     log:
         "<logs>/export_benchmark/{domain}.{variant}.log",
     benchmark:
@@ -77,10 +52,9 @@ rule export_benchmark:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        title=title,
+        options=pass_options(title=title),
     shell:
-        "python {input.code[0]:q} --pairs {input.pairs:q} --domain {wildcards.domain:q}"
-        " --variant {wildcards.variant} --title {params.title:q} --output {output.task:q} --log {log:q}"
+        CALL
 
 
 if CONFIG.previous:
@@ -88,22 +62,17 @@ if CONFIG.previous:
     rule compare_runs:
         input:
             code=sources("compare_runs"),
-            keywords=expand(
-                "<results>/{domain}/keywords.tsv",
-                domain=CONFIG.benchmark_domains,
-            ),
+            keywords=expand(paths.KEYWORDS, domain=CONFIG.benchmark_domains),
             pairs=expand(
-                "<results>/{domain}/benchmark/{variant}/pairs.parquet",
+                paths.PAIRS,
                 domain=CONFIG.benchmark_domains,
                 variant=VARIANTS,
             ),
-            embedded=expand(
-                "<results>/corpus/embeddings/{slice}.json", slice=INPUTS.slices
-            ),
+            embedded=expand(paths.EMBEDDINGS.ending(".json"), slice=INPUTS.slices),
         output:
-            changes="<results>/changes.csv",
-            keywords="<results>/keyword_changes.csv",
-            page="<results>/changes.md",
+            changes=paths.CHANGES_TABLE,
+            keyword_changes=paths.KEYWORD_CHANGES,
+            page=paths.CHANGES,
         log:
             "<logs>/compare_runs.log",
         benchmark:
@@ -115,11 +84,11 @@ if CONFIG.previous:
             mem_mb=grow(4000),
             runtime=grow(30),
         params:
-            run=folder_of("changes"),
-            previous=lambda wildcards, output: Path(output.changes).parents[1]
-            / CONFIG.previous,
-            domains=CONFIG.benchmark_domains,
+            options=pass_options(
+                later=folder_of("changes"),
+                earlier=lambda output: Path(output.changes).parents[1]
+                / CONFIG.previous,
+                domains=CONFIG.benchmark_domains,
+            ),
         shell:
-            "python {input.code[0]:q} --previous {params.previous:q} --run {params.run:q}"
-            " --domains {params.domains:q} --output {output.changes} --keywords {output.keywords}"
-            " --page {output.page} --log {log}"
+            CALL

@@ -274,11 +274,6 @@ def order_of_track(wildcards):
     return OUTPUTS.orders.find_order(wildcards.track)
 
 
-def drawn_option(wildcards, input):
-    """Return the option that names the drawn documents, if there is a limit."""
-    return f"--drawn {input.drawn}" if input.drawn else ""
-
-
 def folder_of(name):
     """Return a param: the folder of a named input or output, which a program takes as a whole."""
 
@@ -355,13 +350,6 @@ def measured_layers(wildcards, input, output):
 def entry_of(wildcards):
     """Return a param: the row of a fetched model; other rows of the table do not concern it."""
     return dump_json(vars(find_model(ENTRIES, wildcards.model, REGISTRY)))
-
-
-def source_of_abstracts(wildcards):
-    """Return the index, or the training text of a domain that the corpus does not have, and their option."""
-    if wildcards.domain in CONFIG.domains:
-        return "index", "<results>/corpus/index.parquet"
-    return "texts", f"<results>/corpus/training/{wildcards.domain}.parquet"
 
 
 def fetched_once(files):

@@ -1,10 +1,4 @@
-"""Documents in, sentences and training texts out.
-
-In:  an arXiv dump, JSON lines, or installed packages (corpus.source)
-Out: <results>/corpus/documents/{part}.parquet, sketches/{part}.parquet, splits.parquet, index.parquet,
-     join_report.json, sentences/{slice}.parquet, texts/{domain}.parquet;
-     training/{domain}.parquet for text from elsewhere
-"""
+"""Documents in, sentences and training texts out."""
 
 if CONFIG.corpus.source == "docstrings":
 
@@ -12,8 +6,8 @@ if CONFIG.corpus.source == "docstrings":
         input:
             code=sources("read_docstrings"),
         output:
-            documents="<results>/corpus/documents/{part}.parquet",
-            report="<results>/corpus/documents/{part}.json",
+            documents=paths.DOCUMENTS,
+            report=paths.DOCUMENTS.ending(".json"),
         log:
             "<logs>/read_docstrings/{part}.log",
         benchmark:
@@ -25,10 +19,9 @@ if CONFIG.corpus.source == "docstrings":
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            settings=settings.of_selection(),
+            options=pass_options(settings=settings.of_selection()),
         shell:
-            "python {input.code[0]:q} --package {wildcards.part} --settings {params.settings:q}"
-            " --output {output.documents} --report {output.report} --log {log}"
+            CALL
 
 
 if CONFIG.corpus.source == "jsonl":
@@ -38,8 +31,8 @@ if CONFIG.corpus.source == "jsonl":
             code=sources("read_jsonlines"),
             shard=raw_shard,
         output:
-            documents="<results>/corpus/documents/{part}.parquet",
-            report="<results>/corpus/documents/{part}.json",
+            documents=paths.DOCUMENTS,
+            report=paths.DOCUMENTS.ending(".json"),
         log:
             "<logs>/read_jsonlines/{part}.log",
         benchmark:
@@ -51,11 +44,10 @@ if CONFIG.corpus.source == "jsonl":
             mem_mb=grow(2000),
             runtime=grow(60),
         params:
-            settings=settings.of_selection(),
+            options=pass_options(settings=settings.of_selection()),
             content=sample_shard,
         shell:
-            "python {input.code[0]:q} --input {input.shard:q} --settings {params.settings:q}"
-            " --output {output.documents:q} --report {output.report:q} --log {log:q}"
+            CALL
 
 
 if CONFIG.corpus.source == "arxiv":
@@ -65,8 +57,8 @@ if CONFIG.corpus.source == "arxiv":
             code=sources("read_metadata"),
             metadata=raw_metadata,
         output:
-            records="<results>/corpus/metadata.parquet",
-            report="<results>/corpus/metadata.json",
+            records=paths.METADATA,
+            report=paths.METADATA.ending(".json"),
         log:
             "<logs>/read_metadata.log",
         benchmark:
@@ -78,20 +70,19 @@ if CONFIG.corpus.source == "arxiv":
             mem_mb=grow(4000),
             runtime=grow(60),
         params:
-            settings=settings.of_selection(),
+            options=pass_options(settings=settings.of_selection()),
             content=lambda wildcards: sample_input(INPUTS.metadata),
         shell:
-            "python {input.code[0]:q} --input {input.metadata:q} --settings {params.settings:q}"
-            " --output {output.records} --report {output.report} --log {log}"
+            CALL
 
     rule join_shard:
         input:
             code=sources("join_shard"),
-            metadata="<results>/corpus/metadata.parquet",
+            metadata=paths.METADATA,
             shard=raw_shard,
         output:
-            documents="<results>/corpus/documents/{part}.parquet",
-            report="<results>/corpus/documents/{part}.json",
+            documents=paths.DOCUMENTS,
+            report=paths.DOCUMENTS.ending(".json"),
         log:
             "<logs>/join_shard/{part}.log",
         benchmark:
@@ -105,27 +96,19 @@ if CONFIG.corpus.source == "arxiv":
             mem_mb=grow(4000),
             runtime=grow(60),
         params:
-            settings=settings.of_selection(),
+            options=pass_options(settings=settings.of_selection()),
             content=sample_shard,
         shell:
-            "python {input.code[0]:q} --metadata {input.metadata} --input {input.shard:q}"
-            " --settings {params.settings:q} --output {output.documents:q} --report {output.report:q}"
-            " --log {log:q}"
+            CALL
 
     rule collect_abstracts:
         input:
             code=sources("collect_abstracts"),
-            metadata="<results>/corpus/metadata.parquet",
-            joined=expand(
-                "<results>/corpus/documents/{part}.parquet", part=sorted(INPUTS.shards)
-            ),
+            metadata=paths.METADATA,
+            joined=expand(paths.DOCUMENTS, part=sorted(INPUTS.shards)),
         output:
-            documents=expand(
-                "<results>/corpus/documents/{part}.parquet", part=INPUTS.abstract_parts
-            ),
-            reports=expand(
-                "<results>/corpus/documents/{part}.json", part=INPUTS.abstract_parts
-            ),
+            documents=expand(paths.DOCUMENTS, part=INPUTS.abstract_parts),
+            reports=expand(paths.DOCUMENTS.ending(".json"), part=INPUTS.abstract_parts),
         log:
             "<logs>/collect_abstracts.log",
         benchmark:
@@ -137,11 +120,9 @@ if CONFIG.corpus.source == "arxiv":
             mem_mb=grow(4000),
             runtime=grow(30),
         params:
-            settings=settings.of_selection(),
+            options=pass_options(settings=settings.of_selection()),
         shell:
-            "python {input.code[0]:q} --metadata {input.metadata} --joined {input.joined:q}"
-            " --settings {params.settings:q} --outputs {output.documents} --reports {output.reports}"
-            " --log {log}"
+            CALL
 
 
 BY_CONTENT = CONFIG.corpus.splits_by == "content"
@@ -152,9 +133,9 @@ if BY_CONTENT:
     rule sketch_documents:
         input:
             code=sources("sketch_documents"),
-            documents="<results>/corpus/documents/{part}.parquet",
+            documents=paths.DOCUMENTS,
         output:
-            sketches="<results>/corpus/sketches/{part}.parquet",
+            sketches=paths.SKETCHES,
         log:
             "<logs>/sketch_documents/{part}.log",
         benchmark:
@@ -166,23 +147,18 @@ if BY_CONTENT:
             mem_mb=grow(2000),
             runtime=grow(60),
         params:
-            settings=settings.of_sketch(),
+            options=pass_options(settings=settings.of_sketch()),
         shell:
-            "python {input.code[0]:q} --documents {input.documents:q} --settings {params.settings:q}"
-            " --output {output.sketches:q} --log {log:q}"
+            CALL
 
     rule group_documents:
         input:
             code=sources("group_documents"),
-            documents=expand(
-                "<results>/corpus/documents/{part}.parquet", part=INPUTS.parts
-            ),
-            sketches=expand(
-                "<results>/corpus/sketches/{part}.parquet", part=INPUTS.parts
-            ),
+            documents=expand(paths.DOCUMENTS, part=INPUTS.parts),
+            sketches=expand(paths.SKETCHES, part=INPUTS.parts),
         output:
-            splits="<results>/corpus/splits.parquet",
-            report="<results>/corpus/splits.json",
+            splits=paths.SPLITS,
+            report=paths.SPLITS.ending(".json"),
         log:
             "<logs>/group_documents.log",
         benchmark:
@@ -194,23 +170,22 @@ if BY_CONTENT:
             mem_mb=grow(8000),
             runtime=grow(120),
         params:
-            settings=settings.of_groups(),
+            options=pass_options(settings=settings.of_groups()),
         shell:
-            "python {input.code[0]:q} --documents {input.documents:q} --sketches {input.sketches:q}"
-            " --settings {params.settings:q} --output {output.splits} --report {output.report} --log {log}"
+            CALL
 
 
 rule index_documents:
     input:
         code=sources("index_documents"),
-        documents=expand("<results>/corpus/documents/{part}.parquet", part=INPUTS.parts),
-        reports=expand("<results>/corpus/documents/{part}.json", part=INPUTS.parts),
-        metadata="<results>/corpus/metadata.json" if INPUTS.metadata else [],
-        splits="<results>/corpus/splits.parquet" if BY_CONTENT else [],
-        groups="<results>/corpus/splits.json" if BY_CONTENT else [],
+        documents=expand(paths.DOCUMENTS, part=INPUTS.parts),
+        reports=expand(paths.DOCUMENTS.ending(".json"), part=INPUTS.parts),
+        metadata=paths.METADATA.ending(".json") if INPUTS.metadata else [],
+        splits=paths.SPLITS if BY_CONTENT else [],
+        groups=paths.SPLITS.ending(".json") if BY_CONTENT else [],
     output:
-        index="<results>/corpus/index.parquet",
-        report="<results>/corpus/join_report.json",
+        index=paths.INDEX,
+        report=paths.JOIN_REPORT,
     log:
         "<logs>/index_documents.log",
     benchmark:
@@ -222,29 +197,20 @@ rule index_documents:
         mem_mb=grow(6000),
         runtime=grow(60),
     params:
-        settings=settings.of_selection(),
-        metadata=lambda wildcards, input: (
-            f"--metadata-report {input.metadata}" if INPUTS.metadata else ""
-        ),
-        splits=lambda wildcards, input: (
-            f"--splits {input.splits} --groups-report {input.groups}"
-            if BY_CONTENT
-            else ""
-        ),
+        options=pass_options(settings=settings.of_selection()),
     shell:
-        "python {input.code[0]:q} --documents {input.documents:q} --reports {input.reports:q} {params.metadata}"
-        " {params.splits} --settings {params.settings:q} --output {output.index} --report {output.report} --log {log}"
+        CALL
 
 
 rule split_sentences:
     input:
         code=sources("split_sentences"),
         documents=documents_of_slice,
-        index="<results>/corpus/index.parquet",
+        index=paths.INDEX,
     output:
-        sentences="<results>/corpus/sentences/{slice}.parquet",
-        sentence_counts="<results>/corpus/sentence_counts/{slice}.parquet",
-        report="<results>/corpus/sentences/{slice}.json",
+        sentences=paths.SENTENCES,
+        sentence_counts=paths.SENTENCE_COUNTS,
+        report=paths.SENTENCES.ending(".json"),
     log:
         "<logs>/split_sentences/{slice}.log",
     benchmark:
@@ -256,23 +222,22 @@ rule split_sentences:
         mem_mb=grow(6000),
         runtime=grow(240),
     params:
-        settings=settings.of("sentences"),
-        slice=number_of_slice,
-        domains=CONFIG.benchmark_domains,
+        options=pass_options(
+            slice=number_of_slice,
+            domains=CONFIG.benchmark_domains,
+            settings=settings.of("sentences"),
+        ),
     shell:
-        "python {input.code[0]:q} --documents {input.documents:q} --index {input.index}"
-        " --slice {params.slice} --domains {params.domains:q} --settings {params.settings:q}"
-        " --output {output.sentences:q} --sentence-counts {output.sentence_counts:q} --report {output.report:q}"
-        " --log {log:q}"
+        CALL
 
 
 rule collect_texts:
     input:
         code=sources("collect_texts"),
-        documents=expand("<results>/corpus/documents/{part}.parquet", part=INPUTS.parts),
-        index="<results>/corpus/index.parquet",
+        documents=expand(paths.DOCUMENTS, part=INPUTS.parts),
+        index=paths.INDEX,
     output:
-        texts="<results>/corpus/texts/{domain}.parquet",
+        texts=paths.TEXTS,
     log:
         "<logs>/collect_texts/{domain}.log",
     benchmark:
@@ -284,11 +249,9 @@ rule collect_texts:
         mem_mb=grow(4000),
         runtime=grow(240),
     params:
-        characters=CONFIG.models.max_characters,
+        options=pass_options(max_characters=CONFIG.models.max_characters),
     shell:
-        "python {input.code[0]:q} --documents {input.documents:q} --index {input.index}"
-        " --domain {wildcards.domain:q} --max-characters {params.characters}"
-        " --output {output.texts:q} --log {log:q}"
+        CALL
 
 
 localrules:
@@ -303,7 +266,7 @@ rule fetch_texts:
             outside(path) for path in CONFIG.models.texts[wildcards.domain].local_paths
         ],
     output:
-        texts="<results>/corpus/training/{domain}.parquet",
+        texts=paths.TRAINING_TEXTS,
     log:
         "<logs>/fetch_texts/{domain}.log",
     benchmark:
@@ -317,8 +280,9 @@ rule fetch_texts:
         mem_mb=grow(4000),
         runtime=grow(240),
     params:
-        settings=lambda wildcards: settings.of_text_source(wildcards.domain),
-        characters=CONFIG.models.max_characters,
+        options=pass_options(
+            max_characters=CONFIG.models.max_characters,
+            settings=lambda wildcards: settings.of_text_source(wildcards.domain),
+        ),
     shell:
-        "python {input.code[0]:q} --domain {wildcards.domain:q} --settings {params.settings:q}"
-        " --max-characters {params.characters} --output {output.texts:q} --log {log:q}"
+        CALL

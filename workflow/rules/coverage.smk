@@ -1,26 +1,17 @@
-"""How far benchmarks cover their domains; corpora that hold nothing twice.
-
-In:  <results>/corpus/{index.parquet,sentences/,embeddings/}, <results>/{domain}/benchmark/{variant}/pairs.parquet
-Out: <results>/{domain}/benchmark/{variant}/coverage.{json,parquet},
-     <results>/{domain}/coverage/{expansion.parquet,expansion.json,expansion-map.parquet,correlations.csv}, and rounds/
-"""
+"""How far benchmarks cover their domains; corpora that hold nothing twice."""
 
 
 rule measure_coverage:
     input:
         code=sources("measure_coverage"),
-        pairs="<results>/{domain}/benchmark/{variant}/pairs.parquet",
-        sentences=expand(
-            "<results>/corpus/sentences/{slice}.parquet", slice=INPUTS.slices
-        ),
-        embeddings=expand(
-            "<results>/corpus/embeddings/{slice}.npy", slice=INPUTS.slices
-        ),
-        index="<results>/corpus/index.parquet",
+        pairs=paths.PAIRS,
+        sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
+        embeddings=expand(paths.EMBEDDINGS, slice=INPUTS.slices),
+        index=paths.INDEX,
         drawn=DRAWN,
     output:
-        map="<results>/{domain}/benchmark/{variant}/coverage.parquet",
-        report="<results>/{domain}/benchmark/{variant}/coverage.json",
+        map=paths.COVERAGE_MAP,
+        report=paths.COVERAGE,
     log:
         "<logs>/measure_coverage/{domain}.{variant}.log",
     benchmark:
@@ -33,30 +24,22 @@ rule measure_coverage:
         runtime=grow(60),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        settings=settings.of_coverage(),
-        drawn=drawn_option,
+        options=pass_options(settings=settings.of_coverage()),
     shell:
-        "python {input.code[0]:q} --pairs {input.pairs:q} --sentences {input.sentences:q}"
-        " --embeddings {input.embeddings:q} --index {input.index} {params.drawn}"
-        " --domain {wildcards.domain:q} --settings {params.settings:q} --threads {threads}"
-        " --map {output.map:q} --report {output.report:q} --log {log:q}"
+        CALL_WITH_THREADS
 
 
 rule expand_corpus:
     input:
         code=sources("expand_corpus"),
-        sentences=expand(
-            "<results>/corpus/sentences/{slice}.parquet", slice=INPUTS.slices
-        ),
-        embeddings=expand(
-            "<results>/corpus/embeddings/{slice}.npy", slice=INPUTS.slices
-        ),
-        index="<results>/corpus/index.parquet",
+        sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
+        embeddings=expand(paths.EMBEDDINGS, slice=INPUTS.slices),
+        index=paths.INDEX,
         drawn=DRAWN,
     output:
-        documents="<results>/{domain}/coverage/expansion.parquet",
-        map="<results>/{domain}/coverage/expansion-map.parquet",
-        report="<results>/{domain}/coverage/expansion.json",
+        documents=paths.EXPANSION,
+        map=paths.EXPANSION_MAP,
+        report=paths.EXPANSION.ending(".json"),
     log:
         "<logs>/expand_corpus/{domain}.log",
     benchmark:
@@ -69,30 +52,24 @@ rule expand_corpus:
         runtime=grow(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        settings=settings.of_coverage(),
-        drawn=drawn_option,
-        # no output: what Snakemake deletes after a failure could not be gone on with
-        rounds=lambda wildcards, output: f"{Path(output.report).parent}/rounds",
+        options=pass_options(
+            # no output: what Snakemake deletes after a failure could not be gone on with
+            rounds=lambda output: Path(output.report).parent / "rounds",
+            settings=settings.of_coverage(),
+        ),
     shell:
-        "python {input.code[0]:q} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
-        " --index {input.index} {params.drawn} --domain {wildcards.domain:q} --rounds {params.rounds:q}"
-        " --settings {params.settings:q} --threads {threads} --output {output.documents:q}"
-        " --map {output.map:q} --report {output.report:q} --log {log:q}"
+        CALL_WITH_THREADS
 
 
 rule vary_correlation:
     input:
         code=sources("vary_correlation"),
-        sentences=expand(
-            "<results>/corpus/sentences/{slice}.parquet", slice=INPUTS.slices
-        ),
-        embeddings=expand(
-            "<results>/corpus/embeddings/{slice}.npy", slice=INPUTS.slices
-        ),
-        index="<results>/corpus/index.parquet",
+        sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
+        embeddings=expand(paths.EMBEDDINGS, slice=INPUTS.slices),
+        index=paths.INDEX,
         drawn=DRAWN,
     output:
-        thresholds="<results>/{domain}/coverage/correlations.csv",
+        thresholds=paths.THRESHOLDS,
     log:
         "<logs>/vary_correlation/{domain}.log",
     benchmark:
@@ -105,9 +82,6 @@ rule vary_correlation:
         runtime=grow(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        settings=settings.of_correlations(),
-        drawn=drawn_option,
+        options=pass_options(settings=settings.of_correlations()),
     shell:
-        "python {input.code[0]:q} --sentences {input.sentences:q} --embeddings {input.embeddings:q}"
-        " --index {input.index} {params.drawn} --domain {wildcards.domain:q} --settings {params.settings:q}"
-        " --threads {threads} --output {output.thresholds:q} --log {log:q}"
+        CALL_WITH_THREADS

@@ -1,9 +1,4 @@
-"""Models: trained here, adapted here, or fetched.
-
-In:  <results>/corpus/texts/{domain}.parquet, config/models.tsv
-Out: <results>/models/{model}/model.json; tokenizer/, weights/, training.csv of a model that is made here;
-     checkpoints/ of one that is followed while it learns, until they are scored
-"""
+"""Models: trained here, adapted here, or fetched."""
 
 TRAINED, ADAPTED = CONFIG.models.train, CONFIG.models.adapted
 IN_STEPS = {model for model, _ in CONFIG.models.checkpoints.values()}
@@ -14,7 +9,7 @@ rule train_tokenizer:
         code=sources("train_tokenizer"),
         texts=lambda wildcards: OUTPUTS.texts.find(wildcards.model),
     output:
-        tokenizer=directory("<results>/models/{model}/tokenizer"),
+        tokenizer=directory(paths.TOKENIZER),
     log:
         "<logs>/train_tokenizer/{model}.log",
     benchmark:
@@ -28,21 +23,22 @@ rule train_tokenizer:
         mem_mb=grow(4000),
         runtime=grow(30),
     params:
-        settings=lambda wildcards: settings.of_tokenizer(wildcards.model),
+        options=pass_options(
+            settings=lambda wildcards: settings.of_tokenizer(wildcards.model)
+        ),
     shell:
-        "python {input.code[0]:q} --texts {input.texts:q} --settings {params.settings:q}"
-        " --output {output.tokenizer:q} --log {log:q}"
+        CALL
 
 
 rule train_model:
     input:
         code=sources("train_model"),
         texts=lambda wildcards: OUTPUTS.texts.find(wildcards.model),
-        tokenizer="<results>/models/{model}/tokenizer",
+        tokenizer=paths.TOKENIZER,
     output:
-        weights=directory("<results>/models/{model}/weights"),
-        pointer="<results>/models/{model}/model.json",
-        curve="<results>/models/{model}/training.csv",
+        weights=directory(paths.WEIGHTS),
+        pointer=paths.POINTER,
+        curve=paths.CURVE,
     log:
         "<logs>/train_model/{model}.log",
     benchmark:
@@ -59,22 +55,22 @@ rule train_model:
         gpu_mem_mb=needs.of("train_model", "gpu_mb"),
         gpu_model=needs.of("train_model", "model"),
     params:
-        settings=lambda wildcards: settings.of_training(wildcards.model),
+        options=pass_options(
+            settings=lambda wildcards: settings.of_training(wildcards.model)
+        ),
     shell:
-        "python {input.code[0]:q} --texts {input.texts:q} --tokenizer {input.tokenizer:q}"
-        " --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
-        " --pointer {output.pointer:q} --curve {output.curve:q} --log {log:q}"
+        CALL
 
 
 rule adapt_model:
     input:
         code=sources("adapt_model"),
-        model=lambda wildcards: f"<results>/models/{ADAPTED[wildcards.model][0]}/model.json",
+        base=lambda wildcards: paths.POINTER.of(model=ADAPTED[wildcards.model][0]),
         texts=lambda wildcards: OUTPUTS.texts.find(wildcards.model),
     output:
-        weights=directory("<results>/models/{model}/weights"),
-        pointer="<results>/models/{model}/model.json",
-        curve="<results>/models/{model}/training.csv",
+        weights=directory(paths.WEIGHTS),
+        pointer=paths.POINTER,
+        curve=paths.CURVE,
     log:
         "<logs>/adapt_model/{model}.log",
     benchmark:
@@ -91,29 +87,26 @@ rule adapt_model:
         gpu_mem_mb=needs.of("adapt_model", "gpu_mb"),
         gpu_model=needs.of("adapt_model", "model"),
     params:
-        settings=lambda wildcards: settings.of_adaptation(wildcards.model),
-        checkpoints="",
+        options=pass_options(
+            settings=lambda wildcards: settings.of_adaptation(wildcards.model)
+        ),
     shell:
-        "python {input.code[0]:q} --model {input.model:q} --texts {input.texts:q}"
-        " --gpus {resources.gpu} --name {wildcards.model:q} --settings {params.settings:q} --output {output.weights:q}"
-        " --pointer {output.pointer:q} --curve {output.curve:q} {params.checkpoints} --log {log:q}"
+        CALL + " --gpus {resources.gpu}"
 
 
 # all checkpoints lie in one folder: the number of a rule's outputs is fixed
 use rule adapt_model as adapt_in_steps with:
     output:
-        weights=directory("<results>/models/{model}/weights"),
-        pointer="<results>/models/{model}/model.json",
-        curve="<results>/models/{model}/training.csv",
-        checkpoints=temp(directory("<results>/models/{model}/checkpoints")),
+        weights=directory(paths.WEIGHTS),
+        pointer=paths.POINTER,
+        curve=paths.CURVE,
+        checkpoints=temp(directory(paths.CHECKPOINTS)),
     log:
         "<logs>/adapt_in_steps/{model}.log",
     benchmark:
         "<timings>/adapt_in_steps/{model}.tsv"
     wildcard_constraints:
         model=one_of(sorted(IN_STEPS)),
-    params:
-        checkpoints=lambda wildcards, output: f"--checkpoints {output.checkpoints}",
 
 
 localrules:
@@ -128,7 +121,7 @@ rule fetch_model:
         registry=ancient(own(CONFIG.models.registry)),
         weights=own_weights,
     output:
-        pointer="<results>/models/{model}/model.json",
+        pointer=paths.POINTER,
     log:
         "<logs>/fetch_model/{model}.log",
     benchmark:
@@ -142,13 +135,10 @@ rule fetch_model:
         mem_mb=2000,
         runtime=240,
     params:
+        options=pass_options(),
         entry=entry_of,
-        weights=lambda wildcards, input: (
-            f"--weights {input.weights}" if input.weights else ""
-        ),
     shell:
-        "python {input.code[0]:q} --name {wildcards.model:q} --registry {input.registry:q} {params.weights}"
-        " --pointer {output.pointer:q} --log {log:q}"
+        CALL
 
 
 rule fetch_weights:
@@ -160,7 +150,7 @@ rule fetch_weights:
             ancient(path) for path in OUTPUTS.list_before(wildcards.model)
         ],
     output:
-        weights=temp(directory("<results>/models/{model}/weights")),
+        weights=temp(directory(paths.WEIGHTS)),
     log:
         "<logs>/fetch_weights/{model}.log",
     benchmark:
@@ -174,10 +164,10 @@ rule fetch_weights:
         mem_mb=2000,
         runtime=240,
     params:
+        options=pass_options(),
         entry=entry_of,
     shell:
-        "python {input.code[0]:q} --name {wildcards.model:q} --registry {input.registry:q}"
-        " --output {output.weights:q} --log {log:q}"
+        CALL
 
 
 rule fetch_tokenizer:
@@ -185,7 +175,7 @@ rule fetch_tokenizer:
         code=sources("fetch_tokenizer"),
         registry=own(CONFIG.models.registry),
     output:
-        tokenizer=directory("<results>/models/{model}/tokenizer"),
+        tokenizer=directory(paths.TOKENIZER),
     log:
         "<logs>/fetch_tokenizer/{model}.log",
     benchmark:
@@ -198,6 +188,7 @@ rule fetch_tokenizer:
     resources:
         mem_mb=2000,
         runtime=60,
+    params:
+        options=pass_options(),
     shell:
-        "python {input.code[0]:q} --name {wildcards.model:q} --registry {input.registry:q}"
-        " --output {output.tokenizer:q} --log {log:q}"
+        CALL

@@ -1,21 +1,13 @@
-"""What studies of training need beside a domain's own text: controls of it, references, orders of domains.
-
-In:  <results>/corpus/index.parquet, <results>/corpus/{texts,training}/{domain}.parquet,
-     <results>/{domain}/benchmark/{variant}/vocabulary.tsv
-Out: <results>/{domain}/texts/{text}.parquet, <results>/{domain}/benchmark/{unused,clozes}/pairs.{parquet,jsonl,json},
-     <results>/orders/{study}.{parquet,yaml}
-"""
+"""What studies of training need beside a domain's own text: controls of it, references, orders of domains."""
 
 
 rule change_texts:
     input:
         code=sources("change_texts"),
         texts=lambda wildcards: OUTPUTS.texts.name(wildcards.domain),
-        vocabularies=expand(
-            "<results>/{{domain}}/benchmark/{variant}/vocabulary.tsv", variant=VARIANTS
-        ),
+        vocabularies=expand(paths.VOCABULARY, variant=VARIANTS, allow_missing=True),
     output:
-        texts="<results>/{domain}/texts/{text}.parquet",
+        changed=paths.CHANGED_TEXTS,
     log:
         "<logs>/change_texts/{domain}.{text}.log",
     benchmark:
@@ -29,21 +21,20 @@ rule change_texts:
         mem_mb=grow(4000),
         runtime=grow(240),
     params:
-        settings=settings.of("sentences"),
+        options=pass_options(settings=settings.of("sentences")),
     shell:
-        "python {input.code[0]:q} --texts {input.texts:q} --vocabularies {input.vocabularies:q}"
-        " --text {wildcards.text} --settings {params.settings:q} --output {output.texts:q} --log {log:q}"
+        CALL
 
 
 # pairs from documents that are set aside, with the vocabulary of TF
 use rule make_pairs as make_unused_pairs with:
     input:
         code=sources("make_pairs"),
-        sentences="<results>/{domain}/sentences.parquet",
-        vocabulary="<results>/{domain}/benchmark/tf/vocabulary.tsv",
-        index="<results>/corpus/index.parquet",
-        tokenizer=f"<results>/models/{CONFIG.pairs.tokenizer}/tokenizer",
-        splits="<results>/corpus/splits.parquet" if BY_CONTENT else [],
+        sentences=paths.MATCHED,
+        vocabulary=paths.VOCABULARY.of(variant="tf"),
+        index=paths.INDEX,
+        tokenizer=paths.TOKENIZER.of(model=CONFIG.pairs.tokenizer),
+        splits=paths.SPLITS if BY_CONTENT else [],
     wildcard_constraints:
         variant=UNUSED,
 
@@ -51,14 +42,14 @@ use rule make_pairs as make_unused_pairs with:
 rule draw_clozes:
     input:
         code=sources("draw_clozes"),
-        texts="<results>/corpus/texts/{domain}.parquet",
-        index="<results>/corpus/index.parquet",
-        tokenizer=f"<results>/models/{CONFIG.pairs.tokenizer}/tokenizer",
+        texts=paths.TEXTS,
+        index=paths.INDEX,
+        tokenizer=paths.TOKENIZER.of(model=CONFIG.pairs.tokenizer),
         wordlists=[f"{WORDLISTS}/{name}.txt" for name in ["stopwords", "function"]],
     output:
-        pairs="<results>/{domain}/benchmark/clozes/pairs.parquet",
-        lines="<results>/{domain}/benchmark/clozes/pairs.jsonl",
-        report="<results>/{domain}/benchmark/clozes/pairs.json",
+        pairs=paths.PAIRS.of(variant="clozes"),
+        lines=paths.PAIR_LINES.of(variant="clozes"),
+        report=paths.PAIRS.of(variant="clozes").ending(".json"),
     log:
         "<logs>/draw_clozes/{domain}.log",
     benchmark:
@@ -70,22 +61,29 @@ rule draw_clozes:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of("pairs", "sentences"),
-        clozes=CONFIG.claims.clozes,
-        wordlists=folder_of("wordlists"),
+        options=pass_options(
+            count=CONFIG.claims.clozes,
+            wordlists=folder_of("wordlists"),
+            settings=settings.of("pairs", "sentences"),
+        ),
     shell:
-        "python {input.code[0]:q} --texts {input.texts:q} --count {params.clozes} --index {input.index}"
-        " --tokenizer {input.tokenizer:q} --wordlists {params.wordlists:q}"
-        " --settings {params.settings:q} --output {output.pairs:q} --json-lines {output.lines:q}"
-        " --report {output.report:q} --log {log:q}"
+        CALL
 
 
 rule average_abstracts:
     input:
         code=sources("average_abstracts"),
-        source=lambda wildcards: source_of_abstracts(wildcards)[1],
+        index=lambda wildcards: (
+            paths.INDEX if wildcards.domain in CONFIG.domains else []
+        ),
+        # of a domain that the corpus does not have
+        texts=lambda wildcards: (
+            []
+            if wildcards.domain in CONFIG.domains
+            else paths.TRAINING_TEXTS.of(domain=wildcards.domain)
+        ),
     output:
-        mean="<results>/orders/means/{domain}.{abstracts}.npy",
+        mean=paths.MEAN_VECTORS,
     log:
         "<logs>/average_abstracts/{domain}.{abstracts}.log",
     benchmark:
@@ -101,12 +99,9 @@ rule average_abstracts:
         runtime=grow(120),
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
-        settings=settings.of_embedding(),
-        option=lambda wildcards: source_of_abstracts(wildcards)[0],
+        options=pass_options(settings=settings.of_embedding()),
     shell:
-        "python {input.code[0]:q} --{params.option} {input.source:q} --domain {wildcards.domain:q}"
-        " --abstracts {wildcards.abstracts} --settings {params.settings:q} --output {output.mean:q}"
-        " --log {log:q}"
+        CALL
 
 
 rule order_domains:
@@ -114,8 +109,8 @@ rule order_domains:
         code=sources("order_domains"),
         means=lambda wildcards: OUTPUTS.orders.name_means(wildcards.study),
     output:
-        table="<results>/orders/{study}.parquet",
-        configuration="<results>/orders/{study}.yaml",
+        table=paths.ORDER,
+        configuration=paths.ORDER_KEYS,
     log:
         "<logs>/order_domains/{study}.log",
     benchmark:
@@ -129,10 +124,8 @@ rule order_domains:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        settings=lambda wildcards: settings.of_order(wildcards.study),
-        means=lambda wildcards, input: list_options(
-            "mean", OUTPUTS.orders.compare_domains(wildcards.study), input.means
+        options=pass_options(
+            settings=lambda wildcards: settings.of_order(wildcards.study)
         ),
     shell:
-        "python {input.code[0]:q} --study {wildcards.study:q} {params.means} --settings {params.settings:q}"
-        " --output {output.table:q} --configuration {output.configuration:q} --log {log:q}"
+        CALL

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from fathom.errors import InputError
 from fathom.io.paths import RunPath
@@ -61,8 +61,8 @@ def run(main: Callable[..., None]) -> None:
     Parameters
     ----------
     main : callable
-        Its parameters are `Path`, `str`, `int`, `float`, `bool`, lists of these, :data:`Tables`, a section of
-        the configuration, or, as JSON, of any other type; all but sections are annotated with their help.
+        Its parameters are `Path`, `str`, `int`, `float`, `bool`, `Literal`, lists of these, :data:`Tables`, a
+        section of the configuration, or, as JSON, of any other type; all but sections have their help beside.
     """
     parser = make_parser(main)
     run_logged(
@@ -121,6 +121,8 @@ def _add_option(
     convert = None if template else _find_converter(item)
     metavar = "FILE" if template else _name_value(item)
     how: dict[str, Any] = {"required": required, "default": default, "metavar": metavar, "help": help_text}
+    if get_origin(item) is Literal:
+        how |= {"choices": get_args(item), "metavar": None}
     if many and (template or convert):
         parser.add_argument(option, nargs="+", type=convert or str, **how)
     else:
@@ -147,6 +149,8 @@ def _find_converter(kind: Any) -> Callable[[str], Any] | None:
     """Return what makes a value of the text of an option; None for JSON."""
     if kind is Path:
         return lambda text: Path(text) if text else None
+    if get_origin(kind) is Literal:
+        return str
     if kind in (int, float, str):
         converter: Callable[[str], Any] = kind
         return converter

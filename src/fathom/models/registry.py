@@ -1,6 +1,5 @@
 """The model registry, `config/models.tsv`: models from the hub or from local folders."""
 
-import argparse
 import difflib
 import re
 from dataclasses import dataclass, replace
@@ -169,14 +168,6 @@ def find_folder(entry: Entry, registry: Path | str) -> Path | None:
     """Return the local folder of a model, which may be missing; None for a model of the hub."""
     folder = Path(registry).parent / Path(entry.source).expanduser()
     return folder if entry.source.startswith((".", "/", "~")) or folder.is_dir() else None
-
-
-def add_row(parser: argparse.ArgumentParser) -> None:
-    """Add `--name` and `--registry`, which say what a program fetches."""
-    parser.add_argument("--name", required=True, help="name of the model in the registry")
-    parser.add_argument(
-        "--registry", type=Path, default=Path("config/models.tsv"), help="model registry (TSV)"
-    )
 
 
 def _read_row(row: dict[str, str], where: str) -> Entry:

@@ -53,6 +53,7 @@ def test_every_file_is_valid(file):
         ({"keyword": {"count": 5}}, ["unknown key keyword, did you mean keywords?", "config/README.md"]),
         ({"corpus": {"folds_by": "id"}}, ["corpus.folds_by", "splits_by"]),
         ({"models": {"continual": {"x": {"base": "a", "target": "b"}}}}, ["x.target", "evaluation_domain"]),
+        ({"choices": {"chat_studies": []}}, ["choices.chat_studies", "chat_factors"]),
         ({"train_before_test": {"lora": {"targets": "all"}}}, ["train_before_test.lora.targets", "modules"]),
         ({"keywords": {"cuont": 5}}, ["unknown key keywords.cuont, did you mean count?"]),
         ({"corpus": {"splits": {"adapt_train": 1}}}, ["corpus.splits.adapt_train", "adapt-train?"]),

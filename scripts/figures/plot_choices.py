@@ -11,10 +11,10 @@ from fathom.jobs.program import add_figure_files, log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Read the accuracies of one study, draw them, write figure and numbers."""
-    asked = read_accuracy(arguments.accuracy, arguments.study, arguments.way)
+    """Read the accuracies of one factor, draw them, write figure and numbers."""
+    asked = read_accuracy(arguments.accuracy, arguments.factor, arguments.way)
     files = arguments.output, arguments.png, arguments.table
-    plot_choices(asked, arguments.study, arguments.way, files)
+    plot_choices(asked, arguments.factor, arguments.way, files)
     log.info("%d models", len({each.model for each in asked}))
 
 
@@ -22,7 +22,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--accuracy", type=Path, required=True, help="accuracy.csv of a run")
     parser.add_argument(
-        "--study", choices=("examples", "options", "styles", "orders"), required=True, help="what is varied"
+        "--factor", choices=("examples", "options", "styles", "orders"), required=True, help="what is varied"
     )
     parser.add_argument("--way", choices=("letter", "text"), required=True, help="how answers were found")
     add_figure_files(parser)

@@ -1,6 +1,6 @@
-"""Forecast how many models a study needs before the change of agreement is significant.
+"""Forecast how many models a comparison needs before the change of agreement is significant.
 
-Draws studies of each size from the models of a table of scores, and counts how many find a change.
+Draws samples of each size from the models of a table of scores, and counts how many find a change.
 """
 
 from pathlib import Path
@@ -17,10 +17,10 @@ from fathom.ranking.table import read_score_table
 def main(
     *,
     scores: Annotated[Path, "folder of the table of scores"],
-    table: Annotated[Path, "share of significant studies by size to write (CSV)"],
+    table: Annotated[Path, "share of significant samples by size to write (CSV)"],
     settings: RankingSettings,
 ) -> None:
-    """Draw studies of every size, write the table."""
+    """Draw samples of every size, write the table."""
     rows = forecast_change(read_score_table(scores), settings)
     write_delimited(table, FORECAST_COLUMNS, rows, ",")
 

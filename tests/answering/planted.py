@@ -1,4 +1,4 @@
-"""Models made by hand, which answer by a rule that the studies must find out, and questions for them."""
+"""Models made by hand, which answer by a rule that variations must find out, and questions for them."""
 
 import re
 from collections.abc import Callable, Sequence

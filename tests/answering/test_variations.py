@@ -6,7 +6,7 @@ from tests.answering.planted import STYLES
 from fathom.answering.variations import AS_SHIPPED, list_variations, vary
 from fathom.config.choices import Choices
 
-SETTINGS = Choices(studies=["examples", "options", "styles"])
+SETTINGS = Choices(factors=["examples", "options", "styles"])
 
 
 def _items():

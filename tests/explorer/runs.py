@@ -140,7 +140,7 @@ def write_summary(
         write_delimited(folder / f"{name}.csv", columns, rows, ",")
 
 
-def write_studies(
+def write_analyses(
     folder: Path, models: Sequence[str] = tuple(MODELS), planted: str = "", depth: int = 4
 ) -> None:
     """Write the tables of multiple choice, layers, tuning and coverage into a run of `write_run`.
@@ -205,16 +205,16 @@ def _write_choices(folder: Path, models: Sequence[str], planted: str) -> None:
             *(("orders", f"order-{number}") for number in (1, 2, 3))]  # fmt: skip
     for place, model in enumerate(models):
         for way in ("letter", "text"):
-            for number, (study, variation) in enumerate(ways):
+            for number, (factor, variation) in enumerate(ways):
                 value = 0.22 + 0.02 * ((place + number) % 4)
                 if place == len(models) - 1 and variation.startswith("right"):
                     value = float(variation == "right-B")
-                change = value - 0.25 if study else None
+                change = value - 0.25 if factor else None
                 names = ("change", "change_low", "change_high")
                 changes = ["" if change is None else round(change + step, 3) for step in (0, -0.05, 0.05)]
                 rows.append(
                     {
-                        "model": model, "questions": f"set{planted}", "way": way, "study": study,
+                        "model": model, "questions": f"set{planted}", "way": way, "factor": factor,
                         "variation": variation, "accuracy": round(value, 3),
                         "ci_low": round(max(0, value - 0.06), 3),
                         "ci_high": round(min(1, value + 0.06), 3), "baseline": "as-shipped",

@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.explorer.browser import find_chromium, start_browser
-from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_run, write_studies
+from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_analyses, write_run
 
 from fathom.explorer.page import write_page
 
@@ -26,7 +26,7 @@ def browser():
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     run = write_run(tmp_path_factory.mktemp("page") / "planted", planted=SCRIPT)
-    write_studies(run, planted=SCRIPT)
+    write_analyses(run, planted=SCRIPT)
     figures = run / "figures"
     figures.mkdir()
     # one grey pixel
@@ -140,7 +140,7 @@ def test_benchmark_statistic_and_models_are_chosen_and_kept(browser, address):
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
-def test_studies_are_charts_with_their_numbers_beneath(browser, address, width, height):
+def test_analyses_are_charts_with_their_numbers_beneath(browser, address, width, height):
     browser.open(address, width, height)
     told = {
         part: browser.run(
@@ -178,7 +178,7 @@ def test_studies_are_charts_with_their_numbers_beneath(browser, address, width, 
     assert browser.run(outside) == []
 
 
-def test_what_a_study_shows_is_chosen_and_kept(browser, address):
+def test_what_an_analysis_shows_is_chosen_and_kept(browser, address):
     browser.open(f"{address}#x=orders.text&l=physics/rate/50/1200&n=exam{quote(SCRIPT)}&g=nothing")
     shown = browser.run(LETTERS)
     assert {"+1", "+2", "+3"} <= set(shown) and "B" not in shown

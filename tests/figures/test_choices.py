@@ -8,7 +8,7 @@ from fathom.answering.variation_effects import gather_answers, tabulate_accuracy
 from fathom.config.choices import Choices
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.choices import draw_orders, draw_study, plot_choices, read_accuracy
+from fathom.figures.choices import draw_factor, draw_orders, plot_choices, read_accuracy
 from fathom.figures.style import use_style
 from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
@@ -18,7 +18,7 @@ NAMES = ["always-b", "longest"]
 
 @pytest.fixture(scope="module")
 def accuracy(tmp_path_factory):
-    settings = Choices(ways=["letter"], chat_studies=["options"])
+    settings = Choices(ways=["letter"], chat_factors=["options"])
     tables = {
         ("numbers", name): table
         for name, table in answer_table(make_table(20), settings, False, NAMES).items()
@@ -31,7 +31,7 @@ def accuracy(tmp_path_factory):
     return path
 
 
-def test_a_study_shows_the_models_that_were_asked_and_their_baseline(accuracy, tmp_path):
+def test_a_factor_shows_the_models_that_were_asked_and_their_baseline(accuracy, tmp_path):
     asked = read_accuracy(accuracy, "options", "letter")
     assert {each.model for each in asked} == {f"{name}-with-a-long-name@chat" for name in NAMES}
     assert [each.variation for each in asked if each.change is None] == ["as-shipped"] * 2
@@ -47,7 +47,7 @@ def test_a_study_shows_the_models_that_were_asked_and_their_baseline(accuracy, t
 def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
     with use_style():
         asked = read_accuracy(accuracy, "examples", "letter")
-        figure = draw_study(asked, "examples", "letter")
+        figure = draw_factor(asked, "examples", "letter")
         figure.draw_without_rendering()
         left, right = figure.axes
         drawn = {
@@ -74,8 +74,8 @@ def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
     assert list_cut(orders) == []
 
 
-def test_a_study_without_answers_is_refused(accuracy):
-    with pytest.raises(InputError, match="no answers of study 'styles'"):
+def test_a_factor_without_answers_is_refused(accuracy):
+    with pytest.raises(InputError, match="no answers that vary styles"):
         read_accuracy(accuracy, "styles", "letter")
     with pytest.raises(InputError, match="way 'text'"):
         read_accuracy(accuracy, "options", "text")

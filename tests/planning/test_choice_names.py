@@ -30,14 +30,14 @@ def test_models_that_are_scored_are_asked_unless_some_are_named():
     assert ChoiceNames(read_config({"scores": "x"}, "test"), "results/demo").list_tables() == []
 
 
-def test_figures_are_those_of_the_studies_that_some_model_takes_part_in():
-    def studies(found: ChoiceNames) -> set[str]:
+def test_figures_are_those_of_the_factors_that_some_model_takes_part_in():
+    def factors(found: ChoiceNames) -> set[str]:
         return {Path(path).name.split(".")[1] for path in found.list_figures()}
 
-    assert studies(names()) == {"examples", "options", "styles", "orders"}
-    assert studies(names(["gpt2"])) == {"examples", "orders"}
-    assert studies(names(["gpt2"], shots=0, orders=False)) == set()
-    assert studies(names(["Qwen2-0.5B-Instruct@chat"])) == {"options", "styles", "orders"}
+    assert factors(names()) == {"examples", "options", "styles", "orders"}
+    assert factors(names(["gpt2"])) == {"examples", "orders"}
+    assert factors(names(["gpt2"], shots=0, orders=False)) == set()
+    assert factors(names(["Qwen2-0.5B-Instruct@chat"])) == {"options", "styles", "orders"}
     assert len(names().list_figures()) == 8
 
 
@@ -57,7 +57,7 @@ def test_files_lie_in_a_folder_or_on_the_hub(tmp_path):
         ({"questions": {"x": {}}}, "give either folder or hub"),
         ({"questions": {"x": {"hub": "a/b"}}}, "revision belongs to hub"),
         (
-            {"questions": {"x": {"folder": "f"}}, "chat_studies": ["examples"]},
+            {"questions": {"x": {"folder": "f"}}, "chat_factors": ["examples"]},
             "no examples are shown in a chat",
         ),
         (
@@ -78,7 +78,7 @@ def test_questions_need_a_model():
         read_config({"choices": {"questions": {"x": {"folder": "f"}}}}, "test")
 
 
-def test_the_papers_study_plans_one_load_of_each_model_and_no_corpus():
+def test_the_papers_choices_plan_one_load_of_each_model_and_no_corpus():
     preset = ("--configfile", "config/papers/raw-corpora-choices.yaml")
     done = run_snakemake("-n", "-c2", "--nolock", "-p", "--forceall", *preset, "--", "choices")
     assert done.returncode == 0, done.stderr + done.stdout

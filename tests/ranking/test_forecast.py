@@ -32,7 +32,7 @@ def make_settings(*sizes: int) -> RankingSettings:
 
 
 @pytest.fixture(autouse=True)
-def few_studies(monkeypatch):
+def few_samples(monkeypatch):
     monkeypatch.setattr(forecast, "SUBSETS", 20)
     monkeypatch.setattr(forecast, "ROUNDS", 60)
 
@@ -48,7 +48,7 @@ def test_a_planted_change_is_found_with_enough_models():
     assert widths == sorted(widths, reverse=True)
 
 
-def test_where_nothing_changes_hardly_any_study_finds_a_change():
+def test_where_nothing_changes_hardly_any_sample_finds_a_change():
     (row, whole) = forecast_change(make_table((0.5, 0.5)), make_settings(12))
     assert float(row[6]) <= 0.25
     assert float(row[3]) < 0 < float(row[4])

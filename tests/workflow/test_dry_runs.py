@@ -168,7 +168,7 @@ def test_a_wrong_folder_of_scores_stops_before_any_job(arguments, message):
     assert message in done.stderr + done.stdout and "Hint:" in done.stderr + done.stdout
 
 
-def test_the_whole_study_of_train_before_test_is_planned(tmp_path):
+def test_the_whole_experiment_of_train_before_test_is_planned(tmp_path):
     for name in ("config", "scripts", "src", "workflow"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "texts").mkdir()

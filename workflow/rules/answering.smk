@@ -2,7 +2,7 @@
 
 In:  CSV files that `choices.questions` names, or a data set of the hub; <results>/models/{model}/model.json
 Out: <results>/choices/questions/{questions}.parquet, <results>/choices/answers/{questions}/{model}.{parquet,json},
-     <results>/choices/{accuracy,orders,rankings,diagnosis}.csv, <results>/figures/choices.{study}.{way}.{pdf,png,csv}
+     <results>/choices/{accuracy,orders,rankings,diagnosis}.csv, <results>/figures/choices.{factor}.{way}.{pdf,png,csv}
 """
 
 
@@ -137,15 +137,15 @@ rule plot_choices:
         style=STYLE,
         accuracy="<results>/choices/accuracy.csv",
     output:
-        pdf="<results>/figures/choices.{study}.{way}.pdf",
-        png="<results>/figures/choices.{study}.{way}.png",
-        table="<results>/figures/choices.{study}.{way}.csv",
+        pdf="<results>/figures/choices.{factor}.{way}.pdf",
+        png="<results>/figures/choices.{factor}.{way}.png",
+        table="<results>/figures/choices.{factor}.{way}.csv",
     log:
-        "<logs>/plot_choices/{study}.{way}.log",
+        "<logs>/plot_choices/{factor}.{way}.log",
     benchmark:
-        "<timings>/plot_choices/{study}.{way}.tsv"
+        "<timings>/plot_choices/{factor}.{way}.tsv"
     wildcard_constraints:
-        study="examples|options|styles|orders",
+        factor="examples|options|styles|orders",
         way="letter|text",
     conda:
         "../../envs/figures.yaml"
@@ -154,5 +154,5 @@ rule plot_choices:
         mem_mb=grow(2000),
         runtime=grow(20),
     shell:
-        "python {input.code[0]:q} --accuracy {input.accuracy:q} --study {wildcards.study} --way {wildcards.way}"
+        "python {input.code[0]:q} --accuracy {input.accuracy:q} --factor {wildcards.factor} --way {wildcards.way}"
         " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"

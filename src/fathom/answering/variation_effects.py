@@ -63,7 +63,7 @@ class Answers:
     @cached_property
     def orders(self) -> list[pl.DataFrame]:
         """Answers by cyclic order, as shipped first; none if the questions were asked in one order."""
-        found = [part for part in self.variations.values() if part["study"][0] == ORDERS]
+        found = [part for part in self.variations.values() if part["factor"][0] == ORDERS]
         return [self.variations[AS_SHIPPED], *found] if found else []
 
     @cached_property
@@ -148,7 +148,15 @@ def tabulate_accuracy(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
             is_baseline = name == baseline
             changes = ("", "", "", "") if is_baseline else (*_format(change), _tell_apart(change))
             yield (
-                *(each.model, each.questions, each.way, part["study"][0], name, *_format(accuracy), baseline),
+                *(
+                    each.model,
+                    each.questions,
+                    each.way,
+                    part["factor"][0],
+                    name,
+                    *_format(accuracy),
+                    baseline,
+                ),
                 *changes,
                 *(
                     len(part),
@@ -197,7 +205,7 @@ def tabulate_rankings(answers: Sequence[Answers], settings: Summary) -> Iterator
     places = dict.fromkeys((each.questions, each.way) for each in answers)
     for questions, way in places:
         some = [each for each in answers if (each.questions, each.way) == (questions, way)]
-        for study, first, second in _list_pairs(some):
+        for factor, first, second in _list_pairs(some):
             both = [each for each in some if {first, second} <= each.variations.keys()]
             here, there = (
                 np.array([_right(each.variations[name]).mean() for each in both]) for name in (first, second)
@@ -205,16 +213,16 @@ def tabulate_rankings(answers: Sequence[Answers], settings: Summary) -> Iterator
             found = correlate_series(here, there, settings)
             tau = next(each for each in found if each.statistic == "kendall")
             numbers = map(format_number, (tau.value, tau.low, tau.high, tau.p))
-            yield (questions, way, study, first, second, *numbers, len(both))
+            yield (questions, way, factor, first, second, *numbers, len(both))
 
 
 def _list_pairs(answers: Sequence[Answers]) -> list[tuple[str, str, str]]:
-    """Return study, and two variations that are compared, in the order of the variations."""
+    """Return factor, and two variations that are compared, in the order of the variations."""
     found: dict[tuple[str, str, str], None] = {}
     for each in answers:
         for name, part in each.variations.items():
             if name != part["baseline"][0]:
-                found[str(part["study"][0]), str(part["baseline"][0]), name] = None
+                found[str(part["factor"][0]), str(part["baseline"][0]), name] = None
         orders = [str(part["variation"][0]) for part in each.orders[1:]]
         found |= {(ORDERS, first, second): None for first, second in combinations(orders, 2)}
     return list(found)

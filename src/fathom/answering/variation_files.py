@@ -64,11 +64,11 @@ def plan_choices(files: ChoiceFiles, settings: Choices, styles: Mapping[str, Sty
     return Measurement(f"{files.name}.choices", __file__, [files.questions], outputs, known, measure)
 
 
-ASKED = {"shots", "studies", "chat_studies", "shuffles", "orders", "ways", "seed"}
+ASKED = {"shots", "factors", "chat_factors", "shuffles", "orders", "ways", "seed"}
 """Keys of the section that answers depend on."""
 
 
-_NAMED = {"variation": "name", "study": "study", "baseline": "baseline"}
+_NAMED = {"variation": "name", "factor": "factor", "baseline": "baseline"}
 
 
 def answer_choices(

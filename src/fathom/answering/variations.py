@@ -13,7 +13,7 @@ AS_SHIPPED = "as-shipped"
 """The questions as their files have them."""
 
 ORDERS = "orders"
-"""The study of all cyclic orders."""
+"""The factor of all cyclic orders."""
 
 
 class Variation(NamedTuple):
@@ -22,14 +22,14 @@ class Variation(NamedTuple):
     Attributes
     ----------
     name : str
-    study : str
+    factor : str
         What is varied: examples, options, styles or orders; of what others are compared with, nothing.
     baseline : str
         Name of the variation that it is compared with, of a baseline itself.
     """
 
     name: str
-    study: str
+    factor: str
     baseline: str
 
 
@@ -47,17 +47,17 @@ def list_variations(settings: Choices, chat: bool, styles: Sequence[str], option
         Options of a question.
     """
     letters, shuffles = LETTERS[:options], range(1, settings.shuffles + 1)
-    studies = settings.chat_studies if chat else settings.studies
+    factors = settings.chat_factors if chat else settings.factors
     found = [Variation(AS_SHIPPED, "", AS_SHIPPED)]
-    if "examples" in studies and settings.shots:
+    if "examples" in factors and settings.shots:
         names = [f"examples-{letter}" for letter in letters]
         names += [f"examples-shuffled-{number}" for number in shuffles]
         found += [Variation(name, "examples", AS_SHIPPED) for name in names]
-    if "options" in studies:
+    if "options" in factors:
         names = [f"options-shuffled-{number}" for number in shuffles]
         names += [f"right-{letter}" for letter in letters]
         found += [Variation(name, "options", AS_SHIPPED) for name in names]
-    if "styles" in studies:
+    if "styles" in factors:
         # in a chat, the questions as shipped are asked in the standard style
         baseline = AS_SHIPPED if chat else f"style-{STANDARD}"
         found += [] if chat else [Variation(baseline, "", baseline)]

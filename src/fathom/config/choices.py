@@ -6,7 +6,7 @@ from pydantic import Field, field_validator, model_validator
 
 from fathom.config.section import Name, Positive, Section, Text, check_case
 
-Study = Literal["examples", "options", "styles"]
+Factor = Literal["examples", "options", "styles"]
 """What is varied: the order of options in the examples, or in the questions, or the style of the prompt."""
 
 SPLITS = ("dev", "test")
@@ -56,10 +56,10 @@ class Choices(Section):
         description="scored models that are asked, NAME@chat inside its chat template; empty: all",
     )
     shots: int = Field(5, ge=0, description="examples before a question outside a chat, as many as fit")
-    studies: list[Study] = Field(
+    factors: list[Factor] = Field(
         ["examples"], description="what is varied outside a chat: examples, options, styles"
     )
-    chat_studies: list[Study] = Field(
+    chat_factors: list[Factor] = Field(
         ["options", "styles"],
         description="what is varied in a chat, where no examples are shown: options, styles",
     )
@@ -85,14 +85,14 @@ class Choices(Section):
         check_case(value, "choices.questions")
         return value
 
-    @field_validator("chat_studies")
+    @field_validator("chat_factors")
     @classmethod
-    def _show_no_examples(cls, value: list[Study]) -> list[Study]:
+    def _show_no_examples(cls, value: list[Factor]) -> list[Factor]:
         if "examples" in value:
             raise ValueError("no examples are shown in a chat; options, styles")
         return value
 
-    @field_validator("models", "studies", "chat_studies", "ways")
+    @field_validator("models", "factors", "chat_factors", "ways")
     @classmethod
     def _name_once(cls, value: list[str]) -> list[str]:
         twice = sorted({each for each in value if value.count(each) > 1})

@@ -25,7 +25,8 @@ Positive = Annotated[int, Field(ge=1)]
 
 
 RENAMED = {
-    "folds": "splits", "folds_by": "splits_by", "target": "evaluation_domain", "targets": "modules",
+    "folds": "splits", "folds_by": "splits_by", "studies": "factors", "chat_studies": "chat_factors",
+    "target": "evaluation_domain", "targets": "modules",
     "reference": "references", "other_references": "references",
 }  # fmt: skip
 """Keys of version 1 and what they are called now."""

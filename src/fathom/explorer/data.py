@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from fathom import __version__
 from fathom.config.scoring import Summary
 from fathom.explorer.advice import FEWEST_PAIRS, UNKNOWN_RANK, describe_advice
+from fathom.explorer.analyses import collect_analyses
 from fathom.explorer.answers import LABELS, answer, describe_answers, to_text
 from fathom.explorer.attachments import collect_figures, collect_models, collect_tables
 from fathom.explorer.encoding import pack_file, pack_json, pack_numbers
 from fathom.explorer.run import CORRELATIONS, SUMMARY, Benchmark, Row, Run
-from fathom.explorer.study_data import collect_studies
 from fathom.explorer.subfields import describe_keywords, group_domains, sum_keywords
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, MEAN
@@ -78,10 +78,10 @@ def collect_data(run: Run, settings: Summary) -> PageData:
                 f"{name}: its pairs are left out of this page, which would be too large with them."
             )
         benchmarks.append(described)
-    studies, (figures, images) = collect_studies(run), collect_figures(run)
+    analyses, (figures, images) = collect_analyses(run), collect_figures(run)
     for name, block in (
         ("tables", collect_tables(run)),
-        ("studies", studies),
+        ("analyses", analyses),
         ("models", collect_models(run)),
         ("figure-list", figures),
     ):
@@ -105,7 +105,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
             if row["statistic"] == "kendall" and "bits_per_byte" in (row["x"], row["y"])
         ],
         "computed": run.computed,
-        "studies": list(studies),
+        "analyses": list(analyses),
         "figures": len(figures),
         "missing": missing,
     }

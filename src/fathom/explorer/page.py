@@ -15,7 +15,7 @@ from fathom.io.files import hash_file, read_json, write_text
 _HERE = Path(__file__).parent
 ASSETS, VENDOR = _HERE / "assets", _HERE / "vendor"
 PROGRAMS = (
-    "core.js", "charts.js", "study-charts.js", "tables.js", "pairs.js", "sections.js", "studies.js",
+    "core.js", "charts.js", "analysis-charts.js", "tables.js", "pairs.js", "sections.js", "analyses.js",
     "page.js",
 )  # fmt: skip
 """Programs of the page, in the order in which they run."""

@@ -42,7 +42,7 @@ class Asked(NamedTuple):
 
     Attributes
     ----------
-    model, variation, study : str
+    model, variation, factor : str
     accuracy : Share
     change : Share or None
     row : mapping of str to str
@@ -51,20 +51,20 @@ class Asked(NamedTuple):
 
     model: str
     variation: str
-    study: str
+    factor: str
     accuracy: Share
     change: Share | None
     row: Mapping[str, str]
 
 
-def read_accuracy(path: Path | str, study: str, way: str) -> list[Asked]:
-    """Read the rows of one study, with the baselines of its models.
+def read_accuracy(path: Path | str, factor: str, way: str) -> list[Asked]:
+    """Read the rows of one factor, with the baselines of its models.
 
     Parameters
     ----------
     path : Path or str
         CSV under CHOICE_ACCURACY_COLUMNS.
-    study : str
+    factor : str
         examples, options, styles or orders; orders come with options.
     way : str
         letter or text.
@@ -77,19 +77,19 @@ def read_accuracy(path: Path | str, study: str, way: str) -> list[Asked]:
     Raises
     ------
     InputError
-        If a column is missing, a value is no number, or the study has no answers.
+        If a column is missing, a value is no number, or no answer varies the factor.
     """
     rows = read_delimited(path, ",", CHOICE_ACCURACY_COLUMNS)
     sets = {row["questions"] for row in rows}
     questions = EVERY_SET if EVERY_SET in sets else min(sets, default="")
     some = [row for row in rows if (row["questions"], row["way"]) == (questions, way)]
-    studies = {study, OPTIONS} if study == ORDERS else {study}
-    models = {row["model"] for row in some if row["study"] in studies}
-    baselines = {(row["model"], row["baseline"]) for row in some if row["study"] in studies}
+    factors = {factor, OPTIONS} if factor == ORDERS else {factor}
+    models = {row["model"] for row in some if row["factor"] in factors}
+    baselines = {(row["model"], row["baseline"]) for row in some if row["factor"] in factors}
     found = []
     for row in some:
         is_baseline = (row["model"], row["variation"]) in baselines
-        if row["model"] not in models or not (row["study"] in studies or is_baseline):
+        if row["model"] not in models or not (row["factor"] in factors or is_baseline):
             continue
         try:
             accuracy = Share(*(float(row[name]) for name in ("accuracy", "ci_low", "ci_high")))
@@ -97,23 +97,23 @@ def read_accuracy(path: Path | str, study: str, way: str) -> list[Asked]:
             change = Share(*(float(row[name]) for name in names)) if row["change"] else None
         except ValueError as error:
             raise InputError(f"not a number: {error}", str(path), "create it again") from error
-        found.append(Asked(row["model"], row["variation"], row["study"], accuracy, change, row))
+        found.append(Asked(row["model"], row["variation"], row["factor"], accuracy, change, row))
     if not found:
-        raise InputError(f"no answers of study {study!r}, way {way!r}", str(path), "ask models that way")
+        raise InputError(f"no answers that vary {factor}, way {way!r}", str(path), "ask models that way")
     return found
 
 
-def plot_choices(asked: Sequence[Asked], study: str, way: str, files: tuple[Path, Path, Path]) -> None:
-    """Draw and save the figure of one study, and write its numbers."""
+def plot_choices(asked: Sequence[Asked], factor: str, way: str, files: tuple[Path, Path, Path]) -> None:
+    """Draw and save the figure of one factor, and write its numbers."""
     pdf, png, table = files
     with use_style():
-        draw = draw_orders if study == ORDERS else draw_study
-        save_figure(draw(asked, study, way), pdf, png)
+        draw = draw_orders if factor == ORDERS else draw_factor
+        save_figure(draw(asked, factor, way), pdf, png)
     rows = [tuple(each.row[name] for name in CHOICE_ACCURACY_COLUMNS) for each in asked]
     write_delimited(table, CHOICE_ACCURACY_COLUMNS, rows, ",")
 
 
-def draw_study(asked: Sequence[Asked], study: str, way: str) -> "Figure":
+def draw_factor(asked: Sequence[Asked], factor: str, way: str) -> "Figure":
     """Draw accuracy, and its change from the baseline, a band for each model; call it inside `use_style`."""
     models = list(dict.fromkeys(each.model for each in asked))
     looks = _style(asked)
@@ -134,13 +134,13 @@ def draw_study(asked: Sequence[Asked], study: str, way: str) -> "Figure":
     left.set_ylim(len(models) - 0.5, -0.5)
     left.set_xlabel("accuracy (dashed: guessing)")
     right.set_xlabel("change from the baseline")
-    figure.suptitle(f"{_TITLES[study]}\n{_tell(asked, way)}", fontsize=10.5)
+    figure.suptitle(f"{_TITLES[factor]}\n{_tell(asked, way)}", fontsize=10.5)
     handles, labels = left.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure
 
 
-def draw_orders(asked: Sequence[Asked], study: str, way: str) -> "Figure":
+def draw_orders(asked: Sequence[Asked], factor: str, way: str) -> "Figure":
     """Draw accuracy over the orders of the options, a line for each model; call it inside `use_style`."""
     names = list(dict.fromkeys(each.variation for each in asked))
     models = list(dict.fromkeys(each.model for each in asked))
@@ -163,7 +163,7 @@ def draw_orders(asked: Sequence[Asked], study: str, way: str) -> "Figure":
     axes.set_xticks(range(len(names)), [_label(name) for name in names], rotation=40, ha="right")
     axes.set_ylabel("accuracy (dashed: guessing)")
     axes.set_ylim(bottom=0)
-    axes.set_title(f"{_TITLES[study]}\n{_tell(asked, way)}")
+    axes.set_title(f"{_TITLES[factor]}\n{_tell(asked, way)}")
     figure.legend(loc="outside right upper")
     return figure
 

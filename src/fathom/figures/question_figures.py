@@ -112,7 +112,7 @@ QUESTION_FIGURES = (
     Figure(
         name="choices",
         title="Multiple choice",
-        pattern="choices.{study}.{way}",
+        pattern="choices.{factor}.{way}",
         section="Multiple choice",
         caption="""
             Accuracy on multiple-choice questions, and its change from the baseline, by how they were asked.
@@ -124,7 +124,7 @@ QUESTION_FIGURES = (
         """,
         made_by=_CHOICES,
         values={
-            "study": {
+            "factor": {
                 "examples": "order of options in the examples",
                 "options": "order of options in the questions",
                 "styles": "styles of the prompt",
@@ -137,25 +137,25 @@ QUESTION_FIGURES = (
                 "accuracy on multiple-choice questions by the order of options",
                 "RawCorpora",
                 "Fig. 3, left",
-                {"study": "orders", "way": "letter"},
+                {"factor": "orders", "way": "letter"},
             ),
             Shown(
                 "multiple choice by the examples",
                 "RawCorpora",
                 "Fig. 11",
-                {"study": "examples", "way": "letter"},
+                {"factor": "examples", "way": "letter"},
             ),
             Shown(
                 "multiple choice by the options",
                 "RawCorpora",
                 "Fig. 12",
-                {"study": "options", "way": "letter"},
+                {"factor": "options", "way": "letter"},
             ),
             Shown(
                 "multiple choice by the style of the prompt",
                 "RawCorpora",
                 "Fig. 13",
-                {"study": "styles", "way": "letter"},
+                {"factor": "styles", "way": "letter"},
             ),
         ),
     ),

@@ -158,7 +158,7 @@ RANKING_FIGURES = (
         pattern="ranking.forecast",
         section="Rankings",
         caption="""
-            How many models a study needs: studies of each size are drawn from the models of the table,
+            How many models a comparison needs: samples of each size are drawn from the models of the table,
             without replacement. Left: the change of mean tau that they find; the band holds 95 % of them.
             Right: the share whose interval leaves out 0. The last point is the whole table.
         """,

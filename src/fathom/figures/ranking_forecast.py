@@ -13,9 +13,9 @@ Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 
 def draw_forecast(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw the change of mean tau and the share of significant studies against the number of models.
+    """Draw the change of mean tau and the share of significant samples against the number of models.
 
-    The band holds 95 % of the studies drawn; the last point is the whole table.
+    The band holds 95 % of the samples drawn; the last point is the whole table.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def draw_forecast(tables: RankingTables) -> tuple["Figure", Table]:
         shares.plot(sizes, [100 * share for share in power], marker="o", **look)
     changes.axhline(0, color="0.25", linewidth=0.9)
     changes.set_ylabel("Change of mean tau-b")
-    shares.set_ylabel("Studies with a significant change (%)")
+    shares.set_ylabel("Samples with a significant change (%)")
     shares.set_ylim(0, 105)
     for axes in (changes, shares):
         axes.set_xlabel("Models")

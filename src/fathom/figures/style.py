@@ -44,7 +44,7 @@ LAYER_COLORS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
 RANKING_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#999999")
 """Conditions and families in figures of rankings; the first two also differ in lightness."""
 SIMILARITY_COLOR_MAP = "YlGnBu"
-"""Similarity of a domain to the target: light to dark."""
+"""Similarity of a domain to the measured one: light to dark."""
 LAYER_COLOR_MAP, TAU_COLOR_MAP = "cividis", "YlGnBu"
 """Heat maps of rates by layer, and of Kendall's tau: light to dark, readable in grey."""
 

@@ -180,7 +180,7 @@ CLAIM_MODELS = RunPath("following/claim-models.csv", "metrics of the models behi
 TARGET_CHANGES = RunPath("{domain}/targets/changes.parquet", "targets that adapted models predict better")
 TARGET_GROUPS = RunPath("{domain}/targets/target-groups.csv", "best and worst targets by similarity")
 BEST_AND_WORST = RunPath("{domain}/targets/best-and-worst.csv", "best and worst targets to read")
-ORDER = RunPath("orders/{study}.parquet", "domains by similarity to the one that pretraining aims at")
+ORDER = RunPath("orders/{study}.parquet", "domains by similarity to the evaluation domain")
 ORDER_KEYS = RunPath("orders/{study}.yaml", "the same as configuration")
 MEAN_VECTORS = RunPath("orders/means/{domain}.{abstracts}.npy", "mean embedding of a domain's abstracts")
 

@@ -63,20 +63,20 @@ class ChoiceNames(RunFiles):
         return [self._path("choices", "answers", name, f"{model}.parquet") for name, model in self.places]
 
     def list_figures(self) -> list[str]:
-        """Return the figures of all studies that there are answers for, by way of answering."""
+        """Return the figures of all factors that there are answers for, by way of answering."""
         if not self._choices.questions:
             return []
         chat = [ModelName.parse(model).chat for model in self._models]
-        studies = [
-            *(self._choices.studies if not all(chat) else []),
-            *(self._choices.chat_studies if any(chat) else []),
+        factors = [
+            *(self._choices.factors if not all(chat) else []),
+            *(self._choices.chat_factors if any(chat) else []),
             *(["orders"] if self._choices.orders else []),
         ]
         if not self._choices.shots:
-            studies = [study for study in studies if study != "examples"]
+            factors = [factor for factor in factors if factor != "examples"]
         return [
-            self._path("figures", f"choices.{study}.{way}.png")
-            for study, way in product(dict.fromkeys(studies), self._choices.ways)
+            self._path("figures", f"choices.{factor}.{way}.png")
+            for factor, way in product(dict.fromkeys(factors), self._choices.ways)
         ]
 
     def list_tables(self) -> list[str]:

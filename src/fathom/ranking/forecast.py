@@ -1,4 +1,4 @@
-"""How many models a study needs before a change of agreement is significant."""
+"""How many models a comparison needs before a change of agreement is significant."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 SUBSETS = 100
-"""Studies that are drawn for each size, without replacement."""
+"""Samples that are drawn for each size, without replacement."""
 
 ROUNDS = 200
-"""Bootstrap resamples of the models of each drawn study."""
+"""Bootstrap resamples of the models of each drawn sample."""
 
 
-class Study(NamedTuple):
-    """The change of mean tau that a study of some models finds, with its interval."""
+class Sample(NamedTuple):
+    """The change of mean tau that a sample of some models finds, with its interval."""
 
     change: float
     low: float
@@ -39,7 +39,7 @@ class Study(NamedTuple):
 
 
 def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[Any, ...]]:
-    """Return the rows of forecast.csv: how often a study of so many models finds a significant change.
+    """Return the rows of forecast.csv: how often a sample of so many models finds a significant change.
 
     Parameters
     ----------
@@ -63,38 +63,38 @@ def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[
     rows = []
     for place, condition in enumerate(table.conditions[1:], start=1):
         for size in sizes:
-            studies = list(_draw_studies(signs[[0, place]], count, size, settings))
-            row = _describe(studies)
-            rows.append((name_change(table.conditions[0], condition), size, *row, len(studies)))
-            log.info("%s models: %s of %s studies find a change", size, sum(s.significant for s in studies),
-                     len(studies))  # fmt: skip
+            samples = list(_draw_samples(signs[[0, place]], count, size, settings))
+            row = _describe(samples)
+            rows.append((name_change(table.conditions[0], condition), size, *row, len(samples)))
+            log.info("%s models: %s of %s samples find a change", size, sum(s.significant for s in samples),
+                     len(samples))  # fmt: skip
     return rows
 
 
-def _draw_studies(signs: "Array", count: int, size: int, settings: RankingSettings) -> Iterator[Study]:
-    """Yield studies of `size` of `count` models; the whole table is one."""
+def _draw_samples(signs: "Array", count: int, size: int, settings: RankingSettings) -> Iterator[Sample]:
+    """Yield samples of `size` of `count` models; the whole table is one."""
     import numpy as np
 
     pairs = np.zeros((count, count), dtype=np.int64)
     pairs[np.triu_indices(count, 1)] = np.arange(count * (count - 1) // 2)
     summary = settings.summary.model_copy(update={"rounds": ROUNDS})
-    for number in show_progress(range(SUBSETS if size < count else 1), "studies"):
+    for number in show_progress(range(SUBSETS if size < count else 1), "samples"):
         random = np.random.default_rng([settings.summary.seed, size, number])
         models = np.sort(random.choice(count, size, replace=False))
         first, second = np.triu_indices(size, 1)
         some = signs[:, :, pairs[models[first], models[second]]]
         weights = weigh_pairs(draw_models(np.ones(size, dtype=bool), summary))
         means = [average(pick_pairs(measure_tau(each, each, weights))) for each in some]
-        yield Study(*estimate_interval(means[1] - means[0], summary))
+        yield Sample(*estimate_interval(means[1] - means[0], summary))
 
 
-def _describe(studies: list[Study]) -> list[str]:
-    """Return mean change, interval of 95 % of studies, mean width of their intervals, share significant."""
+def _describe(samples: list[Sample]) -> list[str]:
+    """Return mean change, interval of 95 % of samples, mean width of their intervals, share significant."""
     import numpy as np
 
-    changes = np.array([study.change for study in studies])
+    changes = np.array([sample.change for sample in samples])
     known = changes[np.isfinite(changes)]
     low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (float("nan"),) * 2
-    width = average(np.array([study.high - study.low for study in studies]))
-    share = sum(study.significant for study in studies) / len(studies)
+    width = average(np.array([sample.high - sample.low for sample in samples]))
+    share = sum(sample.significant for sample in samples) / len(samples)
     return [format_number(float(each)) for each in (average(changes), low, high, width, share)]

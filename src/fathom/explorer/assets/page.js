@@ -149,13 +149,13 @@
     [Fathom.sections.two, "two", ["b", "s", "a", "c"]],
     [Fathom.sections.keywords, "keywords", ["b", "s"]],
     [Fathom.pairsPart.draw, "pairs", ["b", "s", "a", "c"]],
-    [Fathom.studies.choices, "multiple-choice", ["x"]],
-    [Fathom.studies.layers, "layers", ["b", "l"]],
-    [Fathom.studies.tuning, "tuning", ["n"]],
-    [Fathom.studies.coverage, "coverage", ["b", "g"]],
+    [Fathom.analyses.choices, "multiple-choice", ["x"]],
+    [Fathom.analyses.layers, "layers", ["b", "l"]],
+    [Fathom.analyses.tuning, "tuning", ["n"]],
+    [Fathom.analyses.coverage, "coverage", ["b", "g"]],
   ];
 
-  const STUDIES = ["multiple-choice", "layers", "tuning", "coverage"];
+  const ANALYSES = ["multiple-choice", "layers", "tuning", "coverage"];
 
   const pause = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
@@ -201,7 +201,7 @@
     if (!overview.benchmarks.length) {
       for (const id of ["next", "domains", "subfields", "two", "keywords", "pairs"]) find(id).hidden = true;
     }
-    for (const id of STUDIES) find(id).hidden = !overview.studies.includes(id);
+    for (const id of ANALYSES) find(id).hidden = !overview.analyses.includes(id);
     find("figures").hidden = !overview.figures;
     showNavigation();
     Fathom.sections.answer();

@@ -29,7 +29,7 @@ CHOICE_QUESTIONS: Contract = (
 CHOICE_ANSWERS: Contract = (
     Column("item_id", STRING, "the question"),
     Column("variation", STRING, "how it was asked: as-shipped, right-A, order-1, style-minimal, ..."),
-    Column("study", STRING, "what is varied: examples, options, styles, orders; empty for a baseline"),
+    Column("factor", STRING, "what is varied: examples, options, styles, orders; empty for a baseline"),
     Column("baseline", STRING, "variation that it is compared with"),
     Column("way", STRING, "letter: the most likely one; text: the one in what the model wrote"),
     Column("order", pa.list_(INT32), "which of the shipped options stands at each place", NOT_NEGATIVE),
@@ -50,7 +50,7 @@ EVERY_SET = "all"
 """In place of the name of a set: all questions together."""
 
 CHOICE_ACCURACY_COLUMNS = (
-    "model", "questions", "way", "study", "variation", "accuracy", "ci_low", "ci_high", "baseline", "change",
+    "model", "questions", "way", "factor", "variation", "accuracy", "ci_low", "ci_high", "baseline", "change",
     "change_low", "change_high", "apart", "items", "no_letter", "shots", "cut",
 )  # fmt: skip
 """Header of accuracy.csv: the share of right answers of each model in each variation, and its change from the
@@ -63,7 +63,7 @@ CHOICE_ORDER_COLUMNS = (
 """Header of orders.csv: what holds over all cyclic orders of the options."""
 
 CHOICE_RANKING_COLUMNS = (
-    "questions", "way", "study", "first", "second", "tau", "ci_low", "ci_high", "p", "models",
+    "questions", "way", "factor", "first", "second", "tau", "ci_low", "ci_high", "p", "models",
 )  # fmt: skip
 """Header of rankings.csv: Kendall's tau of the ranking of models between two variations."""
 

@@ -87,9 +87,9 @@ FIRST_COMPONENT_COLUMNS = ("condition", "group", "model", "score", "ci_low", "ci
 """Header of ranking/pc1.csv: one line for each model: its score on the first principal component."""
 
 FORECAST_COLUMNS = (
-    "condition", "models", "change", "ci_low", "ci_high", "interval_width", "significant", "studies",
+    "condition", "models", "change", "ci_low", "ci_high", "interval_width", "significant", "samples",
 )  # fmt: skip
-"""Header of ranking/forecast.csv: one line for each size of a study that is drawn from the models."""
+"""Header of ranking/forecast.csv: one line for each size of a sample of the models."""
 
 PREPARATION_COLUMNS = (
     "preparation", "examples", "epochs", "mean_tau", "ci_low", "ci_high", "change", "change_low",

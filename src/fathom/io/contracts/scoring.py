@@ -164,8 +164,8 @@ RELATION_COLUMNS = (
     "track", "domain", "variant", "metric", "aggregate", "with", "statistic", "value", "ci_low", "ci_high",
     "p", "stages",
 )  # fmt: skip
-"""Header of {track}.relations.csv: how a metric goes with the similarity of the stage's domain to the target,
-and with the reference rank; `stages` counts stages, or minima and maxima.
+"""Header of {track}.relations.csv: how a metric goes with the similarity of the stage's domain to the
+measured one, and with the reference rank; `stages` counts stages, or minima and maxima.
 """
 
 CONTROL_COLUMNS = (

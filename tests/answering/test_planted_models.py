@@ -24,7 +24,7 @@ from fathom.io.contracts.answering import (
 )
 from fathom.io.tables import check_table
 
-SETTINGS, SUMMARY = Choices(studies=["examples", "options", "styles"]), Summary(rounds=200)
+SETTINGS, SUMMARY = Choices(factors=["examples", "options", "styles"]), Summary(rounds=200)
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_rankings_of_models_turn_with_the_letter_of_the_right_option():
     tables = {}
     for number, first in enumerate((0, 1, 3)):
         rule = Planted(lambda question, options, prompt, first=first: first)
-        settings = Choices(ways=["letter"], chat_studies=["options"])
+        settings = Choices(ways=["letter"], chat_factors=["options"])
         tables["numbers", f"model{number}"] = answer_choices(rule, items, settings, STYLES, True)
     answers = gather_answers(tables, SUMMARY)
     table = _tabulate(tabulate_rankings(answers, SUMMARY), CHOICE_RANKING_COLUMNS)
@@ -154,7 +154,7 @@ def test_rankings_of_models_turn_with_the_letter_of_the_right_option():
     tau = _find(table, first="as-shipped", second="right-D")
     assert float(tau["tau"]) == pytest.approx(kendalltau(shipped, turned).statistic, abs=1e-5)
     assert tau["models"] == "3"
-    assert len(table.filter(study="orders")) == 6, "every two of four orders"
+    assert len(table.filter(factor="orders")) == 6, "every two of four orders"
 
 
 def test_models_must_have_been_asked_the_same(plain):
@@ -179,7 +179,7 @@ def test_the_real_questions_of_mmlu_find_the_planted_models_out(shared):
     folder = shared / "mmlu"
     tables = {}
     for name in ("high_school_computer_science", "college_computer_science"):
-        settings = Choices(ways=["letter"], chat_studies=["options"])
+        settings = Choices(ways=["letter"], chat_factors=["options"])
         table = read_choice_folder(folder, name)
         assert len(table.filter(split="test")) == 100
         planted = ["always-b", "longest", "knows", "guesses"]

@@ -3,17 +3,17 @@
 import shutil
 
 import pytest
-from tests.explorer.runs import SETTINGS, write_run, write_studies
+from tests.explorer.runs import SETTINGS, write_analyses, write_run
 
+from fathom.explorer.analyses import MOST_POINTS, collect_analyses
 from fathom.explorer.data import collect_data
 from fathom.explorer.reader import read_run
-from fathom.explorer.study_data import MOST_POINTS, collect_studies
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    run = write_run(tmp_path_factory.mktemp("studies") / "run", variants=["tf"])
-    write_studies(run)
+    run = write_run(tmp_path_factory.mktemp("analyses") / "run", variants=["tf"])
+    write_analyses(run)
     return run
 
 
@@ -24,14 +24,14 @@ def copied(folder, tmp_path):
 
 def collect(folder):
     run = read_run(folder, SETTINGS)
-    return collect_studies(run), run.missing
+    return collect_analyses(run), run.missing
 
 
-def test_each_study_has_the_numbers_of_its_tables(folder):
+def test_each_analysis_has_the_numbers_of_its_tables(folder):
     found, missing = collect(folder)
     assert missing == [] and list(found) == ["multiple-choice", "layers", "tuning", "coverage"]
     choices = found["multiple-choice"]
-    assert (choices["questions"], choices["items"], choices["studies"]) == (
+    assert (choices["questions"], choices["items"], choices["factors"]) == (
         ["set"],
         40,
         ["options", "orders"],
@@ -81,7 +81,7 @@ def test_all_sets_together_are_drawn_where_there_are_several(copied):
     assert (choices["questions"], choices["items"], len(choices["rows"])) == (["set"], 80, len(other))
 
 
-def test_a_study_without_tables_is_left_out_and_one_of_another_version_is_named(copied):
+def test_a_analysis_without_tables_is_left_out_and_one_of_another_version_is_named(copied):
     for path in ("tuning.csv", "physics/benchmark/tf/coverage.parquet"):
         (copied / path).unlink()
     path = copied / "physics/layers/layers.csv"
@@ -90,7 +90,7 @@ def test_a_study_without_tables_is_left_out_and_one_of_another_version_is_named(
     assert list(found) == ["multiple-choice"]
     assert missing == ["layers.csv was written by another version of Fathom and is left out."]
     data = collect_data(read_run(copied, SETTINGS), SETTINGS)
-    assert data.overview["studies"] == ["multiple-choice"] and data.overview["missing"] == missing
+    assert data.overview["analyses"] == ["multiple-choice"] and data.overview["missing"] == missing
 
 
 def test_a_run_of_multiple_choice_alone_has_a_page(copied):
@@ -98,4 +98,4 @@ def test_a_run_of_multiple_choice_alone_has_a_page(copied):
         if path.name != "choices":
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     run = read_run(copied, SETTINGS)
-    assert run.benchmarks == [] and list(collect_studies(run)) == ["multiple-choice"]
+    assert run.benchmarks == [] and list(collect_analyses(run)) == ["multiple-choice"]

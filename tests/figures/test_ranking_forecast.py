@@ -1,4 +1,4 @@
-"""Figures of how many models a study needs, and of preparations of different cost."""
+"""Figures of how many models a comparison needs, and of preparations of different cost."""
 
 import matplotlib
 import numpy as np

@@ -1,7 +1,7 @@
-// Charts of a run's other studies. Marks differ by letter, shape or dash too, so that they can be read in grey.
+// Charts of a run's analyses. Marks differ by letter, shape or dash too, so that they can be read in grey.
 "use strict";
 
-Fathom.studyCharts = (() => {
+Fathom.analysisCharts = (() => {
   const { describe, style, accent, faint, ticks, widest } = Fathom.charts.parts;
   const { element } = Fathom;
   const COLOURS = 6;

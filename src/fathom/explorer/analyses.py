@@ -1,7 +1,7 @@
-"""What a page draws of a run's other studies: multiple choice, layers, tuning, and maps of coverage.
+"""What a page draws of a run's analyses: multiple choice, layers, tuning, and maps of coverage.
 
-Each is made from finished tables alone. A study without its table is left out; a table of another version is
-named among what is missing.
+Each is made from finished tables alone. An analysis without its table is left out; a table of another version
+is named among what is missing.
 """
 
 import math
@@ -39,8 +39,8 @@ _COVERAGE = {
 }
 
 
-def collect_studies(run: Run) -> dict[str, Any]:
-    """Return what the page draws of each study that the run has.
+def collect_analyses(run: Run) -> dict[str, Any]:
+    """Return what the page draws of each analysis that the run has.
 
     Returns
     -------
@@ -68,10 +68,10 @@ def _collect_choices(tables: Tables) -> dict[str, Any]:
     return {
         "questions": sorted(sets - {EVERY_SET}),
         "items": some[0]["items"],
-        "studies": list(dict.fromkeys(row["study"] for row in some if row["study"])),
+        "factors": list(dict.fromkeys(row["factor"] for row in some if row["factor"])),
         "rows": [
             [
-                *(row[name] for name in ("model", "way", "study", "variation", "baseline")),
+                *(row[name] for name in ("model", "way", "factor", "variation", "baseline")),
                 *_numbers(row, ("accuracy", "ci_low", "ci_high", "change", "change_low", "change_high")),
                 row["apart"],
             ]

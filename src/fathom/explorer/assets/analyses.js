@@ -1,10 +1,10 @@
 // Multiple choice, layers, tuning and coverage: drawn where the run has their tables.
 "use strict";
 
-Fathom.studies = (() => {
+Fathom.analyses = (() => {
   const { element, fill, plain, plural, rank } = Fathom;
   const { select } = Fathom.sections;
-  const charts = Fathom.studyCharts;
+  const charts = Fathom.analysisCharts;
   const CHANCE = 0.25;
   const name = (model) => element("span", {}, Fathom.breakable(model));
   const percent = (value) => (value === null ? "–" : `${(value * 100).toFixed(1)} %`);
@@ -17,7 +17,7 @@ Fathom.studies = (() => {
 
   // Multiple choice
 
-  const STUDIES = {
+  const FACTORS = {
     examples: ["right options of the examples moved or shuffled", "A to D: the right option of every example stands at that letter; s: options of the examples shuffled"],
     options: ["right options of the questions moved or shuffled", "A to D: the right option stands at that letter; s: options shuffled"],
     orders: ["orders of the options", "+1 to +3: options moved on by as many places"],
@@ -32,19 +32,19 @@ Fathom.studies = (() => {
   };
 
   const choices = async (place) => {
-    const { items, questions, rows, studies, verdicts } = (await Fathom.read("studies"))["multiple-choice"];
+    const { items, questions, rows, factors, verdicts } = (await Fathom.read("analyses"))["multiple-choice"];
     const views = [];
-    for (const study of studies) {
-      for (const way of Object.keys(WAYS)) if (rows.some((row) => row[1] === way && row[2] === study)) views.push(`${study}.${way}`);
+    for (const factor of factors) {
+      for (const way of Object.keys(WAYS)) if (rows.some((row) => row[1] === way && row[2] === factor)) views.push(`${factor}.${way}`);
     }
     const view = pick("x", views, views.find((each) => each.startsWith("options.")));
-    const [study, way] = (view || ".letter").split(".");
-    const some = choose(rows, study, way);
+    const [factor, way] = (view || ".letter").split(".");
+    const some = choose(rows, factor, way);
     const models = [...new Set(some.map(([model]) => model))];
     const bands = models.map((model) => ({ model, marks: some.filter((row) => row[0] === model).map(mark) }));
     const options = views.map((each) => {
       const [what, how] = each.split(".");
-      return [each, `${STUDIES[what]?.[0] || what}; answer: ${WAYS[how]}`];
+      return [each, `${FACTORS[what]?.[0] || what}; answer: ${WAYS[how]}`];
     });
     const text = `Share of right answers of ${plural(models.length, "model")}, where guessing is 25 %: ${bands.map(({ model, marks }) => tell(model, marks)).join("; ")}. The table below has the same numbers.`;
     const table = Fathom.tables.plain(
@@ -63,30 +63,30 @@ Fathom.studies = (() => {
       views.length > 1 && element("div", { class: "controls" }, select("Asked with", options, view, (each) => Fathom.set({ x: each }))),
       element("figure", {},
         charts.answers(bands, { width: wide(place), chance: CHANCE, text, label: "right answers; dashed: guessing" }),
-        element("figcaption", {}, `Dot: as shipped, with its interval. ${explain(study, some)}Bold: its change from the dot is not 0 by its interval.`),
+        element("figcaption", {}, `Dot: as shipped, with its interval. ${explain(factor, some)}Bold: its change from the dot is not 0 by its interval.`),
         numbers(table)),
       judge(verdicts),
     );
   };
 
-  // What the letters of a study are; a style has its first two.
-  const explain = (study, rows) => {
+  // What the letters of a factor are; a style has its first two.
+  const explain = (factor, rows) => {
     const styles = [...new Set(rows.filter((row) => row[2] === "styles").map((row) => row[3]))];
-    const text = styles.length ? styles.map((each) => `${glyph(each)}: ${spell(each)}`).join("; ") : STUDIES[study]?.[1];
+    const text = styles.length ? styles.map((each) => `${glyph(each)}: ${spell(each)}`).join("; ") : FACTORS[factor]?.[1];
     return text ? `${text}. ` : "";
   };
 
-  // A study with the baselines that it is compared with.
-  const choose = (rows, study, way) => {
-    const own = rows.filter((row) => row[1] === way && (row[2] === study || !study));
+  // A factor with the baselines that it is compared with.
+  const choose = (rows, factor, way) => {
+    const own = rows.filter((row) => row[1] === way && (row[2] === factor || !factor));
     const baselines = new Set(own.map((row) => JSON.stringify([row[0], row[4]])));
     return rows.filter((row) => own.includes(row) || (row[1] === way && !row[2] && baselines.has(JSON.stringify([row[0], row[3]]))));
   };
 
   const spell = (variation) => variation.replace(/^style-/, "").replace(/^right-/, "right option at ").replace(/^order-/, "options moved by ").replaceAll("-", " ");
 
-  const mark = ([, , study, variation, , value, low, high, , , , apart]) => ({
-    value, low, high, apart, base: !study, glyph: glyph(variation), title: `${spell(variation)}: ${percent(value)}`,
+  const mark = ([, , factor, variation, , value, low, high, , , , apart]) => ({
+    value, low, high, apart, base: !factor, glyph: glyph(variation), title: `${spell(variation)}: ${percent(value)}`,
   });
 
   const tell = (model, marks) => {
@@ -104,7 +104,7 @@ Fathom.studies = (() => {
   // Layers
 
   const layers = async (place) => {
-    const found = (await Fathom.read("studies")).layers;
+    const found = (await Fathom.read("analyses")).layers;
     const domain = Fathom.benchmark()?.domain;
     const id = pick("l", found.map((each) => each.id), found.find((each) => each.id.startsWith(`${domain}/`))?.id);
     const { title, label, log, lower, lines } = found.find((each) => each.id === id);
@@ -133,7 +133,7 @@ Fathom.studies = (() => {
   // Tuning
 
   const tuning = async (place) => {
-    const { tasks, taus } = (await Fathom.read("studies")).tuning;
+    const { tasks, taus } = (await Fathom.read("analyses")).tuning;
     const { task, label, lower, log, rows } = tasks.find((each) => each.task === pick("n", tasks.map((one) => one.task)));
     const sign = lower ? 1 : -1;
     const known = rows.filter(([, before, after]) => before !== null && after !== null);
@@ -167,7 +167,7 @@ Fathom.studies = (() => {
   // Coverage
 
   const coverage = async (place) => {
-    const found = (await Fathom.read("studies")).coverage;
+    const found = (await Fathom.read("analyses")).coverage;
     const id = pick("g", found.map((each) => each.id), Fathom.benchmark()?.id);
     const { title, variant, counts, numbers: values, sentences, pairs } = found.find((each) => each.id === id);
     const [covered, gaps, large, asked] = counts;

@@ -34,8 +34,6 @@ class Unsettled(NamedTuple):
         TOO_MANY, or where the pilot cannot say it.
     keywords : int or None
         Keywords that these pairs belong to.
-    pairs_now : int
-        Pairs that the benchmark has.
     """
 
     better: str
@@ -43,7 +41,6 @@ class Unsettled(NamedTuple):
     factor: float
     pairs: int | None
     keywords: int | None
-    pairs_now: int
 
 
 class UnknownKeyword(NamedTuple):
@@ -78,7 +75,7 @@ def find_unsettled(benchmark: Benchmark) -> list[Unsettled]:
         better, worse = (np.log(benchmark.ranks[model][kept]) for model in pair)
         needed = _count_needed(worse - better, keywords)
         factor = math.exp(float((worse - better).mean()))
-        found.append(Unsettled(*pair, factor, *needed, len(keywords)))
+        found.append(Unsettled(*pair, factor, *needed))
     return sorted(found, key=lambda each: (each.pairs or math.inf, each.better, each.worse))
 
 

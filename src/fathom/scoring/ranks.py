@@ -14,26 +14,8 @@ from fathom.models.loading import Pointer, find_context_length
 from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
-from fathom.scoring.pair_files import COLUMNS, complete_pairs
+from fathom.scoring.pair_files import COLUMNS
 from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
-
-
-def score_pairs(
-    model: Any,
-    tokenizer: Any,
-    pairs: pl.DataFrame,
-    settings: Scoring | None = None,
-    add_bos: bool | None = None,
-    name: str = "the model",
-    chat_template: bool = False,
-) -> pl.DataFrame:
-    """Score a model on prompt-target pairs; see :func:`score_benchmarks`.
-
-    Only the columns prompt and target are required, see :func:`fathom.scoring.pair_files.complete_pairs`.
-    Without settings, the defaults apply.
-    """
-    pointer = Pointer(name, Path(), add_bos=add_bos, chat_template=chat_template)
-    return score_benchmarks(model, tokenizer, [complete_pairs(pairs)], settings or Scoring(), pointer)[0]
 
 
 def score_benchmarks(

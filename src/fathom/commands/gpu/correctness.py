@@ -112,21 +112,13 @@ def check_halved_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:
     return judge_halving(lines, compare_scores(expected, found))
 
 
-def check_halved_tuning(place: Place, shape: Shape, _: Earlier) -> Measured:
-    """Tune with micro-batches that do not fit into what is left of the memory."""
-    return _compare_losses(place, shape, tune_once, 2 * (place.sizes.prompt + place.sizes.target))
-
-
-def check_halved_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
-    """Adapt with micro-batches that do not fit into what is left of the memory."""
-    return _compare_losses(place, shape, adapt_once, 2 * place.sizes.sequence)
-
-
-def _compare_losses(place: Place, shape: Shape, once: Any, small: int) -> Measured:
-    """Hold the losses of a training with memory for few tokens against those with enough."""
+def check_halved_training(place: Place, shape: Shape, _: Earlier, once: Any) -> Measured:
+    """Train with micro-batches that do not fit into what is left of the memory; compare losses."""
     import numpy as np
 
-    large = 4 * place.sizes.batch * small
+    sizes = place.sizes
+    small = 2 * (sizes.sequence if once is adapt_once else sizes.prompt + sizes.target)
+    large = 4 * sizes.batch * small
     with measure_peak(place.device) as low:
         once(place, shape, tokens=small)
     with measure_peak(place.device) as high:
@@ -161,24 +153,14 @@ def check_determinism(place: Place, shape: Shape, _: Earlier) -> Measured:
     return Measured(value, all(same.values()), {name: float(equal) for name, equal in same.items()})
 
 
-def check_resumed_tuning(place: Place, shape: Shape, _: Earlier) -> Measured:
-    """Kill a tuning after a save, resume it, and compare it with one that was never stopped."""
-    return _compare_resumed(place, shape, tune_once)
-
-
-def check_resumed_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
-    """Kill an adaptation after a save, resume it, and compare it with one that was never stopped."""
-    return _compare_resumed(place, shape, adapt_once)
-
-
-def _compare_resumed(place: Place, shape: Shape, once: Any) -> Measured:
-    """Kill a training in a process of its own, resume it here, and compare weights and losses."""
+def check_resumed_training(place: Place, shape: Shape, _: Earlier, once: Any) -> Measured:
+    """Kill a training after a save, resume it, and compare it with one that was never stopped."""
     output = place.folder / once.__name__
     child = os.fork()  # before this process touches the GPU
     if not child:
         once(place, shape, resume=_KilledAfterSave(output, "key"))
         os._exit(0)
-    _, status = os.waitpid(child, 0)
+    status = os.waitpid(child, 0)[1]
     if not os.WIFSIGNALED(status):
         return Measured("it ended before it could be killed", False, {})
     resume = Resume(output, "key")

@@ -77,6 +77,10 @@ class Sizes(NamedTuple):
     sequence: int
     product: int
 
+    def count_tokens(self, steps: int) -> int:
+        """Return the tokens of some steps of a training on whole sequences."""
+        return steps * self.batch * self.sequence
+
 
 FULL = Sizes(1024, 64, 256, 4, 8, 8, 1024, 8192)
 QUICK = Sizes(48, 12, 48, 2, 2, 4, 32, 256)

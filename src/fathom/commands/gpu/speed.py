@@ -57,52 +57,43 @@ def check_harness(place: Place, shape: Shape, earlier: Earlier) -> Measured:
 
 def check_lora(place: Place, shape: Shape, _: Earlier) -> Measured:
     """Train an adapter: tokens of examples per second."""
-    from fathom.models.lora import add_adapter
     from fathom.tuning.fine_tuning import tune
 
-    settings = make_lora(place, _TOKENS, dtype=place.low_precision)
-
-    def take(steps: int) -> float:
-        model = build_model(shape, place.device, place.low_precision)
-        add_adapter(model, settings)
-        examples = make_examples(shape, place.sizes, steps * settings.batch)
+    def train(model: Any, examples: "list[EncodedPair]", settings: "Lora") -> float:
         return clock(place, lambda: tune(model, examples, lambda: 0.0, settings, "loss"))
 
     # forward and backward through all products, but no gradient of the model's own weights
-    return _describe(
-        place, _rate(place, take, _count_examples(place, shape, settings)), 4.0 * shape.parameters
-    )
+    return _describe(place, _rate_adapter(place, shape, train), 4.0 * shape.parameters)
 
 
 def check_lora_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured:
     """Train the same adapter on the same examples by the Hugging Face Trainer."""
-    from fathom.models.lora import add_adapter
 
-    settings = make_lora(place, _TOKENS, dtype=place.low_precision)
-
-    def take(steps: int) -> float:
-        model = build_model(shape, place.device, place.low_precision)
-        add_adapter(model, settings)
-        examples = make_examples(shape, place.sizes, steps * settings.batch)
+    def train(model: Any, examples: "list[EncodedPair]", settings: "Lora") -> float:
         rows = [
             {"input_ids": pair.ids, "labels": [-100] * pair.start + pair.ids[pair.start :]}
             for pair in examples
         ]
         return run_trainer(place, model, rows, settings.batch)
 
-    return _compare(
-        place, earlier.get(LORA, {}), _rate(place, take, _count_examples(place, shape, settings)), 1.0
-    )
+    return _compare(place, earlier.get(LORA, {}), _rate_adapter(place, shape, train), 1.0)
 
 
-def _count_examples(place: Place, shape: Shape, settings: "Lora") -> Callable[[int], int]:
-    """Return a function that counts the tokens of some steps."""
+def _rate_adapter(place: Place, shape: Shape, train: Callable[..., float]) -> float:
+    """Return the tokens per second of training an adapter; `train` returns the seconds that it takes."""
+    from fathom.models.lora import add_adapter
 
-    def count(steps: int) -> int:
-        examples: Sequence[EncodedPair] = make_examples(shape, place.sizes, steps * settings.batch)
-        return sum(len(pair.ids) for pair in examples)
+    settings = make_lora(place, _TOKENS, dtype=place.low_precision)
 
-    return count
+    def make(steps: int) -> "list[EncodedPair]":
+        return make_examples(shape, place.sizes, steps * settings.batch)
+
+    def take(steps: int) -> float:
+        model = build_model(shape, place.device, place.low_precision)
+        add_adapter(model, settings)
+        return train(model, make(steps), settings)
+
+    return _rate(place, take, lambda steps: sum(len(pair.ids) for pair in make(steps)))
 
 
 def check_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
@@ -121,8 +112,7 @@ def check_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
         texts = make_texts(shape, sizes, steps)
         return clock(place, lambda: train(model, tokenizer, texts, settings, Alone(place.device)))
 
-    rate = _rate(place, take, lambda steps: steps * sizes.batch * sizes.sequence)
-    return _describe(place, rate, 6.0 * shape.parameters)
+    return _describe(place, _rate(place, take, sizes.count_tokens), 6.0 * shape.parameters)
 
 
 def check_adaptation_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured:
@@ -136,8 +126,7 @@ def check_adaptation_trainer(place: Place, shape: Shape, earlier: Earlier) -> Me
         rows = [{"input_ids": row, "labels": row} for row in ids.tolist()]
         return run_trainer(place, build_model(shape, place.device), rows, sizes.batch)
 
-    rate = _rate(place, take, lambda steps: steps * sizes.batch * sizes.sequence)
-    return _compare(place, earlier.get(ADAPTATION, {}), rate, 1.0)
+    return _compare(place, earlier.get(ADAPTATION, {}), _rate(place, take, sizes.count_tokens), 1.0)
 
 
 def run_trainer(place: Place, model: Any, rows: Sequence[Mapping[str, Any]], batch: int) -> float:

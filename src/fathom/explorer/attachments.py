@@ -56,10 +56,10 @@ def _find_meaning(name: str) -> str:
 
 
 def collect_figures(run: Run) -> tuple[list[dict[str, str]], dict[str, Path]]:
-    """Return the figures of a run, by section, and the images inside the page by id.
+    """Return the figures of a run, in the order of the catalogue, and the images inside the page by id.
 
-    Each has the name of its file, title, caption and the id of its image. Beyond FIGURE_BYTES a figure has no
-    image; those that repeat others with another statistic are the first to lack theirs.
+    Each has the name of its file, kind, section, title, caption and id of its image. Beyond FIGURE_BYTES a
+    figure has no image; those that repeat others with another statistic are the first to lack theirs.
     """
     found, images, used = [], {}, 0
     figures = sorted(run.figures, key=lambda path: (path.stem.endswith(_REPEATING), path.name))
@@ -69,17 +69,24 @@ def collect_figures(run: Run) -> tuple[list[dict[str, str]], dict[str, Path]]:
         if image:
             images[image] = path
         found.append({"name": path.name, "image": image, **_describe(path.stem)})
-    order = [*dict.fromkeys(figure.section for figure in CATALOGUE.values()), OTHER]
-    return sorted(found, key=lambda each: order.index(each["section"])), images
+    sections = [*dict.fromkeys(figure.section for figure in CATALOGUE.values()), OTHER]
+    kinds = [*CATALOGUE, OTHER]
+    found.sort(key=lambda each: (sections.index(each["section"]), kinds.index(each["kind"])))
+    return found, images
 
 
 def _describe(name: str) -> dict[str, str]:
-    """Return section, title and caption of a figure from its name without ending."""
+    """Return kind, section, title and caption of a figure from its name without ending."""
     known = find_figure(name)
     if known is None:
-        return {"section": OTHER, "title": name, "caption": ""}
+        return {"kind": OTHER, "section": OTHER, "title": name, "caption": ""}
     figure, parts = known
-    return {"section": figure.section, "title": figure.entitle(parts), "caption": figure.describe(parts)}
+    return {
+        "kind": figure.name,
+        "section": figure.section,
+        "title": figure.entitle(parts),
+        "caption": figure.describe(parts),
+    }
 
 
 def collect_models(run: Run) -> list[dict[str, str]]:

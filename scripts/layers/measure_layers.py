@@ -7,16 +7,17 @@ With texts it trains a tuned lens on split adapt-train and looks through it at t
 model is not changed. What is finished is kept in a folder of its own: an interrupted job goes on from there.
 """
 
-import argparse
 import os
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.layers import LayerSettings, TunedLens
 from fathom.errors import InputError
-from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
+from fathom.io import paths
+from fathom.jobs.signature import ModelFile, Tables, Threads, Wordlists, run
 from fathom.layers.layer_files import DomainFiles, plan_layers
 from fathom.models.loading import read_pointer
-from fathom.models.open_model import OpenModel, add_measuring, add_wordlists, measure_all
+from fathom.models.open_model import OpenModel, measure_all
 
 
 class Settings(LayerSettings):
@@ -25,36 +26,33 @@ class Settings(LayerSettings):
     lens: TunedLens = TunedLens()
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    model: ModelFile,
+    keywords: Annotated[Tables, paths.KEYWORDS, "keywords of a domain"],
+    sentences: Annotated[list[Path], "its matched sentences (parquet)"],
+    pairs: Annotated[list[Path], "its pairs (parquet)"],
+    texts: Annotated[Tables, paths.TEXTS, "texts of domains, to train tuned lenses on"] = (),
+    wordlists: Wordlists,
+    finished: Annotated[Path, "folder where finished results are kept"],
+    rates: Annotated[list[Path], "rates of each domain to write (parquet); others are written beside them"],
+    threads: Threads = 1,
+    settings: Settings,
+) -> None:
     """Plan all measurements and make them."""
     os.environ["HF_HUB_OFFLINE"] = "1"
-    settings = read_settings(arguments.settings, Settings)
-    if arguments.texts and not settings.lens.steps:
+    if texts and not settings.lens.steps:
         raise InputError(
             "lens.steps is 0: nothing to train", "--settings", "set at least 1, or give no texts"
         )
-    texts = {name: Path(path) for name, path in arguments.texts}
+    trained_on = {name: Path(path) for name, path in texts}
     planned = []
-    for name, keywords, sentences, pairs, prefix in arguments.domain:
-        files = map(Path, (keywords, sentences, pairs, arguments.wordlists / "stopwords.txt"))
-        domain = DomainFiles(name, *files, prefix)
-        planned += plan_layers(domain, settings.layers, texts.get(name), settings.lens)
-    model = OpenModel(read_pointer(arguments.model), settings.scoring, arguments.threads)
-    measure_all(model, planned, arguments.finished)
+    for (name, found), *files, output in zip(keywords, sentences, pairs, rates, strict=True):
+        prefix = str(output).removesuffix(".rates.parquet")
+        domain = DomainFiles(name, Path(found), *files, wordlists / "stopwords.txt", prefix)
+        planned += plan_layers(domain, settings.layers, trained_on.get(name), settings.lens)
+    measure_all(OpenModel(read_pointer(model), settings.scoring, threads), planned, finished)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_measuring(parser)
-    add_wordlists(parser)
-    add_tables(
-        parser,
-        "--domain",
-        ("NAME", "KEYWORDS", "SENTENCES", "PAIRS"),
-        "a domain: its name, keywords (TSV), matched sentences, pairs, and what the names of files to write"
-        " begin with",
-        required=True,
-    )
-    add_tables(parser, "--texts", ("NAME",), "name and texts of a domain, to train a tuned lens on")
-    add_settings(parser, Settings)
-    run_program(parser, main)
+    run(main)

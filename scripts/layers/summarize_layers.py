@@ -6,14 +6,14 @@ Reads the rates and target measures of all models on one domain. Writes layers.c
 layer-onsets.csv.
 """
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
+from fathom.io import paths
 from fathom.io.contracts.layers import (
     LAYER_CHANGE_COLUMNS,
     LAYER_ONSET_COLUMNS,
@@ -22,7 +22,8 @@ from fathom.io.contracts.layers import (
     LAYER_TARGETS,
 )
 from fathom.io.files import write_delimited
-from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import OverlapTables, Tables, run
 from fathom.layers.layer_changes import (
     compare_layers,
     find_onsets,
@@ -44,18 +45,26 @@ class Settings(Section):
     summary: Summary = Summary()
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    rates: Annotated[Tables, paths.LAYER_RATES, "rates of one model by layer"],
+    targets: Annotated[Tables, paths.LAYER_TARGETS, "target measures of one model by layer"] = (),
+    overlap: OverlapTables = (),
+    references: Annotated[list[list[str]], "models, each with its reference"] = (),
+    summary: Annotated[Path, "every metric by layer to write (CSV)"],
+    changes: Annotated[Path, "changes from the references to write (CSV)"],
+    onsets: Annotated[Path, "layers where changes begin, to write (CSV)"],
+    settings: Settings,
+) -> None:
     """Summarize and compare all models, write three tables."""
-    settings = read_settings(arguments.settings, Settings)
-    rates = read_layers(arguments.rates, LAYER_RATES)
-    targets = leave_out(read_layers(arguments.targets, LAYER_TARGETS), arguments.overlap, settings.summary)
-    curves = make_curves(rates, targets)
-    changes = compare_layers(curves, arguments.reference, settings.layers, settings.summary)
-    rows = summarize_layers(curves, settings.summary)
-    log.info("%s models, %s comparisons", len(rates), len(arguments.reference))
-    write_delimited(arguments.output, LAYER_SUMMARY_COLUMNS, rows, ",")
-    write_delimited(arguments.changes, LAYER_CHANGE_COLUMNS, list_changes(changes, settings.summary), ",")
-    write_delimited(arguments.onsets, LAYER_ONSET_COLUMNS, find_onsets(changes, settings.summary), ",")
+    read = read_layers([place[1:] for place in rates], LAYER_RATES)
+    measures = read_layers([place[1:] for place in targets], LAYER_TARGETS)
+    curves = make_curves(read, leave_out(measures, overlap, settings.summary))
+    compared = compare_layers(curves, references, settings.layers, settings.summary)
+    log.info("%s models, %s comparisons", len(read), len(references))
+    write_delimited(summary, LAYER_SUMMARY_COLUMNS, summarize_layers(curves, settings.summary), ",")
+    write_delimited(changes, LAYER_CHANGE_COLUMNS, list_changes(compared, settings.summary), ",")
+    write_delimited(onsets, LAYER_ONSET_COLUMNS, find_onsets(compared, settings.summary), ",")
 
 
 def leave_out(
@@ -68,22 +77,4 @@ def leave_out(
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_tables(parser, "--rates", ("MODEL",), "rates of one model by layer (parquet)", required=True)
-    add_tables(parser, "--targets", ("MODEL",), "target measures of one model by layer (parquet)")
-    add_tables(
-        parser, "--overlap", ("DOMAIN", "VARIANT"), "pairs of the benchmark that stand in training text"
-    )
-    parser.add_argument(
-        "--reference",
-        nargs=2,
-        action="append",
-        default=[],
-        metavar=("MODEL", "REFERENCE"),
-        help="a model and its reference; repeat for each",
-    )
-    parser.add_argument("--output", type=Path, required=True, help="every metric by layer (CSV)")
-    parser.add_argument("--changes", type=Path, required=True, help="changes from the references (CSV)")
-    parser.add_argument("--onsets", type=Path, required=True, help="layers where changes begin (CSV)")
-    add_settings(parser, Settings)
-    run_program(parser, main)
+    run(main)

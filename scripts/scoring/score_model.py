@@ -6,25 +6,24 @@ App. A.3.3]. Writes a table for each, and a report beside it. What is finished i
 a job that was interrupted, or gets one more input, does not make it again.
 """
 
-import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring
 from fathom.config.section import Section
-from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
+from fathom.io import paths
+from fathom.jobs.signature import Gpus, ModelFile, PairTables, Tables, Threads, Wordlists, run
 from fathom.models.loading import read_pointer
 from fathom.models.open_model import (
     Measurement,
     OpenModel,
-    add_gpus,
-    add_measuring,
-    add_wordlists,
     measure_all,
 )
 from fathom.scoring.attribute_rate import plan_attribute_rate
 from fathom.scoring.perplexity import plan_perplexity
-from fathom.scoring.rank_files import name_files, plan_ranks
+from fathom.scoring.rank_files import name_files, name_reading, plan_ranks
 
 
 class Settings(Section):
@@ -35,55 +34,45 @@ class Settings(Section):
     attribute_rate: AttributeRate = AttributeRate()
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    model: ModelFile,
+    pairs: PairTables = (),
+    scores: Annotated[list[Path], "scores of each benchmark to write (parquet)"] = (),
+    texts: Annotated[Tables, paths.TEXTS, "texts of domains"] = (),
+    perplexity: Annotated[list[Path], "likelihoods of each domain to write (parquet)"] = (),
+    sentences: Annotated[Tables, paths.MATCHED, "matched sentences of domains"] = (),
+    rates: Annotated[list[Path], "attribute rates of each domain to write (parquet)"] = (),
+    wordlists: Wordlists,
+    finished: Annotated[Path, "folder where finished results are kept"],
+    threads: Threads = 1,
+    gpus: Gpus = 1,
+    settings: Settings,
+) -> None:
     """Plan all measurements and make them."""
     os.environ["HF_HUB_OFFLINE"] = "1"
-    settings = read_settings(arguments.settings, Settings)
-    pointer = read_pointer(arguments.model)
-    model = OpenModel(pointer, settings.scoring, arguments.threads, arguments.gpus)
-    measure_all(model, plan(arguments, settings), arguments.finished)
-
-
-def plan(arguments: argparse.Namespace, settings: Settings) -> list[Measurement]:
-    """Return all measurements that the arguments ask for."""
-    together: dict[str, tuple[list[Path], list[Path]]] = {}
-    for name, pairs, scores in arguments.pairs:
-        read, written = together.setdefault(name, ([], []))
-        read.append(Path(pairs))
-        written.append(Path(scores))
-    stopwords, rate = arguments.wordlists / "stopwords.txt", settings.attribute_rate
-    return [
-        *(plan_ranks(f"{name}.ranks", name_files(*files)) for name, files in together.items()),
-        *(
-            plan_perplexity(f"{name}.perplexity", Path(texts), Path(output), settings.perplexity)
-            for name, texts, output in arguments.texts
-        ),
-        *(
-            plan_attribute_rate(f"{name}.attribute-rate", Path(sentences), stopwords, Path(output), rate)
-            for name, sentences, output in arguments.sentences
-        ),
+    stopwords, rate = wordlists / "stopwords.txt", settings.attribute_rate
+    planned = plan_pairs(pairs, scores)
+    planned += [
+        plan_perplexity(f"{domain}.perplexity", Path(path), output, settings.perplexity)
+        for (domain, path), output in zip(texts, perplexity, strict=True)
     ]
+    planned += [
+        plan_attribute_rate(f"{domain}.attribute-rate", Path(path), stopwords, output, rate)
+        for (domain, path), output in zip(sentences, rates, strict=True)
+    ]
+    measure_all(OpenModel(read_pointer(model), settings.scoring, threads, gpus), planned, finished)
+
+
+def plan_pairs(pairs: Tables, scores: Sequence[Path]) -> list[Measurement]:
+    """Return how benchmarks are scored; pairs of one name are read together."""
+    together: dict[str, tuple[list[Path], list[Path]]] = {}
+    for (domain, variant, path), output in zip(pairs, scores, strict=True):
+        read, written = together.setdefault(name_reading(domain, variant), ([], []))
+        read.append(Path(path))
+        written.append(output)
+    return [plan_ranks(f"{name}.ranks", name_files(*files)) for name, files in together.items()]
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_measuring(parser)
-    add_wordlists(parser)
-    add_tables(
-        parser,
-        "--pairs",
-        ("NAME", "PAIRS"),
-        "a name, pairs (.parquet or .jsonl) and scores to write; pairs of one name are read together",
-    )
-    add_tables(
-        parser, "--texts", ("NAME", "TEXTS"), "a name, texts of a domain and likelihoods by document to write"
-    )
-    add_tables(
-        parser,
-        "--sentences",
-        ("NAME", "SENTENCES"),
-        "a name, matched sentences and rates by keyword to write",
-    )
-    add_gpus(parser)
-    add_settings(parser, Settings)
-    run_program(parser, main)
+    run(main)

@@ -6,19 +6,21 @@ and what was found at each look. One model is in memory at a time. What is finis
 that was interrupted does not make it again.
 """
 
-import argparse
 import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.scoring import Scoring, Settled, Summary
 from fathom.config.section import Section
+from fathom.io import paths
 from fathom.io.contracts.scoring import SETTLED_COLUMNS
 from fathom.io.files import write_delimited
-from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
+from fathom.jobs.signature import Gpus, OverlapTables, PairTables, Tables, Threads, run
 from fathom.models.loading import read_pointer
-from fathom.models.open_model import OpenModel, add_gpus, add_torch_threads
+from fathom.models.open_model import OpenModel
+from fathom.scoring.rank_files import name_reading
 from fathom.scoring.settled_scoring import SettledScoring
 
 
@@ -30,51 +32,34 @@ class Settings(Section):
     summary: Summary = Summary()
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    models: Annotated[Tables, paths.POINTER, "models"],
+    pairs: PairTables,
+    overlap: OverlapTables = (),
+    scores: Annotated[Tables, paths.SCORES, "scores of one model on one benchmark, to write"],
+    looks: Annotated[Path, "what each look found, to write (CSV)"],
+    work: Annotated[Path, "folder for what lies on disk between rounds"],
+    threads: Threads = 1,
+    gpus: Gpus = 1,
+    settings: Settings,
+) -> None:
     """Score in rounds; write all scores and the looks."""
     os.environ["HF_HUB_OFFLINE"] = "1"
-    settings = read_settings(arguments.settings, Settings)
-    models: dict[str, Callable[[], OpenModel]] = {
-        name: partial(
-            OpenModel, read_pointer(Path(path)), settings.scoring, arguments.threads, arguments.gpus
-        )
-        for name, path in arguments.model
+    opened: dict[str, Callable[[], OpenModel]] = {
+        name: partial(OpenModel, read_pointer(Path(path)), settings.scoring, threads, gpus)
+        for name, path in models
     }
     groups: dict[str, list[tuple[str, str, Path]]] = {}
-    for name, domain, variant, path in arguments.pairs:
-        groups.setdefault(name, []).append((domain, variant, Path(path)))
-    scoring = SettledScoring(
-        models, groups, settings.settled, settings.summary, arguments.work, arguments.overlap
-    )
+    for domain, variant, path in pairs:
+        groups.setdefault(name_reading(domain, variant), []).append((domain, variant, Path(path)))
+    scoring = SettledScoring(opened, groups, settings.settled, settings.summary, work, overlap)
     scoring.run()
     benchmarks = {(each.domain, each.variant): each for group in scoring.groups.values() for each in group}
-    for domain, variant, model, output in arguments.scores:
+    for domain, variant, model, output in scores:
         scoring.write(model, benchmarks[domain, variant], Path(output))
-    write_delimited(arguments.looks, SETTLED_COLUMNS, scoring.rows, delimiter=",")
+    write_delimited(looks, SETTLED_COLUMNS, scoring.rows, delimiter=",")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_tables(
-        parser, "--model", ("NAME",), "a model: its name, and its pointer (JSON) or folder", required=True
-    )
-    add_tables(
-        parser,
-        "--pairs",
-        ("NAME", "DOMAIN", "VARIANT"),
-        "pairs of one benchmark; those of one NAME are read together",
-        required=True,
-    )
-    names = ("DOMAIN", "VARIANT", "MODEL")
-    add_tables(parser, "--overlap", names[:2], "pairs of one benchmark that stand in training text")
-    add_tables(
-        parser, "--scores", names, "scores of one model on one benchmark, to be written", required=True
-    )
-    parser.add_argument("--looks", type=Path, required=True, help="what each look found (CSV)")
-    parser.add_argument(
-        "--work", type=Path, required=True, help="folder for what lies on disk between rounds"
-    )
-    add_torch_threads(parser)
-    add_gpus(parser)
-    add_settings(parser, Settings)
-    run_program(parser, main)
+    run(main)

@@ -3,9 +3,8 @@
 Writes a line for each metric and condition, and which conditions each metric puts ahead of which.
 """
 
-import argparse
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -14,9 +13,10 @@ from fathom.config.scoring import Summary
 from fathom.config.section import Section
 from fathom.io.contracts.scoring import CONTRAST_COLUMNS, CONTROL_COLUMNS
 from fathom.io.files import write_delimited
-from fathom.jobs.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, run
 from fathom.studies.controls import compare_conditions
-from fathom.studies.following import add_scores, measure_models
+from fathom.studies.following import MetricTables, measure_models
 
 
 class Controls(Section):
@@ -34,25 +34,29 @@ class Settings(Section):
     controls: list[Controls] = Field([], description="what is compared")
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    scores: ScoreTables,
+    overlap: OverlapTables = (),
+    perplexity: PerplexityTables = (),
+    attribute_rates: RateTables = (),
+    table: Annotated[Path, "metrics by condition to write (CSV)"],
+    contrasts: Annotated[Path, "which condition is ahead, to write (CSV)"],
+    settings: Settings,
+) -> None:
     """Measure all models once, compare, write both tables."""
-    settings = read_settings(arguments.settings, Settings)
-    measured = measure_models(arguments, settings.summary)
+    tables = MetricTables(scores, overlap, perplexity, attribute_rates)
+    measured = measure_models(tables, settings.summary)
     gains: list[tuple[Any, ...]] = []
-    contrasts: list[tuple[Any, ...]] = []
+    ahead: list[tuple[Any, ...]] = []
     for each in settings.controls:
         found = compare_conditions(each.domain, each.conditions, settings.tracks, measured, settings.summary)
         gains += found[0]
-        contrasts += found[1]
+        ahead += found[1]
         log.info("%s: %s", each.domain, ", ".join(each.conditions))
-    write_delimited(arguments.output, CONTROL_COLUMNS, gains, delimiter=",")
-    write_delimited(arguments.contrasts, CONTRAST_COLUMNS, contrasts, delimiter=",")
+    write_delimited(table, CONTROL_COLUMNS, gains, delimiter=",")
+    write_delimited(contrasts, CONTRAST_COLUMNS, ahead, delimiter=",")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_scores(parser)
-    parser.add_argument("--output", type=Path, required=True, help="metrics by condition (CSV)")
-    parser.add_argument("--contrasts", type=Path, required=True, help="which condition is ahead (CSV)")
-    add_settings(parser, Settings)
-    run_program(parser, main)
+    run(main)

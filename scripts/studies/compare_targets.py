@@ -4,9 +4,8 @@ Source: [RawCorpora, App. A.9, Table 9]. Reads pairs and scores of one domain, w
 gains, the contrast of the best and the worst with intervals, and a table of the best and the worst.
 """
 
-import argparse
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
 
@@ -17,7 +16,8 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import EXTREME_COLUMNS, SCORES, TARGET_CHANGES, TARGET_GROUP_COLUMNS
 from fathom.io.files import write_delimited
 from fathom.io.tables import read_table, write_table_in_batches
-from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import OverlapTables, PairTables, ScoreTables, Tables, run
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.summaries import format_number
 from fathom.studies.target_changes import (
@@ -37,57 +37,59 @@ class Settings(Section):
     summary: Summary = Summary()
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    domain: Annotated[str, "name of the domain"],
+    phrase: Annotated[str, "what targets are near to or far from"],
+    pairs: PairTables,
+    scores: ScoreTables,
+    overlap: OverlapTables = (),
+    compared: Annotated[list[list[str]], "models with scores on all benchmarks, each with another"],
+    targets: Annotated[Path, "targets with their gains to write (parquet)"],
+    groups: Annotated[Path, "best against worst to write (CSV)"],
+    extremes: Annotated[Path, "best and worst targets to write (CSV)"],
+    settings: Settings,
+) -> None:
     """Embed all targets once, compare every two models on every benchmark, write the tables."""
-    settings = read_settings(arguments.settings, Settings)
-    pairs = {
-        variant: read_table(path, PAIRS, ["pair_id", "keyword", "target"])
-        for variant, path in arguments.pairs
-    }
-    scores = {
-        (variant, model): read_table(path, SCORES, ["pair_id", "rank", "probability"])
-        for variant, model, path in arguments.scores
-    }
-    pairs, scores = leave_out(pairs, scores, arguments, settings.summary)
-    similarities = measure_similarities(pairs, arguments.phrase, settings.embedding)
-    groups: list[tuple[Any, ...]] = []
-    extremes: list[tuple[Any, ...]] = []
-    with write_table_in_batches(arguments.output, TARGET_CHANGES) as writer:
-        for variant, frame in pairs.items():
-            for model, other in arguments.compare:
+    frames, ranks = read_kept(domain, pairs, scores, overlap, settings.summary)
+    similarities = measure_similarities(frames, phrase, settings.embedding)
+    contrasts: list[tuple[Any, ...]] = []
+    listed: list[tuple[Any, ...]] = []
+    with write_table_in_batches(targets, TARGET_CHANGES) as writer:
+        for variant, frame in frames.items():
+            for model, other in compared:
                 place = (variant, model, other)
-                where = f"{arguments.domain}, {variant}: {model} and {other}"
-                joined = join_pairs(scores[variant, model], scores[variant, other], frame, where)
-                targets = score_targets(joined, similarities, settings.targets)
+                where = f"{domain}, {variant}: {model} and {other}"
+                joined = join_pairs(ranks[variant, model], ranks[variant, other], frame, where)
+                changes = score_targets(joined, similarities, settings.targets)
                 names = zip(("variant", "model", "against"), place, strict=True)
-                writer.write(targets.with_columns(pl.lit(value).alias(name) for name, value in names))
-                extremes += [(*place, *row) for row in list_extremes(targets, settings.targets.listed)]
+                writer.write(changes.with_columns(pl.lit(value).alias(name) for name, value in names))
+                listed += [(*place, *row) for row in list_extremes(changes, settings.targets.listed)]
                 found = contrast_groups(joined, similarities, settings.targets, settings.summary)
                 value, low, high = found
                 numbers = [*value[:3], low.difference, high.difference, value.d, low.d, high.d]
-                numbers += compare_similarities(targets)
-                counts = (len(targets), int((targets["group"] == "top").sum()))
+                numbers += compare_similarities(changes)
+                counts = (len(changes), int((changes["group"] == "top").sum()))
                 sizes = (len(joined), joined["keyword"].n_unique())
-                begin = (arguments.domain, *place, arguments.phrase, *counts)
-                groups.append((*begin, *map(format_number, numbers), *sizes))
+                contrasts.append((domain, *place, phrase, *counts, *map(format_number, numbers), *sizes))
                 log.info("%s: Cohen's d %.2f, from %.2f to %.2f", where, value.d, low.d, high.d)
-    write_delimited(arguments.groups, TARGET_GROUP_COLUMNS, groups, delimiter=",")
-    write_delimited(arguments.extremes, EXTREME_COLUMNS, extremes, delimiter=",")
+    write_delimited(groups, TARGET_GROUP_COLUMNS, contrasts, delimiter=",")
+    write_delimited(extremes, EXTREME_COLUMNS, listed, delimiter=",")
 
 
-def leave_out(
-    pairs: dict[str, pl.DataFrame],
-    scores: dict[tuple[str, str], pl.DataFrame],
-    arguments: argparse.Namespace,
-    settings: Summary,
+def read_kept(
+    domain: str, pairs: Tables, scores: Tables, overlap: Tables, settings: Summary
 ) -> tuple[dict[str, pl.DataFrame], dict[tuple[str, str], pl.DataFrame]]:
-    """Return pairs and scores without the pairs that stand in training text."""
-    tables = {(arguments.domain, *key): frame for key, frame in scores.items()}
-    tables |= {(arguments.domain, variant, ""): frame for variant, frame in pairs.items()}
-    files = [(arguments.domain, variant, path) for variant, path in arguments.overlap]
-    kept = leave_out_overlap(tables, files, settings)
-    found = {key[1:]: frame for key, frame in kept.items() if key[2]}
-    return {variant: kept[arguments.domain, variant, ""] for variant in pairs}, found
+    """Return pairs by variant and scores by variant and model, without pairs that occur in training text."""
+    tables = {
+        (domain, variant, model): read_table(path, SCORES, ["pair_id", "rank", "probability"])
+        for _, variant, model, path in scores
+    }
+    for _, variant, path in pairs:
+        tables[domain, variant, ""] = read_table(path, PAIRS, ["pair_id", "keyword", "target"])
+    kept = leave_out_overlap(tables, overlap, settings)
+    found = {(variant, model): frame for (_, variant, model), frame in kept.items() if model}
+    return {variant: kept[domain, variant, ""] for _, variant, _ in pairs}, found
 
 
 def measure_similarities(
@@ -102,22 +104,4 @@ def measure_similarities(
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_tables(parser, "--pairs", ("VARIANT",), "pairs of one benchmark (parquet)", required=True)
-    add_tables(parser, "--scores", ("VARIANT", "MODEL"), "scores of one model (parquet)", required=True)
-    add_tables(parser, "--overlap", ("VARIANT",), "pairs of one benchmark that stand in training text")
-    parser.add_argument(
-        "--compare",
-        nargs=2,
-        action="append",
-        required=True,
-        metavar=("MODEL", "OTHER"),
-        help="two models with scores on all benchmarks; repeat for each",
-    )
-    parser.add_argument("--domain", required=True, help="name of the domain")
-    parser.add_argument("--phrase", required=True, help="what targets are near to or far from")
-    parser.add_argument("--output", type=Path, required=True, help="targets with their gains (parquet)")
-    parser.add_argument("--groups", type=Path, required=True, help="best against worst (CSV)")
-    parser.add_argument("--extremes", type=Path, required=True, help="best and worst targets (CSV)")
-    add_settings(parser, Settings)
-    run_program(parser, main)
+    run(main)

@@ -3,9 +3,8 @@
 Writes a line for each claim and metric, how metrics go with references, and the metrics themselves.
 """
 
-import argparse
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -19,7 +18,8 @@ from fathom.io.contracts.scoring import (
     VERDICTS,
 )
 from fathom.io.files import write_delimited
-from fathom.jobs.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, run
 from fathom.studies.claims import (
     RANKS,
     check_claims,
@@ -28,7 +28,7 @@ from fathom.studies.claims import (
     list_references,
 )
 from fathom.studies.families import Family
-from fathom.studies.following import add_scores, measure_models
+from fathom.studies.following import MetricTables, measure_models
 
 
 class Study(Section):
@@ -47,33 +47,37 @@ class Settings(Section):
     studies: list[Study] = Field([], description="what claims are checked on")
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    scores: ScoreTables,
+    overlap: OverlapTables = (),
+    perplexity: PerplexityTables = (),
+    attribute_rates: RateTables = (),
+    claims: Annotated[Path, "claims with their verdicts to write (CSV)"],
+    correlations: Annotated[Path, "metrics with references to write (CSV)"],
+    models: Annotated[Path, "metrics of the models to write (CSV)"],
+    settings: Settings,
+) -> None:
     """Measure all models once, check every claim, write the tables."""
-    settings = read_settings(arguments.settings, Settings)
-    measured = measure_models(arguments, settings.summary, RANKS)
-    claims: list[tuple[Any, ...]] = []
-    correlations: list[tuple[Any, ...]] = []
-    models: list[tuple[Any, ...]] = []
+    tables = MetricTables(scores, overlap, perplexity, attribute_rates)
+    measured = measure_models(tables, settings.summary, RANKS)
+    checked: list[tuple[Any, ...]] = []
+    correlated: list[tuple[Any, ...]] = []
+    described: list[tuple[Any, ...]] = []
     for each in settings.studies:
         family = Family(each.domain, each.conditions, each.near, measured, settings.summary)
         references = list_references(measured, each.domain, settings.references)
         found = check_claims(family, references)
-        claims += found
-        correlations += correlate_metrics(family, references)
-        models += describe_conditions(family)
+        checked += found
+        correlated += correlate_metrics(family, references)
+        described += describe_conditions(family)
         verdicts = [row[-1] for row in found]
         told = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS)
         log.info("%s, %s: %s claims: %s", each.domain, family.base, len(found), told)
-    write_delimited(arguments.output, CLAIM_COLUMNS, claims, delimiter=",")
-    write_delimited(arguments.correlations, CLAIM_CORRELATION_COLUMNS, correlations, delimiter=",")
-    write_delimited(arguments.models, CLAIM_MODEL_COLUMNS, models, delimiter=",")
+    write_delimited(claims, CLAIM_COLUMNS, checked, delimiter=",")
+    write_delimited(correlations, CLAIM_CORRELATION_COLUMNS, correlated, delimiter=",")
+    write_delimited(models, CLAIM_MODEL_COLUMNS, described, delimiter=",")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_scores(parser)
-    parser.add_argument("--output", type=Path, required=True, help="claims with their verdicts (CSV)")
-    parser.add_argument("--correlations", type=Path, required=True, help="metrics with references (CSV)")
-    parser.add_argument("--models", type=Path, required=True, help="metrics of the models (CSV)")
-    add_settings(parser, Settings)
-    run_program(parser, main)
+    run(main)

@@ -3,14 +3,15 @@
 Writes the folder (tables by condition, standard errors, single examples, metadata) and one long table.
 """
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.tuning import TrainBeforeTest
+from fathom.io import paths
 from fathom.io.contracts.ranking import OUTCOMES
 from fathom.io.files import read_json, write_atomically, write_delimited
 from fathom.io.tables import read_table
-from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
+from fathom.jobs.signature import Tables, run
 from fathom.tuning.score_tables import (
     CONDITIONS,
     TUNING_COLUMNS,
@@ -21,31 +22,29 @@ from fathom.tuning.score_tables import (
 )
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    reports: Annotated[Tables, paths.TUNED.ending(".json"), "report of a tuning"],
+    outcomes: Annotated[Tables, paths.TUNED, "outcomes of a tuning"],
+    scores: Annotated[Path, "folder of scores to write"],
+    table: Annotated[Path, "all scores, one a line, to write (CSV)"],
+    settings: TrainBeforeTest,
+) -> None:
     """Read reports and outcomes, write the folder and the table."""
-    tasks = read_settings(arguments.settings, TrainBeforeTest).tasks
-    reports = {(model, task): read_json(Path(path)) for model, task, path in arguments.reports}
-    with write_atomically(arguments.output) as folder:
+    read = {(model, task): read_json(Path(path)) for task, model, path in reports}
+    with write_atomically(scores) as folder:
         folder.mkdir()
-        write_scores(folder, reports, tasks)
-        for task, settings in tasks.items():
-            if settings.scored_by == "mcc":
+        write_scores(folder, read, settings.tasks)
+        for task, chosen in settings.tasks.items():
+            if chosen.scored_by == "mcc":
                 continue  # a correlation is no mean over examples
-            outcomes = {
-                model: read_table(path, OUTCOMES) for model, of, path in arguments.outcomes if of == task
-            }
+            found = {model: read_table(path, OUTCOMES) for of, model, path in outcomes if of == task}
             for name, score in CONDITIONS.items():
                 # a model that did not improve keeps its direct score, and with it its direct examples
-                parts = {model: pick_outcomes(reports[model, task], score) for model in outcomes}
-                write_examples(folder / f"{name}_examples" / f"{task}.csv", outcomes, parts)
-    write_delimited(arguments.table, TUNING_COLUMNS, list_rows(reports), ",")
+                parts = {model: pick_outcomes(read[model, task], score) for model in found}
+                write_examples(folder / f"{name}_examples" / f"{task}.csv", found, parts)
+    write_delimited(table, TUNING_COLUMNS, list_rows(read), ",")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_tables(parser, "--reports", ("MODEL", "TASK"), "report of a tuning (JSON)", required=True)
-    add_tables(parser, "--outcomes", ("MODEL", "TASK"), "outcomes of a tuning (parquet)", required=True)
-    parser.add_argument("--output", type=Path, required=True, help="folder of scores")
-    parser.add_argument("--table", type=Path, required=True, help="all scores, one a line (CSV)")
-    add_settings(parser, TrainBeforeTest)
-    run_program(parser, main)
+    run(main)

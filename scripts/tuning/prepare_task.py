@@ -3,8 +3,8 @@
 Reads the pairs of a benchmark, the texts of a domain, or a task of lm-evaluation-harness.
 """
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
 
@@ -17,7 +17,8 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.files import hash_text, read_json_lines, write_json
 from fathom.io.tables import read_table, write_table
-from fathom.jobs.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import run
 from fathom.statistics.left_out_pairs import read_flagged
 from fathom.tuning.examples import limit_examples, make_completions, make_questions, make_texts
 from fathom.tuning.harness import describe_task, load_task, make_examples
@@ -31,17 +32,24 @@ class Settings(Section):
     summary: Summary = Summary()
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    task: Annotated[str, "name of the task"],
+    source: Annotated[Path | None, "pairs or texts (parquet); none for a harness task"] = None,
+    overlap: Annotated[str, "pairs that occur in training text and are left out (parquet)"] = "",
+    examples: Annotated[Path, "examples to write (parquet)"],
+    report: Annotated[Path, "counts to write (JSON)"],
+    settings: Settings,
+) -> None:
     """Make, limit, count and write examples."""
-    settings = read_settings(arguments.settings, Settings)
-    made, origin = read_examples(settings.task, arguments.source)
-    kept = leave_out(made, arguments.overlap, settings) if arguments.overlap else made
-    examples, left = limit_examples(kept, settings.limits)
-    counts = {split: examples.filter(pl.col("split") == split).height for split in ("train", "valid", "test")}
-    log.info("%s: %s", arguments.name, ", ".join(f"{count:,} to {split}" for split, count in counts.items()))
-    write_table(arguments.output, examples, EXAMPLES)
-    report = {
-        "task": arguments.name,
+    made, origin = read_examples(settings.task, source)
+    kept = leave_out(made, overlap, settings) if overlap else made
+    limited, left = limit_examples(kept, settings.limits)
+    counts = {split: limited.filter(pl.col("split") == split).height for split in ("train", "valid", "test")}
+    log.info("%s: %s", task, ", ".join(f"{count:,} to {split}" for split, count in counts.items()))
+    write_table(examples, limited, EXAMPLES)
+    described = {
+        "task": task,
         "metric": settings.task.scored_by,
         "origin": origin,
         "validation": "own part" if "valid" in set(made["split"]) else "share of the training part",
@@ -49,7 +57,7 @@ def main(arguments: argparse.Namespace) -> None:
         **left,
         "in_training_text": len(made) - len(kept),
     }
-    write_json(arguments.report, report)
+    write_json(report, described)
 
 
 def leave_out(made: pl.DataFrame, overlap: str, settings: Settings) -> pl.DataFrame:
@@ -86,11 +94,4 @@ def read_texts(path: Path) -> pl.DataFrame:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--name", required=True, help="name of the task")
-    parser.add_argument("--source", type=Path, help="pairs or texts (parquet); none for a harness task")
-    parser.add_argument("--overlap", help="pairs that stand in training text and are left out (parquet)")
-    parser.add_argument("--output", type=Path, required=True, help="examples (parquet)")
-    parser.add_argument("--report", type=Path, required=True, help="counts (JSON)")
-    add_settings(parser, Settings)
-    run_program(parser, main)
+    run(main)

@@ -150,7 +150,7 @@ TOKENIZED = [
 rule write_examples:
     input:
         code=sources("write_examples"),
-        keywords=of_domains("<results>/DOMAIN/keywords.tsv"),
+        keywords=of_domains(paths.KEYWORDS),
         vocabularies=[
             f"<results>/{domain}/benchmark/{variant}/vocabulary.tsv"
             for domain, variant in VOCABULARIES

@@ -290,8 +290,8 @@ def options(option, places, name):
 
 
 def of_domains(path, domains=CONFIG.benchmark_domains):
-    """Return a path for each of some domains, by default those with a benchmark; DOMAIN stands for its name."""
-    return [path.replace("DOMAIN", domain) for domain in domains]
+    """Return a path for each of some domains, by default those with a benchmark."""
+    return [path.of(domain=domain) for domain in domains]
 
 
 def pointer(wildcards):
@@ -313,12 +313,9 @@ def finished(kind):
 
 
 def of_benchmarks(path, wanted=True):
-    """Return a path for each benchmark, if it is wanted; DOMAIN and VARIANT stand for its own."""
-    return [
-        path.replace("DOMAIN", domain).replace("VARIANT", variant)
-        for domain, variant in OUTPUTS.scored_benchmarks
-        if wanted
-    ]
+    """Return a path for each benchmark, if it is wanted."""
+    places = OUTPUTS.scored_benchmarks if wanted else []
+    return [path.of(domain=domain, variant=variant) for domain, variant in places]
 
 
 def of_statistics(path):
@@ -336,14 +333,6 @@ def measured(option, names, source, target):
     """Return a param: `--option NAME INPUT OUTPUT` for each measurement of a kind."""
     return lambda wildcards, input, output: list_options(
         option, zip(names, getattr(input, source)), getattr(output, target)
-    )
-
-
-def measured_layers(wildcards, input, output):
-    """Return a param: `--domain NAME KEYWORDS SENTENCES PAIRS PREFIX` for each domain."""
-    places = zip(CONFIG.benchmark_domains, input.keywords, input.sentences, input.pairs)
-    return list_options(
-        "domain", places, [path.removesuffix(".rates.parquet") for path in output.rates]
     )
 
 

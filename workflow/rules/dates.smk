@@ -12,7 +12,7 @@ rule split_by_date:
         scores=COMPARING.name_dated_scores(OUTPUTS.benchmarks),
         overlap=OUTPUTS.name_overlaps(),
     output:
-        table="<results>/dates.csv",
+        table=paths.DATES,
     log:
         "<logs>/split_by_date.log",
     benchmark:
@@ -24,21 +24,16 @@ rule split_by_date:
         mem_mb=grow(2000),
         runtime=grow(30),
     params:
-        settings=settings.of("summary"),
-        pairs=options("pairs", OUTPUTS.benchmarks, "pairs"),
-        scores=options("scores", COMPARING.list_dated(OUTPUTS.benchmarks), "scores"),
-        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
-        cutoffs=repeat_option("cutoff", COMPARING.cutoffs.items()),
+        options=pass_options(cutoffs=COMPARING.cutoffs, settings=settings.of("summary")),
     shell:
-        "python {input.code[0]:q} {params.pairs} {params.scores} {params.overlap} {params.cutoffs}"
-        " --settings {params.settings:q} --output {output.table} --log {log}"
+        CALL
 
 
 rule plot_dates:
     input:
         code=sources("plot_dates"),
         style=STYLE,
-        dates="<results>/dates.csv",
+        dates=paths.DATES,
     output:
         pdf="<results>/figures/{domain}.dates.pdf",
         png="<results>/figures/{domain}.dates.png",

@@ -1,11 +1,4 @@
-"""What models learn: those that are followed, controls of their text, claims, targets, relations of stages.
-
-In:  <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet, <results>/models/{model}/model.json,
-     <results>/{domain}/benchmark/{variant}/{pairs,overlap}.parquet, <results>/orders/{study}.parquet
-Out: <results>/following/{following.parquet,checkpoints.csv,{track}.relations.csv,controls.csv,control-contrasts.csv},
-     <results>/following/{claims,claim-correlations,claim-models}.csv,
-     <results>/{domain}/targets/{changes.parquet,target-groups.csv,best-and-worst.csv}
-"""
+"""What models learn: those that are followed, controls of their text, claims, targets, relations of stages."""
 
 FOLLOWED = OUTPUTS.name_followed()
 
@@ -19,8 +12,8 @@ rule follow_models:
         attribute_rates=FOLLOWED["attribute_rates"],
         pointers=FOLLOWED["pointers"],
     output:
-        table="<results>/following/following.parquet",
-        checkpoints="<results>/following/checkpoints.csv",
+        table=paths.FOLLOWING,
+        checkpoints=paths.FOLLOWED_MODELS,
     log:
         "<logs>/follow_models.log",
     benchmark:
@@ -32,18 +25,9 @@ rule follow_models:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of_following(TOKENS),
-        scores=options("scores", OUTPUTS.followed, "scores"),
-        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
-        perplexity=options("perplexity", OUTPUTS.followed_texts, "perplexity"),
-        attribute_rates=options(
-            "attribute-rates", OUTPUTS.followed_measures, "attribute_rates"
-        ),
-        pointers=options("pointers", list(zip(OUTPUTS.followed_elsewhere)), "pointers"),
+        options=pass_options(settings=settings.of_following(TOKENS)),
     shell:
-        "python {input.code[0]:q} {params.scores} {params.overlap} {params.perplexity}"
-        " {params.attribute_rates} {params.pointers} --settings {params.settings:q}"
-        " --output {output.table} --checkpoints {output.checkpoints} --log {log}"
+        CALL
 
 
 rule compare_controls:
@@ -54,8 +38,8 @@ rule compare_controls:
         perplexity=FOLLOWED["perplexity"],
         attribute_rates=FOLLOWED["attribute_rates"],
     output:
-        table="<results>/following/controls.csv",
-        contrasts="<results>/following/control-contrasts.csv",
+        table=paths.CONTROLS,
+        contrasts=paths.CONTROL_CONTRASTS,
     log:
         "<logs>/compare_controls.log",
     benchmark:
@@ -67,17 +51,9 @@ rule compare_controls:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of_controls(TOKENS),
-        scores=options("scores", OUTPUTS.followed, "scores"),
-        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
-        perplexity=options("perplexity", OUTPUTS.followed_texts, "perplexity"),
-        attribute_rates=options(
-            "attribute-rates", OUTPUTS.followed_measures, "attribute_rates"
-        ),
+        options=pass_options(settings=settings.of_controls(TOKENS)),
     shell:
-        "python {input.code[0]:q} {params.scores} {params.overlap} {params.perplexity}"
-        " {params.attribute_rates} --settings {params.settings:q} --output {output.table}"
-        " --contrasts {output.contrasts} --log {log}"
+        CALL
 
 
 CLAIMED_ON = [*OUTPUTS.benchmarks, *OUTPUTS.studies.references]
@@ -92,9 +68,9 @@ rule judge_claims:
         perplexity=FOLLOWED["perplexity"],
         attribute_rates=FOLLOWED["attribute_rates"],
     output:
-        claims="<results>/following/claims.csv",
-        correlations="<results>/following/claim-correlations.csv",
-        models="<results>/following/claim-models.csv",
+        claims=paths.CLAIMS,
+        correlations=paths.CLAIM_CORRELATIONS,
+        models=paths.CLAIM_MODELS,
     log:
         "<logs>/judge_claims.log",
     benchmark:
@@ -106,38 +82,30 @@ rule judge_claims:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of_claims(),
-        scores=options("scores", CLAIMED, "scores"),
-        overlap=options("overlap", CLAIMED_ON, "overlap"),
-        perplexity=options("perplexity", OUTPUTS.followed_texts, "perplexity"),
-        attribute_rates=options(
-            "attribute-rates", OUTPUTS.followed_measures, "attribute_rates"
-        ),
+        options=pass_options(settings=settings.of_claims()),
     shell:
-        "python {input.code[0]:q} {params.scores} {params.overlap} {params.perplexity}"
-        " {params.attribute_rates} --settings {params.settings:q} --output {output.claims}"
-        " --correlations {output.correlations} --models {output.models} --log {log}"
+        CALL
 
 
 rule compare_targets:
     input:
         code=sources("compare_targets"),
         pairs=lambda wildcards: [
-            f"<results>/{wildcards.domain}/benchmark/{variant}/pairs.parquet"
+            paths.PAIRS.of(domain=wildcards.domain, variant=variant)
             for variant in OUTPUTS.list_variants(wildcards.domain)
         ],
         scores=lambda wildcards: [
             path for _, _, path in OUTPUTS.studies.name_compared(wildcards.domain)
         ],
         overlap=lambda wildcards: [
-            f"<results>/{wildcards.domain}/benchmark/{variant}/overlap.parquet"
+            paths.OVERLAP.of(domain=domain, variant=variant)
             for domain, variant in OUTPUTS.overlapping
             if domain == wildcards.domain
         ],
     output:
-        targets="<results>/{domain}/targets/changes.parquet",
-        groups="<results>/{domain}/targets/target-groups.csv",
-        extremes="<results>/{domain}/targets/best-and-worst.csv",
+        targets=paths.TARGET_CHANGES,
+        groups=paths.TARGET_GROUPS,
+        extremes=paths.BEST_AND_WORST,
     log:
         "<logs>/compare_targets/{domain}.log",
     benchmark:
@@ -149,45 +117,22 @@ rule compare_targets:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of_targets(),
-        phrase=phrase,
-        pairs=lambda wildcards, input: list_options(
-            "pairs",
-            ([variant] for variant in OUTPUTS.list_variants(wildcards.domain)),
-            input.pairs,
-        ),
-        overlap=lambda wildcards, input: list_options(
-            "overlap",
-            (
-                [variant]
-                for domain, variant in OUTPUTS.overlapping
-                if domain == wildcards.domain
-            ),
-            input.overlap,
-        ),
-        scores=lambda wildcards, input: list_options(
-            "scores",
-            [place[:2] for place in OUTPUTS.studies.name_compared(wildcards.domain)],
-            input.scores,
-        ),
-        compare=list_options(
-            "compare",
-            ([model] for model in CONFIG.compared_models),
-            CONFIG.compared_models.values(),
+        options=pass_options(
+            phrase=phrase,
+            compared=list(CONFIG.compared_models.items()),
+            settings=settings.of_targets(),
         ),
     shell:
-        "python {input.code[0]:q} {params.pairs} {params.scores} {params.overlap} {params.compare}"
-        " --domain {wildcards.domain:q} --phrase {params.phrase:q} --settings {params.settings:q}"
-        " --output {output.targets:q} --groups {output.groups:q} --extremes {output.extremes:q} --log {log:q}"
+        CALL
 
 
 rule relate_stages:
     input:
         code=sources("relate_stages"),
-        following="<results>/following/following.parquet",
+        following=paths.FOLLOWING,
         order=order_of_track,
     output:
-        relations="<results>/following/{track}.relations.csv",
+        relations=paths.RELATIONS,
     log:
         "<logs>/relate_stages/{track}.log",
     benchmark:
@@ -201,7 +146,6 @@ rule relate_stages:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        settings=settings.of("summary"),
+        options=pass_options(settings=settings.of("summary")),
     shell:
-        "python {input.code[0]:q} --following {input.following} --track {wildcards.track:q}"
-        " --order {input.order:q} --settings {params.settings:q} --output {output.relations:q} --log {log:q}"
+        CALL

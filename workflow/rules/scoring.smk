@@ -1,16 +1,5 @@
-"""Ranks and probabilities, perplexity and attribute rate, and their summary.
+"""Ranks and probabilities, perplexity and attribute rate, and their summary."""
 
-In:  <results>/models/{model}/model.json, <results>/{domain}/benchmark/{variant}/pairs.parquet,
-     <results>/corpus/texts/{domain}.parquet, <results>/{domain}/sentences.parquet
-Out: <results>/{domain}/scores/{variant,perplexity,attribute-rate}/{model}.parquet,
-     <results>/{summary,references,comparisons,groups,correlations,settled}.csv
-"""
-
-# what is scored together: most sentences of TF and TF-IDF are the same; references share none
-TOGETHER = [
-    domain if variant in VARIANTS else f"{domain}.{variant}"
-    for domain, variant in OUTPUTS.scored_benchmarks
-]
 HELD_OUT = CONFIG.benchmark_domains if OUTPUTS.held_out else []
 
 OTHERS_OVERLAPPING = (
@@ -28,30 +17,18 @@ rule score_model:
         code=sources("score_model"),
         model=pointer,
         weights=own_weights,
-        pairs=of_benchmarks(
-            "<results>/DOMAIN/benchmark/VARIANT/pairs.parquet", SCORED_ALONE
-        ),
-        texts=of_domains("<results>/corpus/texts/DOMAIN.parquet", HELD_OUT),
-        sentences=of_domains("<results>/DOMAIN/sentences.parquet"),
+        pairs=of_benchmarks(paths.PAIRS, SCORED_ALONE),
+        texts=of_domains(paths.TEXTS, HELD_OUT),
+        sentences=of_domains(paths.MATCHED),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        scores=of_benchmarks(
-            "<results>/DOMAIN/scores/VARIANT/{model}.parquet", SCORED_ALONE
-        ),
-        score_reports=of_benchmarks(
-            "<results>/DOMAIN/scores/VARIANT/{model}.json", SCORED_ALONE
-        ),
-        perplexity=of_domains(
-            "<results>/DOMAIN/scores/perplexity/{model}.parquet", HELD_OUT
-        ),
-        perplexity_reports=of_domains(
-            "<results>/DOMAIN/scores/perplexity/{model}.json", HELD_OUT
-        ),
-        rates=of_domains("<results>/DOMAIN/scores/attribute-rate/{model}.parquet"),
-        lists=of_domains(
-            "<results>/DOMAIN/scores/attribute-rate/{model}.token-lists.parquet"
-        ),
-        rate_reports=of_domains("<results>/DOMAIN/scores/attribute-rate/{model}.json"),
+        scores=of_benchmarks(paths.SCORES, SCORED_ALONE),
+        score_reports=of_benchmarks(paths.SCORES.ending(".json"), SCORED_ALONE),
+        perplexity=of_domains(paths.PERPLEXITY, HELD_OUT),
+        perplexity_reports=of_domains(paths.PERPLEXITY.ending(".json"), HELD_OUT),
+        rates=of_domains(paths.RATES),
+        lists=of_domains(paths.TOKEN_LISTS),
+        rate_reports=of_domains(paths.RATES.ending(".json")),
     log:
         "<logs>/score_model/{model}.log",
     benchmark:
@@ -71,39 +48,33 @@ rule score_model:
         gpu_model=needs.of("score_model", "model"),
         domains=len(CONFIG.benchmark_domains),
     params:
-        model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
-        settings=settings.of("scoring", "perplexity", "attribute_rate"),
-        wordlists=folder_of("wordlists"),
-        finished=finished("scores"),
-        pairs=measured("pairs", TOGETHER if SCORED_ALONE else [], "pairs", "scores"),
-        texts=measured("texts", HELD_OUT, "texts", "perplexity"),
-        sentences=measured("sentences", CONFIG.benchmark_domains, "sentences", "rates"),
+        options=pass_options(
+            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            wordlists=folder_of("wordlists"),
+            finished=finished("scores"),
+            settings=settings.of("scoring", "perplexity", "attribute_rate"),
+        ),
     shell:
-        "python {input.code[0]:q} --model {params.model:q} {params.pairs} {params.texts} {params.sentences}"
-        " --wordlists {params.wordlists:q} --finished {params.finished:q} --settings {params.settings:q}"
-        " --threads {threads} --gpus {resources.gpu} --log {log:q}"
+        CALL_ON_GPUS
 
 
 # perplexity and attribute rate are about text outside a conversation
 use rule score_model as score_chat with:
     input:
         code=sources("score_model"),
-        model="<results>/models/{model}/model.json",
+        model=paths.POINTER,
         weights=own_weights,
-        pairs=of_benchmarks("<results>/DOMAIN/benchmark/VARIANT/pairs.parquet"),
+        pairs=of_benchmarks(paths.PAIRS),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        scores=of_benchmarks("<results>/DOMAIN/scores/VARIANT/{model}.parquet"),
-        score_reports=of_benchmarks("<results>/DOMAIN/scores/VARIANT/{model}.json"),
+        scores=of_benchmarks(paths.SCORES),
+        score_reports=of_benchmarks(paths.SCORES.ending(".json")),
     log:
         "<logs>/score_chat/{model}.log",
     benchmark:
         "<timings>/score_chat/{model}.tsv"
     wildcard_constraints:
         model=one_of(OUTPUTS.chat_models if SCORED_ALONE else []),
-    params:
-        texts="",
-        sentences="",
 
 
 # which model goes on depends on the scores of all: one job, one model in memory at a time
@@ -131,22 +102,12 @@ rule score_settled:
         gpu_mem_mb=needs.of_all("score_model", CONFIG.models.scored, "gpu_mb"),
         gpu_model=needs.of_all("score_model", CONFIG.models.scored, "model"),
     params:
-        settings=settings.of("scoring", "settled", "summary"),
-        models=options("model", [[model] for model in CONFIG.models.scored], "models"),
-        pairs=options(
-            "pairs",
-            [(name, *place) for name, place in zip(TOGETHER, OUTPUTS.benchmarks)],
-            "pairs",
+        options=pass_options(
+            work=f"{RESULTS}/models/.settled",
+            settings=settings.of("scoring", "settled", "summary"),
         ),
-        scores=lambda wildcards, output: list_options(
-            "scores", OUTPUTS.scored, output.scores
-        ),
-        overlap=options("overlap", OUTPUTS.overlapping, "overlap"),
-        work=lambda wildcards: f"{RESULTS}/models/.settled",
     shell:
-        "python {input.code[0]:q} {params.models} {params.pairs} {params.overlap} {params.scores}"
-        " --looks {output.looks:q} --work {params.work:q} --settings {params.settings:q} --threads {threads}"
-        " --gpus {resources.gpu} --log {log:q}"
+        CALL_ON_GPUS
 
 
 rule summarize_scores:
@@ -180,10 +141,7 @@ use rule summarize_scores as summarize_references with:
     input:
         code=sources("summarize_scores"),
         scores=[path for _, path in COMPARING.other_scores],
-        pairs=[
-            f"<results>/{domain}/benchmark/{variant}/pairs.parquet"
-            for domain, variant in OUTPUTS.studies.other_references
-        ],
+        pairs=paths.PAIRS.of_each(OUTPUTS.studies.other_references),
         overlap=[OUTPUTS.studies.name_overlap(*each) for each in OTHERS_OVERLAPPING],
     output:
         summary=paths.REFERENCES,

@@ -1,9 +1,4 @@
-"""Train before test: the same preparation for every model, then its scores.
-
-In:  <results>/{domain}/benchmark/{variant}/pairs.parquet, <results>/corpus/texts/{domain}.parquet,
-     <results>/models/{model}/model.json
-Out: <results>/tuning/{examples/{task}.parquet,{task}/{model}.parquet,scores/}, <results>/tuning.csv
-"""
+"""Train before test: the same preparation for every model, then its scores."""
 
 
 rule prepare_task:
@@ -12,8 +7,8 @@ rule prepare_task:
         source=lambda wildcards: find_task_source(wildcards.task),
         overlap=lambda wildcards: find_task_overlap(wildcards.task),
     output:
-        examples="<results>/tuning/examples/{task}.parquet",
-        report="<results>/tuning/examples/{task}.json",
+        examples=paths.TASK_EXAMPLES,
+        report=paths.TASK_EXAMPLES.ending(".json"),
     log:
         "<logs>/prepare_task/{task}.log",
     benchmark:
@@ -29,14 +24,11 @@ rule prepare_task:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=lambda wildcards: settings.of_task(wildcards.task),
-        overlap=lambda wildcards, input: (
-            f"--overlap {input.overlap}" if input.overlap else ""
+        options=pass_options(
+            settings=lambda wildcards: settings.of_task(wildcards.task)
         ),
     shell:
-        "python {input.code[0]:q} --name {wildcards.task:q} --source {input.source:q} {params.overlap}"
-        " --settings {params.settings:q} --output {output.examples:q} --report {output.report:q}"
-        " --log {log:q}"
+        CALL
 
 
 localrules:
@@ -47,8 +39,8 @@ rule fetch_task:
     input:
         code=sources("prepare_task"),
     output:
-        examples="<results>/tuning/examples/{task}.parquet",
-        report="<results>/tuning/examples/{task}.json",
+        examples=paths.TASK_EXAMPLES,
+        report=paths.TASK_EXAMPLES.ending(".json"),
     log:
         "<logs>/fetch_task/{task}.log",
     benchmark:
@@ -64,21 +56,22 @@ rule fetch_task:
         mem_mb=4000,
         runtime=240,
     params:
-        settings=lambda wildcards: settings.of_task(wildcards.task),
+        options=pass_options(
+            settings=lambda wildcards: settings.of_task(wildcards.task)
+        ),
     shell:
-        "python {input.code[0]:q} --name {wildcards.task:q} --settings {params.settings:q}"
-        " --output {output.examples:q} --report {output.report:q} --log {log:q}"
+        CALL
 
 
 rule tune_model:
     input:
         code=sources("tune_model"),
-        model="<results>/models/{model}/model.json",
-        examples="<results>/tuning/examples/{task}.parquet",
+        model=paths.POINTER,
+        examples=paths.TASK_EXAMPLES,
     output:
-        outcomes="<results>/tuning/{task}/{model}.parquet",
-        report="<results>/tuning/{task}/{model}.json",
-        curve="<results>/tuning/{task}/{model}.csv",
+        outcomes=paths.TUNED,
+        report=paths.TUNED.ending(".json"),
+        curve=paths.TUNED.ending(".csv"),
     log:
         "<logs>/tune_model/{task}.{model}.log",
     benchmark:
@@ -96,18 +89,18 @@ rule tune_model:
         gpu_mem_mb=needs.of("tune_model", "gpu_mb"),
         gpu_model=needs.of("tune_model", "model"),
     params:
-        settings=lambda wildcards: settings.of_tuning(wildcards.task),
+        options=pass_options(
+            settings=lambda wildcards: settings.of_tuning(wildcards.task)
+        ),
     shell:
-        "python {input.code[0]:q} --name {wildcards.task:q} --model {input.model:q}"
-        " --examples {input.examples:q} --settings {params.settings:q} --output {output.outcomes:q}"
-        " --report {output.report:q} --curve {output.curve:q} --log {log:q}"
+        CALL
 
 
 use rule tune_model as tune_preparation with:
     output:
-        outcomes="<results>/tuning/preparations/{preparation}/{task}/{model}.parquet",
-        report="<results>/tuning/preparations/{preparation}/{task}/{model}.json",
-        curve="<results>/tuning/preparations/{preparation}/{task}/{model}.csv",
+        outcomes=paths.PREPARED,
+        report=paths.PREPARED.ending(".json"),
+        curve=paths.PREPARED.ending(".csv"),
     log:
         "<logs>/tune_preparation/{preparation}.{task}.{model}.log",
     benchmark:
@@ -117,8 +110,10 @@ use rule tune_model as tune_preparation with:
         task=one_of(INPUTS.tasks),
         model=one_of(INPUTS.tuned_models),
     params:
-        settings=lambda wildcards: settings.of_preparation(
-            wildcards.task, wildcards.preparation
+        options=pass_options(
+            settings=lambda wildcards: settings.of_preparation(
+                wildcards.task, wildcards.preparation
+            )
         ),
 
 
@@ -128,8 +123,8 @@ rule gather_tuning:
         reports=OUTPUTS.name_tuned(".json"),
         outcomes=OUTPUTS.name_tuned(".parquet"),
     output:
-        scores=directory("<results>/tuning/scores"),
-        table="<results>/tuning.csv",
+        scores=directory(paths.TUNED_SCORES),
+        table=paths.TUNING,
     log:
         "<logs>/gather_tuning.log",
     benchmark:
@@ -141,9 +136,6 @@ rule gather_tuning:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of("train_before_test"),
-        reports=options("reports", OUTPUTS.tuned, "reports"),
-        outcomes=options("outcomes", OUTPUTS.tuned, "outcomes"),
+        options=pass_options(settings=settings.of("train_before_test")),
     shell:
-        "python {input.code[0]:q} {params.reports} {params.outcomes} --settings {params.settings:q}"
-        " --output {output.scores} --table {output.table} --log {log}"
+        CALL

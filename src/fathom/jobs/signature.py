@@ -23,6 +23,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.io.paths import RunPath
 from fathom.jobs.program import add_log, read_settings, run_logged
 
@@ -48,6 +49,15 @@ Previous = Annotated[
 ]
 """An earlier run to take work over from. It changes no result, so the environment names it."""
 
+# tables that several programs read
+ScoreTables = Annotated[Tables, paths.SCORES, "scores of one model on one benchmark"]
+PairTables = Annotated[Tables, paths.PAIRS, "pairs of one benchmark"]
+OverlapTables = Annotated[Tables, paths.OVERLAP, "pairs of one benchmark that occur in training text"]
+PerplexityTables = Annotated[Tables, paths.PERPLEXITY, "likelihood of a domain's held-out text by one model"]
+RateTables = Annotated[Tables, paths.RATES, "attribute rates of one model on one domain"]
+
+ModelFile = Annotated[Path, "pointer to a model (JSON), or its folder"]
+Wordlists = Annotated[Path, "folder of word lists"]
 Threads = Annotated[int, "how many to use; changes no result"]
 Gpus = Annotated[int, "how many GPUs to use; 0 takes what the settings' device says"]
 

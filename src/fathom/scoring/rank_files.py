@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from fathom.config.benchmark import VARIANTS
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES
@@ -30,6 +31,11 @@ class ScoreFiles(NamedTuple):
 def name_beside(pairs: Path, model: str) -> Path:
     """Return where the scores of a model lie beside its pairs: `{pairs}.{model}.parquet`."""
     return pairs.with_name(f"{pairs.stem}.{model.rpartition('/')[2]}.parquet")
+
+
+def name_reading(domain: str, variant: str) -> str:
+    """Return the name under which pairs are read together: most sentences of TF and TF-IDF are the same."""
+    return domain if variant in VARIANTS else f"{domain}.{variant}"
 
 
 def name_files(

@@ -7,7 +7,6 @@ interval from a bootstrap that draws both: seeds and keywords are crossed, so ea
 drawn keywords for every drawn seed.
 """
 
-import argparse
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,8 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import ALL_SEEDS, ATTRIBUTE_RATES, CHECKPOINT_COLUMNS, PERPLEXITY, SCORES
 from fathom.io.tables import read_table
-from fathom.jobs.program import add_tables, log
+from fathom.jobs.program import log
+from fathom.jobs.signature import Tables
 from fathom.models.loading import Pointer
 from fathom.statistics.aggregates import COMPARED, MEAN, find_interval
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
@@ -51,23 +51,21 @@ Measured = dict[Place, dict[str, Series]]
 """Metrics by place and model."""
 
 
-def add_scores(parser: argparse.ArgumentParser) -> None:
-    """Add the options for tables of followed models: scores, overlap, perplexity, attribute rates."""
-    names = ("DOMAIN", "VARIANT", "MODEL")
-    add_tables(parser, "--scores", names, "scores of one model on one benchmark (parquet)", required=True)
-    add_tables(parser, "--overlap", names[:2], "pairs of one benchmark that stand in training text")
-    for option, what in (("--perplexity", "likelihood of held-out text"), ("--attribute-rates", "rates")):
-        add_tables(parser, option, ("DOMAIN", "MODEL"), f"{what} of one model on one domain")
+class MetricTables(NamedTuple):
+    """Tables, each with what it belongs to."""
+
+    scores: Tables
+    overlap: Tables
+    perplexity: Tables
+    attribute_rates: Tables
 
 
-def measure_models(
-    arguments: argparse.Namespace, settings: Summary, ranks: Sequence[str] = RANKS
-) -> Measured:
-    """Read the tables of :func:`add_scores` and measure all models by all metrics.
+def measure_models(tables: MetricTables, settings: Summary, ranks: Sequence[str] = RANKS) -> Measured:
+    """Read tables and measure all models by all metrics.
 
     Parameters
     ----------
-    arguments : Namespace
+    tables : MetricTables
     settings : Summary
     ranks : sequence of str
         Names of the statistics that sum up ranks.
@@ -77,10 +75,10 @@ def measure_models(
     InputError
         If a table is not what it should be, or models were measured on different items.
     """
-    scores = leave_out_overlap(read_ranks(arguments.scores), arguments.overlap, settings)
+    scores = leave_out_overlap(read_ranks(tables.scores), tables.overlap, settings)
     measured = measure_ranks(scores, settings, ranks)
-    measured |= measure_texts(read_baselines(arguments.perplexity, PERPLEXITY), settings)
-    return measured | measure_rates(read_baselines(arguments.attribute_rates, ATTRIBUTE_RATES), settings)
+    measured |= measure_texts(read_baselines(tables.perplexity, PERPLEXITY), settings)
+    return measured | measure_rates(read_baselines(tables.attribute_rates, ATTRIBUTE_RATES), settings)
 
 
 def read_ranks(files: Sequence[tuple[str, str, str, str]]) -> dict[Key, pl.DataFrame]:

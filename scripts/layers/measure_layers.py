@@ -33,7 +33,7 @@ def main(
     sentences: Annotated[list[Path], "its matched sentences (parquet)"],
     pairs: Annotated[list[Path], "its pairs (parquet)"],
     texts: Annotated[Tables, paths.TEXTS, "texts of domains, to train tuned lenses on"] = (),
-    wordlists: Wordlists,
+    wordlists: Wordlists = Path("config/wordlists"),
     finished: Annotated[Path, "folder where finished results are kept"],
     rates: Annotated[list[Path], "rates of each domain to write (parquet); others are written beside them"],
     threads: Threads = 1,

@@ -43,7 +43,7 @@ def main(
     perplexity: Annotated[list[Path], "likelihoods of each domain to write (parquet)"] = (),
     sentences: Annotated[Tables, paths.MATCHED, "matched sentences of domains"] = (),
     rates: Annotated[list[Path], "attribute rates of each domain to write (parquet)"] = (),
-    wordlists: Wordlists,
+    wordlists: Wordlists = Path("config/wordlists"),
     finished: Annotated[Path, "folder where finished results are kept"],
     threads: Threads = 1,
     gpus: Gpus = 1,

@@ -82,9 +82,9 @@ def test_products_are_deterministic_before_torch_is_imported(tmp_path, command, 
     (tmp_path / "pairs.jsonl").write_text('{"prompt": "a", "target": " b"}\n')
     environment = {"PYTHONPATH": f"{_SOURCE}{os.pathsep}{tmp_path}", "CUBLAS_WORKSPACE_CONFIG": already or ""}
     if command == "program":
-        options = ("--model", "--examples", "--output", "--report", "--curve")
+        options = ("--task", "--model", "--examples", "--outcomes", "--report", "--curve")
         places = [word for option in options for word in (option, "x")]
-        run = run_warm("tune_model", "--name", "x", *places, environment=environment)
+        run = run_warm("tune_model", *places, environment=environment)
     else:
         (tmp_path / "model.safetensors").touch()
         (tmp_path / "config.json").write_text("{}")

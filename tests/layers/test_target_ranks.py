@@ -182,11 +182,12 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     lens = {"steps": 3, "batch": 2, "sequence": 8, "positions": 5}
     out = tmp_path / "out"
     given = ("--model", tmp_path / "base", "--wordlists", tmp_path, "--finished", tmp_path / "finished")
-    domain = ("x", tmp_path / "keywords.tsv", tmp_path / "sentences.parquet", tmp_path / "pairs.jsonl")
+    given += ("--keywords", f"x={tmp_path / 'keywords.tsv'}", "--pairs", tmp_path / "pairs.jsonl")
+    given += ("--sentences", tmp_path / "sentences.parquet", "--rates")
     settings = json.dumps({"layers": small, "lens": lens, "scoring": {"device": "cpu"}})
     done = run(
-        "measure_layers", *given, "--domain", *domain, out / "base",
-        "--texts", "x", tmp_path / "texts.parquet", "--settings", settings,
+        "measure_layers", *given, out / "base.rates.parquet",
+        "--texts", f"x={tmp_path / 'texts.parquet'}", "--settings", settings,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     report = json.loads((out / "base.rates.json").read_text())
@@ -198,19 +199,17 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert len(read_table(out / "base.targets.parquet", LAYER_TARGETS)) == 12 * 2 * 4
     without = json.dumps({"lens": {"steps": 0}})
-    done = run(
-        "measure_layers", *given, "--domain", *domain, out / "n", "--texts", "x", "t", "--settings", without
-    )
+    done = run("measure_layers", *given, out / "n.rates.parquet", "--texts", "x=t", "--settings", without)
     assert done.returncode == 1 and "lens.steps is 0: nothing to train" in done.stderr
     tables = [part for name in ("base", "again") for kind in ("rates", "targets")
-              for part in (f"--{kind}", name, out / f"base.{kind}.parquet")]  # fmt: skip
+              for part in (f"--{kind}", f"x/{name}={out / 'base'}.{kind}.parquet")]  # fmt: skip
     targets = read_table(out / "base.targets.parquet", LAYER_TARGETS)
     names = targets["pair_id"].unique().sort()
     flags = pl.DataFrame({"pair_id": names, "sentence": False, "ending": [True, *[False] * (len(names) - 1)]})
     write_table(tmp_path / "overlap.parquet", flags, OVERLAP)
     done = run(
-        "summarize_layers", *tables, "--overlap", "x", "tf", tmp_path / "overlap.parquet",
-        "--reference", "again", "base", "--output", out / "layers.csv",
+        "summarize_layers", *tables, "--overlap", f"x/tf={tmp_path / 'overlap.parquet'}",
+        "--references", '[["again", "base"]]', "--summary", out / "layers.csv",
         "--changes", out / "changes.csv", "--onsets", out / "onsets.csv", "--settings",
         json.dumps({"layers": small, "summary": {"rounds": 20}}),
     )  # fmt: skip

@@ -148,7 +148,7 @@ def test_the_program(tmp_path: Path) -> None:
     write_table(tmp_path / "sentences.parquet", frame, MATCHES)
     done = run_program(
         "score_model", "--model", tmp_path / "folder", "--finished", tmp_path / "finished",
-        "--sentences", "x", tmp_path / "sentences.parquet", tmp_path / "rates.parquet",
+        "--sentences", f"x={tmp_path / 'sentences.parquet'}", "--rates", tmp_path / "rates.parquet",
         "--wordlists", tmp_path,
         "--settings", '{"attribute_rate": {"k": 25, "list_length": 19}, "scoring": {"device": "cpu"}}',
         imports=MODELS,

@@ -103,8 +103,8 @@ def test_frames_without_prompt_or_target_are_refused() -> None:
 def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder: Path, tmp_path: Path) -> None:
     lines = write_lines(tmp_path / "p.jsonl", ROWS)
     done = run_program(
-        "score_model", "--model", model_folder, "--pairs", "x", lines, tmp_path / "s.parquet",
-        "--finished", tmp_path / "finished", imports=MODELS,
+        "score_model", "--model", model_folder, "--pairs", f"x/tf={lines}",
+        "--scores", tmp_path / "s.parquet", "--finished", tmp_path / "finished", imports=MODELS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     scores = read_table(tmp_path / "s.parquet", SCORES)

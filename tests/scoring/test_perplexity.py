@@ -304,7 +304,7 @@ def test_the_program(tokenizer: Any, tmp_path: Path) -> None:
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     done = run_program(
         "score_model", "--model", tmp_path / "folder", "--finished", tmp_path / "finished",
-        "--texts", "x", tmp_path / "texts.parquet", tmp_path / "scores.parquet",
+        "--texts", f"x={tmp_path / 'texts.parquet'}", "--perplexity", tmp_path / "scores.parquet",
         "--settings", '{"scoring": {"device": "cpu"}}', imports=MODELS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -352,7 +352,7 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_pat
     model, pairs = make_model("gpt2"), make_pairs()
     save_model(tmp_path / "folder", model, tokenizer)
     write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
-    files = ("--pairs", "x", tmp_path / "pairs.jsonl", tmp_path / "scores.parquet")
+    files = ("--pairs", f"x/tf={tmp_path / 'pairs.jsonl'}", "--scores", tmp_path / "scores.parquet")
     named = ("--model", tmp_path / "folder", "--finished", tmp_path / "finished")
     run_program("score_model", *named, *files, imports=MODELS).check_returncode()
     scores = read_table(tmp_path / "scores.parquet", SCORES)
@@ -378,7 +378,7 @@ def test_the_programs_score_a_chat_model_inside_its_template(tokenizer: Any, tmp
     (tmp_path / "models.tsv").write_text("\t".join(COLUMNS) + "\n" + "\t".join(values) + "\n")
     for command in (
         ["fetch_model.py", "--model", "m@chat", "--registry", "models.tsv", "--pointer", "model.json"],
-        ["score_model.py", "--model", "model.json", "--pairs", "x", "pairs.jsonl", "s.parquet",
+        ["score_model.py", "--model", "model.json", "--pairs", "x/tf=pairs.jsonl", "--scores", "s.parquet",
          "--finished", "f", "--gpus", "2", "--settings", '{"scoring": {"device": "cpu"}}'],
     ):  # fmt: skip
         run_program(*command, folder=tmp_path, imports=MODELS).check_returncode()

@@ -105,7 +105,7 @@ def drive(files: Path, name: str, points: list[float]) -> list[int]:
     arguments += ["--finished", str(files / f"{name}-finished")]
     for variant in ("tf", "tfidf"):
         scores = files / f"{name}-{variant}.parquet"
-        arguments += ["--pairs", "x", str(files / f"{variant}.jsonl"), str(scores)]
+        arguments += ["--pairs", f"x/{variant}={files / variant}.jsonl", "--scores", str(scores)]
     folder = files / f".{name}-tf.parquet.partial"
     driver = files / "driver.py"
     driver.write_text(DRIVER)

@@ -249,11 +249,11 @@ def test_the_program_scores_models_as_without_looks(tmp_path: Path) -> None:
             GPT2Config(vocab_size=62, n_positions=40, n_embd=16, n_layer=1, n_head=2)
         )
         save_model(tmp_path / name, models[name], tokenizer)
-        scores += ["--model", name, str(tmp_path / name)]
-        scores += ["--scores", "law", "tf", name, str(tmp_path / "scores" / f"{name}.parquet")]
+        scores += ["--models", f"{name}={tmp_path / name}"]
+        scores += ["--scores", f"law/tf/{name}={tmp_path / 'scores' / name}.parquet"]
     settings = '{"scoring": {"until": "settled", "device": "cpu"}, "settled": {"block": 30}}'
     done = run_program(
-        "score_settled", *scores, "--pairs", "law", "law", "tf", tmp_path / "pairs.jsonl",
+        "score_settled", *scores, "--pairs", f"law/tf={tmp_path / 'pairs.jsonl'}",
         "--looks", tmp_path / "settled.csv", "--work", tmp_path / "work", "--settings", settings,
         imports=MODELS,
     )  # fmt: skip

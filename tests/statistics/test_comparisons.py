@@ -226,7 +226,7 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
         for variant in ("tf", "tfidf"):
             path = tmp_path / f"m{number}.{variant}.parquet"
             write_table(path, make_scores(3.0 * number, 10 * number + len(variant)), SCORES)
-            command += ["--scores", "a", variant, f"m{number}", path]
+            command += ["--scores", f"a/{variant}/m{number}={path}"]
     rows = [
         ("a", variant, f"m{number}", "rank", "trimmed_mean", number + len(variant), 0, 9, 200)
         for number in range(4)
@@ -234,7 +234,7 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
     ]
     write_delimited(tmp_path / "summary.csv", SUMMARY_COLUMNS, rows, ",")
     command += ["--summary", tmp_path / "summary.csv"]
-    names = ("output", "groups", "correlations")
+    names = ("comparisons", "groups", "correlations")
     for name in names:
         command += [f"--{name}", tmp_path / f"{name}.csv"]
     done = run_program("compare_models", *command, "--settings", '{"rounds": 50}', imports=STATISTICS)

@@ -69,9 +69,9 @@ def test_the_program_leaves_out_what_stands_in_training_text(tmp_path):
         {"pair_id": [f"p{n}" for n in range(6)], "sentence": False, "ending": [True] + [False] * 5}
     )
     write_table(tmp_path / "overlap.parquet", overlap, OVERLAP)
-    arguments = ("--pairs", "near", "tf", "pairs.parquet", "--scores", "near", "tf", "a", "a.parquet",
-                 "--overlap", "near", "tf", "overlap.parquet", "--cutoff", "a", "2023-12-31",
-                 "--output", "dates.csv")  # fmt: skip
+    arguments = ("--pairs", "near/tf=pairs.parquet", "--scores", "near/tf/a=a.parquet",
+                 "--overlap", "near/tf=overlap.parquet", "--cutoffs", '{"a": "2023-12-31"}',
+                 "--table", "dates.csv")  # fmt: skip
     done = run_program("split_by_date", *arguments, folder=tmp_path, imports=STATISTICS)
     assert done.returncode == 0, done.stderr
     assert "near, tf: 1 of 6 pairs have no date" in done.stderr

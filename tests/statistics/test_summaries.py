@@ -206,10 +206,10 @@ def test_correlation() -> None:
 
 
 def test_the_program_writes_the_table(tmp_path: Path) -> None:
-    command = ["--output", tmp_path / "summary.csv"]
+    command = ["--summary", tmp_path / "summary.csv"]
     for seed, model in enumerate(("m1", "m2")):
         write_table(tmp_path / f"{model}.parquet", make_scores(seed), SCORES)
-        command += ["--scores", "a", "tf", model, tmp_path / f"{model}.parquet"]
+        command += ["--scores", f"a/tf/{model}={tmp_path / model}.parquet"]
     rounds = ("--settings", '{"rounds": 20}')
     result = run_program("summarize_scores", *command, *rounds, imports=STATISTICS)
     assert result.returncode == 0, result.stderr
@@ -217,10 +217,10 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
     assert tuple(rows[0]) == SUMMARY_COLUMNS
     assert len(rows) == 16
     write_table(tmp_path / "pairs.parquet", make_reference_pairs([Entry(1, "k", "A", " b")]), PAIRS)
-    pairs = ("--pairs", "a", "tf", tmp_path / "pairs.parquet")
+    pairs = ("--pairs", f"a/tf={tmp_path / 'pairs.parquet'}")
     other = run_program("summarize_scores", *command, *pairs, imports=STATISTICS)
     assert other.returncode == 1
     assert "the scores of m1 belong to other pairs than the benchmark's" in other.stderr
-    twice = run_program("summarize_scores", *command, *command[-5:], imports=STATISTICS)
+    twice = run_program("summarize_scores", *command, *command[-2:], imports=STATISTICS)
     assert twice.returncode == 1
     assert "duplicate scores of m2 on a, tf" in twice.stderr

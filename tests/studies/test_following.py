@@ -138,7 +138,7 @@ def test_the_program_writes_the_table(tmp_path):
     options = []
     for number, name in enumerate(("a", "a+x@step5", "a+x"), 1):
         write_table(tmp_path / f"{name}.parquet", make_scores(number), SCORES)
-        options += ["--scores", "near", "tf", name, tmp_path / f"{name}.parquet"]
+        options += ["--scores", f"near/tf/{name}={tmp_path / name}.parquet"]
     rates = pl.DataFrame({"keyword": ["k"], "rate": [0.5], "hits": [1], "list_length": [2]},
                          schema_overrides={"hits": pl.Int32, "list_length": pl.Int32})  # fmt: skip
     texts = pl.DataFrame({"doc_id": ["x"], "tokens": [10], "bytes": [40], "nats": [20.0],
@@ -146,11 +146,11 @@ def test_the_program_writes_the_table(tmp_path):
     for name in ("a", "a+x@step5", "a+x"):
         write_table(tmp_path / f"{name}.rates", rates, ATTRIBUTE_RATES)
         write_table(tmp_path / f"{name}.texts", texts, PERPLEXITY)
-        options += ["--attribute-rates", "near", name, tmp_path / f"{name}.rates"]
-        options += ["--perplexity", "near", name, tmp_path / f"{name}.texts"]
+        options += ["--attribute-rates", f"near/{name}={tmp_path / name}.rates"]
+        options += ["--perplexity", f"near/{name}={tmp_path / name}.texts"]
     points = [point.model_dump() for point in make_points("0", "a", "a+x@step5", "a+x")]
     values = json.dumps({"summary": {"rounds": 50}, "tracks": {"a+x": points}})
-    files = ("--checkpoints", tmp_path / "c.csv", "--output")
+    files = ("--checkpoints", tmp_path / "c.csv", "--table")
     done = run_program("follow_models", *options, "--settings", values, *files, tmp_path / "f.parquet")
     assert done.returncode == 0, done.stderr
     points = [list(row.values()) for row in read_delimited(tmp_path / "c.csv", ",", CHECKPOINT_COLUMNS)]
@@ -161,7 +161,7 @@ def test_the_program_writes_the_table(tmp_path):
     metrics = {"rank", "log_probability", "perplexity", "bits_per_byte", "attribute_rate"}
     assert set(table["metric"]) == metrics and set(table["track"]) == {"a+x"}
     write_table(tmp_path / "bad.parquet", make_scores(9)[:30], SCORES)
-    wrong = [*options, "--scores", "near", "tf", "b", tmp_path / "bad.parquet"]
+    wrong = [*options, "--scores", f"near/tf/b={tmp_path / 'bad.parquet'}"]
     done = run_program("follow_models", *wrong, "--settings", values, *files, tmp_path / "g.parquet")
     assert done.returncode == 1 and "were scored on different pairs" in done.stderr
     assert not (tmp_path / "g.parquet").exists()

@@ -45,22 +45,11 @@ def prepare(pairs: pl.DataFrame, folder: Path, name: str, task: dict) -> Path:
         "ending": pl.Series([True] + [False] * (len(pairs) - 1)),
     }
     write_table(folder / "overlap.parquet", pl.DataFrame(flags), OVERLAP)
-    settings = json.dumps({"task": task})
     run(
-        "prepare_task",
-        "--name",
-        name,
-        "--source",
-        folder / "pairs.parquet",
-        "--overlap",
-        folder / "overlap.parquet",
-        "--settings",
-        settings,
-        "--output",
-        folder / f"{name}.parquet",
-        "--report",
-        folder / f"{name}.json",
-    )
+        "prepare_task", "--task", name, "--source", folder / "pairs.parquet",
+        "--overlap", folder / "overlap.parquet", "--settings", json.dumps({"task": task}),
+        "--examples", folder / f"{name}.parquet", "--report", folder / f"{name}.json",
+    )  # fmt: skip
     names = set(read_table(folder / f"{name}.parquet", EXAMPLES)["example_id"])
     assert names and pairs["pair_id"][0] not in names
     assert read_json(folder / f"{name}.json")["in_training_text"] == 1
@@ -70,21 +59,9 @@ def prepare(pairs: pl.DataFrame, folder: Path, name: str, task: dict) -> Path:
 def list_arguments(model: Path, examples: Path, output: Path, task: dict) -> list[object]:
     settings = json.dumps({"task": task, "lora": LORA})
     return [
-        "--name",
-        "task",
-        "--model",
-        model,
-        "--examples",
-        examples,
-        "--settings",
-        settings,
-        "--output",
-        output,
-        "--report",
-        output.with_suffix(".json"),
-        "--curve",
-        output.with_suffix(".csv"),
-    ]
+        "--task", "task", "--model", model, "--examples", examples, "--settings", settings,
+        "--outcomes", output, "--report", output.with_suffix(".json"), "--curve", output.with_suffix(".csv"),
+    ]  # fmt: skip
 
 
 def count_steps(folder: Path) -> int:
@@ -144,24 +121,11 @@ def test_gathering_a_run(pairs, model_folder, tmp_path):
     examples = prepare(pairs, tmp_path, "task", COMPLETION)
     output = tmp_path / "out.parquet"
     run("tune_model", *list_arguments(model_folder, examples, output, COMPLETION))
-    settings = json.dumps({"tasks": {"task": COMPLETION}})
     run(
-        "gather_tuning",
-        "--reports",
-        "m",
-        "task",
-        output.with_suffix(".json"),
-        "--outcomes",
-        "m",
-        "task",
-        output,
-        "--settings",
-        settings,
-        "--output",
-        tmp_path / "scores",
-        "--table",
-        tmp_path / "tuning.csv",
-    )
+        "gather_tuning", "--reports", f"task/m={output.with_suffix('.json')}",
+        "--outcomes", f"task/m={output}", "--settings", json.dumps({"tasks": {"task": COMPLETION}}),
+        "--scores", tmp_path / "scores", "--table", tmp_path / "tuning.csv",
+    )  # fmt: skip
     (row,) = read_delimited(tmp_path / "tuning.csv", ",")
     assert tuple(row) == TUNING_COLUMNS
     report = read_json(output.with_suffix(".json"))

@@ -93,10 +93,12 @@ def make_parser(main: Callable[..., None]) -> argparse.ArgumentParser:
 def read_options(main: Callable[..., None], arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of a program's function; raise `InputError` for a value that does not fit."""
     hints, found = get_type_hints(main, include_extras=True), {}
-    for name in inspect.signature(main).parameters:
+    for name, parameter in inspect.signature(main).parameters.items():
         kind, notes = _part_annotation(hints[name])
         value, where = getattr(arguments, name), f"--{name.replace('_', '-')}"
-        if _is_section(kind):
+        if value is None:
+            value = parameter.default
+        elif _is_section(kind):
             value = read_settings(value, kind)
         elif template := next((note for note in notes if isinstance(note, RunPath)), None):
             value = [_place_table(path, template, where) for path in value]
@@ -134,7 +136,9 @@ def _add_option(
     if get_origin(item) is Literal:
         how |= {"choices": get_args(item), "metavar": None}
     if many and (template or convert):
-        parser.add_argument(option, nargs="+", type=convert or str, **how)
+        parser.add_argument(
+            option, nargs="+", action="extend", type=convert or str, **how | {"default": None}
+        )
     else:
         parser.add_argument(option, type=convert or str, **how)
 

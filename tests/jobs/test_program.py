@@ -84,6 +84,7 @@ def test_products_are_deterministic_before_torch_is_imported(tmp_path, command, 
     if command == "program":
         options = ("--task", "--model", "--examples", "--outcomes", "--report", "--curve")
         places = [word for option in options for word in (option, "x")]
+        places += ["--settings", '{"task": {"kind": "text", "domain": "x"}}']
         run = run_warm("tune_model", *places, environment=environment)
     else:
         (tmp_path / "model.safetensors").touch()

@@ -52,6 +52,6 @@ def test_any_models_are_compared_on_any_domains():
     assert (jobs.count("split_by_date"), jobs.count("plot_dates")) == (1, 3)
     # the page waits for the comparison only, not for figures of adapted models
     assert jobs.count("write_explorer") == 1 and "plot_targets" not in jobs
-    assert "--cutoff gpt2 2017-12-31 --settings" in done.stdout
+    assert '{"gpt2": "2017-12-31"}' in done.stdout
     wrong = plan("compare", "--config", "run=plan", "models=[gpt2-smal]")
     assert wrong.returncode == 1 and "did you mean gpt2-small?" in wrong.stderr + wrong.stdout

@@ -138,7 +138,8 @@ def test_until_settled_one_job_scores_all_models():
     lines = {name: [line.split() for line in done.stdout.splitlines() if f"{name}.py --" in line]
              for name in ("score_settled", "score_model", "summarize_scores", "compare_models")}  # fmt: skip
     (words,) = lines["score_settled"]
-    assert [words.count(f"--{name}") for name in ("model", "pairs", "overlap", "scores")] == [7, 2, 2, 14]
+    ends = ("/model.json", "/pairs.parquet", "/overlap.parquet", "small.parquet")
+    assert [sum(word.endswith(end) for word in words) for end in ends] == [7, 2, 2, 4]
     assert not any("--pairs" in words for words in lines["score_model"])
     assert "--settled" in lines["summarize_scores"][0]
     words = lines["compare_models"][0]
@@ -389,12 +390,12 @@ def test_rules_name_log_benchmark_and_resources():
 
 def test_threads_of_a_job_reach_the_programs_that_take_them():
     text = "\n".join(path.read_text() for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")))
+    calls = {"threads": r"CALL_(WITH_THREADS|ON_GPUS)", "gpus": "CALL_ON_GPUS", "workers": "{threads}"}
     checked = set()
     for body in re.split(r"^\s*rule \w+:$", text, flags=re.MULTILINE)[1:]:
         for program in re.findall(r'code=sources\("(\w+)"\)', body)[:1]:
             (path,) = (ROOT / "scripts").glob(f"*/{program}.py")
-            source = path.read_text().replace("add_measuring(", '"--threads"')
-            for option in re.findall(r'"(--threads|--workers)"', source):
-                assert f"{option} {{threads}}" in body, program
+            for option in re.findall(r"^    (threads|gpus|workers): ", path.read_text(), re.MULTILINE):
+                assert re.search(calls[option], body), program
                 checked.add(program)
-    assert {"score_model", "embed_sentences", "measure_layers"} <= checked
+    assert {"score_model", "measure_layers"} <= checked

@@ -69,9 +69,10 @@ if workflow.remote_exec:
 shell.prefix(SHELL_PREFIX)
 
 # every rule's program; its options are what its signature and the names in the rule share
-CALL = "python {input.code[0]:q} {params.options} --log {log:q}"
-CALL_WITH_THREADS = CALL + " --threads {threads}"
-CALL_ON_GPUS = CALL_WITH_THREADS + " --gpus {resources.gpu}"
+PROGRAM, LOG = "python {input.code[0]:q} {params.options}", " --log {log:q}"
+CALL = PROGRAM + LOG
+CALL_WITH_THREADS = PROGRAM + " --threads {threads}" + LOG
+CALL_ON_GPUS = PROGRAM + " --threads {threads} --gpus {resources.gpu}" + LOG
 
 
 def limit_gpus():

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from tests.coverage.conftest import SETTINGS
+from tests.figures.frames import draw_twice
 from tests.programs import LIGHT, run_program
 
 from fathom.coverage.correlations_varied import vary_correlation
@@ -14,8 +15,9 @@ from fathom.coverage.saved_rounds import RoundFolder
 from fathom.coverage.sets import Slices, read_space
 from fathom.errors import InputError
 from fathom.figures.style import use_style
-from fathom.figures.thresholds import draw_correlations, plot_correlations
+from fathom.figures.thresholds import draw_correlations
 from fathom.io.contracts.coverage import CORRELATION_COLUMNS
+from fathom.io.files import write_delimited
 
 _TRIED = SETTINGS.model_copy(
     update={
@@ -67,8 +69,10 @@ def test_the_figure_shows_each_threshold(written, tmp_path):
     assert list(first.get_xdata()) == [-1.0, 0.05, 1.0]
     assert list(first.get_ydata()) == [100 * float(row["share_of_sentences"]) for row in written]
     assert len(figure.axes) == 3
-    files = tuple(tmp_path / f"a.{end}" for end in ("pdf", "png", "csv"))
-    plot_correlations(written, "Domain", files)
-    assert files[2].read_text().splitlines()[0] == ",".join(CORRELATION_COLUMNS)
+    path = tmp_path / "t.csv"
+    write_delimited(path, CORRELATION_COLUMNS, [tuple(row.values()) for row in written], ",")
+    (numbers,) = draw_twice(tmp_path, "thresholds", {"thresholds": path}, {"domain": "a"}, title="Domain")
+    assert numbers.read_bytes() == path.read_bytes()
+    write_delimited(path, CORRELATION_COLUMNS, [], ",")
     with pytest.raises(InputError, match="no thresholds to draw"):
-        plot_correlations([], "Domain", files)
+        draw_twice(tmp_path, "thresholds", {"thresholds": path}, {"domain": "a"})

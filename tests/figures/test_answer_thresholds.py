@@ -3,11 +3,13 @@
 from itertools import product
 
 import pytest
+from tests.figures.frames import draw_twice
 
 from fathom.errors import InputError
-from fathom.figures.answer_thresholds import draw_answer_thresholds, plot_answer_thresholds
+from fathom.figures.answer_thresholds import draw_answer_thresholds
 from fathom.figures.style import use_style
 from fathom.io.contracts.questions import THRESHOLD_COLUMNS
+from fathom.io.files import write_delimited
 
 THRESHOLDS = (("t_d", "0.3", "78"), ("t_d", "0.9", "23"), ("t_c", "0", "1200"), ("t_c", "", "5000"))
 KINDS = (("binary", "memorise", "accuracy"), ("open", "create", "bleu_4"), ("open", "create", "bleu_2"))
@@ -37,12 +39,9 @@ def test_a_line_for_each_model_over_both_thresholds(rows, tmp_path):
     assert list(small.lines[0].get_ydata()) == [0.12] and len(large.lines[0].get_ydata()) == 2
     segment = small.lines[2][0].get_segments()[0]
     assert [y for _, y in segment] == pytest.approx([0.11, 0.15])
-    for name in "ab":
-        plot_answer_thresholds(
-            rows, "courses", tuple(tmp_path / f"{name}.{end}" for end in ("pdf", "png", "csv"))
-        )
-    for end in ("pdf", "png", "csv"):
-        assert (tmp_path / f"a.{end}").read_bytes() == (tmp_path / f"b.{end}").read_bytes()
-    assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + 4 * 2 * 2
+    write_delimited(tmp_path / "s.csv", THRESHOLD_COLUMNS, [tuple(row.values()) for row in rows], ",")
+    tables = {"scores": tmp_path / "s.csv"}
+    (numbers,) = draw_twice(tmp_path, "answers-by-threshold", tables, {"set": "courses"})
+    assert len(numbers.read_text().splitlines()) == 1 + 4 * 2 * 2
     with pytest.raises(InputError, match="no scores of papers"):
-        plot_answer_thresholds(rows, "papers", tuple(tmp_path / f"c.{end}" for end in ("pdf", "png", "csv")))
+        draw_twice(tmp_path, "answers-by-threshold", tables, {"set": "papers"})

@@ -3,11 +3,13 @@
 from math import isnan
 
 import pytest
+from tests.figures.frames import draw_twice
 
 from fathom.errors import InputError
-from fathom.figures.answers import SHOWN, draw_radar, draw_scores, plot_answers
+from fathom.figures.answers import SHOWN, draw_radar, draw_scores
 from fathom.figures.style import use_style
 from fathom.io.contracts.questions import SCORE_COLUMNS
+from fathom.io.files import write_delimited
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +29,6 @@ def rows() -> list[dict[str, str]]:
     return [*found, {**found[0], "template": "teaches"}, {**found[0], "set": "other"}]
 
 
-def _name(tmp_path, name):
-    return tuple(tmp_path / f"{name}.{end}" for end in ("pdf", "png", "csv"))
-
-
 def test_panels_show_each_model_and_prompting(rows, tmp_path):
     own = [row for row in rows if row["set"] == "courses" and not row["template"]]
     with use_style():
@@ -42,20 +40,21 @@ def test_panels_show_each_model_and_prompting(rows, tmp_path):
     assert list(plain.lines[0].get_xdata()) == [0.0, 0.2] and list(rag.lines[0].get_xdata()) == [0.1, 0.3]
     segment = rag.lines[2][0].get_segments()[0]
     assert [x for x, _ in segment] == pytest.approx([0.08, 0.13])
-    plot_answers("scores", rows, "courses", [], _name(tmp_path, "a"))
-    plot_answers("scores", rows, "courses", [], _name(tmp_path, "b"))
-    for one, other in zip(_name(tmp_path, "a"), _name(tmp_path, "b"), strict=True):
-        assert one.read_bytes() == other.read_bytes()
-    assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + 4 * 5
+    write_delimited(tmp_path / "s.csv", SCORE_COLUMNS, [tuple(row.values()) for row in rows], ",")
+    tables = {"scores": tmp_path / "s.csv"}
+    numbers = draw_twice(tmp_path, "answers", tables, {"set": "courses"})
+    assert [path.name for path in numbers] == ["courses.radar.csv", "courses.scores.csv"]
+    lengths = [len(path.read_text().splitlines()) for path in numbers]
+    assert lengths == [1 + 4 * len(SHOWN), 1 + 4 * 5]
     with pytest.raises(InputError, match="no scores of papers"):
-        plot_answers("scores", rows, "papers", [], _name(tmp_path, "c"))
+        draw_twice(tmp_path, "answers", tables, {"set": "papers"})
 
 
-def test_what_was_trained_is_drawn_over_what_it_comes_from(rows, tmp_path):
+def test_what_was_trained_is_drawn_over_what_it_comes_from(rows):
     own = [row for row in rows if row["set"] == "courses" and not row["template"]]
     with use_style():
-        figure = draw_radar(own, "courses", [("small+c.records", "small")])
-        apart = draw_radar(own, "courses", [])
+        figure = draw_radar(own, "courses", {"small+c.records": "small"})
+        apart = draw_radar(own, "courses", {})
     (axes,) = figure.axes
     assert [line.get_label() for line in axes.lines] == ["plain", "rag", "plain, trained", "rag, trained"]
     values = axes.lines[1].get_ydata()
@@ -63,5 +62,3 @@ def test_what_was_trained_is_drawn_over_what_it_comes_from(rows, tmp_path):
     assert sum(map(isnan, axes.lines[0].get_ydata())) == 1  # the one that is undefined
     assert axes.get_title() == "solid: small\ndashed: small+c.records"
     assert [axes.get_title() for axes in apart.axes] == ["small", "small+c.records"]
-    plot_answers("radar", rows, "courses", [], _name(tmp_path, "r"))
-    assert len((tmp_path / "r.csv").read_text().splitlines()) == 1 + 4 * len(SHOWN)

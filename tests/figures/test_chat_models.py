@@ -3,11 +3,11 @@
 import itertools
 
 import pytest
-from tests.figures.frames import list_cut
+from tests.figures.frames import draw_twice, list_cut
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.chat_models import TABLE_COLUMNS, Pair, draw_taxes, plot_taxes, read_taxes
+from fathom.figures.chat_models import TABLE_COLUMNS, Pair, draw_taxes, read_taxes
 from fathom.figures.style import use_style
 from fathom.io.contracts.scoring import COMPARISON_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
@@ -38,11 +38,9 @@ def test_a_chat_model_that_is_worse_stands_right_of_0(comparisons, tmp_path):
     assert len(taxes) == 2 * 2 * 2 * 2
     assert {(tax.difference, tax.low, tax.high) for tax in taxes if tax.pair == PAIRS[0]} == {(40, 10, 70)}
     assert {(tax.difference, tax.low, tax.high) for tax in taxes if tax.pair == PAIRS[1]} == {(-5, -30, 20)}
-    files = [tuple(tmp_path / f"{name}.{kind}" for kind in ("pdf", "png", "csv")) for name in "ab"]
-    for some in files:
-        plot_taxes(taxes, {"law": "Law", "cs.AI": "AI"}, some, Summary())
-    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
-    rows = read_delimited(files[0][2], ",", TABLE_COLUMNS)
+    told = {"titles": {"law": "Law", "cs.AI": "AI"}, "chat_pairs": PAIRS}
+    (numbers,) = draw_twice(tmp_path, "chat-models", {"comparisons": comparisons}, {}, **told)
+    rows = read_delimited(numbers, ",", TABLE_COLUMNS)
     assert {(row["chat"], row["difference"]) for row in rows} == {
         (PAIRS[0].chat, "40"),
         (PAIRS[1].chat, "-5"),

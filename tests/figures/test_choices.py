@@ -2,13 +2,13 @@
 
 import pytest
 from tests.answering.planted import answer_table, make_table
-from tests.figures.frames import list_cut
+from tests.figures.frames import draw_twice, list_cut
 
 from fathom.answering.variation_effects import gather_answers, tabulate_accuracy
 from fathom.config.choices import Choices
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.choices import draw_factor, draw_orders, plot_choices, read_accuracy
+from fathom.figures.choices import draw_factor, draw_orders, read_accuracy
 from fathom.figures.style import use_style
 from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
@@ -35,11 +35,9 @@ def test_a_factor_shows_the_models_that_were_asked_and_their_baseline(accuracy, 
     asked = read_accuracy(accuracy, "options", "letter")
     assert {each.model for each in asked} == {f"{name}-with-a-long-name@chat" for name in NAMES}
     assert [each.variation for each in asked if each.change is None] == ["as-shipped"] * 2
-    files = [tuple(tmp_path / f"{name}.{kind}" for kind in ("pdf", "png", "csv")) for name in "ab"]
-    for some in files:
-        plot_choices(asked, "options", "letter", some)
-    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
-    rows = read_delimited(files[0][2], ",", CHOICE_ACCURACY_COLUMNS)
+    parts = {"factor": "options", "way": "letter"}
+    (numbers,) = draw_twice(tmp_path, "choices", {"accuracy": accuracy}, parts)
+    rows = read_delimited(numbers, ",", CHOICE_ACCURACY_COLUMNS)
     always = {row["variation"]: row["accuracy"] for row in rows if row["model"].startswith("always-b")}
     assert (always["right-B"], always["right-C"]) == ("1", "0")
 

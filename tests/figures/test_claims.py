@@ -1,10 +1,11 @@
 """Figure of the papers' claims: what stands where, in the colour of its verdict."""
 
 import pytest
+from tests.figures.frames import draw_twice
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.claims import VERDICT_SERIES, draw_claims, plot_claims, read_claims
+from fathom.figures.claims import VERDICT_SERIES, draw_claims, read_claims
 from fathom.figures.style import use_style
 from fathom.io.contracts.scoring import CLAIM_COLUMNS, CLAIM_CORRELATION_COLUMNS
 from fathom.io.files import write_delimited
@@ -69,9 +70,8 @@ def test_claims_stand_right_of_the_line_where_they_hold(tables):
 
 
 def test_files_are_written_and_unknown_domains_refused(tables, tmp_path):
-    files = tuple(tmp_path / f"figure.{kind}" for kind in ("pdf", "png", "csv"))
-    plot_claims(*read_claims(*tables, "cs.AI"), "AI", files, Summary())
-    assert all(file.stat().st_size for file in files)
-    assert files[2].read_text() == tables[0].read_text()
+    named = dict(zip(("claims", "correlations"), tables, strict=True))
+    (numbers,) = draw_twice(tmp_path, "claims", named, {"domain": "cs.AI"}, title="AI")
+    assert numbers.read_text() == tables[0].read_text()
     with pytest.raises(InputError, match="unknown domain 'law'"):
         read_claims(*tables, "law")

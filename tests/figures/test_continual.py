@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from tests.figures.frames import draw_twice
 from tests.programs import DRAWING, run_program
 from tests.studies.test_stages import make_order, make_rows
 
@@ -93,18 +94,13 @@ def test_the_programs_draw_what_the_tables_hold(tmp_path):
     assert done.returncode == 0, done.stderr
     found = read_relations(tmp_path / "relations.csv")
     assert found["tf", "rank", "trimmed_mean", "reference", "pearson"]["value"] == "1"
-    for kind in STAGE_KINDS:
-        endings = {"--output": "pdf", "--png": "png", "--table": "csv"}
-        files = [f"{option}={tmp_path / f'{kind}.{ending}'}" for option, ending in endings.items()]
-        drawn = ("--relations", tmp_path / "relations.csv", *files)
-        done = run_program("plot_stages", "--kind", kind, *tables, *drawn, imports=DRAWING)
-        assert done.returncode == 0, done.stderr
-        header, *lines = (tmp_path / f"{kind}.csv").read_text().splitlines()
+    named = {"order": tmp_path / "order.parquet", "relations": tmp_path / "relations.csv"}
+    named["following"] = tmp_path / "following.parquet"
+    drawn = draw_twice(tmp_path / "stages", "stages", named, {"track": "a+s"})
+    assert [path.name.split(".")[2] for path in drawn] == sorted(STAGE_KINDS)
+    for path in drawn:
+        header, *lines = path.read_text().splitlines()
         assert header.endswith(",similarity,extremum")
-        assert len(lines) == (5 if kind != "log-probability" else 3) * 9
-        assert (tmp_path / f"{kind}.png").read_bytes()[:4] == b"\x89PNG"
-    files = ("--output", tmp_path / "o.pdf", "--png", tmp_path / "o.png", "--table", tmp_path / "o.csv")
-    order_of = ("--order", tmp_path / "order.parquet", "--study", "s")
-    done = run_program("plot_order", *order_of, *files, imports=DRAWING)
-    assert done.returncode == 0, done.stderr
-    assert len((tmp_path / "o.csv").read_text().splitlines()) == 9
+        assert len(lines) == (3 if ".log-probability." in path.name else 5) * 9
+    (numbers,) = draw_twice(tmp_path / "o", "order", {"order": named["order"]}, {"study": "s"})
+    assert len(numbers.read_text().splitlines()) == 9

@@ -3,10 +3,11 @@
 import itertools
 
 import pytest
+from tests.figures.frames import draw_twice
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.controls import draw_controls, plot_controls, read_controls
+from fathom.figures.controls import draw_controls, read_controls
 from fathom.figures.style import use_style
 from fathom.io.contracts.scoring import CONTRAST_COLUMNS, CONTROL_COLUMNS
 from fathom.io.files import write_delimited
@@ -80,10 +81,7 @@ def test_long_numbers_on_an_axis_do_not_overlap(tables):
 
 
 def test_the_same_tables_give_the_same_files_and_an_unknown_domain_is_refused(tables, tmp_path):
-    rows, contrasts = read_controls(*tables, "cs.AI")
-    files = [tuple(tmp_path / f"{number}.{end}" for end in ("pdf", "png", "csv")) for number in range(2)]
-    for some in files:
-        plot_controls(rows, contrasts, "AI", some, Summary())
-    assert all(first.read_bytes() == second.read_bytes() for first, second in zip(*files, strict=True))
+    named = dict(zip(("controls", "contrasts"), tables, strict=True))
+    draw_twice(tmp_path, "controls", named, {"domain": "cs.AI"}, title="AI")
     with pytest.raises(InputError, match="unknown domain 'math'"):
         read_controls(*tables, "math")

@@ -2,9 +2,12 @@
 
 import polars as pl
 import pytest
+from tests.figures.frames import draw_twice
 
-from fathom.figures.coverage import draw_benchmark, draw_expansion, plot_benchmark, plot_expansion
+from fathom.figures.coverage import draw_benchmark, draw_expansion
 from fathom.figures.style import use_style
+from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION_MAP
+from fathom.io.tables import write_table
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +42,10 @@ def test_a_map_of_a_benchmark(benchmark, tmp_path):
         figure = draw_benchmark(benchmark, "A_$domain")
     assert _count(figure.axes[0]) == {"sentence, covered": 2, "gap": 1, "large gap": 1, "pair": 1}
     assert "1 pairs cover 50 % of the domain" in figure.get_suptitle()
-    files = [tuple(tmp_path / f"{name}.{end}" for end in ("pdf", "png", "csv")) for name in "ab"]
-    for each in files:
-        plot_benchmark(benchmark, "A_$domain", each)
-    for one, other in zip(*files, strict=True):
-        assert one.read_bytes() == other.read_bytes()
-    lines = files[0][2].read_text().splitlines()
+    write_table(tmp_path / "map.parquet", benchmark, COVERAGE_MAP)
+    parts = {"domain": "D", "variant": "tf"}
+    (numbers,) = draw_twice(tmp_path, "coverage", {"map": tmp_path / "map.parquet"}, parts)
+    lines = numbers.read_text().splitlines()
     assert len(lines) == 6 and lines[1].split(",")[:2] == ["sentence", "a"]
 
 
@@ -73,7 +74,5 @@ def test_a_map_of_an_expansion_shows_the_first_rounds_and_the_last(expansion, tm
     assert [axes.get_title() for axes in figure.axes] == [f"Round {number}" for number in (1, 2, 3, 4, 5, 7)]
     assert _count(figure.axes[-1]) == {"not in it": 1, "in it before": 6, "joined in this round": 2}
     assert _count(figure.axes[1]) == {"not in it": 7, "in it before": 1, "joined in this round": 1}
-    plot_expansion(
-        expansion.filter(round=1), "Domain", tuple(tmp_path / f"a.{end}" for end in ("pdf", "png", "csv"))
-    )
-    assert (tmp_path / "a.png").stat().st_size > 1000
+    write_table(tmp_path / "map.parquet", expansion.filter(round=1), EXPANSION_MAP)
+    draw_twice(tmp_path, "expansion", {"map": tmp_path / "map.parquet"}, {"domain": "D"})

@@ -1,11 +1,11 @@
 """The figure of ranks by date: what stands where, and that nothing is cut."""
 
 import pytest
-from tests.figures.frames import list_cut
+from tests.figures.frames import draw_twice, list_cut
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.dates import draw_dates, plot_dates, read_dated_ranks
+from fathom.figures.dates import draw_dates, read_dated_ranks
 from fathom.figures.style import use_style
 from fathom.io.contracts.scoring import DATE_COLUMNS
 from fathom.io.files import write_delimited
@@ -41,10 +41,7 @@ def test_models_stand_by_their_last_day_and_nothing_is_cut(table, tmp_path):
     marks = [tuple(line.get_xdata()) for line in axes.lines if line.get_marker() in ("o", "s")]
     assert marks == [(80,), (120, 400)]
     assert list_cut(figure) == []
-    files = [tuple(tmp_path / f"{name}.{kind}" for kind in ("pdf", "png", "csv")) for name in "ab"]
-    for some in files:
-        plot_dates(ranks, "Law", some, Summary())
-    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
+    draw_twice(tmp_path, "dates", {"dates": table}, {"domain": "law"}, title="Law")
 
 
 def test_without_dates_there_is_a_note(table):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.programs import run_program
+from tests.figures.frames import draw_twice
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.following import draw_track, plot_track, read_track
+from fathom.figures.following import draw_track, read_track
 from fathom.figures.style import use_style
 from fathom.io.contracts.scoring import FOLLOWING
 from fathom.io.tables import write_table
@@ -143,17 +143,10 @@ def test_nothing_is_cut_or_overlaps(rows):
 
 def test_the_program_writes_figure_and_numbers(tmp_path: Path):
     write_table(tmp_path / "following.parquet", pl.concat([make_path(), make_list()]), FOLLOWING)
-    files = ("--output", tmp_path / "a.pdf", "--png", tmp_path / "a.png", "--table", tmp_path / "a.csv")
-    chosen = ("--following", tmp_path / "following.parquet", "--track", "whole-run", "--domain", "cs.AI")
-    done = run_program("plot_following", *chosen, *files)
-    assert done.returncode == 0, done.stderr
-    header, *lines = (tmp_path / "a.csv").read_text().splitlines()
+    tables = {"following": tmp_path / "following.parquet"}
+    (numbers,) = draw_twice(tmp_path, "following", tables, {"track": "whole-run", "domain": "cs.AI"})
+    header, *lines = numbers.read_text().splitlines()
     assert header.split(",") == [column.name for column in FOLLOWING] and len(lines) == len(make_list())
-    assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
-    rows = read_track(tmp_path / "following.parquet", "whole-run", "cs.AI")
-    again = (tmp_path / "b.pdf", tmp_path / "b.png", tmp_path / "b.csv")
-    plot_track(rows, "cs.AI", again)
-    assert all(file.read_bytes() == (tmp_path / f"a{file.suffix}").read_bytes() for file in again)
     with pytest.raises(
         InputError, match=r"(?s)unknown track 'x'.*known: gpt2-small\+machine-learning\+plotting, whole"
     ):

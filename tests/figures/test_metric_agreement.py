@@ -10,13 +10,14 @@ from tests.figures.frames import list_cut
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.figures.drawing import FigureSettings
 from fathom.figures.metric_agreement import (
     METRICS,
     Look,
+    draw_figure,
     draw_metrics,
     label_references,
     measure_agreements,
-    plot_metrics,
     read_metrics,
 )
 from fathom.figures.style import use_style
@@ -99,13 +100,11 @@ def test_without_a_reference_metrics_are_held_against_tf(summary, tmp_path):
     assert draw(metrics).axes[5].get_title().startswith("no correlation")
 
 
-def test_files_are_the_same_again_and_models_without_ranks_are_refused(summary, tmp_path):
-    metrics = read_metrics([summary], "cs.AI", MODELS, "median")
-    files = [tuple(tmp_path / f"{number}.{end}" for end in ("pdf", "png", "csv")) for number in range(2)]
-    for some in files:
-        plot_metrics(metrics, LOOK, some)
-    assert all(first.read_bytes() == second.read_bytes() for first, second in zip(*files, strict=True))
-    rows = read_delimited(files[0][2], ",", ("metric", "model", "value", "against", "r"))
+def test_numbers_are_beside_the_figure_and_models_without_ranks_are_refused(summary):
+    parts = {"domain": "cs.AI", "group": "all", "statistic": "median"}
+    with use_style():
+        _, (columns, lines) = draw_figure({"summary": summary}, parts, FigureSettings(members=MODELS))
+    rows = [dict(zip(columns, line, strict=True)) for line in lines]
     assert len(rows) == 25 and rows[5]["against"] == "reference" and rows[0]["against"] == rows[0]["r"] == ""
     with pytest.raises(InputError, match="no TF rank of other"):
         read_metrics([summary], "cs.AI", ["other"], "median")

@@ -176,7 +176,7 @@ def test_numbers_order_and_correlation(tmp_path):
     rows += [_row("a", "tf", 1.0, aggregate="mean"), _row("a", "tf", 0.5, metric="probability")]
     summary = _write(tmp_path / "s.csv", rows)
     _run_plot(summary, tmp_path)
-    table = read_delimited(tmp_path / "f.csv", ",")
+    table = read_delimited(tmp_path / "ml.model-ranks.csv", ",")
     assert [row["model"] for row in table] == ["a", "b", "c", "d"]
     assert [float(row["tf_rank"]) for row in table] == [10, 20, 30, 44]
     assert [float(row["tfidf_low"]) for row in table] == pytest.approx([9.9, 16.65, 22.5, 27.9])
@@ -191,7 +191,7 @@ def test_the_geometric_mean_has_its_own_panel_and_columns(tmp_path):
     rows += [_row(n, "tf", ranks[n][2], aggregate="geometric_mean") for n in "ab"]
     summary = _write(tmp_path / "s.csv", rows)
     assert _run_plot(summary, tmp_path).returncode == 0
-    table = read_delimited(tmp_path / "f.csv", ",")
+    table = read_delimited(tmp_path / "ml.model-ranks.csv", ",")
     further = [f"{v}_geometric_{end}" for v in ("tf", "tfidf") for end in ("rank", "low", "high")]
     assert tuple(table[0]) == (*figures.TABLE_COLUMNS, *further)
     assert [row["model"] for row in table] == ["a", "b", "c"], "the leading statistic orders"
@@ -211,9 +211,11 @@ def test_the_geometric_mean_has_its_own_panel_and_columns(tmp_path):
 
 
 def _run_plot(summary: Path, folder: Path, domain: str = "ml") -> subprocess.CompletedProcess:
-    files = ("--output", folder / "f.pdf", "--png", folder / "f.png", "--table", folder / "f.csv")
-    named = ("--summary", summary, "--domain", domain, "--title", "T", "--settings", "{}")
-    return run_program("plot_model_ranks", *named, *files, imports=DRAWING)
+    return run_program(
+        "draw_figure", "--figure", "model-ranks", "--inputs", json.dumps({"summary": str(summary)}),
+        "--parts", json.dumps({"domain": domain}), "--settings", '{"title": "T"}', "--folder", folder,
+        imports=DRAWING,
+    )  # fmt: skip
 
 
 def test_same_numbers_same_bytes_whatever_the_order_of_lines(tmp_path):
@@ -226,7 +228,9 @@ def test_same_numbers_same_bytes_whatever_the_order_of_lines(tmp_path):
         (tmp_path / name).mkdir()
         run = _run_plot(source, tmp_path / name)
         assert run.returncode == 0, run.stderr
-        made.append([(tmp_path / name / f"f.{end}").read_bytes() for end in ("pdf", "png", "csv")])
+        made.append(
+            [(tmp_path / name / f"ml.model-ranks.{end}").read_bytes() for end in ("pdf", "png", "csv")]
+        )
     assert made[0] == made[1]
     assert b"CreationDate" not in made[0][0]
     assert b"Software" not in made[0][1]
@@ -264,7 +268,7 @@ def test_a_reference_is_drawn_and_counted_beside_the_others(tmp_path):
     summary = _write(tmp_path / "summary.csv", rows)
     run = _run_plot(summary, tmp_path)
     assert "no reference rank for e" in run.stderr
-    table = read_delimited(tmp_path / "f.csv", ",")
+    table = read_delimited(tmp_path / "ml.model-ranks.csv", ",")
     assert tuple(table[0]) == figures.TABLE_COLUMNS + figures.REFERENCE_COLUMNS
     assert [row["reference_rank"] for row in table] == ["14", "8", "9", "50", ""]
     for variant, first in (("tf", [10, 20, 30, 44]), ("tfidf", [11, 18.5, 25, 31])):

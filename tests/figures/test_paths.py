@@ -3,11 +3,14 @@
 import itertools
 
 import polars as pl
+from tests.figures.frames import draw_twice
 from tests.figures.test_following import make_path
 
 from fathom.config.scoring import Summary
-from fathom.figures.paths import draw_paths, plot_paths
+from fathom.figures.paths import draw_paths
 from fathom.figures.style import use_style
+from fathom.io.contracts.scoring import FOLLOWING
+from fathom.io.tables import write_table
 
 STAGES = (
     ["machine-learning"],
@@ -45,11 +48,11 @@ def test_each_path_is_a_line_over_steps_and_the_base_is_dotted():
 
 
 def test_the_numbers_are_those_of_all_paths_and_files_are_the_same_again(tmp_path):
-    files = [tuple(tmp_path / f"{number}.{end}" for end in ("pdf", "png", "csv")) for number in range(2)]
-    for some in files:
-        plot_paths(TRACKS, ("AI", "median"), some, Summary())
-    assert all(first.read_bytes() == second.read_bytes() for first, second in zip(*files, strict=True))
-    numbers = pl.read_csv(files[0][2])
+    write_table(tmp_path / "following.parquet", pl.concat(TRACKS), FOLLOWING)
+    tables, parts = {"following": tmp_path / "following.parquet"}, {"domain": "cs.AI", "base": "gpt2-small"}
+    drawn = draw_twice(tmp_path, "paths", tables, parts, members=[track["track"][0] for track in TRACKS])
+    assert len(drawn) == 4
+    numbers = pl.read_csv(next(path for path in drawn if ".median." in path.name))
     ranks = {(row["variant"], row["aggregate"]) for row in numbers.filter(metric="rank").to_dicts()}
     assert ranks == {("tf", "median")}  # what is drawn, and no other statistic
     drawn = numbers.select("variant", "metric", "aggregate").unique()

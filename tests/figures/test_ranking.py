@@ -4,15 +4,18 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.figures.frames import draw_twice
 from tests.programs import DRAWING, find_program, run_program
 
 from fathom.config.ranking import Ranking, RankingSettings
 from fathom.config.scoring import Summary
-from fathom.figures.ranking import RankingTables
+from fathom.figures.catalogue import CATALOGUE, find_figure
+from fathom.figures.drawing import FigureSettings
 from fathom.figures.ranking_components import format_power
 from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import use_style
@@ -92,12 +95,10 @@ def few(tmp_path_factory) -> Path:
 
 
 def _draw(folder: Path, name: str):
-    sys.path.insert(0, str(find_program("plot_ranking").parent))
-    try:
-        import plot_ranking
-    finally:
-        sys.path.pop(0)
-    return plot_ranking.draw(name, RankingTables(folder), SETTINGS)
+    figure, parts = find_figure(f"ranking.{name}")
+    inputs = {each: folder / Path(path).name for each, path in figure.reads.items()}
+    settings = FigureSettings(ranking=SETTINGS.ranking, summary=SETTINGS.summary)
+    return import_module(figure.source).draw_figure(inputs, parts, settings)
 
 
 @pytest.mark.parametrize(
@@ -209,12 +210,10 @@ def test_the_same_tables_give_the_same_bytes(full, tmp_path):
     subprocess.run(command, check=True, env=_ENVIRONMENT | {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2"})
     files = sorted(path.name for path in full.glob("*") if path.suffix in (".csv", ".parquet"))
     assert [name for name in files if (full / name).read_bytes() != (again / name).read_bytes()] == []
-    for run in ("1", "2"):
-        places = [tmp_path / f"{run}.{end}" for end in ("pdf", "png", "csv")]
-        _run("plot_ranking", "--tables", full, "--figure", "categories", "--output", places[0],
-             "--png", places[1], "--table", places[2])  # fmt: skip
-    for end in ("pdf", "png", "csv"):
-        assert (tmp_path / f"1.{end}").read_bytes() == (tmp_path / f"2.{end}").read_bytes()
+    figure = CATALOGUE["ranking-means"]
+    draw_twice(
+        tmp_path, figure.name, {name: full / Path(path).name for name, path in figure.reads.items()}, {}
+    )
 
 
 def test_tables_list_categories_families_corpora_and_compute(full, bare, tmp_path):
@@ -233,13 +232,6 @@ def test_tables_list_categories_families_corpora_and_compute(full, bare, tmp_pat
     )
     assert (out / "tables.md").read_text().count("\n## ") == 3
     assert read_delimited(tmp_path / bare.name / "compute.csv", ",") == []
-
-
-def test_an_unknown_figure_is_named(full):
-    from fathom.errors import InputError
-
-    with pytest.raises(InputError, match=r"unknown figure 'tau\.never'"):
-        _draw(full, "tau.never")
 
 
 def test_bars_and_powers_in_text():

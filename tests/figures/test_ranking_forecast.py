@@ -4,9 +4,8 @@ import matplotlib
 import numpy as np
 import pytest
 
-from fathom.figures.ranking import RankingTables
-from fathom.figures.ranking_forecast import draw_forecast
-from fathom.figures.ranking_preparation import draw_preparation
+from fathom.figures import ranking_forecast, ranking_preparation
+from fathom.figures.drawing import FigureSettings
 from fathom.figures.style import use_style
 from fathom.io.contracts.ranking import FORECAST_COLUMNS, PREPARATION_COLUMNS
 from fathom.io.files import write_delimited
@@ -34,13 +33,15 @@ def _style():
 
 def draw(tmp_path, function, name, columns, rows):
     write_delimited(tmp_path / f"{name}.csv", columns, rows, ",")
-    figure, numbers = function(RankingTables(tmp_path))
+    figure, numbers = function({"models": tmp_path / "models.csv"}, {}, FigureSettings())
     figure.draw_without_rendering()
     return figure, numbers
 
 
 def test_a_forecast_has_a_line_for_each_condition_and_shares_in_percent(tmp_path):
-    figure, (columns, rows) = draw(tmp_path, draw_forecast, "forecast", FORECAST_COLUMNS, FORECAST)
+    figure, (columns, rows) = draw(
+        tmp_path, ranking_forecast.draw_figure, "forecast", FORECAST_COLUMNS, FORECAST
+    )
     changes, shares = figure.axes
     assert (columns, len(rows)) == (FORECAST_COLUMNS, 4)
     for line, of in zip(changes.lines, (FORECAST[:2], FORECAST[2:]), strict=False):
@@ -52,13 +53,15 @@ def test_a_forecast_has_a_line_for_each_condition_and_shares_in_percent(tmp_path
 
 
 def test_a_forecast_of_one_condition_says_what_it_needs(tmp_path):
-    figure, (columns, rows) = draw(tmp_path, draw_forecast, "forecast", FORECAST_COLUMNS, [])
+    figure, (columns, rows) = draw(tmp_path, ranking_forecast.draw_figure, "forecast", FORECAST_COLUMNS, [])
     assert [text.get_text() for text in figure.texts] == ["A forecast needs two conditions."]
     assert (columns, rows) == (FORECAST_COLUMNS, [])
 
 
 def test_preparations_stand_by_examples_and_by_epochs_the_whole_one_last(tmp_path):
-    figure, (_, rows) = draw(tmp_path, draw_preparation, "preparation", PREPARATION_COLUMNS, PREPARATION)
+    figure, (_, rows) = draw(
+        tmp_path, ranking_preparation.draw_figure, "preparation", PREPARATION_COLUMNS, PREPARATION
+    )
     left, right = figure.axes
     assert len(rows) == 4
     # each panel varies one cost, and has the other one of the whole preparation

@@ -1,10 +1,11 @@
 """The figure of models by size: what stands where, and that nothing is cut."""
 
 import itertools
+from dataclasses import astuple
 
 import pytest
 from matplotlib.text import Text
-from tests.figures.frames import list_cut
+from tests.figures.frames import draw_twice, list_cut
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -14,11 +15,11 @@ from fathom.figures.sizes import (
     draw_sizes,
     format_count,
     join_sizes,
-    plot_sizes,
     read_size,
 )
 from fathom.figures.style import use_style
-from fathom.io.files import read_delimited
+from fathom.io.contracts.scoring import SUMMARY_COLUMNS
+from fathom.io.files import read_delimited, write_delimited
 
 ROWS = [
     ("gpt2", "gpt2", "base", 124e6, 0), ("gpt2-xl", "gpt2", "base", 1.56e9, 0),
@@ -35,7 +36,7 @@ def models():
         for row, rank in zip(ROWS, RANKS, strict=True)
     ]
     strangers = [ModelRanks("unknown", {"tf": Rank(1, 1, 1, 500)})]
-    return join_sizes([*ranks, *strangers], [read_size([str(each) for each in row]) for row in ROWS])
+    return join_sizes([*ranks, *strangers], [read_size(row) for row in ROWS])
 
 
 def test_models_stand_over_their_size_and_unknown_tokens_are_left_out(models):
@@ -62,7 +63,7 @@ def test_two_sizes_are_named_at_least_and_numbers_leave_whiskers_free(parameters
     ranks = [
         ModelRanks(f"m{place}", {"tf": Rank(100 + place, 60, 150, 9)}) for place in range(len(parameters))
     ]
-    sizes = [read_size([f"m{place}", "f", "base", str(size), "0"]) for place, size in enumerate(parameters)]
+    sizes = [read_size((f"m{place}", "f", "base", size, 0)) for place, size in enumerate(parameters)]
     with use_style():
         figure = draw_sizes(join_sizes(ranks, sizes), "Law", Summary())
         figure.draw_without_rendering()
@@ -78,11 +79,13 @@ def test_two_sizes_are_named_at_least_and_numbers_leave_whiskers_free(parameters
 
 
 def test_numbers_are_beside_the_figure_and_the_same_again(models, tmp_path):
-    files = [tuple(tmp_path / f"{name}.{kind}" for kind in ("pdf", "png", "csv")) for name in "ab"]
-    for some in files:
-        plot_sizes(models, "Law", some, Summary())
-    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
-    rows = read_delimited(files[0][2], ",", TABLE_COLUMNS)
+    rows = [("law", "tf", each.size.model, "rank", "trimmed_mean", *astuple(each.rank)) for each in models]
+    write_delimited(tmp_path / "summary.csv", SUMMARY_COLUMNS, rows, ",")
+    sizes = [(*each.size[:4], each.size.tokens or 0) for each in models]
+    (numbers,) = draw_twice(
+        tmp_path, "sizes", {"summary": tmp_path / "summary.csv"}, {"domain": "law"}, sizes=sizes
+    )
+    rows = read_delimited(numbers, ",", TABLE_COLUMNS)
     assert rows[0] == dict(
         zip(
             TABLE_COLUMNS, ("gpt2", "gpt2", "base", "124000000", "", "900", "720", "1170", "500"), strict=True
@@ -90,9 +93,9 @@ def test_numbers_are_beside_the_figure_and_the_same_again(models, tmp_path):
     )
 
 
-@pytest.mark.parametrize("row", [("a", "f", "base", "x", "0"), ("a", "f", "base", "0", "0")])
+@pytest.mark.parametrize("row", [("a", "f", "base", 1, -1), ("a", "f", "base", 0, 0)])
 def test_a_wrong_size_is_refused(row):
-    with pytest.raises(InputError, match="--model a"):
+    with pytest.raises(InputError, match="parameters"):
         read_size(row)
 
 

@@ -5,12 +5,13 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from tests.figures.frames import draw_twice
 from tests.programs import run_program
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.style import use_style
-from fathom.figures.target_changes import draw_changes, plot_changes, read_changes
+from fathom.figures.target_changes import draw_changes, read_changes
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES, TARGET_CHANGES
 from fathom.io.files import read_delimited
@@ -98,10 +99,7 @@ def test_two_violins_show_all_targets_of_their_groups_and_nothing_is_cut(tables)
 
 
 def test_the_same_tables_give_the_same_files_and_an_unknown_model_is_refused(tables, tmp_path):
-    targets, groups = read_changes(tables / "changes.parquet", tables / "groups.csv", "base+learning")
-    files = [tuple(tmp_path / f"{number}.{end}" for end in ("pdf", "png", "csv")) for number in range(2)]
-    for some in files:
-        plot_changes(targets, groups, "Learning", some, Summary())
-    assert all(first.read_bytes() == second.read_bytes() for first, second in zip(*files, strict=True))
+    named = {"targets": tables / "changes.parquet", "groups": tables / "groups.csv"}
+    draw_twice(tmp_path, "targets", named, {"domain": "learning", "model": "base+learning"})
     with pytest.raises(InputError, match="unknown model 'other'"):
         read_changes(tables / "changes.parquet", tables / "groups.csv", "other")

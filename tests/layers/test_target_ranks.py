@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from tests.figures.frames import draw_twice
 from tests.layers.plain import ENTRIES, make_model, read_all_states
 from tests.programs import MODELS, run_program
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -225,11 +226,13 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     changes = pl.read_csv(out / "changes.csv")
     assert set(changes["metric"]) == {"rate", "inside", "outside_any", "rank", "probability"}
     assert set(changes["change"].drop_nulls()) == {0}
-    done = run(
-        "plot_layers", "--figure", "rates", "--models", "base", "again", "--summary", out / "layers.csv",
-        "--changes", out / "changes.csv", "--rates", out / "base.rates.parquet", "--title", "Words",
-        "--output", out / "f.pdf", "--png", out / "f.png", "--table", out / "f.csv", "--settings",
-        json.dumps({"layers": small}),
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert pl.read_csv(out / "f.csv")["panel"].n_unique() == 4
+    tables = {
+        "summary": out / "layers.csv",
+        "changes": out / "changes.csv",
+        "rates": out / "base.rates.parquet",
+    }
+    parts = {"domain": "x", "model": "base"}
+    drawn = draw_twice(out / "drawn", "layers", tables, parts, members=["base", "again"], layers=small)
+    assert len(drawn) == 7
+    rates = next(path for path in drawn if path.name == "x.layers.base.rates.csv")
+    assert pl.read_csv(rates)["panel"].n_unique() == 4

@@ -7,6 +7,7 @@ from tests.workflow.test_dry_runs import JOB, plan
 
 from fathom.config.whole import read_config
 from fathom.planning.comparing import Comparing
+from fathom.planning.targets import Targets
 
 
 def comparing(score, **changes):
@@ -26,10 +27,10 @@ def test_base_and_chat_models_are_drawn_apart_and_all_where_that_is_another_grou
     assert found.groups == {
         "base": ["tiny", "a", "b"], "chat": chat, "all": ["tiny", "gpt2+near", "a", "b", *chat],
     }  # fmt: skip
-    figures = [path for path in found.list_figures() if ".metrics." in path]
+    every = Targets(found._config, found._outputs, found).list_compared()
+    figures = [path for path in every if ".metrics." in path]
     assert len(figures) == 3 * 4
     assert "results/demo/figures/near.metrics.chat.median.png" in figures
-    assert set(figures) <= set(found.list_compared())
     # two base models and an adapted one: no correlation over two
     assert list(comparing(["a"]).groups) == ["all"]
     assert comparing([]).groups == {}
@@ -46,9 +47,9 @@ def test_any_models_are_compared_on_any_domains():
     assert "sklearn.cluster/scores/tfidf/Qwen2-1.5B.parquet" in done.stdout
     assert (jobs.count("plot_chat_models"), jobs.count("plot_sizes")) == (1, 3)
     assert jobs.count("plot_metrics") == 3 and "plot_adapted" not in jobs
-    assert "--pair Qwen2-1.5B-Instruct Qwen2-1.5B qwen2" in done.stdout
+    assert '"chat_pairs": [["Qwen2-1.5B-Instruct", "Qwen2-1.5B", "qwen2"]]' in done.stdout
     # 300 steps of 8 x 128 tokens, then 150
-    assert "--model gpt2-small+plotting gpt2 base 1146880 460800 " in done.stdout
+    assert '["gpt2-small+plotting", "gpt2", "base", 1146880, 460800]' in done.stdout
     assert (jobs.count("split_by_date"), jobs.count("plot_dates")) == (1, 3)
     # the page waits for the comparison only, not for figures of adapted models
     assert jobs.count("write_explorer") == 1 and "plot_targets" not in jobs

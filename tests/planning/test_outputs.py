@@ -1,12 +1,17 @@
 """The names of a run's files, and what each target asks for."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
 from fathom.config.controls import find_controls
 from fathom.config.whole import read_config
 from fathom.errors import InputError
+from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
 from fathom.planning.run_inputs import Inputs
+from fathom.planning.targets import Targets
 
 VALUES = {
     "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
@@ -33,6 +38,18 @@ def outputs(tasks=None, tuned=(), conditions=("direct",), **changes):
         previous="",
     )
     return Outputs(config, inputs, "results/demo")
+
+
+def targets(**changes) -> Targets:
+    """Return what targets ask for, of models that no table knows."""
+    found, config = outputs(**changes), read_config(VALUES | strip(changes), "test")
+    needs = SimpleNamespace(find_shape=lambda name: None)
+    return Targets(config, found, Comparing(config, {}, needs, found))
+
+
+def strip(changes: dict) -> dict:
+    """Return what belongs to the configuration."""
+    return {name: value for name, value in changes.items() if name not in ("tasks", "tuned", "conditions")}
 
 
 def test_there_are_scores_of_every_model_on_every_benchmark():
@@ -73,12 +90,9 @@ def test_controls_of_a_text_have_texts_and_names_of_their_own_and_are_compared()
     assert find_controls(read_config(VALUES | {"models": models}, "test").models) == {
         ("tiny", "near"): {"as-is": "tiny+near", "far": "tiny+far", "terms-only": control}
     }
-    assert found.studies.list_controls() == [
-        "results/demo/following/controls.csv", "results/demo/figures/near.controls.png",
-    ]  # fmt: skip
-    assert {*found.studies.list_controls()} < {
-        *found.list_following()
-    } and outputs().studies.list_controls() == []
+    controls = {"results/demo/following/controls.csv", "results/demo/figures/near.controls.png"}
+    assert controls < {*targets(models=models).list_following()}
+    assert not controls & {*targets().list_following()}
     adapt[1]["paths"] = [["far"]]
     with pytest.raises(InputError, match=r"models\.adapt\.1\.text = terms-only: far has no benchmark"):
         outputs(models=models)
@@ -101,8 +115,8 @@ def test_references_for_claims_are_scored_but_no_benchmarks():
         == "results/demo/near/scores/clozes/tiny+far@seed2.parquet"
     )
     made = ["results/demo/following/claims.csv", "results/demo/figures/near.claims.png"]
-    assert found.studies.list_claims() == made and set(made) <= set(found.list_following())
-    assert plain.studies.list_claims() == []
+    assert {*made} <= {*targets(**changes).list_following()}
+    assert not {*made} & {*targets(models=changes["models"]).list_following()}
 
 
 def test_a_family_of_adapted_models_is_drawn_and_paths_with_checkpoints_over_each_other():
@@ -110,14 +124,15 @@ def test_a_family_of_adapted_models_is_drawn_and_paths_with_checkpoints_over_eac
         {"base": "tiny", "paths": [["near"], ["far"], ["near", "far"]], "checkpoints": 10},
         {"base": "gpt2", "paths": [["near"]]},
     ]
-    found = outputs(models={**VALUES["models"], "adapt": adapt}).studies
+    models = {**VALUES["models"], "adapt": adapt}
+    found, figures = outputs(models=models).studies, targets(models=models).figures
     assert found.families == {"tiny": ["tiny", "tiny+near", "tiny+far", "tiny+near+far"]}
-    figures = [path for path in found.list_figures() if ".adapted." in path]
-    assert figures[0] == "results/demo/figures/near.adapted.tiny.geometric_mean.png" and len(figures) == 4
+    adapted = [path for path in figures.list_figures("figures") if ".adapted." in path]
+    assert adapted[0] == "results/demo/figures/near.adapted.tiny.geometric_mean.png" and len(adapted) == 4
     # the beginning of a longer path is drawn as part of it
     assert found.path_families == {"tiny": ["tiny+far", "tiny+near+far"]}
-    assert len(found.list_paths()) == 4
-    assert "results/demo/figures/near.paths.tiny.median.png" in found.list_paths()
+    paths = [path for path in figures.list_figures("follow") if ".paths." in path]
+    assert len(paths) == 4 and "results/demo/figures/near.paths.tiny.median.png" in paths
 
 
 def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():
@@ -126,8 +141,9 @@ def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():
         {"base": "tiny", "paths": [["near"]], "score": False},
     ]
     models = {**VALUES["models"], "adapt": adapt}
-    found = outputs(models=models, targets={"against": {"pythia": "tiny"}})
-    assert found.studies.list_figures() == [
+    changes = {"models": models, "targets": {"against": {"pythia": "tiny"}}}
+    found, asked = outputs(**changes), targets(**changes).list_figures()
+    assert [path for path in asked if "targets" in path] == [
         "results/demo/near/targets/best-and-worst.csv",
         "results/demo/figures/near.targets.gpt2+near+far.png",
         "results/demo/figures/near.targets.pythia.png",
@@ -135,7 +151,8 @@ def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():
     assert [model for variant, model, _ in found.studies.name_compared("near") if variant == "tf"] == [
         "gpt2+near+far", "gpt2", "pythia", "tiny",
     ]  # fmt: skip
-    assert outputs(models={"train": VALUES["models"]["train"]}).studies.list_figures() == []
+    alone = targets(models={"train": VALUES["models"]["train"]}).list_figures()
+    assert not [path for path in alone if "targets" in path]
     with pytest.raises(InputError, match=r"targets\.against: there is no scored model 'pythias'"):
         outputs(targets={"against": {"pythias": "tiny"}})
     with pytest.raises(InputError, match="tiny is compared with itself"):
@@ -185,13 +202,14 @@ def test_followed_models_have_scores_and_figures_but_no_summary():
     assert [len(tables) for tables in found.name_followed().values()] == [2 * 15, 15, 15, 2]
     assert found.fetched_models == ["qwen@chat", "pythia", "more"]
     assert found.list_before("more") == ["results/demo/near/scores/tf/pythia.parquet"]
-    table, *figures = found.list_following()
+    asked = targets(models=models)
+    table, *figures = asked.list_following()
     assert table == "results/demo/following/following.parquet"
     assert figures == [
         f"results/demo/figures/near.following.{track}.png" for track in ("tiny+near+far", "others")
     ]
-    assert {table, *figures} - {table} <= set(found.list_finished())
-    assert without.list_following() == without.followed_models == []
+    assert {*figures} <= {*asked.list_finished()}
+    assert targets().list_following() == without.followed_models == []
 
 
 def test_a_model_is_trained_on_its_domain_and_adapted_to_the_last_of_its_path():
@@ -209,9 +227,10 @@ def test_a_study_has_orders_stages_and_text_from_elsewhere():
         "continual": {"study": study, "later": {**study, "order": []}},
     }
     found = outputs(models=models)
-    orders = [f"results/demo/{place}" for study in ("study", "later")
-              for place in (f"orders/{study}.yaml", f"figures/order.{study}.png")]  # fmt: skip
-    assert found.orders.list_orders() == orders and set(orders) <= set(found.list_finished())
+    asked = targets(models=models)
+    orders = {f"results/demo/{place}" for study in ("study", "later")
+              for place in (f"orders/{study}.yaml", f"figures/order.{study}.png")}  # fmt: skip
+    assert {*asked.list_orders()} == orders <= {*asked.list_finished()}
     assert found.orders.find_order("tiny+study") == "results/demo/orders/study.parquet"
     means = [f"results/demo/orders/means/{name}.9.npy" for name in ("near", "far", "other")]
     assert found.orders.name_means("study") == means
@@ -225,7 +244,7 @@ def test_a_study_has_orders_stages_and_text_from_elsewhere():
         f"{folder}/training/other.parquet",
     ]
     assert found.texts.list_trained() == texts
-    stages = [path for path in found.list_following() if "/stages." in path]
+    stages = [path for path in asked.list_following() if "/stages." in path]
     assert len(stages) == 5 and all("/stages.tiny+study." in path for path in stages)
     assert "tiny+study@stage2" in found.measured_models
     assert not any("@stage" in model for _, _, model in found.scored)
@@ -249,25 +268,30 @@ def test_a_lens_is_trained_where_there_is_text_for_it():
     ],
 )
 def test_rankings_need_two_benchmarks_and_three_models_or_given_scores(changes, expected):
-    found = outputs(**changes)
-    assert found.has_rankings() is expected
-    assert ("results/demo/ranking/agreement.csv" in found.list_finished()) is expected
-    assert ("results/demo/ranking/tables.md" in found.list_figures()) is expected
+    asked = targets(**changes)
+    assert outputs(**changes).has_rankings() is expected
+    assert ("results/demo/ranking/agreement.csv" in asked.list_finished()) is expected
+    assert ("results/demo/ranking/tables.md" in asked.list_figures()) is expected
 
 
 def test_maps_of_coverage_are_made_on_request_and_corpora_where_they_are_configured():
     maps = [f"results/demo/figures/near.coverage.{variant}.png" for variant in ("tf", "tfidf")]
     corpus = "results/demo/figures/near.expansion.png"
-    assert outputs().list_coverage() == maps and not {*maps, corpus} & {*outputs().list_finished()}
-    found = outputs(coverage={"benchmarks": True, "expand": ["near"]})
-    assert found.list_coverage() == [*maps, corpus] and {*maps, corpus} <= {*found.list_finished()}
+    assert targets().list_coverage() == maps and not {*maps, corpus} & {*targets().list_finished()}
+    asked = targets(coverage={"benchmarks": True, "expand": ["near"]})
+    assert {*maps, corpus} <= {*asked.list_coverage()} & {*asked.list_finished()}
 
 
 def test_figures_of_rankings_follow_conditions():
-    one, two = outputs().ranking_figures, outputs(conditions=("before", "after")).ranking_figures
-    assert one["perplexity"] == ["perplexity"] and two["perplexity"] == ["perplexity", "perplexity-before"]
-    assert {"tau.before", "tau-significant.after"} <= set(two["agreement"])
-    assert len(two["agreement"]) == len(one["agreement"]) + 2
+    one, two = (
+        {
+            Path(path).stem.removeprefix("ranking.")
+            for path in targets(scores="s", conditions=some).list_compared()
+        }
+        for some in (("before",), ("before", "after"))
+    )
+    assert two - one == {"perplexity-before", "tau.after", "tau-significant.after"} and one < two
+    assert {"alignment", "mean-tau", "categories-significant", "pca", "perplexity", "tau.before"} < one
 
 
 def test_a_task_is_made_from_pairs_text_or_nothing():
@@ -286,15 +310,14 @@ def test_a_task_is_made_from_pairs_text_or_nothing():
 
 
 def test_a_whole_run_says_what_changed():
-    found = outputs(previous="older")
+    found, asked = outputs(previous="older"), targets(previous="older")
     assert "results/demo/changes.csv" in found.list_benchmarks()
     assert "results/demo/near/benchmark/tf/lm-eval" in found.list_benchmarks()
-    assert set(found.list_benchmarks()) <= set(found.list_finished())
-    assert "results/demo/summary.csv" in found.list_finished()
+    assert {*found.list_benchmarks(), "results/demo/summary.csv"} <= {*asked.list_finished()}
 
 
 def test_layers_have_a_table_for_each_domain_and_figures_for_each_family():
-    table, *figures = outputs().list_layers()
+    table, *figures = targets().list_layers()
     assert table == "results/demo/near/layers/layers.csv"
     families = {figure.split(".layers.")[1].rsplit(".", 2)[0] for figure in figures}
     assert families == {"tiny", "gpt2", "qwen@chat", "pythia"}

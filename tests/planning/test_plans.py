@@ -9,6 +9,7 @@ from tests.programs import run_command
 
 from fathom.commands.plan import print_models
 from fathom.errors import InputError
+from fathom.figures.catalogue import CATALOGUE
 from fathom.jobs.resources import ModelEstimate, Sizes, read_rates
 from fathom.planning.plans import Plan, Request, find_snakefile, merge_configuration
 
@@ -17,7 +18,7 @@ RULES = {
     name
     for path in (ROOT / "workflow" / "rules").glob("*.smk")
     for name in re.findall(r"^\s*(?:rule|use rule \w+ as) (\w+)(?: with)?:$", path.read_text(), re.MULTILINE)
-}
+} | {figure.rule for figure in CATALOGUE.values()}
 
 
 def plan(*arguments: str) -> subprocess.CompletedProcess[str]:

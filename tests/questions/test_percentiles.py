@@ -1,13 +1,14 @@
 """Questions with several t_d: those of rounds with each, no text embedded twice, and their map."""
 
 import polars as pl
+from tests.figures.frames import draw_twice
 from tests.questions.conftest import encode
 
 from fathom.config.coverage import QuestionSettings
-from fathom.figures.coverage import draw_questions, plot_questions
+from fathom.figures.coverage import draw_questions
 from fathom.figures.style import use_style
 from fathom.io.contracts.questions import PERCENTILE_COLUMNS, QUESTION_MAP, QUESTIONS
-from fathom.io.tables import check_table
+from fathom.io.tables import check_table, write_table
 from fathom.questions.percentiles import vary_percentile
 from fathom.questions.question_rounds import RoundFolder, ask_questions
 
@@ -49,5 +50,6 @@ def test_each_t_d_gives_its_rounds(material, tmp_path):
     shown = {each.get_label(): len(each.get_offsets()) for each in figure.axes[1].collections}
     assert shown["question of the first round"] == len(of_default.filter(round=0))
     assert shown["for a gap, or asked by people"] == len(of_default.filter(pl.col("round") > 0)) > 0
-    plot_questions(found.map, "Courses", tuple(tmp_path / f"a.{end}" for end in ("pdf", "png", "csv")))
-    assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + len(found.map)
+    write_table(tmp_path / "map.parquet", found.map, QUESTION_MAP)
+    (numbers,) = draw_twice(tmp_path, "questions", {"map": tmp_path / "map.parquet"}, {"set": "Courses"})
+    assert len(numbers.read_text().splitlines()) == 1 + len(found.map)

@@ -79,11 +79,12 @@ def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures
     assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     plots = {
-        "plot_alignment": 1,
-        "plot_agreement": 8,
-        "plot_perplexity_agreement": 2,
-        "plot_components": 4,
-        "plot_forecast": 1,
+        "plot_ranking_alignment": 1,
+        "plot_ranking_means": 1,
+        "plot_ranking_tau": 2,
+        "plot_ranking_perplexity": 2,
+        "plot_ranking_components": 4,
+        "plot_ranking_forecast": 1,
     }
     assert jobs.count("read_score_folder") == jobs.count("compare_rankings") == 1
     assert {name: jobs.count(name) for name in plots} == (plots if figures else dict.fromkeys(plots, 0))
@@ -152,7 +153,7 @@ def test_a_run_ranks_its_own_models():
     assert "compare_rankings" not in JOB.findall(plan(*EVERYTHING).stdout)
     two = "domains={plotting: {categories: [matplotlib.*], benchmark: true}}"
     jobs = JOB.findall(plan("--forceall", "--config", "run=plan", two).stdout)
-    assert "plot_components" in jobs and "plot_perplexity_agreement" in jobs
+    assert "plot_ranking_components" in jobs and "plot_ranking_perplexity" in jobs
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,7 @@ def test_shorter_preparations_are_planned():
     config = ("--configfile", "config/preparation-demo.yaml", "--config", "run=plan")
     jobs = JOB.findall(plan("rankings", "figures", "--forceall", *config).stdout)
     assert (jobs.count("tune_model"), jobs.count("tune_preparation")) == (8 * 6, 6 * 8 * 6)
-    assert jobs.count("compare_preparations") == jobs.count("plot_preparation") == 1
+    assert jobs.count("compare_preparations") == jobs.count("plot_ranking_preparation") == 1
 
 
 def test_checkpoints_and_seeds_are_planned_and_enter_no_summary():
@@ -260,8 +261,8 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     once = ("summarize_references", "plot_references")
     assert [jobs.count(name) for name in once] == [1, 1] and jobs.count("find_overlap") == 4
     commands = [line for line in done.stdout.splitlines() if line.startswith("Shell command: ")]
-    (figure,) = (line for line in commands if "plot_metrics.py" in line and "/references.csv" in line)
-    assert " --reference reference expert --reference reference-claude claude " in figure
+    (figure,) = (line for line in commands if "--figure references " in line)
+    assert '"references": {"reference": "expert", "reference-claude": "claude"}' in figure
     (summary,) = (line for line in commands if "summarize_scores.py" in line and "/references.csv" in line)
     assert summary.count("/scores/reference-claude/") == 7 and "perplexity" not in summary
     wrong = plan("--config", "run=plan", f"references={{plotting: {{expert: {tmp_path / 'expert.csv'}}}}}")
@@ -313,7 +314,7 @@ def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
     jobs = JOB.findall(done.stdout)
     assert jobs.count("measure_layers") == jobs.count("adapt_model") + 9 == 15
     assert "layers/gpt2-medium.lens.safetensors" in done.stdout
-    assert jobs.count("plot_layers") == 4 * 7 and "score_model" not in jobs
+    assert jobs.count("plot_layers") == 4 and "score_model" not in jobs
     without = plan("--forceall", "--config", "run=plan", "lens={steps: 0}", "--", "layers")
     assert ".lens.safetensors" not in without.stdout and "plot_layers" in JOB.findall(without.stdout)
     assert "measure_layers" not in JOB.findall(plan(*EVERYTHING).stdout)

@@ -9,6 +9,7 @@ import yaml
 from snakemake_executor_plugin_slurm.partitions import read_partition_file
 
 from fathom.config.whole import read_config
+from fathom.figures.catalogue import CATALOGUE
 from fathom.jobs.queue import JOB_PREFIX
 from fathom.jobs.resources import read_rates
 from fathom.planning.cards import read_cards
@@ -26,6 +27,8 @@ RULES = {
         r"^ *rule (\w+):\n(.*?)(?=^ *(?:use )?rule |\Z)", path.read_text(), re.MULTILINE | re.DOTALL
     )
 }
+_, _, LOOP = (ROOT / "workflow" / "rules" / "figures.smk").read_text().partition("    rule:\n")
+RULES |= {figure.rule: LOOP.partition("\nrule ")[0] for figure in CATALOGUE.values()}
 INHERITED = [
     name
     for path in (ROOT / "workflow" / "rules").glob("*.smk")

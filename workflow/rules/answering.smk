@@ -2,7 +2,7 @@
 
 In:  CSV files that `choices.questions` names, or a data set of the hub; <results>/models/{model}/model.json
 Out: <results>/choices/questions/{questions}.parquet, <results>/choices/answers/{questions}/{model}.{parquet,json},
-     <results>/choices/{accuracy,orders,rankings,diagnosis}.csv, <results>/figures/choices.{factor}.{way}.{pdf,png,csv}
+     <results>/choices/{accuracy,orders,rankings,diagnosis}.csv
 """
 
 
@@ -129,30 +129,3 @@ rule compare_choices:
     shell:
         "python {input.code[0]:q} {params.answers} --settings {params.settings:q} --accuracy {output.accuracy:q}"
         " --orders {output.orders:q} --rankings {output.rankings:q} --diagnosis {output.diagnosis:q} --log {log:q}"
-
-
-rule plot_choices:
-    input:
-        code=sources("plot_choices"),
-        style=STYLE,
-        accuracy="<results>/choices/accuracy.csv",
-    output:
-        pdf="<results>/figures/choices.{factor}.{way}.pdf",
-        png="<results>/figures/choices.{factor}.{way}.png",
-        table="<results>/figures/choices.{factor}.{way}.csv",
-    log:
-        "<logs>/plot_choices/{factor}.{way}.log",
-    benchmark:
-        "<timings>/plot_choices/{factor}.{way}.tsv"
-    wildcard_constraints:
-        factor="examples|options|styles|orders",
-        way="letter|text",
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=grow(2000),
-        runtime=grow(20),
-    shell:
-        "python {input.code[0]:q} --accuracy {input.accuracy:q} --factor {wildcards.factor} --way {wildcards.way}"
-        " --output {output.pdf:q} --png {output.png:q} --table {output.table:q} --log {log:q}"

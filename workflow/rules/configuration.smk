@@ -9,17 +9,15 @@ from snakemake.logging import logger
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.claims import CLOZES, UNUSED
-from fathom.config.following import STAGE_KINDS
-from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.merging import choose
 from fathom.config.model_names import CONTROLS
 from fathom.config.whole import read_config
 from fathom.errors import InputError
+from fathom.figures.catalogue import CATALOGUE
 from fathom.io import paths
 from fathom.models.registry import find_model, read_registry
 from fathom.jobs.gpus import SHARED, count_machine_gpus
 from fathom.jobs.resources import read_rates
-from fathom.statistics.aggregates import STATISTICS
 from fathom.planning.cards import read_cards
 from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
@@ -45,10 +43,9 @@ from fathom.planning.options import (
 from fathom.planning.outputs import RANKING_TABLES, Outputs
 from fathom.planning.question_files import (
     find_question_files,
-    list_bases,
-    list_questions,
 )
 from fathom.planning.settings import Settings, dump_json
+from fathom.planning.targets import Targets
 
 os.environ.update(
     # the interpreter of this very installation, activated or not
@@ -196,6 +193,7 @@ def find_needs():
 needs = find_needs()
 COMPARING = Comparing(CONFIG, ENTRIES, needs, OUTPUTS)
 CHOICES = ChoiceNames(CONFIG, RESULTS)
+TARGETS = Targets(CONFIG, OUTPUTS, COMPARING)
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
@@ -204,9 +202,9 @@ os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
 WORDLISTS = own("config/wordlists")
 
 
-def sources(program):
+def sources(program, *modules):
     """Return a program's file and every module of the library that it uses, as the input `code`."""
-    return [outside(file) for file in find_code(ROOT, program)]
+    return [outside(file) for file in find_code(ROOT, program, modules)]
 
 
 def raw(path, report):
@@ -257,12 +255,6 @@ def number_of_slice(wildcards):
 def title(wildcards):
     """Return what a domain is called in figures and cards."""
     return CONFIG.domains[wildcards.domain].title or wildcards.domain
-
-
-def title_of_evaluated(wildcards):
-    """Return what the evaluation domain of a continual pretraining is called in figures."""
-    domain = CONFIG.models.studies[wildcards.track].evaluation_domain
-    return CONFIG.domains[domain].title or domain
 
 
 def phrase(wildcards):
@@ -319,15 +311,9 @@ def of_benchmarks(path, wanted=True):
     return [path.of(domain=domain, variant=variant) for domain, variant in places]
 
 
-def of_statistics(path):
-    """Return a path for each statistic that sums up ranks; STATISTIC stands for its name."""
-    return [path.replace("STATISTIC", name) for name in STATISTICS]
-
-
-def drawn_statistics(wildcards, input, output):
-    """Return a param: `--figure STATISTIC PDF PNG CSV` for each statistic."""
-    places = zip(STATISTICS, output.pdf, output.png)
-    return list_options("figure", places, output.table)
+def named_inputs(names):
+    """Return a param: some named inputs as JSON, as a program takes tables by name."""
+    return lambda wildcards, input: dump_json({name: input[name] for name in names})
 
 
 def measured(option, names, source, target):
@@ -350,9 +336,8 @@ def fetched_once(files):
 def finished_before(wildcards):
     """Return what the page waits for: all of a run, or what a comparison needs where only that is asked for."""
     if workflow.is_main_process and "compare" not in workflow.dag_settings.targets:
-        choices = [*CHOICES.list_tables(), *CHOICES.list_figures()]
-        return [*OUTPUTS.list_results(), *COMPARING.list_figures(), *choices]
-    return COMPARING.list_compared()
+        return TARGETS.list_results()
+    return TARGETS.list_compared()
 
 
 wildcard_constraints:

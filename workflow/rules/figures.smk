@@ -1,127 +1,52 @@
-"""Figures of models by rank, rankings and layers, from finished tables only.
+"""Figures of all rooms, from finished tables only, and tables that are shown beside them.
 
-In:  <results>/summary.csv, <results>/ranking/,
-     <results>/{domain}/layers/{layers,layer-changes}.csv, {model}.rates.parquet
-Out: <results>/figures/{domain}.model-ranks.{pdf,png,csv}, ranking.{figure}.{pdf,png,csv},
-     {domain}.layers.{model}.{figure}.{pdf,png,csv}; <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
+In:  what src/fathom/figures/catalogue.py says that each kind of figure reads
+Out: <results>/figures/, <results>/examples/, <results>/sizes.csv,
+     <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
 """
 
 STYLE = outside(shorten_path(ROOT / "src/fathom/figures/fathom.mplstyle"))
 
 
-rule plot_model_ranks:
-    input:
-        code=sources("plot_model_ranks"),
-        style=STYLE,
-        summary="<results>/summary.csv",
-    output:
-        pdf="<results>/figures/{domain}.model-ranks.pdf",
-        png="<results>/figures/{domain}.model-ranks.png",
-        table="<results>/figures/{domain}.model-ranks.csv",
-    log:
-        "<logs>/plot_model_ranks/{domain}.log",
-    benchmark:
-        "<timings>/plot_model_ranks/{domain}.tsv"
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=grow(2000),
-        runtime=grow(20),
-    params:
-        settings=settings.of("summary"),
-        title=title,
-    shell:
-        "python {input.code[0]:q} --summary {input.summary} --domain {wildcards.domain:q}"
-        " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
-        " --png {output.png:q} --table {output.table:q}"
-        " --log {log:q}"
+# one job draws all statistics, or all figures of a family of models: to start costs as much as two figures
+for figure in CATALOGUE.values():
 
-
-rule plot_alignment:
-    input:
-        code=sources("plot_ranking"),
-        style=STYLE,
-        table=SCORE_TABLE,
-        rankings=[f"<results>/ranking/{name}.csv" for name in RANKING_TABLES],
-    output:
-        pdf="<results>/figures/ranking.{figure}.pdf",
-        png="<results>/figures/ranking.{figure}.png",
-        table="<results>/figures/ranking.{figure}.csv",
-    log:
-        "<logs>/plot_ranking/{figure}.log",
-    benchmark:
-        "<timings>/plot_ranking/{figure}.tsv"
-    wildcard_constraints:
-        figure=one_of(OUTPUTS.ranking_figures["alignment"]),
-    conda:
-        "../../envs/figures.yaml"
-    threads: 1
-    resources:
-        mem_mb=grow(2000),
-        runtime=grow(20),
-    params:
-        settings=settings.of("ranking", "summary"),
-        folder=folder_of("rankings"),
-    shell:
-        "python {input.code[0]:q} --tables {params.folder} --figure {wildcards.figure:q}"
-        " --settings {params.settings:q} --output {output.pdf:q} --png {output.png:q}"
-        " --table {output.table:q} --log {log:q}"
-
-
-use rule plot_alignment as plot_agreement with:
-    output:
-        pdf="<results>/figures/ranking.{figure}.pdf",
-        png="<results>/figures/ranking.{figure}.png",
-        table="<results>/figures/ranking.{figure}.csv",
-    wildcard_constraints:
-        figure=one_of(OUTPUTS.ranking_figures["agreement"]),
-
-
-use rule plot_alignment as plot_perplexity_agreement with:
-    output:
-        pdf="<results>/figures/ranking.{figure}.pdf",
-        png="<results>/figures/ranking.{figure}.png",
-        table="<results>/figures/ranking.{figure}.csv",
-    wildcard_constraints:
-        figure=one_of(OUTPUTS.ranking_figures["perplexity"]),
-
-
-use rule plot_alignment as plot_components with:
-    output:
-        pdf="<results>/figures/ranking.{figure}.pdf",
-        png="<results>/figures/ranking.{figure}.png",
-        table="<results>/figures/ranking.{figure}.csv",
-    wildcard_constraints:
-        figure=one_of(OUTPUTS.ranking_figures["components"]),
-
-
-use rule plot_alignment as plot_forecast with:
-    input:
-        code=sources("plot_ranking"),
-        style=STYLE,
-        table=SCORE_TABLE,
-        rankings=["<results>/ranking/forecast.csv"],
-    output:
-        pdf="<results>/figures/ranking.{figure}.pdf",
-        png="<results>/figures/ranking.{figure}.png",
-        table="<results>/figures/ranking.{figure}.csv",
-    wildcard_constraints:
-        figure=one_of(OUTPUTS.ranking_figures["forecast"]),
-
-
-use rule plot_forecast as plot_preparation with:
-    input:
-        code=sources("plot_ranking"),
-        style=STYLE,
-        table=SCORE_TABLE,
-        rankings=["<results>/ranking/preparation.csv"],
-    output:
-        pdf="<results>/figures/ranking.{figure}.pdf",
-        png="<results>/figures/ranking.{figure}.png",
-        table="<results>/figures/ranking.{figure}.csv",
-    wildcard_constraints:
-        figure=one_of(OUTPUTS.ranking_figures["preparation"]),
+    rule:
+        name:
+            figure.rule
+        input:
+            **TARGETS.figures.find_inputs(figure),
+            code=sources("draw_figure", figure.source),
+            style=STYLE,
+        output:
+            pdf=[f"<results>/figures/{name}.pdf" for name in figure.name_files()],
+            png=[f"<results>/figures/{name}.png" for name in figure.name_files()],
+            table=[f"<results>/figures/{name}.csv" for name in figure.name_files()],
+        log:
+            f"<logs>/{figure.name_job()}.log",
+        benchmark:
+            f"<timings>/{figure.name_job()}.tsv"
+        wildcard_constraints:
+            **{
+                name: one_of(values)
+                for name, values in TARGETS.figures.constrain(figure).items()
+            },
+        conda:
+            "../../envs/figures.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(2000),
+            runtime=grow(20),
+        params:
+            figure=figure.name,
+            settings=TARGETS.figures.find_settings(figure),
+            inputs=named_inputs(figure.reads),
+            parts=lambda wildcards: dump_json(dict(wildcards.items())),
+            folder=folder_of("pdf"),
+        shell:
+            "python {input.code[0]:q} --figure {params.figure} --inputs {params.inputs:q}"
+            " --parts {params.parts:q} --settings {params.settings:q} --folder {params.folder:q}"
+            " --log {log:q}"
 
 
 rule write_ranking_tables:
@@ -153,24 +78,38 @@ rule write_ranking_tables:
         " --compute {output.compute} --log {log}"
 
 
-rule plot_layers:
+VOCABULARIES = [
+    (domain, variant) for domain in CONFIG.benchmark_domains for variant in VARIANTS
+]
+TOKENIZED = [
+    (domain, model)
+    for domain in CONFIG.benchmark_domains
+    for model in COMPARING.tokenizers
+]
+
+
+rule write_examples:
     input:
-        code=sources("plot_layers"),
-        style=STYLE,
-        summary="<results>/{domain}/layers/layers.csv",
-        changes="<results>/{domain}/layers/layer-changes.csv",
-        rates="<results>/{domain}/layers/{model}.rates.parquet",
+        code=sources("write_examples"),
+        keywords=of_domains(paths.KEYWORDS),
+        vocabularies=[
+            f"<results>/{domain}/benchmark/{variant}/vocabulary.tsv"
+            for domain, variant in VOCABULARIES
+        ],
+        pairs=OUTPUTS.name_pairs(),
+        tokens=[
+            f"<results>/{domain}/scores/attribute-rate/{model}.token-lists.parquet"
+            for domain, model in TOKENIZED
+        ],
     output:
-        pdf="<results>/figures/{domain}.layers.{model}.{figure}.pdf",
-        png="<results>/figures/{domain}.layers.{model}.{figure}.png",
-        table="<results>/figures/{domain}.layers.{model}.{figure}.csv",
+        page="<results>/examples/tables.md",
+        keywords="<results>/examples/keywords.csv",
+        terms="<results>/examples/vocabularies.csv",
+        chosen="<results>/examples/pairs.csv",
     log:
-        "<logs>/plot_layers/{domain}.{model}.{figure}.log",
+        "<logs>/write_examples.log",
     benchmark:
-        "<timings>/plot_layers/{domain}.{model}.{figure}.tsv"
-    wildcard_constraints:
-        model=one_of(CONFIG.layer_families),
-        figure=one_of(LAYER_FIGURES),
+        "<timings>/write_examples.tsv"
     conda:
         "../../envs/figures.yaml"
     threads: 1
@@ -178,11 +117,56 @@ rule plot_layers:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        settings=settings.of_layers(),
-        title=title,
-        models=lambda wildcards: " ".join(CONFIG.layer_families[wildcards.model]),
+        domains=lambda wildcards, input: repeat_option(
+            "domain",
+            [(*place, path) for place, path in zip(COMPARING.titles, input.keywords)],
+        ),
+        vocabularies=options("vocabulary", VOCABULARIES, "vocabularies"),
+        pairs=options("pairs", OUTPUTS.benchmarks, "pairs"),
+        tokens=options("tokens", TOKENIZED, "tokens"),
     shell:
-        "python {input.code[0]:q} --figure {wildcards.figure} --models {params.models}"
-        " --summary {input.summary:q} --changes {input.changes:q} --rates {input.rates:q}"
-        " --title {params.title:q} --settings {params.settings:q} --output {output.pdf:q}"
-        " --png {output.png:q} --table {output.table:q} --log {log:q}"
+        "python {input.code[0]:q} {params.domains} {params.vocabularies} {params.pairs} {params.tokens}"
+        " --output {output.page} --keywords {output.keywords} --terms {output.terms}"
+        " --chosen {output.chosen} --log {log}"
+
+
+rule write_sizes:
+    input:
+        code=sources("write_sizes"),
+        expansions=[
+            f"<results>/{domain}/coverage/expansion.json"
+            for domain in CONFIG.coverage.expand
+        ],
+        maps=[
+            f"<results>/{domain}/coverage/expansion-map.parquet"
+            for domain in CONFIG.coverage.expand
+        ],
+        reports=[
+            f"<results>/questions/{name}/questions.json"
+            for name in CONFIG.coverage.questions
+        ],
+        questions=[
+            f"<results>/questions/{name}/questions.parquet"
+            for name in CONFIG.coverage.questions
+        ],
+    output:
+        sizes="<results>/sizes.csv",
+    log:
+        "<logs>/write_sizes.log",
+    benchmark:
+        "<timings>/write_sizes.tsv"
+    conda:
+        "../../envs/figures.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(20),
+    params:
+        expansions=lambda wildcards, input: list_options(
+            "expansion", zip(CONFIG.coverage.expand, input.expansions), input.maps
+        ),
+        questions=lambda wildcards, input: list_options(
+            "questions", zip(CONFIG.coverage.questions, input.reports), input.questions
+        ),
+    shell:
+        "python {input.code[0]:q} {params.expansions} {params.questions} --output {output.sizes:q} --log {log:q}"

@@ -167,7 +167,7 @@ rule score_answers:
             ],
             "answers",
         ),
-        bases=repeat_option("base", list_bases(CONFIG, ENTRIES)),
+        bases=repeat_option("base", COMPARING.bases),
         thresholds=lambda wildcards, input, output: " ".join(
             [
                 list_options(

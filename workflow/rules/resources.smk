@@ -8,7 +8,7 @@ Out: <results>/resources.csv
 rule gather_timings:
     input:
         code=sources("gather_timings"),
-        finished=OUTPUTS.list_finished(),
+        finished=TARGETS.list_finished(),
     output:
         table="<results>/resources.csv",
     log:

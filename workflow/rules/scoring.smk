@@ -178,3 +178,27 @@ rule compare_models:
         options=pass_options(settings=settings.of("summary")),
     shell:
         CALL
+
+
+rule split_by_date:
+    input:
+        code=sources("split_by_date"),
+        pairs=OUTPUTS.name_pairs(),
+        scores=COMPARING.name_dated_scores(OUTPUTS.benchmarks),
+        overlap=OUTPUTS.name_overlaps(),
+    output:
+        table=paths.DATES,
+    log:
+        "<logs>/split_by_date.log",
+    benchmark:
+        "<timings>/split_by_date.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(30),
+    params:
+        options=pass_options(cutoffs=COMPARING.cutoffs, settings=settings.of("summary")),
+    shell:
+        CALL

@@ -1,14 +1,14 @@
 """Scores of answers over t_d and t_c [CompComp, Table 4]."""
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
 from fathom.figures.answers import LEADING
-from fathom.figures.domain_rows import write_rows
-from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
+from fathom.figures.style import clean_name, make_figure, wrap_name
 from fathom.io.contracts.questions import THRESHOLD_COLUMNS
+from fathom.io.files import read_delimited
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -23,30 +23,14 @@ _MARKERS = "os^Dv<>P"
 Row = dict[str, str]
 
 
-def plot_answer_thresholds(rows: Iterable[Row], name: str, files: tuple[Path, Path, Path]) -> None:
-    """Draw and save the scores of all models on a set of questions over both thresholds; write the numbers.
-
-    Parameters
-    ----------
-    rows : iterable of mapping
-        Under THRESHOLD_COLUMNS.
-    name : str
-        Name of the set.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-
-    Raises
-    ------
-    InputError
-        If the set has no scores.
-    """
-    own = [row for row in rows if row["set"] == name and _find_kind(row) in LEADING]
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the scores of all models on a set of questions over both thresholds."""
+    rows = read_delimited(inputs["scores"], ",", THRESHOLD_COLUMNS)
+    own = [row for row in rows if row["set"] == parts["set"] and _find_kind(row) in LEADING]
     if not own:
-        raise InputError(f"there are no scores of {name}", "question-thresholds.csv", "let a model answer it")
-    pdf, png, numbers = files
-    with use_style():
-        save_figure(draw_answer_thresholds(own, name), pdf, png)
-    write_rows(numbers, THRESHOLD_COLUMNS, own)
+        hint = "let a model answer it"
+        raise InputError(f"there are no scores of {parts['set']}", str(inputs["scores"]), hint)
+    return draw_answer_thresholds(own, parts["set"]), list_rows(THRESHOLD_COLUMNS, own)
 
 
 def draw_answer_thresholds(rows: Sequence[Row], title: str) -> "Figure":

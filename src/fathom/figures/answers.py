@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import cos, pi, sin
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
-from fathom.figures.domain_rows import write_rows
-from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
+from fathom.figures.style import clean_name, make_figure, wrap_name
 from fathom.io.contracts.questions import SCORE_COLUMNS
+from fathom.io.files import read_delimited
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -41,40 +41,13 @@ _COLUMNS = 3
 Row = dict[str, str]
 
 
-def plot_answers(
-    kind: str,
-    rows: Iterable[Row],
-    name: str,
-    bases: Sequence[tuple[str, str]],
-    files: tuple[Path, Path, Path],
-) -> None:
-    """Draw and save the scores of all models on a set of questions, and write the numbers.
-
-    Parameters
-    ----------
-    kind : str
-        `scores`: a panel for each form and level; `radar`: a chart for each model, or for a model and what
-        was made of it.
-    rows : iterable of mapping
-        Under SCORE_COLUMNS.
-    name : str
-        Name of the set.
-    bases : sequence of (str, str)
-        Models, each with the one that it is drawn over in a radar chart.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-
-    Raises
-    ------
-    InputError
-        If the set has no scores.
-    """
-    is_radar = kind == "radar"
-    own = _select(rows, name, SHOWN if is_radar else LEADING)
-    pdf, png, numbers = files
-    with use_style():
-        save_figure(draw_radar(own, name, bases) if is_radar else draw_scores(own, name), pdf, png)
-    write_rows(numbers, SCORE_COLUMNS, own)
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the scores of all models on a set of questions: by form and level, or radar charts."""
+    is_radar = parts["figure"] == "radar"
+    rows = read_delimited(inputs["scores"], ",", SCORE_COLUMNS)
+    own = _select(rows, parts["set"], SHOWN if is_radar else LEADING)
+    figure = draw_radar(own, parts["set"], settings.bases) if is_radar else draw_scores(own, parts["set"])
+    return figure, list_rows(SCORE_COLUMNS, own)
 
 
 def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
@@ -122,10 +95,10 @@ def _draw_panel(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> Non
     axes.set_xlim(-0.02, 1.02)
 
 
-def draw_radar(rows: Sequence[Row], title: str, bases: Sequence[tuple[str, str]]) -> "Figure":
+def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Figure":
     """Draw a chart for each family of models, a line for each model and prompting; inside `use_style`."""
     spokes = [each for each in SHOWN if any(_is_of(row, each) for row in rows)]
-    families = _group(list(dict.fromkeys(row["model"] for row in rows)), dict(bases))
+    families = _group(list(dict.fromkeys(row["model"] for row in rows)), bases)
     columns = min(_COLUMNS, len(families))
     lines = -(-len(families) // columns)
     figure = make_figure(max(5.4, 5.0 * columns), 1.3 + 4.0 * lines)

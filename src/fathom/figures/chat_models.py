@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.metric_rows import Row, draw_rows
-from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
 from fathom.io.contracts.scoring import COMPARISON_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.files import read_delimited
 from fathom.statistics.aggregates import STATISTICS
 from fathom.statistics.summaries import format_number
 
@@ -91,13 +92,10 @@ def read_taxes(comparisons: Path | str, pairs: Sequence[Pair]) -> list[Tax]:
     return taxes
 
 
-def plot_taxes(
-    taxes: Sequence[Tax], titles: dict[str, str], files: tuple[Path, Path, Path], settings: Summary
-) -> None:
-    """Draw and save the figure, and write its numbers, those of other statistics too."""
-    pdf, png, table = files
-    with use_style():
-        save_figure(draw_taxes(taxes, titles, settings), pdf, png)
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the ranks of chat models less those of their bases; the table has other statistics, too."""
+    taxes = read_taxes(inputs["comparisons"], [Pair(*pair) for pair in settings.chat_pairs])
+    titles = {tax.domain: tax.domain for tax in taxes} | settings.titles
     rows = [
         (
             *(tax.domain, tax.variant, tax.aggregate, tax.pair.family, tax.pair.chat, tax.pair.base),
@@ -106,7 +104,7 @@ def plot_taxes(
         )
         for tax in taxes
     ]
-    write_delimited(table, TABLE_COLUMNS, rows, ",")
+    return draw_taxes(taxes, titles, settings.summary), (TABLE_COLUMNS, rows)
 
 
 def draw_taxes(taxes: Sequence[Tax], titles: dict[str, str], settings: Summary) -> "Figure":

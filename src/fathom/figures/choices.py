@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.errors import InputError
-from fathom.figures.style import Series, clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
+from fathom.figures.style import Series, clean_name, make_figure, wrap_name
 from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS, EVERY_SET
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.files import read_delimited
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,14 +104,12 @@ def read_accuracy(path: Path | str, factor: str, way: str) -> list[Asked]:
     return found
 
 
-def plot_choices(asked: Sequence[Asked], factor: str, way: str, files: tuple[Path, Path, Path]) -> None:
-    """Draw and save the figure of one factor, and write its numbers."""
-    pdf, png, table = files
-    with use_style():
-        draw = draw_orders if factor == ORDERS else draw_factor
-        save_figure(draw(asked, factor, way), pdf, png)
-    rows = [tuple(each.row[name] for name in CHOICE_ACCURACY_COLUMNS) for each in asked]
-    write_delimited(table, CHOICE_ACCURACY_COLUMNS, rows, ",")
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw accuracy by how questions were asked, one factor and one way of answering."""
+    asked = read_accuracy(inputs["accuracy"], parts["factor"], parts["way"])
+    draw = draw_orders if parts["factor"] == ORDERS else draw_factor
+    rows = list_rows(CHOICE_ACCURACY_COLUMNS, [each.row for each in asked])
+    return draw(asked, parts["factor"], parts["way"]), rows
 
 
 def draw_factor(asked: Sequence[Asked], factor: str, way: str) -> "Figure":

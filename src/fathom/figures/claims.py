@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.scoring import Summary
-from fathom.figures.domain_rows import Table, read_domain_rows, write_rows
+from fathom.figures.domain_rows import Table, read_domain_rows
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
 from fathom.figures.metric_rows import Row, draw_rows
-from fathom.figures.style import Series, clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.figures.style import Series, clean_name, make_figure, wrap_name
 from fathom.io.contracts.scoring import CLAIM_COLUMNS, CLAIM_CORRELATION_COLUMNS, FAILS, HOLDS, UNCLEAR
 from fathom.statistics.aggregates import STATISTICS, TRIMMED_MEAN
 from fathom.statistics.metrics import METRICS, RANK
@@ -41,14 +42,11 @@ def read_claims(claims: Path | str, correlations: Path | str, domain: str) -> tu
     return found, read_domain_rows(correlations, CLAIM_CORRELATION_COLUMNS, domain, needed=False)
 
 
-def plot_claims(
-    claims: Table, correlations: Table, title: str, files: tuple[Path, Path, Path], settings: Summary
-) -> None:
-    """Draw and save the figure of one domain, and write its claims (PDF, PNG, CSV)."""
-    pdf, png, numbers = files
-    with use_style():
-        save_figure(draw_claims(claims, correlations, title, settings), pdf, png)
-    write_rows(numbers, CLAIM_COLUMNS, claims)
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw how metrics go with references, and the papers' claims about them."""
+    claims, correlations = read_claims(inputs["claims"], inputs["correlations"], parts["domain"])
+    title = settings.title or parts["domain"]
+    return draw_claims(claims, correlations, title, settings.summary), list_rows(CLAIM_COLUMNS, claims)
 
 
 def draw_claims(claims: Table, correlations: Table, title: str, settings: Summary) -> "Figure":

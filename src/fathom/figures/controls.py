@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.scoring import Summary
-from fathom.figures.domain_rows import Table, read_domain_rows, write_rows
+from fathom.figures.domain_rows import Table, read_domain_rows
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
 from fathom.figures.following import PANELS, label_panel
 from fathom.figures.metric_rows import Row, draw_rows
-from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
 from fathom.io.contracts.scoring import (
     AS_IS,
     BASE,
@@ -39,14 +40,11 @@ def read_controls(table: Path | str, contrasts: Path | str, domain: str) -> tupl
     return found, read_domain_rows(contrasts, CONTRAST_COLUMNS, domain, needed=False)
 
 
-def plot_controls(
-    rows: Table, contrasts: Table, title: str, files: tuple[Path, Path, Path], settings: Summary
-) -> None:
-    """Draw and save the figure of one domain, and write its numbers (PDF, PNG, CSV)."""
-    pdf, png, numbers = files
-    with use_style():
-        save_figure(draw_controls(rows, contrasts, title, settings), pdf, png)
-    write_rows(numbers, CONTROL_COLUMNS, rows)
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw what a model gains from a domain's text, and from controls of it."""
+    rows, contrasts = read_controls(inputs["controls"], inputs["contrasts"], parts["domain"])
+    title = settings.title or parts["domain"]
+    return draw_controls(rows, contrasts, title, settings.summary), list_rows(CONTROL_COLUMNS, rows)
 
 
 def draw_controls(rows: Table, contrasts: Table, title: str, settings: Summary) -> "Figure":

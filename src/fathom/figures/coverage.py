@@ -1,13 +1,16 @@
 """Maps of a domain: what a benchmark or questions cover, and how a corpus grows [CompComp, Figs. 3 and 4]."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
-from fathom.io.files import write_delimited
+from fathom.config.benchmark import VARIANTS
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
+from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
+from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION_MAP
+from fathom.io.contracts.questions import QUESTION_MAP
+from fathom.io.tables import read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,52 +28,19 @@ _CROWD = 1500
 _Look = tuple[str, str]
 
 
-def plot_benchmark(rows: pl.DataFrame, title: str, files: tuple[Path, Path, Path]) -> None:
-    """Draw and save the map of a benchmark over its domain, and write its numbers.
-
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        Under COVERAGE_MAP.
-    title : str
-        Name of the domain and of the variant.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-    """
-    with use_style():
-        _save(draw_benchmark(rows, title), rows, files)
-
-
-def plot_expansion(rows: pl.DataFrame, title: str, files: tuple[Path, Path, Path]) -> None:
-    """Draw and save the map of a corpus over its rounds, and write its numbers.
-
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        Under EXPANSION_MAP.
-    title : str
-        Name of the domain.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-    """
-    with use_style():
-        _save(draw_expansion(rows, title), rows, files)
-
-
-def plot_questions(rows: pl.DataFrame, title: str, files: tuple[Path, Path, Path]) -> None:
-    """Draw and save the map of questions for each t_d, and write its numbers.
-
-    Parameters
-    ----------
-    rows : polars.DataFrame
-        Under QUESTION_MAP.
-    title : str
-        Name of the set of questions.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-    """
-    with use_style():
-        _save(draw_questions(rows, title), rows, files)
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the map of a benchmark, of a corpus over its rounds, or of questions for each t_d."""
+    if "variant" in parts:
+        label = VARIANT_SERIES[parts["variant"]].label if parts["variant"] in VARIANTS else parts["variant"]
+        rows = read_table(inputs["map"], COVERAGE_MAP)
+        return draw_benchmark(rows, f"{settings.title or parts['domain']}: {label} benchmark"), list_frame(
+            rows
+        )
+    if "set" in parts:
+        rows = read_table(inputs["map"], QUESTION_MAP)
+        return draw_questions(rows, parts["set"]), list_frame(rows)
+    rows = read_table(inputs["map"], EXPANSION_MAP)
+    return draw_expansion(rows, settings.title or parts["domain"]), list_frame(rows)
 
 
 def draw_benchmark(rows: pl.DataFrame, title: str) -> "Figure":
@@ -161,11 +131,3 @@ def _name_axes(every: Sequence["Axes"]) -> None:
         axes.set_xlabel("First principal component")
         axes.set_ylabel("Second principal component")
         axes.label_outer()
-
-
-def _save(figure: "Figure", rows: pl.DataFrame, files: tuple[Path, Path, Path]) -> None:
-    """Save a figure and its numbers."""
-    pdf, png, numbers = files
-    save_figure(figure, pdf, png)
-    values = (tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in rows.iter_rows())
-    write_delimited(numbers, rows.columns, list(values), ",")

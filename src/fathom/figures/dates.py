@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fathom.config.benchmark import VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.model_ranks import label_ranks, scale_axis
 from fathom.figures.ranking import draw_note
@@ -16,12 +17,10 @@ from fathom.figures.style import (
     Series,
     clean_name,
     make_figure,
-    save_figure,
-    use_style,
     wrap_name,
 )
 from fathom.io.contracts.scoring import AFTER, BEFORE, DATE_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.files import read_delimited
 from fathom.statistics.aggregates import LEADING
 
 if TYPE_CHECKING:
@@ -69,19 +68,12 @@ def read_dated_ranks(table: Path | str, domain: str) -> list[DatedRank]:
     return found
 
 
-def plot_dates(
-    ranks: Sequence[DatedRank], title: str, files: tuple[Path, Path, Path], settings: Summary
-) -> None:
-    """Draw and save the figure of one domain, and write its numbers."""
-    pdf, png, table = files
-    with use_style():
-        save_figure(draw_dates(ranks, title, settings), pdf, png)
-    write_delimited(
-        table,
-        DatedRank._fields,
-        [(*each[:3], *(f"{n:.6g}" for n in each[3:6]), each.pairs) for each in ranks],
-        ",",
-    )
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw ranks on documents from before and after the end of each model's training text."""
+    ranks = read_dated_ranks(inputs["dates"], parts["domain"])
+    rows = [(*each[:3], *(f"{n:.6g}" for n in each[3:6]), each.pairs) for each in ranks]
+    figure = draw_dates(ranks, settings.title or parts["domain"], settings.summary)
+    return figure, (DatedRank._fields, rows)
 
 
 def draw_dates(ranks: Sequence[DatedRank], title: str, settings: Summary) -> "Figure":

@@ -1,12 +1,13 @@
 """Domains by similarity to one of them, and which continual pretraining takes [RawCorpora, Sec. 4.3]."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fathom.figures.style import SIMILARITY_COLOR_MAP, clean_name, make_figure, save_figure, use_style
-from fathom.io.files import write_delimited
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
+from fathom.figures.style import SIMILARITY_COLOR_MAP, clean_name, make_figure
+from fathom.io.contracts.benchmark import DOMAIN_ORDERS
+from fathom.io.tables import read_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,22 +17,10 @@ _LONGEST = 34  # letters of a name that is drawn
 _LINE = 0.2  # inches
 
 
-def plot_order(order: pl.DataFrame, title: str, files: tuple[Path, Path, Path]) -> None:
-    """Draw and save an order of domains, and write its numbers.
-
-    Parameters
-    ----------
-    order : DataFrame
-        Under contract DOMAIN_ORDERS.
-    title : str
-        Name of the study.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-    """
-    pdf, png, numbers = files
-    with use_style():
-        save_figure(draw_order(order, title), pdf, png)
-    write_delimited(numbers, order.columns, list(order.iter_rows()), ",")
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw domains by similarity to the target of a study."""
+    order = read_table(inputs["order"], DOMAIN_ORDERS)
+    return draw_order(order, parts["study"]), (order.columns, order.rows())
 
 
 def draw_order(order: pl.DataFrame, title: str) -> "Figure":

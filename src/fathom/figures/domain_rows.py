@@ -1,10 +1,10 @@
-"""Rows of a CSV table that belong to one domain, and their numbers beside a figure."""
+"""Rows of a CSV table that belong to one domain."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from fathom.errors import InputError
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.files import read_delimited
 
 Table = Sequence[dict[str, str]]
 
@@ -33,8 +33,3 @@ def read_domain_rows(path: Path | str, columns: Sequence[str], domain: str, need
         known = ", ".join(sorted({row["domain"] for row in rows}))
         raise InputError(f"unknown domain {domain!r}", str(path), f"known: {known}")
     return found
-
-
-def write_rows(path: Path | str, columns: Sequence[str], rows: Table) -> None:
-    """Write rows under some of their columns."""
-    write_delimited(path, columns, [tuple(row[name] for name in columns) for row in rows], ",")

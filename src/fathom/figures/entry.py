@@ -1,8 +1,9 @@
 """What an entry of the catalogue of figures is made of."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 
 PAPERS = ("RawCorpora", "BeyondBenchmarks", "CompComp", "TrainBeforeTest")
 """The papers whose figures are drawn."""
@@ -33,7 +34,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Figure:
-    """A kind of figure: how its files are called, what it shows, where it stands.
+    """A kind of figure: how its files are called, what it is drawn from, what it shows, where it is shown.
 
     Attributes
     ----------
@@ -42,14 +43,25 @@ class Figure:
         What it is called on the page.
     pattern : str
         Name of its files in the folder `figures`, without their ending; names in braces are its parts.
+    module : str
+        Module of this room whose `draw_figure` draws it: see :mod:`fathom.figures.drawing`.
+    reads : mapping of str to str
+        Finished tables below the run's folder, by name; what is in braces are parts, or follows from them.
+    of : mapping of str to str
+        Which list of the run each part is of (:class:`fathom.planning.run_figures.RunFigures`). A part that
+        is not here takes all its `values`, and one job draws them. Under no name: what must not be empty.
+    target : str
+        Target of the workflow that asks for it.
     section : str
         Section of the page.
     caption : str
         Plain text, an empty line between paragraphs; parts of the file's name are in braces.
     made_by : str
-        Targets that draw it, as in docs/figures.md.
+        What draws it from the demo's models, as in docs/figures.md.
     shown : tuple of Shown
         Rows of docs/figures.md.
+    settings : tuple of str
+        Fields of :class:`fathom.figures.drawing.FigureSettings` that it obeys.
     values : mapping of str to mapping of str to str
         Parts that have only some values, and what each is called.
     """
@@ -57,16 +69,54 @@ class Figure:
     name: str
     title: str
     pattern: str
+    module: str
+    reads: Mapping[str, str]
+    of: Mapping[str, str]
+    target: str
     section: str
     caption: str
     made_by: str
     shown: tuple[Shown, ...]
+    settings: tuple[str, ...] = ()
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def source(self) -> str:
+        """Full name of the module that draws it."""
+        return f"fathom.figures.{self.module}"
+
+    @property
+    def rule(self) -> str:
+        """Name of the rule that draws it."""
+        return f"plot_{self.name.replace('-', '_')}"
 
     @property
     def parts(self) -> tuple[str, ...]:
         """Parts of the name of its files."""
         return tuple(re.findall(r"{(\w+)}", self.pattern))
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Parts that the run decides: the wildcards of its rule."""
+        named = {name for names in self.of for name in names.split()}
+        return tuple(name for name in self.parts if name in named)
+
+    def vary(self) -> Iterator[dict[str, str]]:
+        """Yield the parts of each figure that one job draws, without those that the run decides."""
+        own = [name for name in self.parts if name not in self.asked]
+        for values in product(*(self.values[name] for name in own)):
+            yield dict(zip(own, values, strict=True))
+
+    def name_job(self) -> str:
+        """Return the name of a job's log, without its ending."""
+        return "/".join(
+            [self.rule, *([".".join(f"{{{name}}}" for name in self.asked)] if self.asked else [])]
+        )
+
+    def name_files(self) -> list[str]:
+        """Return the names of all files that one job draws, in the order of :meth:`vary`."""
+        own = {name: f"{{{name}}}" for name in self.parts}
+        return [self.pattern.format_map(own | values) for values in self.vary()]
 
     def match(self, stem: str) -> dict[str, str] | None:
         """Return the parts of a file's name, without its ending; None if it is another kind of figure."""

@@ -14,17 +14,15 @@ import polars as pl
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
 from fathom.figures.style import (
     VARIANT_SERIES,
     Series,
     clean_name,
     make_figure,
-    save_figure,
-    use_style,
     wrap_name,
 )
 from fathom.io.contracts.scoring import ALL_SEEDS, AS_IS, FOLLOWING
-from fathom.io.files import write_delimited
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
 from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, RANK
@@ -86,26 +84,10 @@ def read_track(path: Path | str, track: str, domain: str) -> pl.DataFrame:
     return table.filter(track=track, domain=domain)
 
 
-def plot_track(
-    rows: pl.DataFrame, title: str, files: tuple[Path, Path, Path], settings: Summary | None = None
-) -> None:
-    """Draw and save one track on one domain, and write its numbers.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        See :func:`read_track`.
-    title : str
-        Name of the domain.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-    settings : Summary, optional
-    """
-    pdf, png, numbers = files
-    with use_style():
-        save_figure(draw_track(rows, title, settings or Summary()), pdf, png)
-    values = (tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in rows.iter_rows())
-    write_delimited(numbers, rows.columns, list(values), ",")
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw one track on one domain."""
+    rows = read_track(inputs["following"], parts["track"], parts["domain"])
+    return draw_track(rows, settings.title or parts["domain"], settings.summary), list_frame(rows)
 
 
 def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":

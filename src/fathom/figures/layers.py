@@ -6,23 +6,23 @@ Source: [BeyondBenchmarks, Figs. 9-12, 22-24].
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fathom.config.layers import Layers
 from fathom.errors import InputError
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
 from fathom.figures.style import (
     LAYER_COLOR_MAP,
     LAYER_COLORS,
     clean_name,
     make_figure,
-    save_figure,
-    use_style,
     wrap_name,
 )
-from fathom.io.files import write_delimited
+from fathom.io.contracts.layers import LAYER_CHANGE_COLUMNS, LAYER_RATES, LAYER_SUMMARY_COLUMNS
+from fathom.io.files import read_delimited
+from fathom.io.tables import read_table
 from fathom.jobs.program import log
 
 if TYPE_CHECKING:
@@ -217,32 +217,30 @@ BUILDERS: dict[str, tuple[Callable[[FigureData], list[Panel]], str]] = {
 """Builder and title of each figure of curves, by name."""
 
 
-def plot_curves(name: str, data: FigureData, title: str, files: tuple[Path, Path, Path]) -> None:
-    """Draw and save one figure of curves.
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw one figure of a family of models on one domain."""
+    data = FigureData(
+        settings.members,
+        read_delimited(inputs["summary"], ",", LAYER_SUMMARY_COLUMNS),
+        read_delimited(inputs["changes"], ",", LAYER_CHANGE_COLUMNS),
+        read_table(inputs["rates"], LAYER_RATES),
+        settings.layers,
+    )
+    title = settings.title or parts["domain"]
+    return (
+        draw_keywords(data, title)
+        if parts["figure"] == "keywords"
+        else draw_curves(parts["figure"], data, title)
+    )
 
-    Parameters
-    ----------
-    name : str
-        One of BUILDERS.
-    data : FigureData
-    title : str
-        Name of the domain.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
 
-    Raises
-    ------
-    InputError
-        If there is no data to draw.
-    """
+def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
+    """Draw one figure of BUILDERS; raise `InputError` if there is no data to draw."""
     build, what = BUILDERS[name]
     panels = build(data)
     if not any(curve.layers for panel in panels for curve in panel.curves):
         raise InputError(f"no data for figure {name!r}", data.models[0], "measure it first")
-    pdf, png, table = files
-    with use_style():
-        heading = f"{what.format(model=clean_name(data.models[0]))}\n{wrap_name(title, 70)}"
-        save_figure(draw_panels(panels, heading), pdf, png)
+    heading = f"{what.format(model=clean_name(data.models[0]))}\n{wrap_name(title, 70)}"
     rows = [
         (
             " ".join(panel.title.split()) or panel.label,
@@ -254,7 +252,7 @@ def plot_curves(name: str, data: FigureData, title: str, files: tuple[Path, Path
         for curve in panel.curves
         for layer, *point in zip(curve.layers, curve.value, curve.low, curve.high, strict=True)
     ]
-    write_delimited(table, TABLE_COLUMNS, rows, ",")
+    return draw_panels(panels, heading), (TABLE_COLUMNS, rows)
 
 
 def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
@@ -356,18 +354,15 @@ def choose_keywords(rates: pl.DataFrame, settings: Layers) -> pl.DataFrame:
     return ordered[list(rows)]
 
 
-def plot_keywords(data: FigureData, title: str, files: tuple[Path, Path, Path]) -> None:
-    """Draw and save the heat map of keywords by layer."""
+def draw_keywords(data: FigureData, title: str) -> DrawnFigure:
+    """Draw the heat map of keywords by layer."""
     table = choose_keywords(data.rates, data.settings)
-    pdf, png, table_path = files
     total = data.rates["keyword"].n_unique()
-    with use_style():
-        heading = f"Attribute rate (%), {clean_name(data.models[0])}\n{wrap_name(title, 60)}"
-        if len(table) < total:
-            heading += f", {len(table)} of {total} keywords"
-        save_figure(draw_heat_map(table, heading), pdf, png)
-    rows = [tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in table.iter_rows()]
-    write_delimited(table_path, ["keyword", *(f"layer {name}" for name in table.columns[1:])], rows, ",")
+    heading = f"Attribute rate (%), {clean_name(data.models[0])}\n{wrap_name(title, 60)}"
+    if len(table) < total:
+        heading += f", {len(table)} of {total} keywords"
+    columns = ["keyword", *(f"layer {name}" for name in table.columns[1:])]
+    return draw_heat_map(table, heading), (columns, list_frame(table)[1])
 
 
 def draw_heat_map(table: pl.DataFrame, title: str) -> "Figure":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.model_ranks import scale_axis
 from fathom.figures.style import (
@@ -20,12 +21,10 @@ from fathom.figures.style import (
     clean_name,
     make_figure,
     place_labels,
-    save_figure,
-    use_style,
     wrap_name,
 )
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.files import read_delimited
 from fathom.statistics.aggregates import STATISTICS
 from fathom.statistics.correlations import Correlation, correlate_series
 from fathom.statistics.metrics import ATTRIBUTE_RATE, PERPLEXITY, RANK
@@ -148,12 +147,19 @@ def measure_agreements(metrics: Metrics, settings: Summary) -> list[Agreement]:
     return found
 
 
-def plot_metrics(metrics: Metrics, look: Look, files: tuple[Path, Path, Path]) -> list[Agreement]:
-    """Draw and save the figure of some models on one domain, write its numbers; return the agreements."""
-    pdf, png, table = files
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw some models on one domain by every metric, or by several references."""
+    references = settings.references
+    labels = label_references(references) if references else METRICS
+    models, summaries = settings.members, list(inputs.values())
+    metrics = read_metrics(summaries, parts["domain"], models, parts["statistic"], labels)
+    look = Look(settings.title or parts["domain"], parts["statistic"], labels, settings.summary)
     agreements = measure_agreements(metrics, look.settings)
-    with use_style():
-        save_figure(draw_metrics(metrics, agreements, look), pdf, png)
+    return draw_metrics(metrics, agreements, look), list_metrics(metrics, agreements)
+
+
+def list_metrics(metrics: Metrics, agreements: Sequence[Agreement]) -> Table:
+    """Return the numbers of the figure."""
     correlations = {each.metric: each for each in agreements}
     rows = []
     for name, models in metrics.items():
@@ -162,8 +168,7 @@ def plot_metrics(metrics: Metrics, look: Look, files: tuple[Path, Path, Path]) -
         for model, estimate in models.items():
             numbers = (*map(format_number, estimate), told.against if told else "", *map(format_number, ends))
             rows.append((name, model, *numbers))
-    write_delimited(table, TABLE_COLUMNS, rows, ",")
-    return agreements
+    return TABLE_COLUMNS, rows
 
 
 def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) -> "Figure":

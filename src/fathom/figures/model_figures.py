@@ -22,6 +22,14 @@ MODEL_FIGURES = (
         name="model-ranks",
         title="Models by rank",
         pattern="{domain}.model-ranks",
+        module="model_ranks",
+        reads={"summary": "summary.csv"},
+        of={"domain": "domains"},
+        settings=(
+            "summary",
+            "title",
+        ),
+        target="compare",
         section="Models",
         caption="""
             Models on {domain}, best at the top.
@@ -51,6 +59,15 @@ MODEL_FIGURES = (
         name="metrics",
         title="By every metric",
         pattern="{domain}.metrics.{group}.{statistic}",
+        module="metric_agreement",
+        reads={"summary": "summary.csv"},
+        of={"domain": "domains", "group": "groups"},
+        settings=(
+            "summary",
+            "title",
+            "members",
+        ),
+        target="compare",
         section="Models",
         caption=_BY_METRIC
         + """
@@ -95,6 +112,15 @@ MODEL_FIGURES = (
         name="adapted",
         title="Adapted models",
         pattern="{domain}.adapted.{base}.{statistic}",
+        module="metric_agreement",
+        reads={"summary": "summary.csv"},
+        of={"domain": "domains", "base": "families"},
+        settings=(
+            "summary",
+            "title",
+            "members",
+        ),
+        target="figures",
         section="Models",
         caption=_BY_METRIC + "The models are {base} and what was adapted from it.",
         made_by="figures",
@@ -121,6 +147,16 @@ MODEL_FIGURES = (
         name="references",
         title="References",
         pattern="{domain}.references.{group}.{statistic}",
+        module="metric_agreement",
+        reads={"summary": "summary.csv", "references": "references.csv"},
+        of={"domain": "referenced_domains", "group": "groups"},
+        settings=(
+            "summary",
+            "title",
+            "members",
+            "references",
+        ),
+        target="compare",
         section="Models",
         caption=_BY_METRIC
         + "Here the metrics are ranks on several references beside those on TF and TF-IDF.",
@@ -139,6 +175,15 @@ MODEL_FIGURES = (
         name="chat-models",
         title="Chat models less their bases",
         pattern="chat-models",
+        module="chat_models",
+        reads={"comparisons": "comparisons.csv"},
+        of={"": "chat_pairs"},
+        settings=(
+            "summary",
+            "titles",
+            "chat_pairs",
+        ),
+        target="compare",
         section="Models",
         caption="""
             What alignment costs: the rank of each chat model less that of the model that it was made from.
@@ -155,6 +200,15 @@ MODEL_FIGURES = (
         name="sizes",
         title="By size",
         pattern="{domain}.sizes",
+        module="sizes",
+        reads={"summary": "summary.csv"},
+        of={"domain": "sized_domains"},
+        settings=(
+            "summary",
+            "title",
+            "sizes",
+        ),
+        target="compare",
         section="Models",
         caption="""
             Models on {domain} by size: the rank of the target over a model's parameters, and over the tokens
@@ -171,6 +225,14 @@ MODEL_FIGURES = (
         name="dates",
         title="Before and after the end of the training text",
         pattern="{domain}.dates",
+        module="dates",
+        reads={"dates": "dates.csv"},
+        of={"domain": "dated_domains"},
+        settings=(
+            "summary",
+            "title",
+        ),
+        target="compare",
         section="Models",
         caption="""
             Ranks on documents from before and after the last day of each model's training text, as the table
@@ -189,6 +251,14 @@ MODEL_FIGURES = (
         name="targets",
         title="Best and worst targets",
         pattern="{domain}.targets.{model}",
+        module="target_changes",
+        reads={"targets": "{domain}/targets/changes.parquet", "groups": "{domain}/targets/target-groups.csv"},
+        of={"domain": "domains", "model": "compared_models"},
+        settings=(
+            "summary",
+            "title",
+        ),
+        target="figures",
         section="Models",
         caption="""
             Which targets a model predicts better than the model that it comes from, and how near these are to
@@ -217,6 +287,19 @@ MODEL_FIGURES = (
         name="layers",
         title="Layers",
         pattern="{domain}.layers.{model}.{figure}",
+        module="layers",
+        reads={
+            "summary": "{domain}/layers/layers.csv",
+            "changes": "{domain}/layers/layer-changes.csv",
+            "rates": "{domain}/layers/{model}.rates.parquet",
+        },
+        of={"domain": "domains", "model": "layer_families"},
+        settings=(
+            "layers",
+            "title",
+            "members",
+        ),
+        target="layers",
         section="Layers",
         caption="""
             Hidden states of every layer on {domain}, projected through the model's own output layer: what the

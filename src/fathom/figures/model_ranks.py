@@ -7,25 +7,22 @@ shown too.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
-from fathom.figures.rank_values import ModelRanks, Rank, find_variants
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
+from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks, select_domain
 from fathom.figures.style import (
     VARIANT_SERIES,
     Series,
     clean_name,
     make_figure,
     place_labels,
-    save_figure,
-    use_style,
     wrap_name,
 )
-from fathom.io.files import write_delimited
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import LEADING, TRIMMED_MEAN, Statistic
+from fathom.statistics.aggregates import COMPARED, LEADING, TRIMMED_MEAN, Statistic
 from fathom.statistics.summaries import correlate
 
 if TYPE_CHECKING:
@@ -97,10 +94,23 @@ def name_columns(statistic: Statistic, variants: Sequence[str]) -> list[str]:
     return [f"{variant}_{short}_{end}" for variant in variants for end in ("rank", "low", "high")]
 
 
-def write_model_ranks(
-    path: Path | str, models: list[ModelRanks], agreements: list[Agreement], others: Others = ()
-) -> None:
-    """Write the figure's numbers as CSV; NaN is an empty field."""
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the models of one domain by rank, and the agreement of its benchmarks."""
+    leading, *others = (read_model_ranks(inputs["summary"], statistic) for statistic in COMPARED)
+    models = select_domain(leading, parts["domain"], inputs["summary"])
+    beside = [
+        (statistic, ranks[parts["domain"]])
+        for statistic, ranks in zip(COMPARED[1:], others, strict=True)
+        if parts["domain"] in ranks
+    ]
+    agreements = measure_agreements(models)
+    title = settings.title or parts["domain"]
+    figure = draw_model_ranks(models, agreements, title, settings.summary, beside)
+    return figure, list_model_ranks(models, agreements, beside)
+
+
+def list_model_ranks(models: list[ModelRanks], agreements: list[Agreement], others: Others = ()) -> Table:
+    """Return the figure's numbers; NaN is an empty field."""
     between, *with_reference = agreements
     columns = [*TABLE_COLUMNS, *(REFERENCE_COLUMNS if with_reference else ())]
     for statistic, _ in others:
@@ -116,7 +126,7 @@ def write_model_ranks(
             (same,) = _align([model], ranks)
             row += [field for variant in find_variants(models) for field in _list_rank(same, variant)[:3]]
         rows.append(row)
-    write_delimited(path, columns, rows, ",")
+    return columns, rows
 
 
 def _list_rank(model: ModelRanks, variant: str) -> list[Any]:
@@ -310,18 +320,3 @@ def scale_axis(axes: "Axes", which: str, values: list[float], ticks: int | None 
     if ticks:
         axis.set_major_locator(MaxNLocator(ticks))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-
-
-def plot_model_ranks(
-    models: list[ModelRanks],
-    title: str,
-    pdf: Path | str,
-    png: Path | str,
-    settings: Summary | None = None,
-    others: Others = (),
-) -> list[Agreement]:
-    """Draw and save the figure of one domain; return its agreements."""
-    agreements = measure_agreements(models)
-    with use_style():
-        save_figure(draw_model_ranks(models, agreements, title, settings, others), pdf, png)
-    return agreements

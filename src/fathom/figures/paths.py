@@ -4,25 +4,22 @@ Source: [RawCorpora, Fig. 9], [BeyondBenchmarks, Fig. 5].
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
-from fathom.figures.following import OVER_TIME, label_panel, scale_axes
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
+from fathom.figures.following import OVER_TIME, label_panel, read_track, scale_axes
 from fathom.figures.style import (
     RANKING_COLORS,
     VARIANT_SERIES,
     clean_name,
     make_figure,
-    save_figure,
-    use_style,
     wrap_name,
 )
 from fathom.io.contracts.scoring import ALL_SEEDS
-from fathom.io.files import write_delimited
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import BASELINES, RANK
 
@@ -33,29 +30,15 @@ _WIDTH, _HEIGHT, _COLUMNS = 3.1, 2.5, 3
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
 
-def plot_paths(
-    tracks: Sequence[pl.DataFrame], look: tuple[str, str], files: tuple[Path, Path, Path], settings: Summary
-) -> None:
-    """Draw and save paths over each other, and write the numbers that are drawn.
-
-    Parameters
-    ----------
-    tracks : sequence of DataFrame
-        See :func:`fathom.figures.following.read_track`; one for each path, on one domain.
-    look : tuple of str
-        Name of the domain, and aggregate of the ranks.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-    settings : Summary
-    """
-    pdf, png, numbers = files
-    with use_style():
-        save_figure(draw_paths(tracks, *look, settings), pdf, png)
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw paths of adaptation from one base over each other."""
+    tracks = [read_track(inputs["following"], track, parts["domain"]) for track in settings.members]
     keys = ("variant", "metric", "aggregate")
-    panels = pl.DataFrame([each[:3] for each in _list_panels(tracks[0], look[1])], schema=keys, orient="row")
-    rows = pl.concat(tracks).join(panels, on=keys, how="semi", maintain_order="left")
-    values = (tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in rows.iter_rows())
-    write_delimited(numbers, rows.columns, list(values), ",")
+    panels = [each[:3] for each in _list_panels(tracks[0], parts["statistic"])]
+    shown = pl.DataFrame(panels, schema=keys, orient="row")
+    rows = pl.concat(tracks).join(shown, on=keys, how="semi", maintain_order="left")
+    title = settings.title or parts["domain"]
+    return draw_paths(tracks, title, parts["statistic"], settings.summary), list_frame(rows)
 
 
 def draw_paths(tracks: Sequence[pl.DataFrame], title: str, statistic: str, settings: Summary) -> "Figure":

@@ -1,8 +1,9 @@
 """Agreement of benchmarks: overall, in pairs, by category [TrainBeforeTest, Figs. 2, 3, 9, 10, 12-15]."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.ranking import (
     RankingTables,
     add_colorbar,
@@ -16,29 +17,34 @@ from fathom.figures.ranking import (
 )
 from fathom.figures.style import clean_name, make_figure
 from fathom.io.contracts.ranking import CATEGORY_COLUMNS, PAIRWISE_COLUMNS
+from fathom.ranking.resampled_scores import PLAIN
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+    pass
 
 NO_TEST = "There is no test of differences: the table of scores has no standard errors."
 
 
-def draw_means(tables: RankingTables, statistic: str | None) -> tuple["Figure", Table]:
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw one figure of agreement; names that end in `significant` count only significant differences."""
+    tables = RankingTables(inputs["models"].parent)
+    name = parts.get("figure") or parts["statistic"]
+    kind = name.removesuffix("-significant")
+    statistic = PLAIN if kind == name else tables.tested
+    if statistic is None:
+        return draw_note(NO_TEST), (CATEGORY_COLUMNS if kind == "categories" else PAIRWISE_COLUMNS, [])
+    if kind == "tau":
+        return draw_benchmarks(tables, statistic, parts["condition"])
+    return draw_means(tables, statistic) if kind == "mean-tau" else draw_categories(tables, statistic)
+
+
+def draw_means(tables: RankingTables, statistic: str) -> DrawnFigure:
     """Draw each benchmark's mean tau with all others, one bar per condition.
 
     Source: [TrainBeforeTest, Figs. 2, 12].
 
     Benchmarks are sorted by the first condition; whiskers are intervals.
-
-    Returns
-    -------
-    (matplotlib.figure.Figure, (header, rows))
-        The figure and its numbers.
     """
-    if statistic is None:
-        return draw_note(NO_TEST), (PAIRWISE_COLUMNS, [])
     rows = [row for row in tables.read("means") if row["statistic"] == statistic]
     values = {(row["condition"], row["first"]): row for row in rows}
     names = list(dict.fromkeys(row["first"] for row in rows))
@@ -67,13 +73,11 @@ def draw_means(tables: RankingTables, statistic: str | None) -> tuple["Figure", 
     )
 
 
-def draw_benchmarks(tables: RankingTables, statistic: str | None, condition: str) -> tuple["Figure", Table]:
+def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> DrawnFigure:
     """Draw a heat map of tau of every two benchmarks in one condition, by category.
 
     Source: [TrainBeforeTest, Figs. 9, 10, 14, 15].
     """
-    if statistic is None:
-        return draw_note(NO_TEST), (PAIRWISE_COLUMNS, [])
     names = [name for name, each in tables.benchmarks.items() if not each.corpus]
     rows = [row for row in tables.read("pairwise")
             if (row["condition"], row["statistic"]) == (condition, statistic)
@@ -96,13 +100,11 @@ def draw_benchmarks(tables: RankingTables, statistic: str | None, condition: str
     return figure, (PAIRWISE_COLUMNS, [tuple(row.values()) for row in rows])
 
 
-def draw_categories(tables: RankingTables, statistic: str | None) -> tuple["Figure", Table]:
+def draw_categories(tables: RankingTables, statistic: str) -> DrawnFigure:
     """Draw mean tau within and between categories, one heat map per condition.
 
     Source: [TrainBeforeTest, Figs. 3, 13].
     """
-    if statistic is None:
-        return draw_note(NO_TEST), (CATEGORY_COLUMNS, [])
     rows = [row for row in tables.read("categories") if row["statistic"] == statistic]
     names = list(dict.fromkeys(name for row in rows for name in (row["first"], row["second"])))
     if not names:

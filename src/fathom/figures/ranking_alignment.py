@@ -3,32 +3,25 @@
 Source: [TrainBeforeTest, Fig. 1].
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.ranking import RankingTables, measure_names, title_condition
 from fathom.figures.style import clean_name, make_figure
 from fathom.io.contracts.ranking import ALIGNMENT_COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 _STILL = 20  # models that move by at most 1/20 of the number of models are drawn in grey
 _SPAN = 2.3  # inches between the two sides
 
 
-def draw_alignment(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw one bump chart per condition, with names on both sides.
-
-    Returns
-    -------
-    (matplotlib.figure.Figure, (header, rows))
-        The figure and its numbers.
-    """
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw one bump chart per condition, with names on both sides."""
     from matplotlib.lines import Line2D
 
+    tables = RankingTables(inputs["models"].parent)
     rows = tables.read("alignment")
     count = max(sum(row["condition"] == condition for row in rows) for condition in tables.conditions)
     still = count // _STILL

@@ -4,8 +4,9 @@ Source: [TrainBeforeTest, Figs. 6, 7, 8, 11].
 """
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.families import add_families, mark_model
 from fathom.figures.ranking import (
     RankingTables,
@@ -24,10 +25,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw one figure of principal components."""
+    tables = RankingTables(inputs["models"].parent)
+    if parts["figure"] in ("pca", "pca-family"):
+        return draw_shares(tables, ALL if parts["figure"] == "pca" else settings.ranking.one_family)
+    return draw_compute(tables) if parts["figure"] == "pc1-compute" else draw_first(tables)
 
 
-def draw_shares(tables: RankingTables, group: str = ALL) -> tuple["Figure", Table]:
+def draw_shares(tables: RankingTables, group: str = ALL) -> DrawnFigure:
     """Draw the variance that each component explains, by condition [TrainBeforeTest, Figs. 6, 8]."""
     rows = [row for row in tables.read("pca") if row["group"] == group and row["share"]]
     single = [row for row in rows if " to " not in row["component"]]
@@ -60,7 +67,7 @@ def draw_shares(tables: RankingTables, group: str = ALL) -> tuple["Figure", Tabl
     return figure, (COMPONENT_COLUMNS, [tuple(row.values()) for row in rows])
 
 
-def draw_compute(tables: RankingTables) -> tuple["Figure", Table]:
+def draw_compute(tables: RankingTables) -> DrawnFigure:
     """Draw each model's first component against its training compute, by condition [TrainBeforeTest, Fig. 7].
 
     Chat models have hollow markers. Models of unknown compute are left out.
@@ -103,7 +110,7 @@ def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> No
     add_families(figure, families, {model.kind for model in tables.models.values()})
 
 
-def draw_first(tables: RankingTables) -> tuple["Figure", Table]:
+def draw_first(tables: RankingTables) -> DrawnFigure:
     """Draw each model's score on the first component, sorted by the last condition.
 
     Source: [TrainBeforeTest, Fig. 11].

@@ -4,11 +4,22 @@ from fathom.figures.entry import Figure, Shown
 
 _PAPER = "TrainBeforeTest"
 
+
+def _name_tables(*names: str) -> dict[str, str]:
+    """Return the tables of rankings that a figure reads, and what they are about."""
+    paths = {name: f"ranking/{name}.csv" for name in names}
+    return {"models": "ranking/models.csv", "benchmarks": "ranking/benchmarks.csv"} | paths
+
+
 RANKING_FIGURES = (
     Figure(
         name="ranking-alignment",
         title="Aligned rankings",
         pattern="ranking.alignment",
+        module="ranking_alignment",
+        reads=_name_tables("alignment", "agreement", "means"),
+        of={"": "rankings"},
+        target="rankings",
         section="Rankings",
         caption="""
             Two rankings of the same models side by side, one panel for each condition. A line joins the two
@@ -30,6 +41,10 @@ RANKING_FIGURES = (
         name="ranking-means",
         title="Agreement of benchmarks",
         pattern="ranking.{figure}",
+        module="ranking_agreement",
+        reads=_name_tables("means", "categories"),
+        of={"": "rankings"},
+        target="rankings",
         section="Rankings",
         caption="""
             How far benchmarks order the models alike.
@@ -69,6 +84,10 @@ RANKING_FIGURES = (
         name="ranking-tau",
         title="Every two benchmarks",
         pattern="ranking.{statistic}.{condition}",
+        module="ranking_agreement",
+        reads=_name_tables("pairwise", "agreement", "means"),
+        of={"condition": "conditions"},
+        target="rankings",
         section="Rankings",
         caption="""
             How far every two benchmarks order the models alike in one condition: {condition}.
@@ -94,6 +113,10 @@ RANKING_FIGURES = (
         name="ranking-perplexity",
         title="Perplexity and tasks",
         pattern="ranking.{figure}",
+        module="ranking_perplexity",
+        reads=_name_tables("perplexity", "means"),
+        of={"figure": "perplexity_figures"},
+        target="rankings",
         section="Rankings",
         caption="""
             How far perplexity on plain text orders the models as tasks do.
@@ -124,6 +147,11 @@ RANKING_FIGURES = (
         name="ranking-components",
         title="Principal components",
         pattern="ranking.{figure}",
+        module="ranking_components",
+        reads=_name_tables("pca", "pc1", "agreement", "means"),
+        of={"figure": "component_figures"},
+        settings=("ranking",),
+        target="rankings",
         section="Rankings",
         caption="""
             Principal components of the scores, models by tasks, with each task standardised.
@@ -156,6 +184,10 @@ RANKING_FIGURES = (
         name="ranking-forecast",
         title="Forecast",
         pattern="ranking.forecast",
+        module="ranking_forecast",
+        reads=_name_tables("forecast"),
+        of={"": "forecasts"},
+        target="rankings",
         section="Rankings",
         caption="""
             How many models a comparison needs: samples of each size are drawn from the models of the table,
@@ -169,6 +201,10 @@ RANKING_FIGURES = (
         name="ranking-preparation",
         title="Preparation",
         pattern="ranking.preparation",
+        module="ranking_preparation",
+        reads=_name_tables("preparation"),
+        of={"": "preparations"},
+        target="rankings",
         section="Rankings",
         caption="""
             How much preparation is enough: mean tau-b of two benchmarks after fewer training examples (left)

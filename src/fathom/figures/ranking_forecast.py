@@ -1,28 +1,17 @@
 """How the change of agreement becomes significant with the number of models."""
 
-from typing import TYPE_CHECKING, Any
-
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.ranking import RankingTables, condition_color, draw_note, read_number
 from fathom.figures.style import clean_name, make_figure
 from fathom.io.contracts.ranking import FORECAST_COLUMNS
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
-
-
-def draw_forecast(tables: RankingTables) -> tuple["Figure", Table]:
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the change of mean tau and the share of significant samples against the number of models.
 
     The band holds 95 % of the samples drawn; the last point is the whole table.
-
-    Returns
-    -------
-    (matplotlib.figure.Figure, (header, rows))
-        The figure and its numbers.
     """
-    rows = tables.read("forecast")
+    rows = RankingTables(inputs["models"].parent).read("forecast")
     if not rows:
         return draw_note("A forecast needs two conditions."), (FORECAST_COLUMNS, [])
     figure = make_figure(7.4, 3.3)

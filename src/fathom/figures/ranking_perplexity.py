@@ -4,8 +4,9 @@ Source: [TrainBeforeTest, Figs. 4, 5].
 """
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.ranking import (
     RankingTables,
     add_colorbar,
@@ -21,12 +22,16 @@ from fathom.io.contracts.ranking import CORPUS_AGREEMENT_COLUMNS
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+    pass
 
 
-def draw_conditions(tables: RankingTables) -> tuple["Figure", Table]:
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw how perplexity goes with tasks, in each condition or across them."""
+    tables = RankingTables(inputs["models"].parent)
+    return draw_conditions(tables) if parts["figure"] == "perplexity" else draw_transfer(tables)
+
+
+def draw_conditions(tables: RankingTables) -> DrawnFigure:
     """Draw tau of each corpus with corpora and benchmarks, one heat map per condition.
 
     Source: [TrainBeforeTest, Fig. 4].
@@ -35,7 +40,7 @@ def draw_conditions(tables: RankingTables) -> tuple["Figure", Table]:
     return _draw(tables, panels, corpora=True)
 
 
-def draw_transfer(tables: RankingTables) -> tuple["Figure", Table]:
+def draw_transfer(tables: RankingTables) -> DrawnFigure:
     """Draw tau of perplexity before with benchmarks after tuning, separately for base and chat models.
 
     Source: [TrainBeforeTest, Fig. 5].
@@ -49,7 +54,7 @@ def draw_transfer(tables: RankingTables) -> tuple["Figure", Table]:
     return _draw(tables, [(s, g, t[:1].upper() + t[1:]) for s, g, t in panels], corpora=False)
 
 
-def _draw(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bool) -> tuple["Figure", Table]:
+def _draw(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bool) -> DrawnFigure:
     """Draw one heat map per condition and group of models."""
     rows = tables.read("perplexity")
     names = [name for name, each in tables.benchmarks.items() if each.corpus]

@@ -1,26 +1,14 @@
 """Agreement of benchmarks after preparations of different cost."""
 
-from typing import TYPE_CHECKING, Any
-
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.ranking import RankingTables, condition_color, read_number
 from fathom.figures.style import make_figure
 from fathom.io.contracts.ranking import PREPARATION_COLUMNS
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
-
-
-def draw_preparation(tables: RankingTables) -> tuple["Figure", Table]:
-    """Draw mean tau against training examples and against epochs; whiskers are intervals over models.
-
-    Returns
-    -------
-    (matplotlib.figure.Figure, (header, rows))
-        The figure and its numbers.
-    """
-    rows = tables.read("preparation")
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw mean tau against training examples and against epochs; whiskers are intervals over models."""
+    rows = RankingTables(inputs["models"].parent).read("preparation")
     whole = rows[-1]
     figure = make_figure(7.4, 3.3)
     left, right = figure.subplots(1, 2, sharey=True)

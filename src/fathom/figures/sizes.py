@@ -2,24 +2,21 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.config.benchmark import VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.families import add_families, mark_model, style_families
 from fathom.figures.model_ranks import label_ranks, scale_axis
-from fathom.figures.rank_values import ModelRanks, Rank
+from fathom.figures.rank_values import ModelRanks, Rank, read_model_ranks, select_domain
 from fathom.figures.style import (
     Series,
     clean_name,
     make_figure,
     place_labels,
-    save_figure,
-    use_style,
 )
-from fathom.io.files import write_delimited
 from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
@@ -52,23 +49,17 @@ class Sized(NamedTuple):
     rank: Rank
 
 
-def read_size(texts: Sequence[str]) -> Size:
-    """Return what five texts say of a model; empty or 0 tokens are unknown.
+def read_size(described: tuple[str, str, str, int, int]) -> Size:
+    """Return what is known of a model; 0 tokens are unknown.
 
     Raises
     ------
     InputError
         If a count is no positive number.
     """
-    model, family, kind, *counts = texts
-    try:
-        parameters, tokens = (float(text or 0) for text in counts)
-    except ValueError as error:
-        raise InputError(f"not a number: {error}", f"--model {model}", "such as 124000000") from error
+    model, family, kind, parameters, tokens = described
     if not parameters > 0 or tokens < 0:
-        raise InputError(
-            f"parameters {counts[0]}, tokens {counts[1]}", f"--model {model}", "such as 124000000"
-        )
+        raise InputError(f"parameters {parameters}, tokens {tokens}", model, "such as 124000000")
     return Size(model, family, kind, parameters, tokens or None)
 
 
@@ -92,13 +83,10 @@ def join_sizes(models: Sequence[ModelRanks], sizes: Iterable[Size]) -> list[Size
     )
 
 
-def plot_sizes(
-    models: Sequence[Sized], title: str, files: tuple[Path, Path, Path], settings: Summary
-) -> None:
-    """Draw and save the figure of one domain, and write its numbers."""
-    pdf, png, table = files
-    with use_style():
-        save_figure(draw_sizes(models, title, settings), pdf, png)
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the models of one domain by rank over their parameters and training tokens."""
+    ranks = select_domain(read_model_ranks(inputs["summary"]), parts["domain"], inputs["summary"])
+    models = join_sizes(ranks, map(read_size, settings.sizes))
     rows = [
         (
             *(each.size.model, each.size.family, each.size.kind, f"{each.size.parameters:.0f}"),
@@ -108,7 +96,7 @@ def plot_sizes(
         )
         for each in models
     ]
-    write_delimited(table, TABLE_COLUMNS, rows, ",")
+    return draw_sizes(models, settings.title or parts["domain"], settings.summary), (TABLE_COLUMNS, rows)
 
 
 def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figure":

@@ -15,19 +15,20 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE
 from fathom.config.following import STAGE_KINDS
 from fathom.config.scoring import Summary
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
 from fathom.figures.style import (
     SIMILARITY_COLOR_MAP,
     VARIANT_SERIES,
     clean_name,
     make_figure,
-    save_figure,
-    use_style,
 )
-from fathom.io.contracts.scoring import RELATION_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.benchmark import DOMAIN_ORDERS
+from fathom.io.contracts.scoring import FOLLOWING, RELATION_COLUMNS
+from fathom.io.files import read_delimited
+from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, LEADING, MEAN, MEDIAN
 from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, RANK
-from fathom.studies.stages import EXTREMA, SIMILARITY
+from fathom.studies.stages import EXTREMA, SIMILARITY, select_stages
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,31 +69,15 @@ def read_relations(path: Path | str) -> Relations:
     return found
 
 
-def plot_stages(
-    stages: pl.DataFrame,
-    relations: Relations,
-    look: tuple[str, str, Summary],
-    files: tuple[Path, Path, Path],
-) -> None:
-    """Draw and save one kind of figure of a study, and write its numbers.
-
-    Parameters
-    ----------
-    stages : DataFrame
-        See :func:`fathom.studies.stages.select_stages`.
-    relations : mapping
-        See :func:`read_relations`.
-    look : tuple
-        A name in KINDS, the title of the evaluation domain, and settings of the summary.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-    """
-    pdf, png, numbers = files
-    with use_style():
-        save_figure(draw_stages(stages, relations, *look), pdf, png)
-    drawn = pl.concat([_select(stages, row) for row in list_rows(stages, look[0], look[2])])
-    lines = (tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in drawn.iter_rows())
-    write_delimited(numbers, drawn.columns, list(lines), ",")
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw one kind of figure of a study of continual pretraining."""
+    order = read_table(inputs["order"], DOMAIN_ORDERS)
+    measured = order["evaluation_domain"][0]
+    rows = read_table(inputs["following"], FOLLOWING).filter(track=parts["track"], domain=measured)
+    stages, relations = select_stages(rows, order), read_relations(inputs["relations"])
+    drawn = pl.concat([_select(stages, row) for row in list_rows(stages, parts["kind"], settings.summary)])
+    title = settings.title or measured
+    return draw_stages(stages, relations, parts["kind"], title, settings.summary), list_frame(drawn)
 
 
 def list_rows(stages: pl.DataFrame, kind: str, settings: Summary) -> list[Row]:

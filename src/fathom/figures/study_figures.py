@@ -13,6 +13,14 @@ STUDY_FIGURES = (
         name="following",
         title="Over training",
         pattern="{domain}.following.{track}",
+        module="following",
+        reads={"following": "following/following.parquet"},
+        of={"domain": "domains", "track": "tracks"},
+        settings=(
+            "summary",
+            "title",
+        ),
+        target="follow",
         section="Models",
         caption="""
             A model over its training, measured on {domain} at every checkpoint.
@@ -39,6 +47,15 @@ STUDY_FIGURES = (
         name="paths",
         title="Paths of adaptation",
         pattern="{domain}.paths.{base}.{statistic}",
+        module="paths",
+        reads={"following": "following/following.parquet"},
+        of={"domain": "domains", "base": "path_families"},
+        settings=(
+            "summary",
+            "title",
+            "members",
+        ),
+        target="follow",
         section="Models",
         caption="""
             Paths of adaptation from one base over each other, measured on {domain} at every checkpoint.
@@ -58,6 +75,10 @@ STUDY_FIGURES = (
         name="order",
         title="Domains by similarity",
         pattern="order.{study}",
+        module="domain_order",
+        reads={"order": "orders/{study}.parquet"},
+        of={"study": "orders"},
+        target="order",
         section="Models",
         caption="""
             Domains by similarity to the evaluation domain of the study {study}: the cosine of the mean
@@ -73,6 +94,18 @@ STUDY_FIGURES = (
         name="stages",
         title="Stages of training",
         pattern="stages.{track}.{kind}",
+        module="stages",
+        reads={
+            "following": "following/following.parquet",
+            "order": "orders/{study}.parquet",
+            "relations": "following/{track}.relations.csv",
+        },
+        of={"track": "stage_tracks"},
+        settings=(
+            "summary",
+            "title",
+        ),
+        target="follow",
         section="Models",
         caption="""
             Continual pretraining {track}, measured on its evaluation domain after each stage.
@@ -118,6 +151,14 @@ STUDY_FIGURES = (
         name="controls",
         title="Knowledge or style",
         pattern="{domain}.controls",
+        module="controls",
+        reads={"controls": "following/controls.csv", "contrasts": "following/control-contrasts.csv"},
+        of={"domain": "controlled_domains"},
+        settings=(
+            "summary",
+            "title",
+        ),
+        target="follow",
         section="Models",
         caption="""
             What a model gains from a domain's text, and from controls of it, by every metric.
@@ -134,6 +175,14 @@ STUDY_FIGURES = (
         name="claims",
         title="The papers' claims",
         pattern="{domain}.claims",
+        module="claims",
+        reads={"claims": "following/claims.csv", "correlations": "following/claim-correlations.csv"},
+        of={"domain": "claimed_domains"},
+        settings=(
+            "summary",
+            "title",
+        ),
+        target="follow",
         section="Models",
         caption="""
             Left: how each metric goes with the rank on references, over all adapted models and their base; 1

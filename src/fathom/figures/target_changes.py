@@ -9,9 +9,10 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, save_figure, use_style, wrap_name
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
+from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
 from fathom.io.contracts.scoring import TARGET_CHANGES, TARGET_GROUP_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.files import read_delimited
 from fathom.io.tables import read_table
 
 if TYPE_CHECKING:
@@ -53,31 +54,11 @@ def read_changes(
     return table.filter(model=model), rows
 
 
-def plot_changes(
-    targets: pl.DataFrame,
-    groups: Sequence[dict[str, str]],
-    title: str,
-    files: tuple[Path, Path, Path],
-    settings: Summary,
-) -> None:
-    """Draw and save the figure of one model, and write its numbers.
-
-    Parameters
-    ----------
-    targets, groups
-        See :func:`read_changes`.
-    title : str
-        Name of the domain.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-    settings : Summary
-        Its confidence is named.
-    """
-    pdf, png, numbers = files
-    with use_style():
-        save_figure(draw_changes(targets, groups, title, settings), pdf, png)
-    values = (tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in targets.iter_rows())
-    write_delimited(numbers, targets.columns, list(values), ",")
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the best and the worst targets of one model."""
+    targets, groups = read_changes(inputs["targets"], inputs["groups"], parts["model"])
+    title = settings.title or parts["domain"]
+    return draw_changes(targets, groups, title, settings.summary), list_frame(targets)
 
 
 def draw_changes(

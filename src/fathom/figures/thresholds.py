@@ -1,12 +1,13 @@
 """What t_c does to a corpus: size, coverage and redundancy against corpora at random [CompComp, Sec. 5.5]."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
-from fathom.figures.style import clean_name, make_figure, save_figure, use_style, wrap_name
-from fathom.io.files import write_delimited
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
+from fathom.figures.style import clean_name, make_figure, wrap_name
+from fathom.io.contracts.coverage import CORRELATION_COLUMNS
+from fathom.io.files import read_delimited
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,29 +25,13 @@ _LOOKS = (("#0072B2", "o", "-"), ("#E69F00", "s", "--"))
 Row = Mapping[str, str]
 
 
-def plot_correlations(rows: Sequence[Row], title: str, files: tuple[Path, Path, Path]) -> None:
-    """Draw and save what t_c does to a corpus, and write the numbers.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Under CORRELATION_COLUMNS.
-    title : str
-        Name of the domain.
-    files : tuple of Path
-        PDF, PNG, and CSV with the numbers.
-
-    Raises
-    ------
-    InputError
-        If there is no row.
-    """
+def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw what t_c does to the corpus of a domain."""
+    rows = read_delimited(inputs["thresholds"], ",", CORRELATION_COLUMNS)
     if not rows:
-        raise InputError("there are no thresholds to draw", title, "set coverage.ablation.max_correlation")
-    pdf, png, numbers = files
-    with use_style():
-        save_figure(draw_correlations(rows, title), pdf, png)
-    write_delimited(numbers, tuple(rows[0]), [tuple(row.values()) for row in rows], ",")
+        where, hint = str(inputs["thresholds"]), "set coverage.ablation.max_correlation"
+        raise InputError("there are no thresholds to draw", where, hint)
+    return draw_correlations(rows, settings.title or parts["domain"]), list_rows(tuple(rows[0]), rows)
 
 
 def draw_correlations(rows: Sequence[Row], title: str) -> "Figure":

@@ -3,7 +3,7 @@
 import platform
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -21,7 +21,7 @@ _COMMENT = re.compile(r"#[^\n]*")
 _DECIDES_NOTHING = {"config", "io", "jobs"}  # rooms of the kernel whose code changes no result
 
 
-def find_sources(program: Path | str) -> list[Path]:
+def find_sources(program: Path | str, modules: Iterable[str] = ()) -> list[Path]:
     """Return `program` and every module of the package that it imports, directly or through others.
 
     Imports are read from the source, those inside functions too; nothing is run.
@@ -30,6 +30,8 @@ def find_sources(program: Path | str) -> list[Path]:
     ----------
     program : Path or str
         A Python file.
+    modules : iterable of str
+        Full names of modules that it imports by name alone.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def find_sources(program: Path | str) -> list[Path]:
     """
     program = Path(program)
     found: set[Path] = set()
-    waiting = list(_imported_modules(program))
+    waiting = [*_imported_modules(program), *(file for name in modules for file in _find_module(name))]
     while waiting:
         module = waiting.pop()
         if module not in found:

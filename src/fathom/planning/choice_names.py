@@ -62,8 +62,9 @@ class ChoiceNames(RunFiles):
         """Return every table of answers, in the order of `places`."""
         return [self._path("choices", "answers", name, f"{model}.parquet") for name, model in self.places]
 
-    def list_figures(self) -> list[str]:
-        """Return the figures of all factors that there are answers for, by way of answering."""
+    @property
+    def factors(self) -> list[str]:
+        """Factors that there are answers for."""
         if not self._choices.questions:
             return []
         chat = [ModelName.parse(model).chat for model in self._models]
@@ -72,12 +73,7 @@ class ChoiceNames(RunFiles):
             *(self._choices.chat_factors if any(chat) else []),
             *(["orders"] if self._choices.orders else []),
         ]
-        if not self._choices.shots:
-            factors = [factor for factor in factors if factor != "examples"]
-        return [
-            self._path("figures", f"choices.{factor}.{way}.png")
-            for factor, way in product(dict.fromkeys(factors), self._choices.ways)
-        ]
+        return [each for each in dict.fromkeys(factors) if self._choices.shots or each != "examples"]
 
     def list_tables(self) -> list[str]:
         """Return the tables that compare models."""

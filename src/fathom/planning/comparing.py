@@ -8,11 +8,8 @@ from fathom.config.whole import Config
 from fathom.models.registry import Entry
 from fathom.planning.needs import Needs
 from fathom.planning.outputs import Outputs
+from fathom.planning.question_files import list_bases
 from fathom.planning.study_files import FEWEST as FEWEST_CORRELATED
-from fathom.statistics.aggregates import STATISTICS
-
-FEWEST = 2
-"""Models of known and different size in a figure of sizes."""
 
 
 class Comparing:
@@ -88,6 +85,11 @@ class Comparing:
         return found
 
     @property
+    def bases(self) -> list[tuple[str, str]]:
+        """Models that answer questions, each with one that it is compared with."""
+        return list_bases(self._config, self._entries)
+
+    @property
     def titles(self) -> list[tuple[str, str]]:
         """Domain and title of each benchmark's domain."""
         domains = self._config.domains
@@ -131,35 +133,3 @@ class Comparing:
         if row is None:
             return None
         return name, row.family, row.kind, row.parameters or 0, row.tokens + tokens if row.tokens else 0
-
-    def list_figures(self) -> list[str]:
-        """Return the figures that there is data for, and examples of all; none without benchmarks."""
-        domains = self._config.benchmark_domains
-        if not domains:
-            return []
-        names = ["chat-models"] if self.chat_pairs else []
-        kinds = [(domain, "metrics") for domain in domains]
-        kinds += [
-            (domain, "references") for domain, files in self._config.references.items() if len(files) > 1
-        ]
-        names += [
-            f"{domain}.{kind}.{group}.{statistic}"
-            for (domain, kind), group, statistic in product(kinds, self.groups, STATISTICS)
-        ]
-        if len({parameters for *_, parameters, _ in self.sizes}) >= FEWEST:
-            names += [f"{domain}.sizes" for domain in domains]
-        if self.cutoffs:
-            names += [f"{domain}.dates" for domain in domains]
-        results = self._outputs.results
-        return [*(f"{results}/figures/{name}.png" for name in names), f"{results}/examples/tables.md"]
-
-    def list_compared(self) -> list[str]:
-        """Return what says which models know a domain best: tables, benchmarks, figures, rankings."""
-        outputs = self._outputs
-        return [
-            *outputs.name_summaries(),
-            *outputs.list_benchmarks(),
-            *outputs.name_rank_figures(),
-            *(outputs.name_ranking_figures() if outputs.has_rankings() else []),
-            *self.list_figures(),
-        ]

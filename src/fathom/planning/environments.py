@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fathom.config.corpus import Corpus
 from fathom.errors import InputError
+from fathom.figures.catalogue import CATALOGUE
 from fathom.io.files import require_file
 from fathom.jobs.program_modules import find_packages
 from fathom.planning.run_inputs import find_code
@@ -19,8 +20,8 @@ PURPOSES = {
 }
 """What each environment is for, by its name."""
 
-_RULE = re.compile(r"^ *rule \w+:\n(.*?)(?=^ *(?:use )?rule |\Z)", re.MULTILINE | re.DOTALL)
-_PROGRAM = re.compile(r'\bsources\("(\w+)"\)')
+_RULE = re.compile(r"^ *rule(?: \w+)?:\n(.*?)(?=^ *(?:use )?rule[ :]|\Z)", re.MULTILINE | re.DOTALL)
+_PROGRAM = re.compile(r'\bsources\("(\w+)"[,)]')
 _ENVIRONMENT = re.compile(r"\benvs/(\w+)\.yaml\b")
 _UNNAMED = {
     # the model that is embedded with where the hub cannot be reached, found by its name
@@ -63,7 +64,9 @@ def list_requirements(root: Path, programs: Iterable[str], pins: Mapping[str, st
     """
     names: set[str] = set()
     for program in programs:
-        imported = find_packages(find_code(root, program))
+        # figures are drawn by modules that their program knows by name
+        modules = [each.source for each in CATALOGUE.values()] if program == "draw_figure" else []
+        imported = find_packages(find_code(root, program, modules))
         names.update(_find_distribution(name) for name in imported)
         names.update(name for package in imported for name in _UNNAMED.get(package, []))
         if program == "read_docstrings":  # reads packages that it never names

@@ -1,14 +1,12 @@
 """The files of a run by what the configuration names, and what each target asks for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
 
-from fathom.config.layers import FIGURES as LAYER_FIGURES
 from fathom.config.model_names import ModelName
 from fathom.config.tuning import WHOLE
 from fathom.config.whole import Config
-from fathom.planning.question_files import list_questions
 from fathom.planning.run_files import RunFiles
 from fathom.planning.run_inputs import Inputs
 from fathom.planning.study_files import Studies
@@ -169,25 +167,14 @@ class Outputs(RunFiles):
         return self._config.lens.steps > 0 and min(splits.adapt_train, splits.adapt_valid) > 0
 
     @property
-    def ranking_figures(self) -> dict[str, list[str]]:
-        """Figures of rankings by the rule that draws them; a figure without its data holds a note."""
-        conditions = self._inputs.conditions
-        return {
-            "alignment": ["alignment"],
-            "agreement": [
-                *("mean-tau", "mean-tau-significant", "categories", "categories-significant"),
-                *(f"tau.{condition}" for condition in conditions),
-                *(f"tau-significant.{condition}" for condition in conditions),
-            ],
-            "perplexity": ["perplexity", *(["perplexity-before"] if len(conditions) > 1 else [])],
-            "components": [
-                "pca",
-                *(["pca-family"] if self._config.ranking.one_family else []),
-                *("pc1-compute", "pc1-scores"),
-            ],
-            "forecast": ["forecast"] if self._config.ranking.forecast else [],
-            "preparation": ["preparation"] if self._compares_preparations() else [],
-        }
+    def conditions(self) -> Sequence[str]:
+        """Conditions under which models are ranked."""
+        return self._inputs.conditions
+
+    @property
+    def compares_preparations(self) -> bool:
+        """Whether rankings after shorter preparations are compared."""
+        return bool(self._inputs.tasks and self.preparations)
 
     def has_rankings(self) -> bool:
         """Say whether there is enough to rank by: a folder of scores, or two benchmarks and three models."""
@@ -294,42 +281,12 @@ class Outputs(RunFiles):
         """Return the cards of all benchmarks."""
         return [self._path(domain, "benchmark", variant, "README.md") for domain, variant in self.benchmarks]
 
-    def name_rank_figures(self) -> list[str]:
-        """Return the figures of models by rank, one for each domain with a benchmark."""
-        return [self._path("figures", f"{name}.model-ranks.png") for name in self._config.benchmark_domains]
-
-    def list_following(self) -> list[str]:
-        """Return the table of followed models, a figure for each track and domain, and orders of domains."""
-        tracks = self._config.models.tracks if self.benchmarks else {}
-        return [
-            *self.orders.list_orders(),
-            *([self._path("following", "following.parquet")] if tracks else []),
-            *(
-                self._path("figures", f"{domain}.following.{track}.png")
-                for domain, track in product(self._config.benchmark_domains, tracks)
-            ),
-            *self.orders.list_stages(),
-            *self.studies.list_controls(),
-            *self.studies.list_claims(),
-            *self.studies.list_paths(),
-        ]
-
     def name_ranking_tables(self) -> list[str]:
         """Return the tables that say how far rankings agree."""
         forecast = ["forecast"] if self._config.ranking.forecast else []
-        preparation = ["preparation"] if self._compares_preparations() else []
+        preparation = ["preparation"] if self.compares_preparations else []
         names = (*RANKING_TABLES, *forecast, *preparation)
         return [self._path("ranking", f"{name}.csv") for name in names]
-
-    def name_ranking_figures(self) -> list[str]:
-        """Return the figures of rankings, and the page of tables."""
-        figures = [figure for some in self.ranking_figures.values() for figure in some]
-        return [
-            *(self._path("figures", f"ranking.{figure}.png") for figure in figures),
-            self._path("ranking", "tables.md"),
-        ]
-
-    # what targets ask for
 
     def list_benchmarks(self) -> list[str]:
         """Return the cards and task folders of all benchmarks, and what changed since the earlier run."""
@@ -337,50 +294,6 @@ class Outputs(RunFiles):
         tasks = [str(Path(card).parent / "lm-eval") for card in cards]
         changes = [self._path("changes.csv")] if self._config.previous and self._config.domains else []
         return [*cards, *tasks, *changes]
-
-    def list_figures(self) -> list[str]:
-        """Return all figures but those by layer."""
-        rankings = self.name_ranking_figures() if self.has_rankings() else []
-        others = [*self.list_following(), *self.studies.list_figures(), *self.list_coverage(every=False)]
-        return [*self.name_rank_figures(), *rankings, *others]
-
-    def list_coverage(self, every: bool = True) -> list[str]:
-        """Return maps of coverage: of benchmarks, all or those of a whole run, and of expanded corpora."""
-        benchmarks = self.benchmarks if every or self._config.coverage.benchmarks else []
-        names = [f"{domain}.coverage.{variant}" for domain, variant in benchmarks]
-        kinds = ["expansion", *(["thresholds"] if self._config.coverage.ablation.max_correlation else [])]
-        names += [f"{domain}.{kind}" for domain, kind in product(self._config.coverage.expand, kinds)]
-        return [self._path("figures", f"{name}.png") for name in names]
-
-    def list_layers(self) -> list[str]:
-        """Return the summaries by layer and their figures, for each domain and family of models."""
-        domains = self._config.benchmark_domains
-        return [
-            *(self._path(domain, "layers", "layers.csv") for domain in domains),
-            *(
-                self._path("figures", f"{domain}.layers.{model}.{figure}.png")
-                for domain, model, figure in product(domains, self._config.layer_families, LAYER_FIGURES)
-            ),
-        ]
-
-    def list_finished(self) -> list[str]:
-        """Return what a whole run makes, but for the table of its time and memory."""
-        return [*self.list_results(), *self.name_page()]
-
-    def name_page(self) -> list[str]:
-        """Return the page of a run; none where there is nothing to show."""
-        shown = self.list_results() or self._config.choices.questions
-        return [self._path("index.html")] if shown else []
-
-    def list_results(self) -> list[str]:
-        """Return the tables and figures of a whole run, which its page is made from."""
-        return [
-            *self.name_summaries(),
-            *self.list_benchmarks(),
-            *(self.name_ranking_tables() if self.has_rankings() else []),
-            *self.list_figures(),
-            *list_questions(self._config, self.results),
-        ]
 
     def name_resources(self) -> str:
         """Return the table of the run's time and memory."""
@@ -390,7 +303,3 @@ class Outputs(RunFiles):
         """Return what a run says of its models beside figures; nothing without domains."""
         names = ("corpus/join_report.json", "summary.csv", "comparisons.csv") if self._config.domains else ()
         return [self._path(name) for name in names]
-
-    def _compares_preparations(self) -> bool:
-        """Say whether rankings after shorter preparations are compared."""
-        return bool(self._inputs.tasks and self.preparations)

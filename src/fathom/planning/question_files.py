@@ -56,7 +56,7 @@ def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
 
 
 def list_questions(config: Config, results: str) -> list[str]:
-    """Return the questions of all sets, their proofs, tasks, figures, and the scores of models.
+    """Return the questions of all sets, their proofs, tasks, and the scores of models.
 
     Parameters
     ----------
@@ -66,21 +66,17 @@ def list_questions(config: Config, results: str) -> list[str]:
         Folder of the run's results.
     """
     coverage = config.coverage
-    files, figures = ["questions.parquet", "proof.json", "lm-eval"], list[str]()
+    files = ["questions.parquet", "proof.json", "lm-eval"]
     if coverage.ablation.gap_percentile:
         files.append("percentiles.csv")
-        figures.append("questions")
     tables = ["sizes.csv"] if coverage.questions or coverage.expand else []
     if coverage.evaluation.models and coverage.questions:
-        figures += ["scores", "radar"]
         tables += ["question-scores.csv", "question-differences.csv"]
     if coverage.scores_thresholds:
         tables.append("question-thresholds.csv")
-        figures.append("answers-by-threshold")
     return [
         *(f"{results}/questions/{name}/{file}" for name in coverage.questions for file in files),
         *(f"{results}/{table}" for table in tables),
-        *(f"{results}/figures/{name}.{figure}.png" for name in coverage.questions for figure in figures),
     ]
 
 

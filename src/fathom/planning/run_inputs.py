@@ -1,6 +1,6 @@
 """What a run reads from outside: files of the corpus, tables of scores, tasks, an earlier run, programs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -219,7 +219,7 @@ def shorten_path(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def find_code(root: Path, program: str) -> list[Path]:
+def find_code(root: Path, program: str, modules: Iterable[str] = ()) -> list[Path]:
     """Return the file of a program, then every module of the library that it uses, as short paths.
 
     Parameters
@@ -228,9 +228,11 @@ def find_code(root: Path, program: str) -> list[Path]:
         Folder of the workflow.
     program : str
         Name of the program, without `.py`.
+    modules : iterable of str
+        Full names of modules that it imports by name alone.
     """
     (path,) = (root / "scripts").glob(f"*/{program}.py")
-    return [shorten_path(file) for file in find_sources(path)]
+    return [shorten_path(file) for file in find_sources(path, modules)]
 
 
 def is_unchanged_input(path: Path | str, results: Path | str, report: str) -> bool:

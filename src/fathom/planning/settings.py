@@ -1,7 +1,7 @@
 """The part of the configuration that each program gets as JSON: whatever is not in it re-runs nothing."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fathom.config.benchmark import HOW_TO_EMBED
@@ -138,9 +138,12 @@ class Settings:
 
     def of_layers(self, *sections: str) -> str:
         """Return what programs that look into a model need; which other models there are does not matter."""
-        layers = self._config.layers.model_dump(mode="json", exclude={"models", "against"})
         others = {name: getattr(self._config, name).model_dump(mode="json") for name in sections}
-        return dump_json({"layers": layers} | others)
+        return dump_json({"layers": self._dump("layers")} | others)
+
+    def of_figure(self, sections: Iterable[str], told: Mapping[str, Any]) -> str:
+        """Return the sections that a figure obeys, and what it says beside its tables."""
+        return dump_json({name: self._dump(name) for name in sections} | dict(told))
 
     def of_coverage(self) -> str:
         """Return what the programs that measure coverage need; which domains they look at does not matter."""
@@ -234,7 +237,8 @@ class Settings:
 
         `sentences.limit` decides after sentences are split: :meth:`of_draw`.
         """
-        exclude = {"embedding": HOW_TO_EMBED, "sentences": {"limit"}}.get(section)
+        unused = {"embedding": HOW_TO_EMBED, "sentences": {"limit"}, "layers": {"models", "against"}}
+        exclude = unused.get(section)
         values: Mapping[str, Any] = getattr(self._config, section).model_dump(
             mode="json", by_alias=True, exclude=exclude
         )

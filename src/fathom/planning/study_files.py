@@ -4,9 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
-from fathom.config.controls import find_controls
 from fathom.planning.run_files import RunFiles
-from fathom.statistics.aggregates import STATISTICS
 
 FEWEST = 3
 """Models in a figure of adapted models, for fewer have no correlation."""
@@ -75,44 +73,6 @@ class Studies(RunFiles):
             (domain, variant, model): self._path(domain, "scores", variant, f"{model}.parquet")
             for (domain, variant), model in product(benchmarks, models)
         }
-
-    def list_claims(self) -> list[str]:
-        """Return the table of the papers' claims, and a figure for each domain."""
-        if not self._config.claims.variants:
-            return []
-        figures = [f"{domain}.claims.png" for domain in self._config.benchmark_domains]
-        return [self._path("following", "claims.csv"), *(self._path("figures", name) for name in figures)]
-
-    def list_controls(self) -> list[str]:
-        """Return the tables and figures of models that read controls of a domain's text."""
-        domains = dict.fromkeys(domain for _, domain in find_controls(self._config.models))
-        return [
-            *([self._path("following", "controls.csv")] if domains else []),
-            *(self._path("figures", f"{domain}.controls.png") for domain in domains),
-        ]
-
-    def list_paths(self) -> list[str]:
-        """Return the figures of paths over each other."""
-        places = product(self._config.benchmark_domains, self.path_families, STATISTICS)
-        return [
-            self._path("figures", f"{domain}.paths.{base}.{statistic}.png")
-            for domain, base, statistic in places
-        ]
-
-    def list_figures(self) -> list[str]:
-        """Return the figures of adapted models at their end, and the tables beside them."""
-        domains, compared = self._config.benchmark_domains, list(self._config.compared_models)
-        return [
-            *(self._path(domain, "targets", "best-and-worst.csv") for domain in domains if compared),
-            *(
-                self._path("figures", f"{domain}.targets.{model}.png")
-                for domain, model in product(domains, compared)
-            ),
-            *(
-                self._path("figures", f"{domain}.adapted.{base}.{statistic}.png")
-                for domain, base, statistic in product(domains, self.families, STATISTICS)
-            ),
-        ]
 
     def name_compared(self, domain: str) -> list[tuple[str, str, str]]:
         """Return variant, model and table of the scores whose targets are compared on a domain."""

@@ -1,8 +1,5 @@
 """The files of trainings: their text; orders of domains for continual pretraining, and figures of stages."""
 
-from itertools import product
-
-from fathom.config.following import STAGE_KINDS
 from fathom.config.whole import Config
 from fathom.planning.run_files import RunFiles
 
@@ -52,21 +49,6 @@ class Orders(RunFiles):
         return [
             self._path("orders", "means", f"{name}.{abstracts}.npy")
             for (name,) in self.compare_domains(study)
-        ]
-
-    def list_orders(self) -> list[str]:
-        """Return the order of domains of each study of continual pretraining, as configuration and figure."""
-        return [
-            self._path(path)
-            for study in self._config.models.continual
-            for path in (f"orders/{study}.yaml", f"figures/order.{study}.png")
-        ]
-
-    def list_stages(self) -> list[str]:
-        """Return the figures of the studies whose order is known."""
-        return [
-            self._path("figures", f"stages.{track}.{kind}.png")
-            for track, kind in product(self._config.models.studies, STAGE_KINDS)
         ]
 
     def find_order(self, track: str) -> str:

@@ -1,0 +1,88 @@
+"""How every figure is drawn: from named tables, the parts of its file's name, and settings.
+
+A module that draws has a function `draw_figure`. It takes :data:`Inputs`, :data:`Parts` and
+:class:`FigureSettings`, returns the figure and its numbers, and is called inside `use_style`.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from fathom.config.layers import Layers
+from fathom.config.ranking import Ranking
+from fathom.config.scoring import Summary
+from fathom.config.section import Section
+from fathom.figures.entry import Figure as Entry
+from fathom.figures.style import save_figure, use_style
+from fathom.io.files import write_delimited
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+Inputs = Mapping[str, Path]
+"""Finished tables by name."""
+Parts = Mapping[str, str]
+"""Parts of the name of a figure's file, such as its domain."""
+Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
+"""Columns and rows of a figure's numbers."""
+
+
+class FigureSettings(Section):
+    """Sections of the configuration that figures obey, and what they say beside their tables."""
+
+    summary: Summary = Summary()
+    layers: Layers = Layers()
+    ranking: Ranking = Ranking()
+    title: str = Field("", description="what the domain is called")
+    titles: dict[str, str] = Field({}, description="what each domain is called, in the order of the panels")
+    members: list[str] = Field([], description="models, or tracks, that are drawn together")
+    references: dict[str, str] = Field({}, description="names of references by variant")
+    bases: dict[str, str] = Field({}, description="models, each with the one that it is drawn over")
+    chat_pairs: list[tuple[str, str, str]] = Field([], description="chat model, its base and their family")
+    sizes: list[tuple[str, str, str, int, int]] = Field(
+        [], description="model, family, kind, parameters and training tokens, 0: unknown"
+    )
+
+
+def draw_files(
+    entry: Entry, inputs: Inputs, parts: Parts, settings: FigureSettings, folder: Path
+) -> list[str]:
+    """Draw all figures of one job as PDF and PNG, and write their numbers as CSV; return their names.
+
+    Parameters
+    ----------
+    entry : fathom.figures.entry.Figure
+    inputs, parts, settings
+        What it is drawn from; parts that one job draws all values of are not among them.
+    folder : Path
+        Where the files go.
+    """
+    draw = import_module(entry.source).draw_figure
+    names = []
+    for values in entry.vary():
+        name = entry.pattern.format_map({**parts, **values})
+        with use_style():
+            figure, (columns, rows) = draw(inputs, {**parts, **values}, settings)
+            save_figure(figure, folder / f"{name}.pdf", folder / f"{name}.png")
+        write_delimited(folder / f"{name}.csv", columns, rows, ",")
+        names.append(name)
+    return names
+
+
+def list_rows(columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Table:
+    """Return rows of a CSV as they are, under some of their columns."""
+    return columns, [tuple(row[name] for name in columns) for row in rows]
+
+
+def list_frame(frame: "pl.DataFrame") -> Table:
+    """Return a frame with six digits of each number."""
+    rows = [tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in frame.iter_rows()]
+    return frame.columns, rows
+
+
+DrawnFigure = tuple["Figure", Table]
+"""A figure and its numbers."""

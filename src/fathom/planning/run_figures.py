@@ -1,0 +1,176 @@
+"""The figures that a run draws, and what each is drawn from: the catalogue over the configuration."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from fathom.config.controls import find_controls
+from fathom.config.whole import Config
+from fathom.figures.catalogue import CATALOGUE
+from fathom.figures.entry import Figure
+from fathom.planning.choice_names import ChoiceNames
+from fathom.planning.comparing import Comparing
+from fathom.planning.outputs import Outputs
+from fathom.planning.run_files import RunFiles
+from fathom.planning.settings import Settings
+
+SECTIONS = ("summary", "layers", "ranking")
+"""Sections of the configuration that figures obey."""
+
+FEWEST = 2
+"""Models of known and different size in a figure of sizes."""
+
+Parts = dict[str, str]
+
+
+class RunFigures(RunFiles):
+    """Figures of a run.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    outputs : Outputs
+        Names of the files of the run.
+    comparing : Comparing
+        What is known of compared models.
+    """
+
+    def __init__(self, config: Config, outputs: Outputs, comparing: Comparing) -> None:
+        super().__init__(config, outputs.results)
+        self._outputs, self._comparing = outputs, comparing
+
+    @cached_property
+    def lists(self) -> Mapping[str, Sequence[Any] | Mapping[str, Any]]:
+        """What figures are drawn of, by the names that the catalogue uses; members of groups by group."""
+        domains = self._config.benchmark_domains
+        return self._list_compared(domains) | self._list_studies(domains) | self._list_others()
+
+    def _list_compared(self, domains: list[str]) -> dict[str, Any]:
+        """Return scored models and their groups, and domains where enough is known of them."""
+        config, comparing = self._config, self._comparing
+        known_sizes = {parameters for *_, parameters, _ in comparing.sizes}
+        return {
+            "domains": domains,
+            "groups": comparing.groups,
+            "families": self._outputs.studies.families,
+            "referenced_domains": [name for name, files in config.references.items() if len(files) > 1],
+            "chat_pairs": comparing.chat_pairs if domains else [],
+            "sized_domains": domains if len(known_sizes) >= FEWEST else [],
+            "dated_domains": domains if comparing.cutoffs else [],
+            "compared_models": list(config.compared_models),
+            "layer_families": config.layer_families,
+        }
+
+    def _list_studies(self, domains: list[str]) -> dict[str, Any]:
+        """Return what is followed over its training."""
+        models, outputs = self._config.models, self._outputs
+        return {
+            "tracks": list(models.tracks) if outputs.benchmarks else [],
+            "path_families": outputs.studies.path_families,
+            "orders": list(models.continual),
+            "stage_tracks": list(models.studies),
+            "controlled_domains": list(dict.fromkeys(domain for _, domain in find_controls(models))),
+            "claimed_domains": domains if self._config.claims.variants else [],
+        }
+
+    def _list_others(self) -> dict[str, Any]:
+        """Return benchmarks and corpora that are mapped, sets of questions, and rankings."""
+        coverage, ranking, outputs = self._config.coverage, self._config.ranking, self._outputs
+        sets, ranked, conditions = list(coverage.questions), outputs.has_rankings(), outputs.conditions
+        choices = ChoiceNames(self._config, self.results)
+        found = {
+            "benchmarks": outputs.benchmarks,
+            "expanded_domains": coverage.expand,
+            "varied_domains": coverage.expand if coverage.ablation.max_correlation else [],
+            "varied_sets": sets if coverage.ablation.gap_percentile else [],
+            "answered_sets": sets if coverage.evaluation.models else [],
+            "threshold_sets": sets if coverage.scores_thresholds else [],
+            "factors": choices.factors,
+            "ways": self._config.choices.ways,
+        }
+        rankings = {
+            "rankings": ["rankings"],
+            "conditions": conditions,
+            "perplexity_figures": ["perplexity", *(["perplexity-before"] if len(conditions) > 1 else [])],
+            "component_figures": [
+                *("pca", "pc1-compute", "pc1-scores"),
+                *(["pca-family"] if ranking.one_family else []),
+            ],
+            "forecasts": ranking.forecast,
+            "preparations": outputs.preparations if outputs.compares_preparations else [],
+        }
+        return found | {name: each if ranked else [] for name, each in rankings.items()}
+
+    def list_places(self, figure: Figure) -> list[Parts]:
+        """Return the parts of each job that draws a kind of figure."""
+        every: list[list[Parts]] = []
+        for names, of in figure.of.items():
+            found = [[each] if isinstance(each, str) else each for each in self.lists[of]]
+            # under no name, a list only says whether there is anything to draw
+            every.append(
+                [dict(zip(names.split(), some, strict=True)) for some in found]
+                if names
+                else [{}] * bool(found)
+            )
+        return [{name: value for part in place for name, value in part.items()} for place in product(*every)]
+
+    def list_figures(self, *targets: str, without: str = "") -> list[str]:
+        """Return the figures of some targets, but for those of one kind."""
+        return [
+            self._path("figures", f"{figure.pattern.format_map(place | values)}.png")
+            for figure in CATALOGUE.values()
+            if figure.target in targets and figure.name != without
+            for place in self.list_places(figure)
+            for values in figure.vary()
+        ]
+
+    def constrain(self, figure: Figure) -> dict[str, list[str]]:
+        """Return the values of each part but domains and variants, which all rules have in common."""
+        return {
+            names: list(self.lists[name])
+            for names, name in figure.of.items()
+            if names in figure.parts and names != "domain"
+        }
+
+    def find_inputs(self, figure: Figure) -> dict[str, Callable[[Any], str]]:
+        """Return an input function for each table that a figure reads, by name."""
+
+        def find(path: str, wildcards: Any) -> str:
+            return self._path(path.format_map(self._read_parts(figure, wildcards)))
+
+        return {name: partial(find, path) for name, path in figure.reads.items()}
+
+    def find_settings(self, figure: Figure) -> Callable[[Any], str]:
+        """Return a param: what a figure obeys, and says beside its tables, as JSON."""
+
+        def find(wildcards: Any) -> str:
+            parts = self._read_parts(figure, wildcards)
+            sections = [name for name in figure.settings if name in SECTIONS]
+            told = {name: self._tell(name, figure, parts) for name in figure.settings if name not in SECTIONS}
+            return Settings(self._config).of_figure(sections, told)
+
+        return find
+
+    def _read_parts(self, figure: Figure, wildcards: Any) -> Parts:
+        """Return wildcards by name, and the study that a track belongs to."""
+        parts = {name: str(getattr(wildcards, name)) for name in figure.asked}
+        if figure.of.get("track") == "stage_tracks":
+            parts["study"] = Path(self._outputs.orders.find_order(parts["track"])).stem
+        return parts
+
+    def _tell(self, name: str, figure: Figure, parts: Parts) -> Any:
+        """Return what a figure says beside its tables."""
+        comparing, config = self._comparing, self._config
+        if name == "title":
+            domain = parts.get("domain") or config.models.studies[parts["track"]].evaluation_domain
+            return config.domains[domain].title or domain
+        if name == "members":
+            lists = [(part, self.lists[of]) for part, of in figure.of.items()]
+            return next(found[parts[part]] for part, found in lists if isinstance(found, Mapping))
+        if name == "references":
+            return dict(self._outputs.studies.name_references(parts["domain"]))
+        told = getattr(comparing, name)
+        return dict(told) if name in ("titles", "bases") else told

@@ -1,0 +1,103 @@
+"""What each target of the workflow asks for."""
+
+from fathom.config.controls import find_controls
+from fathom.config.whole import Config
+from fathom.planning.choice_names import ChoiceNames
+from fathom.planning.comparing import Comparing
+from fathom.planning.outputs import Outputs
+from fathom.planning.question_files import list_questions
+from fathom.planning.run_figures import RunFigures
+from fathom.planning.run_files import RunFiles
+
+
+class Targets(RunFiles):
+    """Files that targets ask for; tables that no figure reads are made on the way.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    outputs : Outputs
+        Names of the files of the run.
+    comparing : Comparing
+        What is known of compared models.
+    """
+
+    def __init__(self, config: Config, outputs: Outputs, comparing: Comparing) -> None:
+        super().__init__(config, outputs.results)
+        self._outputs = outputs
+        self.figures = RunFigures(config, outputs, comparing)
+        self._choices = ChoiceNames(config, outputs.results)
+
+    def list_compared(self) -> list[str]:
+        """Return what says which models know a domain best: tables, benchmarks, figures, rankings."""
+        return [
+            *self._outputs.name_summaries(),
+            *self._outputs.list_benchmarks(),
+            *self.figures.list_figures("compare", "rankings"),
+            *([self._path("examples", "tables.md")] if self._config.benchmark_domains else []),
+            *([self._path("ranking", "tables.md")] if self._outputs.has_rankings() else []),
+        ]
+
+    def list_orders(self) -> list[str]:
+        """Return the order of domains of each study of continual pretraining, as configuration and figure."""
+        orders = [self._path("orders", f"{study}.yaml") for study in self._config.models.continual]
+        return [*orders, *self.figures.list_figures("order")]
+
+    def list_following(self) -> list[str]:
+        """Return what is said of models that are followed, and orders of domains."""
+        models = self._config.models
+        tables = {
+            "following.parquet": models.tracks and self._outputs.benchmarks,
+            "controls.csv": find_controls(models),
+            "claims.csv": self._config.claims.variants,
+        }
+        return [
+            *self.list_orders(),
+            *(self._path("following", name) for name, wanted in tables.items() if wanted),
+            *self.figures.list_figures("follow"),
+        ]
+
+    def list_coverage(self) -> list[str]:
+        """Return maps of coverage, and sets of questions with what models answer."""
+        return [*self.figures.list_figures("coverage"), *self.list_questions()]
+
+    def list_questions(self) -> list[str]:
+        """Return the questions of all sets, their proofs, tasks and figures, and the scores of models."""
+        return [*list_questions(self._config, self.results), *self.figures.list_figures("questions")]
+
+    def list_layers(self) -> list[str]:
+        """Return the summaries by layer and their figures, for each domain and family of models."""
+        summaries = [self._path(name, "layers", "layers.csv") for name in self._config.benchmark_domains]
+        return [*summaries, *self.figures.list_figures("layers")]
+
+    def list_choices(self) -> list[str]:
+        """Return what is said of answers to multiple-choice questions."""
+        return [*self._choices.list_tables(), *self.figures.list_figures("choices")]
+
+    def list_figures(self) -> list[str]:
+        """Return the figures of a whole run but for those of questions, and tables beside them.
+
+        Figures by layer are asked for alone.
+        """
+        domains = self._config.benchmark_domains if self._config.compared_models else []
+        unwanted = "" if self._config.coverage.benchmarks else "coverage"
+        return [
+            *self.list_compared(),
+            *self.list_following(),
+            *(self._path(domain, "targets", "best-and-worst.csv") for domain in domains),
+            *self.figures.list_figures("figures", "coverage", without=unwanted),
+        ]
+
+    def list_results(self) -> list[str]:
+        """Return the tables and figures of a whole run, which its page is made from."""
+        rankings = self._outputs.name_ranking_tables() if self._outputs.has_rankings() else []
+        return [*self.list_figures(), *rankings, *self.list_questions(), *self.list_choices()]
+
+    def list_finished(self) -> list[str]:
+        """Return what a whole run makes, but for the table of its time and memory."""
+        return [*self.list_results(), *self.name_page()]
+
+    def name_page(self) -> list[str]:
+        """Return the page of a run; none where there is nothing to show."""
+        return [self._path("index.html")] if self.list_results() else []

@@ -49,7 +49,7 @@ def study(keywords: int, runs: int, truths: dict[str, float]) -> list[tuple[Any,
     for run in range(runs):
         first, second, names = draw_ranks(np.random.default_rng([keywords, run]), keywords)
         settings = Summary(seed=run)  # independent resamples for each benchmark
-        drawn = [resample_values(values, names, settings)[1]["trimmed_mean"] for values in (first, second)]
+        drawn = [resample_values(values, names, settings)["trimmed_mean"].drawn for values in (first, second)]
         for name, values in (("trimmed mean", drawn[0]), ("difference of two", drawn[1] - drawn[0])):
             ends = np.quantile(values, [0.025, 0.975])
             low[name].append(float(ends[0]))

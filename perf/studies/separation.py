@@ -33,7 +33,7 @@ from fathom.models.tokens import encode_pairs
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.scored_sequences import plan_sequences
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Resamples
-from fathom.statistics.summaries import draw_resamples
+from fathom.statistics.bootstrap import draw_resamples
 
 DOMAIN, TOKENIZER = "machine-learning", "gpt2-small"
 CLOZES = 1000  # at most: one for each sentence

@@ -32,8 +32,9 @@ from fathom.jobs.program import run_program
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.settled_scoring import SettledBenchmark, tabulate_look
 from fathom.scoring.settling import RANK, Settling, order_pairs, place_pairs, plan_looks
-from fathom.statistics.aggregates import COMPARED, find_interval, measure_values
+from fathom.statistics.aggregates import COMPARED, measure_values
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
+from fathom.statistics.bootstrap import find_interval
 from fathom.statistics.comparisons import read_settled, resample_scores, tabulate_comparisons
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.metrics import SUMMARIZED
@@ -195,10 +196,10 @@ def draw_study(
 def decide_by_all(study: Benchmark) -> dict[str, Array]:
     """Return what the bootstrap over all pairs says of every two models: 1 or -1 if apart, else 0."""
     keywords = study.order.keywords
-    drawn = [resample_values(row, keywords, SUMMARY, NAMES)[1] for row in study.values[RANK]]
+    drawn = [resample_values(row, keywords, SUMMARY, NAMES) for row in study.values[RANK]]
     found = {}
     for name in NAMES:
-        each = np.stack([sample[name] for sample in drawn], axis=1)
+        each = np.stack([sample[name].drawn for sample in drawn], axis=1)
         low, high = find_interval(each[:, :, None] - each[:, None, :], SUMMARY.confidence)
         found[name] = np.sign(low) * (np.sign(low) == np.sign(high))
     return found

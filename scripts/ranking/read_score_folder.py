@@ -6,7 +6,7 @@ Writes scores and paired tests as tables, and one line for each model and each b
 from pathlib import Path
 from typing import Annotated
 
-from fathom.config.ranking import Ranking
+from fathom.config.ranking import RankingSettings
 from fathom.jobs.signature import run
 from fathom.models.registry import read_registry
 from fathom.ranking.folder import read_folder
@@ -18,7 +18,7 @@ def main(
     scores: Annotated[Path, "folder of scores"],
     registry: Annotated[Path, "table of models (models.tsv)"],
     table: Annotated[Path, "folder for the four tables"],
-    settings: Ranking,
+    settings: RankingSettings,
 ) -> None:
     """Read the folder, write four tables."""
     write_score_table(table, read_folder(scores, settings, read_registry(registry)))

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+from fathom.config.scoring import Summary
 from fathom.config.section import Section
 from fathom.config.tuning import Lora, Task
 from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
@@ -27,6 +28,7 @@ class Settings(Section):
     task: Task
     lora: Lora = Lora()
     examples: int | None = None
+    summary: Summary = Summary()
 
 
 def main(
@@ -49,12 +51,13 @@ def main(
     inputs = [identify(pointer), hash_file(examples)]
     machine = describe_device(pick_device("auto", "train_before_test"))
     resume = Resume(outcomes, make_key(__file__, settings, inputs, machine))
-    results, description = run_variants(pointer, taken, settings.task, settings.lora, resume)
+    trim = settings.summary.trim
+    results, description = run_variants(pointer, taken, settings.task, settings.lora, trim, resume)
     write_table(outcomes, join_outcomes(results, settings.task.scored_by), OUTCOMES)
     points = [point for result in results for point in result.curve]
     write_delimited(curve, CURVE_COLUMNS, points, ",")
     described = description | {"task": task, "examples_sha256": hash_file(examples)}
-    write_json(report, described | describe_results(results, settings.task.scored_by))
+    write_json(report, described | describe_results(results, settings.task.scored_by, trim))
     resume.remove()
 
 

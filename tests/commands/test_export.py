@@ -11,7 +11,7 @@ import yaml
 from tests.explorer.runs import MODELS, write_run
 from tests.programs import run_command
 
-from fathom.config.ranking import Ranking
+from fathom.config.ranking import RankingSettings
 from fathom.exports.every_eval_ever import Source, make_records
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import hash_folder, read_delimited, read_json, read_json_lines, write_delimited
@@ -81,7 +81,7 @@ def test_model_cards_and_rankings_read_the_rest(exported):
     entry = yaml.safe_load((exported / "model-index" / "alpha.yaml").read_text())["model-index"][0]
     assert entry["name"] == "alpha" and len(entry["results"]) == 2
     metrics = {metric["type"]: metric["value"] for metric in entry["results"][0]["metrics"]}
-    table = read_folder(exported / "scores", Ranking(), {})
+    table = read_folder(exported / "scores", RankingSettings(), {})
     assert [each.name for each in table.benchmarks] == ["physics.tf", "physics.tfidf"]
     assert all(each.lower_is_better for each in table.benchmarks)
     place = [model.name for model in table.models].index("alpha")

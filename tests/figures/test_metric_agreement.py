@@ -23,7 +23,7 @@ from fathom.figures.metric_agreement import (
 from fathom.figures.style import use_style
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited
-from fathom.statistics.summaries import Estimate
+from fathom.statistics.bootstrap import Estimate
 
 SETTINGS = Summary(rounds=200)
 LOOK = Look("AI", "median", METRICS, SETTINGS)

@@ -122,7 +122,7 @@ def test_only_keywords_that_both_have_are_compared(caplog: pytest.LogCaptureFixt
         changes = compare_layers(
             make_curves({"base": base, "moved": moved}, {}), [("moved", "base")], LAYERS, SETTINGS
         )
-    assert {change.keywords for change in changes.values()} == {1}
+    assert {change.items for change in changes.values()} == {1}
     assert "moved against base: 2 keywords measured for only one of them are left out" in caplog.text
 
 

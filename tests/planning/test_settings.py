@@ -120,3 +120,8 @@ def test_a_category_changes_neither_examples_nor_tuning():
     limited = settings(train_before_test=VALUES["train_before_test"] | {"limits": {"train": 9}})
     assert limited.of_task("choice") != settings().of_task("choice")
     assert limited.of_tuning("choice") == settings().of_tuning("choice")
+
+
+def test_tuning_trims_as_summaries_do():
+    less = settings(summary={"trim": 0.1})
+    assert json.loads(less.of_tuning("choice"))["summary"] == {"trim": 0.1}

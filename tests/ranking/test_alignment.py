@@ -19,8 +19,8 @@ from fathom.ranking.alignment import (
 )
 from fathom.ranking.benchmark_agreement import measure_tau_matrices
 from fathom.ranking.resampled_scores import ResampledScores
-from fathom.ranking.significance import compare_unpaired, order_pairs
 from fathom.ranking.table import Benchmark, Model, ScoreTable
+from fathom.statistics.significance import compare_unpaired, order_pairs
 
 SCORES = st.integers(2, 12).flatmap(
     lambda models: st.lists(

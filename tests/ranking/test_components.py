@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fathom.config.scoring import Summary
 from fathom.ranking.components import correlate_weighted, find_components
-from fathom.ranking.resampling import draw_models
+from fathom.statistics.agreement import draw_models
 
 
 def scores(models: int = 20, benchmarks: int = 7) -> np.ndarray:

@@ -16,9 +16,15 @@ from fathom.ranking.folder import read_folder
 from fathom.ranking.resampled_scores import ResampledScores
 from fathom.ranking.table import read_score_table, write_score_table
 
-HIGH = Ranking(benchmarks={name: RankedBenchmark(lower_is_better=False) for name in "abc"})
+HIGH = RankingSettings(
+    ranking=Ranking(benchmarks={name: RankedBenchmark(lower_is_better=False) for name in "abc"})
+)
 HEADER = ("model", "a", "b", "c")
 LINES = [("m1", 1, 0.2, 3), ("m2", 2, 0.3, 1), ("m3", 3, 0.1, 2), ("m4", 4, 0.4, 5)]
+
+
+def make_settings(benchmarks=None, **more):
+    return RankingSettings(ranking=Ranking(benchmarks=benchmarks or {}, **more))
 
 
 def message(folder, settings=HIGH, registry=None) -> str:
@@ -37,11 +43,8 @@ def test_conditions_models_and_benchmarks_are_read(write_scores):
         "after.csv", ("model", "c", "a", "b"), [("m4", 9, 8, 7), *((f"m{n}", n, n, n) for n in (1, 2, 3))]
     )
     folder = write_scores("before.csv", HEADER, LINES)
-    settings = HIGH.model_copy(
-        update={
-            "conditions": [ScoreFile(name="direct", file="before"), ScoreFile(name="tuned", file="after")]
-        }
-    )
+    conditions = [ScoreFile(name="direct", file="before"), ScoreFile(name="tuned", file="after")]
+    settings = make_settings(HIGH.ranking.benchmarks, conditions=conditions)
     table = read_folder(folder, settings, {})
     assert table.conditions == ("direct", "tuned")
     assert [model.name for model in table.models] == ["m1", "m2", "m3", "m4"]
@@ -77,11 +80,24 @@ def test_low_is_good_turns_scores_and_paired_tests(write_scores):
     write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m4"), [(n, 0, 1, 2, 3) for n in range(9)])
     folder = write_scores("s.csv", HEADER, LINES)
     low = RankedBenchmark(lower_is_better=True)
-    turned = read_folder(folder, Ranking(benchmarks={**HIGH.benchmarks, "a": low}), {})
+    turned = read_folder(folder, make_settings({**HIGH.ranking.benchmarks, "a": low}), {})
     plain = read_folder(folder, HIGH, {})
     assert turned.oriented()[0, :, 0].tolist() == [-1, -2, -3, -4]
     assert turned.oriented()[0, :, 1].tolist() == plain.oriented()[0, :, 1].tolist()
     assert (turned.paired[0, 0] == -plain.paired[0, 0]).all() and plain.paired[0, 0].tolist() == [-1] * 6
+
+
+@pytest.mark.parametrize(("trim", "ahead"), [(0.2, -1), (0.05, 0)])
+def test_ranks_are_tested_with_the_trim_of_summaries(write_scores, trim, ahead):
+    """The second model is better by 10, but for a few examples of an enormous rank."""
+    ranks = np.random.default_rng(2).integers(50, 100, 200)
+    second = np.where(np.arange(200) < 15, 50_000, ranks - 10)
+    lines = [(n, rank, other, rank, rank) for n, (rank, other) in enumerate(zip(ranks, second, strict=True))]
+    write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m4"), lines)
+    folder = write_scores("s.csv", HEADER, LINES)
+    write_json(folder / "metadata.json", {"metric": {"a": "rank", "b": "acc", "c": "acc"}})
+    table = read_folder(folder, RankingSettings(summary=Summary(trim=trim)), {})
+    assert table.paired[0, [each.name for each in table.benchmarks].index("a"), 0] == ahead
 
 
 @pytest.mark.parametrize("text", ["", " ", "N/A", "'N/A'", "nan", "NA", "null", "-"])
@@ -120,7 +136,7 @@ def test_one_benchmark_is_no_ranking_to_compare(write_scores):
 def test_corpora_do_not_count_as_benchmarks(write_scores):
     corpora = {name: RankedBenchmark(lower_is_better=True, corpus=True) for name in "bc"}
     folder = write_scores("s.csv", HEADER, LINES)
-    text = message(folder, Ranking(benchmarks={"a": HIGH.benchmarks["a"], **corpora}))
+    text = message(folder, make_settings({"a": HIGH.ranking.benchmarks["a"], **corpora}))
     assert "there is 1 benchmark (corpora apart)" in text
 
 
@@ -169,7 +185,7 @@ def test_examples_must_fit_the_scores(write_scores):
 
 def test_a_direction_is_never_guessed(write_scores):
     folder = write_scores("s.csv", HEADER, LINES)
-    text = message(folder, Ranking(benchmarks={"b": HIGH.benchmarks["b"]}))
+    text = message(folder, make_settings({"b": HIGH.ranking.benchmarks["b"]}))
     assert "it is unknown whether high or low scores are good on a, c" in text
     assert "ranking.benchmarks.a.lower_is_better: true or false" in text
 
@@ -185,7 +201,7 @@ def test_directions_categories_and_sizes_come_from_the_metadata(write_scores):
         "base_models": ["m1"], "chat_models": ["m2"],
         "pretraining_compute_N_billion_D_billion_tokens": {"m1": {"N": 2, "D": 3}},
     })  # fmt: skip
-    table = read_folder(folder, Ranking(categories=["Law", "Math"]), {"x": ENTRY})
+    table = read_folder(folder, make_settings(categories=["Law", "Math"]), {"x": ENTRY})
     assert [each.name for each in table.benchmarks] == ["c", "a", "b"]
     assert [each.lower_is_better for each in table.benchmarks] == [False, False, True]
     assert (table.downstream, table.corpora) == ([0, 1], [2])
@@ -214,7 +230,7 @@ def test_metadata_of_another_form_is_refused(write_scores, value, part):
 def test_models_are_found_by_name_or_source_and_strangers_are_said(write_scores, caplog):
     folder = write_scores("s.csv", HEADER, change(change(change(LINES, 0, 0, "org/m1"), 1, 0, "m1"),
                                                   2, 0, "m12"))  # fmt: skip
-    settings = HIGH.model_copy(update={"families": {"Group": ["fam"]}})
+    settings = make_settings(HIGH.ranking.benchmarks, families={"Group": ["fam"]})
     with caplog.at_level("INFO", logger="fathom"):
         table = read_folder(folder, settings, {"m1": ENTRY})
     models = table.models

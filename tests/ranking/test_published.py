@@ -68,7 +68,7 @@ def resampled() -> ResampledScores:
     config = read_config({**values, "scores": str(folder)}, "train-before-test.yaml")
     settings = RankingSettings(ranking=config.ranking, summary=Summary(rounds=40))
     return ResampledScores(
-        read_folder(folder, config.ranking, read_registry(_ROOT / "config" / "models.tsv")), settings
+        read_folder(folder, settings, read_registry(_ROOT / "config" / "models.tsv")), settings
     )
 
 

@@ -11,10 +11,10 @@ from fathom.statistics.aggregates import (
     STATISTICS,
     TRIMMED_MEAN,
     Resamples,
-    find_interval,
     measure_resamples,
     measure_values,
 )
+from fathom.statistics.bootstrap import find_interval
 
 
 def test_values_in_any_order_give_scipys_numbers() -> None:

@@ -20,7 +20,7 @@ from fathom.statistics.baselines import (
     summarize_attribute_rates,
     summarize_perplexity,
 )
-from fathom.statistics.summaries import draw_resamples
+from fathom.statistics.bootstrap import draw_resamples
 
 
 def make_likelihood(seed: int = 0, count: int = 12) -> pl.DataFrame:

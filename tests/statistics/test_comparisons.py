@@ -22,6 +22,7 @@ from fathom.io.contracts.scoring import (
 from fathom.io.files import read_delimited, write_delimited
 from fathom.io.tables import write_table
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, LEADING, TRIMMED_MEAN, Statistic
+from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.comparisons import (
     Difference,
     ResampledMetric,
@@ -72,7 +73,7 @@ def pick(found: list[ResampledMetric], metric: str, statistic: Statistic = LEADI
 
 def test_models_whose_intervals_overlap_can_be_apart() -> None:
     rank = pick(resample({"good": 0.0, "bad": 3.0}), "rank")
-    ends = {name: np.quantile(drawn, [0.025, 0.975]) for name, drawn in rank.drawn.items()}
+    ends = {name: np.quantile(each.drawn, [0.025, 0.975]) for name, each in rank.models.items()}
     assert ends["good"][1] > ends["bad"][0], "the intervals of the models overlap"
     (found,) = compare_models(rank, SETTINGS)
     assert (found.better, found.worse, found.apart) == ("good", "bad", True)
@@ -111,9 +112,9 @@ def test_a_high_probability_is_better() -> None:
     probability = pick(resample({"good": 0.0, "bad": 9.0}), "probability")
     (found,) = compare_models(probability, SETTINGS)
     assert found.better == "good" and found.low > 0
-    assert found.value == pytest.approx(probability.values["good"] - probability.values["bad"])
-    drawn = probability.drawn["good"] - probability.drawn["bad"]
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
+    gap = probability.models["good"] - probability.models["bad"]
+    assert found.value == pytest.approx(gap.value)
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(gap.drawn, [0.025, 0.975])))
 
 
 def test_one_keyword_says_nothing() -> None:
@@ -211,9 +212,11 @@ def test_more_groups_than_letters_have_numbers() -> None:
 def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
     names = [f"m{number:02d}" for number in range(20)]
     random = np.random.default_rng(0)
-    drawn = {name: random.normal(100 + place, 1, 1000) for place, name in enumerate(names)}
-    values = {name: 100.0 + place for place, name in enumerate(names)}
-    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", 300, values, drawn, dict.fromkeys(values, 300))
+    models = {
+        name: Resampled.join(100.0 + place, random.normal(100 + place, 1, 1000), 300)
+        for place, name in enumerate(names)
+    }
+    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", 300, models)
     comparisons, groups = tabulate_comparisons([each], Summary())
     assert len(comparisons) == 190 and [row[3] for row in groups] == names
     assert [row[4] for row in groups] == list(range(1, 21))

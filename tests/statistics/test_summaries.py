@@ -17,11 +17,11 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.io.tables import write_table
+from fathom.statistics.bootstrap import draw_resamples
 from fathom.statistics.summaries import (
     AGGREGATES,
     check_benchmarks,
     correlate,
-    draw_resamples,
     read_scores,
     summarize_scores,
     summarize_values,

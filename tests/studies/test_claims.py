@@ -16,6 +16,7 @@ from fathom.io.contracts.scoring import (
     HOLDS,
     UNCLEAR,
 )
+from fathom.statistics.bootstrap import Resampled
 from fathom.studies.claims import (
     check_claims,
     correlate_metrics,
@@ -24,7 +25,6 @@ from fathom.studies.claims import (
     list_references,
 )
 from fathom.studies.families import Family
-from fathom.studies.following import Series
 
 SETTINGS = Summary(rounds=400)
 PATHS = ([], ["d"], ["near"], ["far"], ["far", "d"], ["d", "far"])
@@ -52,7 +52,7 @@ def make_models(metric, known, conditions, noise):
         for name in condition.models:
             own = value + (noise * random.normal() if condition.path else 0.0)
             drawn = own + noise * random.normal(size=SETTINGS.rounds)
-            found[name] = Series(RANK[metric](own), np.vectorize(RANK[metric])(drawn), 40)
+            found[name] = Resampled.join(RANK[metric](own), np.vectorize(RANK[metric])(drawn), 40)
     return found
 
 
@@ -159,7 +159,7 @@ def test_seeds_that_differ_widen_the_interval():
     models = dict(family._measured[place])
     for seed, shift in enumerate((0.5, 0.8, 1.0, 1.2, 2.0)):
         own = models[f"b+near@{seed}"]
-        models[f"b+near@{seed}"] = Series(own.value * shift, own.drawn * shift, own.items)
+        models[f"b+near@{seed}"] = Resampled(own.rows * shift, own.items)
     family._measured[place] = models
     assert family.gain(place[1:], "near").drawn.std() > 10 * narrow
 

@@ -6,8 +6,9 @@ import pytest
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.studies.controls import compare_conditions, measure_gain
-from fathom.studies.following import Series
+from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.metrics import METRICS
+from fathom.studies.controls import compare_conditions
 
 SETTINGS = Summary(rounds=400)
 CONDITIONS = {
@@ -19,10 +20,10 @@ CONDITIONS = {
 NOISE = np.random.default_rng(0).normal(0, 0.05, 400)
 
 
-def make_series(value: float, own: float = 0.0) -> Series:
+def make_series(value: float, own: float = 0.0) -> Resampled:
     """Return a metric whose resamples share their noise with those of other models."""
     random = np.random.default_rng(int(1000 * value))
-    return Series(value, value * np.exp(NOISE + own * random.normal(0, 1, 400)), 40)
+    return Resampled.join(value, value * np.exp(NOISE + own * random.normal(0, 1, 400)), 40)
 
 
 def make_tracks(steps: int = 100) -> dict[str, list[Point]]:
@@ -76,9 +77,9 @@ def test_a_metric_of_style_does_not():
 
 def test_gains_are_positive_where_the_model_is_better():
     better, worse = make_series(0.3), make_series(0.2)
-    assert measure_gain("attribute_rate", better, worse).value == pytest.approx(0.1)
-    assert measure_gain("bits_per_byte", better, worse).value == pytest.approx(-0.1)
-    assert measure_gain("perplexity", worse, better).value == pytest.approx(np.log(1.5))
+    assert METRICS["attribute_rate"].measure_gain(better, worse).value == pytest.approx(0.1)
+    assert METRICS["bits_per_byte"].measure_gain(better, worse).value == pytest.approx(-0.1)
+    assert METRICS["perplexity"].measure_gain(worse, better).value == pytest.approx(np.log(1.5))
 
 
 def test_conditions_with_other_steps_are_refused():

@@ -21,9 +21,9 @@ from fathom.io.contracts.scoring import (
 from fathom.io.files import read_delimited
 from fathom.io.tables import read_table, write_table
 from fathom.models.loading import Pointer
+from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.summaries import summarize_values
 from fathom.studies.following import (
-    Series,
     follow_tracks,
     measure_ranks,
     measure_rates,
@@ -96,7 +96,7 @@ def test_several_seeds_have_a_mean_whose_interval_counts_them_too(measured):
 
 def test_seeds_are_drawn_with_the_same_keywords():
     drawn = np.arange(2000.0)
-    series = {"b": Series(1.0, drawn, 5), "c": Series(3.0, drawn, 5)}
+    series = {"b": Resampled.join(1.0, drawn, 5), "c": Resampled.join(3.0, drawn, 5)}
     tracks = {"t": [*make_points("0", "b"), *make_points("1", "c")]}
     rows = follow_tracks(tracks, {("d", "tf", "rank", "mean"): series}, Summary(rounds=2000))
     (mean,) = select(rows, seed="all")

@@ -9,7 +9,7 @@ from scipy.stats import ttest_ind
 
 from fathom.config.scoring import Summary, Targets
 from fathom.errors import InputError
-from fathom.statistics.summaries import draw_resamples
+from fathom.statistics.bootstrap import draw_resamples
 from fathom.studies.target_changes import (
     compare_similarities,
     contrast_groups,

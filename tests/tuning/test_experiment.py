@@ -7,7 +7,7 @@ import pytest
 from tests.tuning.conftest import COMPLETION, LORA, make_model
 
 from fathom.config.models import Adapter
-from fathom.config.ranking import Ranking
+from fathom.config.ranking import RankingSettings
 from fathom.config.tuning import Encoding, Lora, Optimiser, Task, TrainBeforeTest
 from fathom.errors import InputError
 from fathom.io.files import read_delimited
@@ -52,7 +52,7 @@ def make_result(chat: bool, before: float, scores: list[float], direct: float, t
 
 
 def test_what_is_reported_of_a_model_that_improves():
-    report = describe_results([make_result(False, 0.3, [0.4, 0.6, 0.5], 0.31, 0.55)], "acc")
+    report = describe_results([make_result(False, 0.3, [0.4, 0.6, 0.5], 0.31, 0.55)], "acc", 0.2)
     assert (report["direct"], report["tuned"], report["chosen"], report["floored"]) == (
         0.31,
         0.55,
@@ -64,10 +64,10 @@ def test_what_is_reported_of_a_model_that_improves():
 
 def test_a_model_that_does_not_improve_keeps_its_score():
     # worse on validation, better on the test split by chance: only what is floored knows of it
-    report = describe_results([make_result(False, 0.6, [0.4, 0.5], 0.31, 0.33)], "acc")
+    report = describe_results([make_result(False, 0.6, [0.4, 0.5], 0.31, 0.33)], "acc", 0.2)
     assert (report["tuned"], report["chosen"], report["floored"]) == (0.33, 0.31, 0.33)
     # better on validation, worse on the test split
-    report = describe_results([make_result(False, 0.3, [0.4, 0.5], 0.33, 0.31)], "acc")
+    report = describe_results([make_result(False, 0.3, [0.4, 0.5], 0.33, 0.31)], "acc", 0.2)
     assert (report["tuned"], report["chosen"], report["floored"]) == (0.31, 0.31, 0.33)
 
 
@@ -78,7 +78,7 @@ def test_score_error_and_examples_are_of_one_model(tmp_path):
         "kept": make_result(False, 0.6, [0.5], 0.31, 0.90),
         "risen": make_result(False, 0.3, [0.5], 0.31, 0.90),
     }
-    reports = {(model, "a"): describe_results([result], "acc") for model, result in results.items()}
+    reports = {(model, "a"): describe_results([result], "acc", 0.2) for model, result in results.items()}
     outcomes = {model: join_outcomes([result], "acc") for model, result in results.items()}
     write_scores(tmp_path, reports, {"a": task})
     parts = {model: pick_outcomes(reports[model, "a"], "chosen") for model in results}
@@ -101,7 +101,7 @@ def run_once(
     pointer: Pointer, examples: pl.DataFrame, task: Task, lora: Lora, chat: bool, resume: Resume
 ) -> Result:
     """Run the experiment inside a chat template or outside of it."""
-    candidate = Candidate(pointer, examples, task, lora.select_part(Encoding), lora.dtype, chat)
+    candidate = Candidate(pointer, examples, task, lora.select_part(Encoding), lora.dtype, 0.2, chat)
     return run_experiment(candidate, lora.select_part(Adapter), lora.select_part(Optimiser), resume)
 
 
@@ -109,7 +109,7 @@ def test_the_better_template_counts_under_each_condition():
     results = [make_result(False, 0.5, [0.6], 0.50, 0.61), make_result(True, 0.4, [0.8], 0.45, 0.80)]
     direct, tuned = choose_results(results, "acc")
     assert (direct.chat, tuned.chat) == (False, True)
-    report = describe_results(results, "acc")
+    report = describe_results(results, "acc", 0.2)
     assert (report["direct"], report["tuned"]) == (0.5, 0.8)
     assert report["templates"] == {"direct": "plain", "tuned": "chat"}
     assert report["validation"] == {"plain": [0.5, 0.6], "chat": [0.4, 0.8]}
@@ -244,7 +244,7 @@ def test_the_folder_of_scores_is_one_that_rankings_read(tmp_path):
     folder = tmp_path / "scores"
     folder.mkdir()
     write_scores(folder, reports, tasks)
-    table = read_folder(folder, Ranking(), {})
+    table = read_folder(folder, RankingSettings(), {})
     assert table.conditions == ("direct_eval", "train_before_test")
     assert [(each.name, each.lower_is_better, each.corpus) for each in table.benchmarks] == [
         ("a", True, False),

@@ -51,7 +51,7 @@ def test_completions_have_the_ranks_of_the_scorer(pairs, tokenizer):
     joined = outcomes.join(scores, left_on="example_id", right_on="pair_id")
     assert len(joined) == len(pairs)
     assert joined["value"].to_list() == joined["rank"].to_list()
-    assert compute_score(outcomes, "trimmed_mean_rank") == pytest.approx(trim_mean(scores["rank"], 0.2))
+    assert compute_score(outcomes, "trimmed_mean_rank", 0.2) == pytest.approx(trim_mean(scores["rank"], 0.2))
 
 
 def test_questions_are_answered_by_the_most_likely_option(pairs, tokenizer):
@@ -92,7 +92,7 @@ def test_texts_have_the_bits_of_the_perplexity(tokenizer):
     outcomes = evaluate_examples(model, examples, Encoder(model, tokenizer, SETTINGS), "bits_per_byte", 300)
     windows = fit_windows(model, Perplexity(window=64, stride=64))
     expected = sum_likelihoods(score_texts(model, tokenizer, texts, windows, 300)).bits_per_byte
-    assert compute_score(outcomes, "bits_per_byte") == pytest.approx(expected, rel=1e-6)
+    assert compute_score(outcomes, "bits_per_byte", 0.2) == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_long_text_is_predicted_whole_and_once(tokenizer):
@@ -139,12 +139,13 @@ def test_answers_in_a_chat_template(tokenizer):
 
 
 def test_known_sums():
-    assert compute_score(make_outcomes([1, 0, 1, 1]), "acc") == 0.75
-    assert compute_score(make_outcomes([1, 2, 3, 4, 100]), "trimmed_mean_rank") == 3
-    assert compute_score(make_outcomes([10, 20], weight=[5.0, 10.0]), "bits_per_byte") == 2
+    assert compute_score(make_outcomes([1, 0, 1, 1]), "acc", 0.2) == 0.75
+    assert compute_score(make_outcomes([1, 2, 3, 4, 100]), "trimmed_mean_rank", 0.2) == 3
+    assert compute_score(make_outcomes([1, 2, 3, 4, 100]), "trimmed_mean_rank", 0.0) == 22
+    assert compute_score(make_outcomes([10, 20], weight=[5.0, 10.0]), "bits_per_byte", 0.2) == 2
     gold, chosen = [0, 1, 1, 0, 1], [0, 1, 0, 0, 0]
     outcomes = make_outcomes([0] * 5, gold=gold, chosen=chosen)
-    assert compute_score(outcomes, "mcc") == pytest.approx(matthews_corrcoef(gold, chosen))
+    assert compute_score(outcomes, "mcc", 0.2) == pytest.approx(matthews_corrcoef(gold, chosen))
     assert METRICS["acc"].is_better(0.5, 0.4)
     assert METRICS["trimmed_mean_rank"].is_better(4, 5)
     assert not METRICS["bits_per_byte"].is_better(1.0, 1.0)
@@ -153,12 +154,12 @@ def test_known_sums():
 def test_the_standard_error_is_that_of_theory_and_grows_with_clusters():
     random = np.random.default_rng(0)
     value = (random.random(400) < 0.3).tolist()
-    alone = compute_standard_error(make_outcomes(value), "acc")
+    alone = compute_standard_error(make_outcomes(value), "acc", 0.2)
     assert alone == pytest.approx(math.sqrt(0.3 * 0.7 / 400), rel=0.15)
     groups = [place // 20 for place in range(400)]
     alike = make_outcomes([value[group] for group in groups], keyword=[str(group) for group in groups])
-    assert compute_standard_error(alike, "acc") > 2 * alone
-    assert compute_standard_error(alike, "acc") == compute_standard_error(alike, "acc")
+    assert compute_standard_error(alike, "acc", 0.2) > 2 * alone
+    assert compute_standard_error(alike, "acc", 0.2) == compute_standard_error(alike, "acc", 0.2)
 
 
 def test_a_model_that_gives_no_finite_numbers_is_named(pairs, tokenizer):

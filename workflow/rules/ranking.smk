@@ -38,7 +38,7 @@ if CONFIG.scores is not None or INPUTS.tasks:
             options=pass_options(
                 scores=lambda input: CONFIG.scores or input.scores,
                 table=folder_of("table"),
-                settings=settings.of("ranking"),
+                settings=settings.of("ranking", "summary"),
             ),
         shell:
             CALL

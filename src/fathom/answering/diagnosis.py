@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fathom.answering.items import LETTERS
 from fathom.answering.variation_effects import Answers
 from fathom.io.contracts.answering import EVERY_SET
-from fathom.statistics.summaries import Estimate, format_number
+from fathom.statistics.bootstrap import Estimate
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     import numpy as np

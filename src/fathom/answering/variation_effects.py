@@ -16,9 +16,9 @@ from fathom.answering.variations import AS_SHIPPED, ORDERS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.answering import EVERY_SET
-from fathom.statistics.aggregates import find_interval
+from fathom.statistics.bootstrap import Estimate, draw_resamples, resample_ratio
 from fathom.statistics.correlations import correlate_series
-from fathom.statistics.summaries import Estimate, draw_resamples, format_number
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,12 +87,8 @@ class Answers:
         import numpy as np
 
         weights = np.ones(len(values)) if weights is None else weights
-        if not weights.sum():
-            return Estimate(float("nan"), float("nan"), float("nan"))
-        below = self.resamples @ weights
-        drawn = (self.resamples @ values)[below > 0] / below[below > 0]
-        low, high = find_interval(drawn, confidence or self.settings.confidence)
-        return Estimate(float(values.sum() / weights.sum()), float(low), float(high))
+        found = resample_ratio(values, weights, self.resamples)
+        return found.estimate(confidence or self.settings.confidence)
 
 
 def gather_answers(tables: Mapping[tuple[str, str], pl.DataFrame], settings: Summary) -> list[Answers]:
@@ -146,7 +142,7 @@ def tabulate_accuracy(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
             accuracy = each.measure(right)
             change = each.measure(right - _right(each.variations[baseline]))
             is_baseline = name == baseline
-            changes = ("", "", "", "") if is_baseline else (*_format(change), _tell_apart(change))
+            changes = ("", "", "", "") if is_baseline else (*_format(change), "yes" if change.apart else "no")
             yield (
                 *(
                     each.model,
@@ -238,8 +234,3 @@ def _right(part: pl.DataFrame) -> "Array":
 def _format(estimate: Estimate) -> tuple[str, ...]:
     """Return an estimate as text."""
     return tuple(map(format_number, estimate))
-
-
-def _tell_apart(change: Estimate) -> str:
-    """Say whether an interval lies off 0."""
-    return "yes" if change.low > 0 or change.high < 0 else "no"

@@ -12,8 +12,6 @@ Part = TypeVar("Part", bound=Section)
 
 Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
 Criterion = Metric | Literal["loss"]
-TRIM = 0.2
-"""Share of ranks that the trimmed mean cuts from each end [RawCorpora, Sec. 2.6]."""
 WHOLE = "whole"
 """Name of the whole preparation, beside the shorter ones of `preparations`."""
 

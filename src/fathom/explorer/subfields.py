@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.scoring import Summary
 from fathom.explorer.run import Benchmark, Run
-from fathom.statistics.summaries import draw_resamples
+from fathom.statistics.bootstrap import draw_resamples
 
 if TYPE_CHECKING:
     import numpy as np

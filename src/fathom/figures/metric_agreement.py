@@ -26,9 +26,10 @@ from fathom.figures.style import (
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.statistics.aggregates import STATISTICS
+from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.correlations import Correlation, correlate_series
 from fathom.statistics.metrics import ATTRIBUTE_RATE, PERPLEXITY, RANK
-from fathom.statistics.summaries import Estimate, format_number
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

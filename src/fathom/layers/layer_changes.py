@@ -18,8 +18,8 @@ from fathom.io.contracts.column import Contract
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.layers.target_ranks import MEASURES
-from fathom.statistics.aggregates import find_interval
-from fathom.statistics.summaries import draw_resamples, format_number
+from fathom.statistics.bootstrap import Resampled, draw_resamples, find_interval
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,31 +158,13 @@ def _make_sort_key(key: Key) -> tuple[Any, ...]:
     return tuple("" if part is None else f"{part:08d}" if isinstance(part, int) else part for part in key)
 
 
-class Change(NamedTuple):
-    """Percentage change of one metric against a reference, by layer.
-
-    Attributes
-    ----------
-    value : ndarray of shape (n_layers,), float64
-        (mean of the model − mean of the reference) · 100 / mean of the reference.
-    drawn : ndarray of shape (n_resamples, n_layers), float64
-        The same in every bootstrap resample.
-    keywords : int
-        Number of keywords that both models have.
-    """
-
-    value: "NDArray[np.float64]"
-    drawn: "NDArray[np.float64]"
-    keywords: int
-
-
 Comparison = tuple[str, str, str, str]
 """Model, reference, projection, metric."""
 
 
 def compare_layers(
     curves: Mapping[Key, LayerCurve], references: Iterable[tuple[str, str]], layers: Layers, settings: Summary
-) -> dict[Comparison, Change]:
+) -> dict[Comparison, Resampled]:
     """Compare models with their references, layer by layer.
 
     Parameters
@@ -200,7 +182,7 @@ def compare_layers(
     InputError
         If a model or its reference was not measured, or they share no keyword or differ in depth.
     """
-    found: dict[Comparison, Change] = {}
+    found: dict[Comparison, Resampled] = {}
     models = {key[0] for key in curves}
     for model, reference in references:
         for name in (model, reference):
@@ -220,8 +202,8 @@ def compare_layers(
     return found
 
 
-def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Comparison) -> Change:
-    """Return the change of one metric; NaN where the reference is 0."""
+def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Comparison) -> Resampled:
+    """Return the percentage change of one metric by layer; NaN where the reference is 0."""
     import numpy as np
 
     shared = sorted(set(mine.keywords) & set(theirs.keywords))
@@ -241,21 +223,21 @@ def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Com
     value, reference = (curve.select(shared).average(drawn) for curve in (mine, theirs))
     with np.errstate(divide="ignore", invalid="ignore"):
         percent = np.where(reference > 0, (value - reference) * 100 / reference, np.nan)
-    return Change(percent[0], percent[1:], len(shared))
+    return Resampled(percent, len(shared))
 
 
-def list_changes(changes: Mapping[Comparison, Change], settings: Summary) -> list[tuple[Any, ...]]:
+def list_changes(changes: Mapping[Comparison, Resampled], settings: Summary) -> list[tuple[Any, ...]]:
     """Return changes with their intervals, as rows under LAYER_CHANGE_COLUMNS."""
     rows: list[tuple[Any, ...]] = []
     for (model, reference, projection, metric), change in changes.items():
         low, high = find_interval(change.drawn, settings.confidence)
-        for layer in range(len(change.value)):
-            numbers = (format_number(float(part[layer])) for part in (change.value, low, high))
-            rows.append((model, reference, projection, layer, metric, *numbers, change.keywords))
+        for layer in range(change.rows.shape[1]):
+            numbers = (format_number(float(part[layer])) for part in (change.rows[0], low, high))
+            rows.append((model, reference, projection, layer, metric, *numbers, change.items))
     return rows
 
 
-def find_onsets(changes: Mapping[Comparison, Change], settings: Summary) -> list[tuple[Any, ...]]:
+def find_onsets(changes: Mapping[Comparison, Resampled], settings: Summary) -> list[tuple[Any, ...]]:
     """Find where changes begin, and their size in early, middle and late layers.
 
     Returns
@@ -269,20 +251,19 @@ def find_onsets(changes: Mapping[Comparison, Change], settings: Summary) -> list
     for names, change in changes.items():
         low, high = find_interval(change.drawn, settings.confidence)
         apart = [layer for layer in range(len(low)) if low[layer] > 0 or high[layer] < 0]
-        first = (change.value[apart[0]], low[apart[0]], high[apart[0]]) if apart else (float("nan"),) * 3
+        first = (change.rows[0, apart[0]], low[apart[0]], high[apart[0]]) if apart else (float("nan"),) * 3
         lines = [("first", " ".join(map(str, apart)), first)]
-        thirds = _split_into_thirds(len(change.value))
-        means = {part: change.drawn[:, thirds[part]].mean(axis=1) for part in PARTS}
-        values = {part: float(change.value[thirds[part]].mean()) for part in PARTS}
+        thirds = _split_into_thirds(change.rows.shape[1])
+        means = {part: Resampled(change.rows[:, thirds[part]].mean(axis=1)) for part in PARTS}
         for part in PARTS:
             span = f"{thirds[part][0]}-{thirds[part][-1]}"
-            lines.append((part, span, (values[part], *find_interval(means[part], settings.confidence))))
-        interval = find_interval(means["late"] - means["middle"], settings.confidence)
-        lines.append(("late - middle", "", (values["late"] - values["middle"], *interval)))
+            lines.append((part, span, means[part].estimate(settings.confidence)))
+        gap = means["late"] - means["middle"]
+        lines.append(("late - middle", "", gap.estimate(settings.confidence)))
         for part, span, numbers in lines:
             shown = (format_number(float(number)) for number in numbers)
             model, reference, projection, metric = names
-            rows.append((model, reference, projection, metric, part, span, *shown, change.keywords))
+            rows.append((model, reference, projection, metric, part, span, *shown, change.items))
     return rows
 
 

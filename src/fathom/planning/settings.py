@@ -211,16 +211,20 @@ class Settings:
 
     def of_tuning(self, name: str) -> str:
         """Return what the tuning for a task depends on."""
-        lora = self._config.train_before_test.lora.model_dump(mode="json")
-        return dump_json({"task": self._dump_task(name), "lora": lora})
+        return dump_json(self._dump_tuning(name, self._config.train_before_test.lora.epochs))
 
     def of_preparation(self, name: str, preparation: str) -> str:
         """Return what a shorter tuning for a task depends on."""
         section = self._config.train_before_test
         chosen = next(each for each in section.preparations if each.name == preparation)
-        lora = section.lora.model_copy(update={"epochs": chosen.epochs or section.lora.epochs})
-        values = {"task": self._dump_task(name), "lora": lora.model_dump(mode="json")}
+        values = self._dump_tuning(name, chosen.epochs or section.lora.epochs)
         return dump_json(values | {"examples": chosen.examples})
+
+    def _dump_tuning(self, name: str, epochs: int) -> dict[str, Any]:
+        """Return what a tuning of so many epochs depends on."""
+        lora = self._config.train_before_test.lora.model_copy(update={"epochs": epochs})
+        summary = {"trim": self._config.summary.trim}
+        return {"task": self._dump_task(name), "lora": lora.model_dump(mode="json"), "summary": summary}
 
     def _dump_tracks(self, tokens: Mapping[str, int | None]) -> dict[str, Any]:
         """Return the points of all tracks."""

@@ -10,8 +10,8 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.statistics.aggregates import find_interval
-from fathom.statistics.summaries import draw_resamples, format_number
+from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples, resample_ratio
+from fathom.statistics.summaries import format_number
 
 Values = npt.NDArray[np.float64]
 Way = tuple[str, str]
@@ -25,20 +25,23 @@ class Score(NamedTuple):
 
     Attributes
     ----------
-    value : float
-        NaN where it is 0 / 0.
-    drawn : array of float64 of shape (n_resamples,)
-        The same in each resample of the questions.
+    resampled : Resampled
+        Its value; NaN where it is 0 / 0.
     questions : list of str
         Their ids, sorted.
     unanswered : int
         How many of them.
     """
 
-    value: float
-    drawn: Values
+    resampled: Resampled
     questions: list[str]
     unanswered: int
+
+    def estimate(self, base: "Score | None", settings: Summary) -> Estimate:
+        """Return it, or its difference from that of a base, with its interval; none for one question."""
+        shown = self.resampled - base.resampled if base else self.resampled
+        found = shown.estimate(settings.confidence)
+        return found if len(self.questions) > 1 else NOTHING._replace(value=found.value)
 
 
 def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score]:
@@ -63,10 +66,8 @@ def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score
             if count not in known:
                 known[count] = draw_resamples(count, settings).astype(np.float64)
             above, below = (some[name].to_numpy() for name in ("numerator", "denominator"))
-            value = float(_divide(above.sum(keepdims=True), below.sum(keepdims=True))[0])
-            drawn = _divide(known[count] @ above, known[count] @ below)
             names, unanswered = some["question_id"].to_list(), int((~some["answered"]).sum())
-            found[_name(cell)] = Score(value, drawn, names, unanswered)
+            found[_name(cell)] = Score(resample_ratio(above, below, known[count]), names, unanswered)
     return found
 
 
@@ -87,8 +88,7 @@ def tabulate_scores(
     rows: list[tuple[object, ...]] = []
     for way, cells in scores.items():
         for cell, score in cells.items():
-            numbers = (score.value, *_find_ends(score.drawn, len(score.questions), settings))
-            told = [format_number(number) for number in numbers]
+            told = map(format_number, score.estimate(None, settings))
             rows.append((name, *way, *cell, *told, len(score.questions), score.unanswered))
     return rows
 
@@ -146,27 +146,11 @@ def tabulate_differences(
                 )
             if cell[2]:
                 continue  # of single templates there are too many to compare
-            low, high = _find_ends(score.drawn - against.drawn, len(score.questions), settings)
-            told = [format_number(number) for number in (score.value - against.value, low, high)]
-            apart = "yes" if low > 0 or high < 0 else "no"
+            found = score.estimate(against, settings)
+            told, apart = map(format_number, found), "yes" if found.apart else "no"
             where = (*cell[:2], cell[3])
             rows.append((name, *where, *one, *other, *told, apart, len(score.questions)))
     return rows
-
-
-def _find_ends(drawn: Values, count: int, settings: Summary) -> tuple[float, float]:
-    """Return an interval over the resamples in which there is a value; NaN for one question, or none such."""
-    finite = drawn[np.isfinite(drawn)]
-    if count < 2 or not len(finite):
-        return float("nan"), float("nan")
-    low, high = find_interval(finite, settings.confidence)
-    return float(low), float(high)
-
-
-def _divide(above: Values, below: Values) -> Values:
-    """Return a quotient; NaN for 0 / 0."""
-    found: Values = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
-    return found
 
 
 def _name(cell: tuple[object, ...]) -> Cell:

@@ -9,9 +9,8 @@ from itertools import combinations, combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
 from fathom.jobs.program import log
-from fathom.ranking.agreement import measure_tau, pick_pairs, share_improved
 from fathom.ranking.resampled_scores import PLAIN, ResampledScores, Statistic, name_change
-from fathom.ranking.resampling import average
+from fathom.statistics.agreement import average, measure_tau, pick_pairs, share_improved
 
 if TYPE_CHECKING:
     import numpy as np

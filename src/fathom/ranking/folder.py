@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.config.ranking import Ranking
+from fathom.config.ranking import RankingSettings
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import KEYWORD, WEIGHT
 from fathom.io.files import read_delimited
@@ -13,8 +13,9 @@ from fathom.jobs.program import log
 from fathom.models.registry import Entry
 from fathom.ranking.condition_files import ConditionFiles, find_score_files
 from fathom.ranking.descriptions import describe_benchmarks, describe_models, read_metadata
-from fathom.ranking.significance import ExampleScores, compare_paired
 from fathom.ranking.table import Benchmark, ScoreTable, check_size
+from fathom.statistics.metrics import RANK
+from fathom.statistics.significance import ExampleScores, compare_paired
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,23 +24,20 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 MODEL = "model"
-TRIMMED = "rank"
-"""Metric whose score is a trimmed mean over examples; of all others it is their weighted mean."""
-
 MISSING = frozenset({"", "-", "na", "n/a", "nan", "null", "none"})
 
 Grid = dict[str, dict[str, float]]
 """Numbers by model and benchmark; NaN where there is none."""
 
 
-def read_folder(folder: Path | str, settings: Ranking, registry: Mapping[str, Entry]) -> ScoreTable:
+def read_folder(folder: Path | str, settings: RankingSettings, registry: Mapping[str, Entry]) -> ScoreTable:
     """Read every condition of a folder of scores.
 
     Parameters
     ----------
     folder : Path or str
         See docs/ranking.md for its files.
-    settings : Ranking
+    settings : RankingSettings
     registry : mapping of str to Entry
         The table of models.
 
@@ -51,20 +49,20 @@ def read_folder(folder: Path | str, settings: Ranking, registry: Mapping[str, En
     """
     import numpy as np
 
-    files, metadata_file = find_score_files(folder, settings)
+    files, metadata_file = find_score_files(folder, settings.ranking)
     grids = [_read_grid(each.scores) for each in files]
     models, columns = list(grids[0]), list(next(iter(grids[0].values()), {}))
     for each, grid in zip(files[1:], grids[1:], strict=True):
         _require_same(models, list(grid), MODEL, files[0].scores, each.scores)
         _require_same(columns, list(next(iter(grid.values()), {})), "benchmark", files[0].scores, each.scores)
     metadata = read_metadata(metadata_file)
-    benchmarks = describe_benchmarks(columns, settings, metadata, str(files[0].scores))
+    benchmarks = describe_benchmarks(columns, settings.ranking, metadata, str(files[0].scores))
     columns = [each.name for each in benchmarks]
     direction = np.array([-1.0 if each.lower_is_better else 1.0 for each in benchmarks])
-    paired = np.array([_read_examples(each, models, benchmarks, settings.significance) for each in files])
+    paired = np.array([_read_examples(each, models, benchmarks, settings) for each in files])
     table = ScoreTable(
         tuple(each.name for each in files),
-        tuple(describe_models(models, settings, metadata, registry)),
+        tuple(describe_models(models, settings.ranking, metadata, registry)),
         tuple(benchmarks),
         _blank_where_missing(np.array([_to_array(grid, models, columns) for grid in grids]), files),
         np.array([_read_errors(each, models, columns) for each in files]),
@@ -175,9 +173,12 @@ def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence
 
 
 def _read_examples(
-    files: ConditionFiles, models: Sequence[str], benchmarks: Sequence[Benchmark], significance: float
+    files: ConditionFiles, models: Sequence[str], benchmarks: Sequence[Benchmark], settings: RankingSettings
 ) -> "Array":
-    """Return paired tests of shape (n_benchmarks, n_model_pairs); NaN where there are no examples."""
+    """Return paired tests of shape (n_benchmarks, n_model_pairs); NaN where there are no examples.
+
+    The score is a trimmed mean of ranks, and a weighted mean of everything else.
+    """
     import numpy as np
 
     columns = [each.name for each in benchmarks]
@@ -209,6 +210,7 @@ def _read_examples(
         weights, values = np.split(np.array(numbers), [1], axis=1)
         place = columns.index(path.stem)
         keywords = [row.get(KEYWORD, "") for row in rows]
-        trimmed = benchmarks[place].metric == TRIMMED
-        found[place] = compare_paired(ExampleScores(values, weights[:, 0], keywords, trimmed), significance)
+        trim = settings.summary.trim if benchmarks[place].metric == RANK.name else None
+        examples = ExampleScores(values, weights[:, 0], keywords, trim)
+        found[place] = compare_paired(examples, settings.ranking.significance)
     return found

@@ -1,15 +1,15 @@
 """How many models a comparison needs before a change of agreement is significant."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fathom.config.ranking import RankingSettings
 from fathom.jobs.program import log, show_progress
-from fathom.ranking.agreement import measure_tau, pick_pairs
 from fathom.ranking.resampled_scores import name_change
-from fathom.ranking.resampling import average, draw_models, estimate_interval, weigh_pairs
-from fathom.ranking.significance import order_pairs
 from fathom.ranking.table import ScoreTable
+from fathom.statistics.agreement import average, draw_models, measure_tau, pick_pairs, weigh_pairs
+from fathom.statistics.bootstrap import Estimate, Resampled
+from fathom.statistics.significance import order_pairs
 from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
@@ -23,19 +23,6 @@ SUBSETS = 100
 
 ROUNDS = 200
 """Bootstrap resamples of the models of each drawn sample."""
-
-
-class Sample(NamedTuple):
-    """The change of mean tau that a sample of some models finds, with its interval."""
-
-    change: float
-    low: float
-    high: float
-
-    @property
-    def significant(self) -> bool:
-        """Whether the interval leaves out 0."""
-        return self.low > 0 or self.high < 0
 
 
 def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[Any, ...]]:
@@ -66,12 +53,12 @@ def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[
             samples = list(_draw_samples(signs[[0, place]], count, size, settings))
             row = _describe(samples)
             rows.append((name_change(table.conditions[0], condition), size, *row, len(samples)))
-            log.info("%s models: %s of %s samples find a change", size, sum(s.significant for s in samples),
+            log.info("%s models: %s of %s samples find a change", size, sum(s.apart for s in samples),
                      len(samples))  # fmt: skip
     return rows
 
 
-def _draw_samples(signs: "Array", count: int, size: int, settings: RankingSettings) -> Iterator[Sample]:
+def _draw_samples(signs: "Array", count: int, size: int, settings: RankingSettings) -> Iterator[Estimate]:
     """Yield samples of `size` of `count` models; the whole table is one."""
     import numpy as np
 
@@ -85,16 +72,16 @@ def _draw_samples(signs: "Array", count: int, size: int, settings: RankingSettin
         some = signs[:, :, pairs[models[first], models[second]]]
         weights = weigh_pairs(draw_models(np.ones(size, dtype=bool), summary))
         means = [average(pick_pairs(measure_tau(each, each, weights))) for each in some]
-        yield Sample(*estimate_interval(means[1] - means[0], summary))
+        yield Resampled(means[1] - means[0]).estimate(summary.confidence)
 
 
-def _describe(samples: list[Sample]) -> list[str]:
+def _describe(samples: list[Estimate]) -> list[str]:
     """Return mean change, interval of 95 % of samples, mean width of their intervals, share significant."""
     import numpy as np
 
-    changes = np.array([sample.change for sample in samples])
+    changes = np.array([sample.value for sample in samples])
     known = changes[np.isfinite(changes)]
     low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (float("nan"),) * 2
     width = average(np.array([sample.high - sample.low for sample in samples]))
-    share = sum(sample.significant for sample in samples) / len(samples)
+    share = sum(sample.apart for sample in samples) / len(samples)
     return [format_number(float(each)) for each in (average(changes), low, high, width, share)]

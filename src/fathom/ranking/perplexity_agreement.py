@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fathom.jobs.program import log
-from fathom.ranking.agreement import measure_tau, pick_pairs
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, ResampledScores, Statistic, name_transfer
-from fathom.ranking.resampling import average
-from fathom.ranking.significance import order_pairs
 from fathom.ranking.table import FEWEST_MODELS
+from fathom.statistics.agreement import average, measure_tau, pick_pairs
+from fathom.statistics.significance import order_pairs
 
 if TYPE_CHECKING:
     import numpy as np

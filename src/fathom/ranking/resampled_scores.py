@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.config.ranking import RankingSettings
 from fathom.jobs.program import log
-from fathom.ranking.resampling import draw_models, estimate_interval, weigh_pairs
-from fathom.ranking.significance import compare_unpaired, order_pairs
 from fathom.ranking.table import FEWEST_BENCHMARKS, ScoreTable
+from fathom.statistics.agreement import draw_models, weigh_pairs
+from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.significance import compare_unpaired, order_pairs
 from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ class ResampledScores:
 
     def format(self, values: "Array") -> list[str]:
         """Return a statistic and its interval as text for tables."""
-        return [format_number(number) for number in estimate_interval(values, self.settings.summary)]
+        found = Resampled(values).estimate(self.settings.summary.confidence)
+        return [format_number(number) for number in found]
 
 
 def name_change(before: str, after: str) -> str:

@@ -21,8 +21,9 @@ from fathom.models.tokens import encode_pairs
 from fathom.models.undisturbed import leave_undisturbed, unwrap_model
 from fathom.scoring.pair_files import take_pairs
 from fathom.scoring.ranks import check_pairs, score_benchmarks
-from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN, find_interval
-from fathom.statistics.summaries import Estimate, resample_values
+from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN
+from fathom.statistics.bootstrap import Estimate, Resampled
+from fathom.statistics.summaries import resample_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -153,7 +154,7 @@ class DomainRank:
         encode_pairs(tokenizer, self.pairs["prompt"].to_list(), self.pairs["target"].to_list(), add_bos)
         self.tokenizer, self.every, self.patience = tokenizer, every, Patience(patience, min_change)
         self.points: list[DomainRankPoint] = []
-        self._reference: tuple[float, NDArray[np.float64]] | None = None
+        self._reference: Resampled | None = None
         self._pointer = Pointer("the model", Path(), add_bos=add_bos)
         keywords = self.pairs["keyword"]
         # pairs without keywords are independent as far as anyone knows
@@ -198,25 +199,18 @@ class DomainRank:
     def _summarize(self, ranks: "NDArray[np.float64]") -> tuple[dict[str, Estimate], Estimate, bool]:
         """Return statistics of ranks, the change since the last improvement, and whether it is one too."""
         settings, names = Summary(), [statistic.name for statistic in COMPARED]
-        sample, drawn = resample_values(ranks, self._clusters, settings, names)
-        found = {name: _estimate(sample[name], drawn[name], settings) for name in names}
-        value, resampled = sample[GEOMETRIC_MEAN.name], drawn[GEOMETRIC_MEAN.name]
+        resampled = resample_values(ranks, self._clusters, settings, names)
+        found = {name: each.estimate(settings.confidence) for name, each in resampled.items()}
+        now = resampled[GEOMETRIC_MEAN.name]
         if self._reference is None:
-            self._reference = (value, resampled)
+            self._reference = now
             return found, Estimate(0.0, 0.0, 0.0), True
-        before, resampled_before = self._reference
-        change = _estimate(1 - value / before, 1 - resampled / resampled_before, settings)
+        change = Resampled(1 - now.rows / self._reference.rows).estimate(settings.confidence)
         # with a single cluster the interval has no width and proves nothing
         improved = len(set(self._clusters)) > 1 and change.low > self.patience.min_change
         if improved:
-            self._reference = (value, resampled)
+            self._reference = now
         return found, change, improved
-
-
-def _estimate(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Estimate:
-    """Return a value with the interval of its resamples."""
-    low, high = find_interval(drawn, settings.confidence)
-    return Estimate(value, float(low), float(high))
 
 
 def draw_pairs(pairs: pl.DataFrame, count: int) -> pl.DataFrame:

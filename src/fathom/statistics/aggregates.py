@@ -10,7 +10,7 @@ often each value occurs.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,27 +124,6 @@ COMPARED = (TRIMMED_MEAN, GEOMETRIC_MEAN)
 """Statistics by which models are compared and drawn; the first one leads: models are ordered by it."""
 
 LEADING, *_ = COMPARED
-
-
-def find_interval(drawn: "Array", confidence: float) -> tuple[Any, Any]:
-    """Return the ends of the percentile intervals over the first axis, the resamples.
-
-    Parameters
-    ----------
-    drawn : ndarray of shape (n_resamples, ...), float64
-        Finite.
-    confidence : float
-        Share of the resamples that lie inside, such as 0.95.
-
-    Returns
-    -------
-    low, high : float64, or ndarray of the shape of one resample
-    """
-    import numpy as np
-
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    return low, high
 
 
 def measure_resamples(resamples: Resamples, names: Iterable[str]) -> "dict[str, Array]":

@@ -5,7 +5,7 @@ benchmark: column `variant` is text or keywords, `aggregate` is mean, `pairs` co
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -14,14 +14,10 @@ from fathom.errors import InputError
 from fathom.io.contracts.column import Contract
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import find_interval
+from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples
 from fathom.statistics.likelihood import Likelihood, sum_likelihoods
 from fathom.statistics.metrics import ATTRIBUTE_RATE, OF_TEXT
-from fathom.statistics.summaries import Estimate, draw_resamples, format_number, summarize_values
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from fathom.statistics.summaries import format_number, summarize_values
 
 Key = tuple[str, str]
 """Domain, model."""
@@ -83,13 +79,11 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
 
 def estimate_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Estimate]:
     """Return perplexity and bits per byte, with intervals from a bootstrap over documents."""
-    values, drawn = resample_likelihood(scores, settings)
-    return {name: _compute_interval(value, drawn[name], settings) for name, value in values.items()}
+    found = resample_likelihood(scores, settings)
+    return {name: each.estimate(settings.confidence) for name, each in found.items()}
 
 
-def resample_likelihood(
-    scores: pl.DataFrame, settings: Summary
-) -> tuple[dict[str, float], dict[str, "NDArray[np.float64]"]]:
+def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Resampled]:
     """Return perplexity and bits per byte, and those of every bootstrap resample of the documents.
 
     Both are ratios of sums, in every resample too: long documents weigh more than short ones.
@@ -102,27 +96,20 @@ def resample_likelihood(
 
     Returns
     -------
-    sample : dict of str to float
-    drawn : dict of str to ndarray of shape (n_resamples,), float64
-        By name; NaN where a resample has no token.
+    dict of str to Resampled
+        By name of the metric; NaN where a resample has no token.
     """
     import numpy as np
 
     counts = draw_resamples(len(scores), settings)
     tokens, size, nats = (counts @ scores[column].to_numpy() for column in ("tokens", "bytes", "nats"))
-    total = sum_likelihoods(scores)
-    drawn = [Likelihood(*row) for row in zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)]
-    measures = {each.name: each.measure for each in OF_TEXT if each.measure}
-    sample = {name: measure(total) for name, measure in measures.items()}
-    return sample, {name: np.array([measure(each) for each in drawn]) for name, measure in measures.items()}
-
-
-def _compute_interval(value: float, drawn: "NDArray[np.float64]", settings: Summary) -> Estimate:
-    """Return a value with its percentile interval; resamples without a token are ignored."""
-    import numpy as np
-
-    low, high = find_interval(drawn[~np.isnan(drawn)], settings.confidence)
-    return Estimate(value, float(low), float(high))
+    rows = zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)
+    drawn = [sum_likelihoods(scores), *(Likelihood(*row) for row in rows)]
+    return {
+        each.name: Resampled(np.array([each.measure(some) for some in drawn]), len(scores))
+        for each in OF_TEXT
+        if each.measure
+    }
 
 
 def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from string import ascii_letters
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -20,13 +20,10 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import SETTLED_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import COMPARED, STATISTICS, find_interval
+from fathom.statistics.aggregates import COMPARED, STATISTICS
+from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.metrics import METRICS, RANK, SUMMARIZED
 from fathom.statistics.summaries import Key, check_same_pairs, format_number, resample_values
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -41,13 +38,8 @@ class ResampledMetric:
         Name of the statistic.
     keywords : int
         Number of keywords of the benchmark; with one keyword there is nothing to resample.
-    values : dict of str to float
-        Statistic by model.
-    drawn : dict of str to ndarray of shape (n_resamples,), float64
-        Statistic by model in every resample; resample i has the same keywords for all models with the same
-        pairs.
-    pairs : dict of str to int
-        Number of pairs that each model was scored on.
+    models : dict of str to Resampled
+        Statistic by model; resample i has the same keywords for all models with the same pairs.
     """
 
     domain: str
@@ -55,15 +47,13 @@ class ResampledMetric:
     metric: str
     aggregate: str
     keywords: int
-    values: dict[str, float]
-    drawn: dict[str, "NDArray[np.float64]"]
-    pairs: dict[str, int]
+    models: dict[str, Resampled]
 
     @property
     def order(self) -> list[str]:
         """Models, best first; ties by name."""
         sign = METRICS[self.metric].sign
-        return sorted(self.values, key=lambda model: (-sign * self.values[model], model))
+        return sorted(self.models, key=lambda model: (-sign * self.models[model].value, model))
 
 
 @dataclass(frozen=True)
@@ -117,17 +107,15 @@ def resample_scores(
             key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
         }
         check_same_pairs(frames, f"{domain}, {variant}", settled)
-        pairs = {model: len(frame) for model, frame in frames.items()}
         keywords = next(iter(frames.values()))["keyword"].n_unique()
         for metric in SUMMARIZED:
-            sums = {
+            resampled = {
                 model: resample_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings, names)
                 for model, frame in frames.items()
             }
             for name in names:
-                values = {model: whole[name] for model, (whole, _) in sums.items()}
-                drawn = {model: rounds[name] for model, (_, rounds) in sums.items()}
-                found.append(ResampledMetric(domain, variant, metric, name, keywords, values, drawn, pairs))
+                models = {model: each[name] for model, each in resampled.items()}
+                found.append(ResampledMetric(domain, variant, metric, name, keywords, models))
     return found
 
 
@@ -135,9 +123,6 @@ def compare_models(
     resampled: ResampledMetric, settings: Summary, settled: Mapping[frozenset[str], Difference] | None = None
 ) -> list[Difference]:
     """Return the difference of every two models, better model first, in ranking order.
-
-    The two-sided p-value is twice the share of resamples in which the difference is 0 or has the opposite
-    sign, with one added to both counts so that p is never 0. It is not corrected for multiple comparisons.
 
     Parameters
     ----------
@@ -152,21 +137,19 @@ def compare_models(
     list of Difference
         Values are not negative. With a single keyword, interval and p are NaN.
     """
-    sign = -METRICS[resampled.metric].sign
+    lower = METRICS[resampled.metric].low_is_best
     found = []
     for better, worse in combinations(resampled.order, 2):
         if settled and frozenset((better, worse)) in settled:
             found.append(settled[frozenset((better, worse))])
             continue
-        value = sign * (resampled.values[worse] - resampled.values[better])
-        drawn = sign * (resampled.drawn[worse] - resampled.drawn[better])
+        first, second = resampled.models[better], resampled.models[worse]
+        gap = second - first if lower else first - second
+        value, low, high = gap.estimate(settings.confidence)
+        p = gap.test()
         if resampled.keywords == 1:
             low = high = p = float("nan")
-        else:
-            low, high = (float(end) for end in find_interval(drawn, settings.confidence))
-            fewer = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-            p = min(1.0, 2 * (fewer + 1) / (len(drawn) + 1))
-        found.append(Difference(better, worse, value, low, high, p, resampled.pairs[better]))
+        found.append(Difference(better, worse, value, low, high, p, first.items))
     return found
 
 
@@ -302,8 +285,8 @@ def tabulate_comparisons(
             continue
         order = order_models(each.order, differences)
         for place, (model, letters) in enumerate(group_models(order, differences).items(), start=1):
-            value = format_number(each.values[model])
-            groups.append((*where, each.aggregate, model, place, value, letters, each.pairs[model]))
+            value = format_number(each.models[model].value)
+            groups.append((*where, each.aggregate, model, place, value, letters, each.models[model].items))
         log.info(
             "%s, %s: %s of %s pairs of models differ significantly by %s rank",
             *where,

@@ -14,9 +14,10 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import COMPARED, LEADING, find_interval
+from fathom.statistics.aggregates import COMPARED, LEADING
+from fathom.statistics.bootstrap import Resampled, draw_resamples
 from fathom.statistics.metrics import SUMMARIZED
-from fathom.statistics.summaries import draw_resamples, format_number
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,15 +71,8 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
         result = tests[name](first, second)
         low = high = nan
         if count >= MIN_MODELS_FOR_INTERVAL:
-            drawn = np.concatenate(
-                [
-                    ROW_STATISTICS[name](first[some], second[some])
-                    for some in np.array_split(places, max(1, len(places) // _CHUNK))
-                ]
-            )
-            drawn = drawn[np.isfinite(drawn)]  # undefined if all draws are the same model
-            if len(drawn) > len(places) / 2:
-                low, high = (float(end) for end in find_interval(drawn, settings.confidence))
+            drawn = correlate_rows(name, first[places], second[places])  # NaN if all are the same model
+            _, low, high = Resampled.join(result.statistic, drawn).estimate(settings.confidence)
         found.append(Correlation(name, float(result.statistic), low, high, float(result.pvalue)))
     return found
 
@@ -130,6 +124,15 @@ ROW_STATISTICS: dict[str, Callable[["Array", "Array"], "Array"]] = {
     "kendall": _measure_kendall,
 }
 """What measures a statistic of two arrays of shape (n_resamples, n_models) in each row; NaN if undefined."""
+
+
+def correlate_rows(statistic: str, first: "Array", second: "Array") -> "Array":
+    """Return a statistic of each row of two arrays of shape (n_resamples, n_models); NaN if undefined."""
+    import numpy as np
+
+    pieces = max(1, len(first) // _CHUNK)
+    both = zip(np.array_split(first, pieces), np.array_split(second, pieces), strict=True)
+    return np.concatenate([ROW_STATISTICS[statistic](*some) for some in both])
 
 
 def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fathom.statistics.aggregates import Statistic
+from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.likelihood import Likelihood
 
 
@@ -47,6 +48,13 @@ class Metric(NamedTuple):
     def is_better(self, one: float, other: float) -> bool:
         """Return whether one value is better than another."""
         return self.sign * one > self.sign * other
+
+    def measure_gain(self, one: Resampled, base: Resampled) -> Resampled:
+        """Return how much better one value is than another, as ln of the factor or as difference."""
+        import numpy as np
+
+        rows = np.log(one.rows / base.rows) if self.is_factor else one.rows - base.rows
+        return Resampled(self.sign * rows, one.items)
 
     def describe(self, statistic: Statistic) -> str:
         """Return its label with that of a statistic, such as `mean rank`; outside benchmarks alone."""

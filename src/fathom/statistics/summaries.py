@@ -4,10 +4,9 @@ Pairs of one keyword are not independent, so the bootstrap draws keywords. It dr
 models of a benchmark, so that differences between models are paired.
 """
 
-import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,7 +16,8 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import STATISTICS, Resamples, find_interval, measure_resamples
+from fathom.statistics.aggregates import STATISTICS, Resamples, measure_resamples
+from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples
 from fathom.statistics.metrics import SUMMARIZED
 
 if TYPE_CHECKING:
@@ -26,14 +26,6 @@ if TYPE_CHECKING:
 
 AGGREGATES = tuple(STATISTICS)
 _CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
-
-
-class Estimate(NamedTuple):
-    """A value with its percentile interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 Key = tuple[str, str, str]
@@ -176,12 +168,8 @@ def summarize_values(
     dict of str to Estimate
         By name of the aggregate.
     """
-    sample, drawn = resample_values(values, keywords, settings)
-    estimates = {}
-    for name in AGGREGATES:
-        low, high = find_interval(drawn[name], settings.confidence)
-        estimates[name] = Estimate(sample[name], float(low), float(high))
-    return estimates
+    found = resample_values(values, keywords, settings)
+    return {name: each.estimate(settings.confidence) for name, each in found.items()}
 
 
 def resample_values(
@@ -189,7 +177,7 @@ def resample_values(
     keywords: list[str],
     settings: Summary,
     aggregates: Sequence[str] = AGGREGATES,
-) -> tuple[dict[str, float], dict[str, "NDArray[np.float64]"]]:
+) -> dict[str, Resampled]:
     """Return aggregates of values, and of every bootstrap resample of their keywords.
 
     Resample i has the same keywords for any values with these keywords, so that resamples of two models can
@@ -206,8 +194,7 @@ def resample_values(
 
     Returns
     -------
-    sample : dict of str to float
-    drawn : dict of str to ndarray of shape (n_resamples,), float64
+    dict of str to Resampled
         By name of the aggregate.
     """
     import numpy as np
@@ -224,26 +211,10 @@ def resample_values(
         )
         for start in range(0, len(counts), _CHUNK)
     ]
-    drawn = {name: np.concatenate([part[name] for part in parts]) for name in aggregates}
-    return {name: float(sample[name][0]) for name in aggregates}, drawn
-
-
-def draw_resamples(count: int, settings: Summary) -> "NDArray[np.int32]":
-    """Draw bootstrap resamples of `count` items, such as keywords, from the seed.
-
-    Returns
-    -------
-    ndarray of shape (n_resamples, count), int32
-        How often each item is drawn.
-    """
-    import numpy as np
-
-    seed = int.from_bytes(hashlib.sha256(f"keywords {settings.seed}".encode()).digest()[:8], "little")
-    random = np.random.default_rng(seed)
-    drawn = random.integers(count, size=(settings.rounds, count))
-    drawn += np.arange(settings.rounds)[:, None] * count
-    counts = np.bincount(drawn.ravel(), minlength=settings.rounds * count)
-    return counts.reshape(settings.rounds, count).astype(np.int32)
+    return {
+        name: Resampled(np.concatenate([part[name] for part in (sample, *parts)]), len(values))
+        for name in aggregates
+    }
 
 
 def correlate(first: list[float], second: list[float]) -> tuple[float, float] | None:

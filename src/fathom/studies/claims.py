@@ -13,23 +13,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fathom.config.benchmark import REFERENCE
-from fathom.config.scoring import Summary
 from fathom.io.contracts.scoring import FAILS, HOLDS, UNCLEAR
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN
+from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled
 from fathom.statistics.correlations import ROW_STATISTICS
+from fathom.statistics.metrics import METRICS
 from fathom.statistics.summaries import format_number
-from fathom.studies.controls import estimate_series, measure_gain
 from fathom.studies.families import (
     FAR,
     NEAR,
     OWN,
     OWN_FIRST,
     OWN_LAST,
-    Estimate,
     Family,
     Metric,
 )
-from fathom.studies.following import Measured, Series, average_seeds
+from fathom.studies.following import Measured, average_seeds
 
 FEWEST_SEEDS = 3
 STRONG, WEAK = 0.7, 0.3
@@ -65,7 +64,7 @@ class Claim(NamedTuple):
     says: str
     metrics: tuple[Metric, ...]
     measured: str
-    measure: Callable[[Family, Metric, str], Estimate | None]
+    measure: Callable[[Family, Metric, str], Resampled | None]
     threshold: float = 0.0
     above: bool = True
 
@@ -75,29 +74,29 @@ def _rank(reference: str) -> Metric:
     return (reference, "rank", TRIMMED_MEAN.name)
 
 
-def _agree(family: Family, metric: Metric, reference: str) -> Estimate | None:
+def _agree(family: Family, metric: Metric, reference: str) -> Resampled | None:
     """Return how a metric goes with the rank on a reference."""
     return family.correlate(metric, _rank(reference))
 
 
-def _agree_less(family: Family, metric: Metric, reference: str) -> Estimate | None:
+def _agree_less(family: Family, metric: Metric, reference: str) -> Resampled | None:
     """Return how much better the TF rank goes with the reference than a metric."""
     return _subtract(_agree(family, TF, reference), _agree(family, metric, reference))
 
 
-def _order_less(family: Family, metric: Metric, _: str) -> Estimate | None:
+def _order_less(family: Family, metric: Metric, _: str) -> Resampled | None:
     """Return how much better the TF rank follows the expected order than a metric."""
     return _subtract(family.follow_order(TF), family.follow_order(metric))
 
 
-def _compare(first: str, second: str) -> Callable[[Family, Metric, str], Estimate | None]:
+def _compare(first: str, second: str) -> Callable[[Family, Metric, str], Resampled | None]:
     """Return what measures how far models with one role are ahead of those with another."""
     return lambda family, metric, _: _subtract(family.gain(metric, first), family.gain(metric, second))
 
 
-def _subtract(first: Estimate | None, second: Estimate | None) -> Estimate | None:
+def _subtract(first: Resampled | None, second: Resampled | None) -> Resampled | None:
     """Return a difference; None where one of both is missing."""
-    return first.less(second) if first and second else None
+    return first - second if first and second else None
 
 
 _RHO, _D, _GAIN = "Spearman's rho", "Somers' D with the expected order", "gain over the base"
@@ -145,12 +144,12 @@ NAMES = {TF: "the TF rank", TFIDF: "the TF-IDF rank", MEAN_TF: "the plain mean T
          PERPLEXITY: "perplexity", ATTRIBUTE_RATE: "the attribute rate"}  # fmt: skip
 
 
-def judge(estimate: tuple[float, float, float], threshold: float, above: bool, seeds: int) -> str:
+def judge(estimate: Estimate, threshold: float, above: bool, seeds: int) -> str:
     """Return the verdict on a claim: one of VERDICTS.
 
     Parameters
     ----------
-    estimate : (float, float, float)
+    estimate : Estimate
         The number and its interval, NaN where there is none.
     threshold : float
     above : bool
@@ -175,7 +174,7 @@ def check_claims(family: Family, references: Sequence[str]) -> list[tuple[Any, .
         for metric in claim.metrics:
             for reference in references if claim in AGREEMENT else [""]:
                 found = claim.measure(family, metric, reference)
-                numbers = _estimate(found, family.settings)
+                numbers = found.estimate(family.settings.confidence) if found else NOTHING
                 verdict = judge(numbers, claim.threshold, claim.above, family.seeds)
                 says = claim.says.format(metric=NAMES[metric])
                 side = f"{'above' if claim.above else 'below'} {claim.threshold:g}"
@@ -193,7 +192,8 @@ def correlate_metrics(family: Family, references: Sequence[str]) -> list[tuple[A
     for other in (metric for metric in family.metrics if metric[0] in references):
         for metric in (each for each in family.metrics if each[0] not in references):
             for statistic in ROW_STATISTICS:
-                found = _estimate(family.correlate(metric, other, statistic), family.settings)
+                agreement = family.correlate(metric, other, statistic)
+                found = agreement.estimate(family.settings.confidence) if agreement else NOTHING
                 rows.append(
                     (family.domain, family.base, *other, *metric, statistic, *map(format_number, found),
                      count, family.seeds)
@@ -207,17 +207,11 @@ def describe_conditions(family: Family) -> Iterator[tuple[Any, ...]]:
         series = family.find_series(metric) or {}
         for each in family.conditions:
             mean = average_seeds([series[name] for name in each.models], family.settings)
-            gain = measure_gain(metric[1], mean, series[family.base])
-            numbers = (*estimate_series(mean, family.settings), *estimate_series(gain, family.settings))
+            gain = METRICS[metric[1]].measure_gain(mean, series[family.base])
+            confidence = family.settings.confidence
+            numbers = (*mean.estimate(confidence), *gain.estimate(confidence))
             yield (family.domain, family.base, each.models[0], family.find_role(each), *metric,
                    len(each.models), *map(format_number, numbers), mean.items)  # fmt: skip
-
-
-def _estimate(found: Estimate | None, settings: Summary) -> tuple[float, float, float]:
-    """Return a number with its interval; NaN without one."""
-    if found is None:
-        return (float("nan"),) * 3
-    return estimate_series(Series(found.value, found.drawn, 0), settings)
 
 
 def list_references(measured: Measured, domain: str, names: Sequence[str]) -> list[str]:

@@ -9,25 +9,14 @@ so each resample draws the same of both for all of them, and differences are pai
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import AS_IS, BASE, ONLY
-from fathom.statistics.aggregates import find_interval
+from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.metrics import METRICS
 from fathom.statistics.summaries import format_number
-from fathom.studies.following import Measured, Place, Series, average_seeds
-
-
-def measure_gain(metric: str, series: Series, base: Series) -> Series:
-    """Return how much better a model is than its base, as ln of the factor or as difference."""
-    sign = METRICS[metric].sign
-    if METRICS[metric].is_factor:
-        value = float(np.log(series.value / base.value))
-        return Series(sign * value, sign * np.log(series.drawn / base.drawn), series.items)
-    return Series(sign * (series.value - base.value), sign * (series.drawn - base.drawn), series.items)
+from fathom.studies.following import Measured, Place, average_seeds
 
 
 def find_ends(tracks: Mapping[str, Sequence[Point]]) -> dict[str, list[str]]:
@@ -96,52 +85,27 @@ def compare_conditions(
             condition: average_seeds([models[name] for name in ends[track]], settings)
             for condition, track in conditions.items()
         }
-        gained = {name: measure_gain(place[2], each, whole[BASE]) for name, each in whole.items()}
+        measure_gain = METRICS[place[2]].measure_gain
+        gained = {name: measure_gain(each, whole[BASE]) for name, each in whole.items()}
         for condition, each in whole.items():
             seeds = 1 if condition == BASE else len(ends[conditions[condition]])
             gain = gained[condition]
-            numbers = (*estimate_series(each, settings), *estimate_series(gain, settings))
-            share = (
-                estimate_series(_divide(gain, gained[AS_IS]), settings)
-                if AS_IS in gained
-                else [float("nan")] * 3
-            )
-            texts = map(format_number, (*numbers, *share))
+            shown = [each, gain, *([gain / gained[AS_IS]] if AS_IS in gained else [])]
+            numbers = [number for some in shown for number in some.estimate(settings.confidence)]
+            texts = [*map(format_number, numbers), *[""] * (9 - len(numbers))]
             gains.append((*place, base, condition, seeds, *texts, each.items))
         contrasts += _contrast(place, base, gained, settings)
     return gains, contrasts
 
 
 def _contrast(
-    place: Place, base: str, gained: Mapping[str, Series], settings: Summary
+    place: Place, base: str, gained: Mapping[str, Resampled], settings: Summary
 ) -> Iterator[tuple[Any, ...]]:
     """Yield, for each condition with knowledge and each without, which one is ahead."""
     with_knowledge = [name for name in (AS_IS, ONLY) if name in gained]
     without = [name for name in gained if name not in (BASE, AS_IS, ONLY)]
     for first in with_knowledge:
         for second in without:
-            value, low, high = estimate_series(
-                Series(
-                    gained[first].value - gained[second].value, gained[first].drawn - gained[second].drawn, 0
-                ),
-                settings,
-            )
+            value, low, high = (gained[first] - gained[second]).estimate(settings.confidence)
             verdict = "ahead" if low > 0 else "behind" if high < 0 else "cannot be told"
             yield (*place, base, first, second, *map(format_number, (value, low, high)), verdict)
-
-
-def _divide(gain: Series, whole: Series) -> Series:
-    """Return which share of a gain another one is; NaN where that is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = np.divide(gain.drawn, whole.drawn)
-    value = gain.value / whole.value if whole.value else float("nan")
-    return Series(value, np.where(np.isfinite(drawn), drawn, np.nan), gain.items)
-
-
-def estimate_series(series: Series, settings: Summary) -> tuple[float, float, float]:
-    """Return a value with its interval, NaN if most resamples have none."""
-    drawn = series.drawn[~np.isnan(series.drawn)]
-    if len(drawn) < len(series.drawn) / 2:
-        return series.value, float("nan"), float("nan")
-    low, high = find_interval(drawn, settings.confidence)
-    return series.value, float(low), float(high)

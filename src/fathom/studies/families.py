@@ -4,19 +4,17 @@ Each resample draws items (keywords or documents) and seeds, the same seeds for 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fathom.config.claims import Condition
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import BASE
-from fathom.statistics.correlations import MIN_MODELS_FOR_INTERVAL, ROW_STATISTICS
+from fathom.statistics.bootstrap import Resampled, draw_seeds
+from fathom.statistics.correlations import MIN_MODELS_FOR_INTERVAL, correlate_rows
 from fathom.statistics.metrics import METRICS
-from fathom.studies.controls import measure_gain
-from fathom.studies.following import Measured, Series, average_seeds, draw_seeds
+from fathom.studies.following import Measured, average_seeds
 
 OWN, NEAR, FAR = "own", "near", "far"
 OWN_LAST, OWN_FIRST = f"{FAR}, then {OWN}", f"{OWN}, then {FAR}"
@@ -25,29 +23,8 @@ ROLES = (BASE, OWN, NEAR, FAR, OWN_LAST, OWN_FIRST)
 EXPECTED = {OWN: 3, NEAR: 3, OWN_LAST: 2, BASE: 1, FAR: 0}
 """The order that is expected of models [BeyondBenchmarks, Sec. 3.1.1], the best with the highest number."""
 
-_CHUNK = 100  # resamples at once: Kendall's tau needs all pairs of models of each in memory
-
-Array = NDArray[np.float64]
 Metric = tuple[str, str, str]
 """Variant, metric, aggregate."""
-
-
-class Estimate(NamedTuple):
-    """A number, and that of each resample."""
-
-    value: float
-    drawn: Array
-
-    def less(self, other: "Estimate") -> "Estimate":
-        """Return the difference from another one, resample by resample."""
-        return Estimate(self.value - other.value, self.drawn - other.drawn)
-
-
-class Points(NamedTuple):
-    """A metric of models, of shape (n_models,), and that of each resample, (n_resamples, n_models)."""
-
-    values: Array
-    drawn: Array
 
 
 class Family:
@@ -111,11 +88,11 @@ class Family:
         role = ", then ".join(kinds) or BASE
         return role if role in ROLES else ""
 
-    def find_series(self, metric: Metric) -> Mapping[str, Series] | None:
+    def find_series(self, metric: Metric) -> Mapping[str, Resampled] | None:
         """Return a metric of all models; None where it was not measured."""
         return self._measured.get((self.domain, *metric))
 
-    def list_points(self, metric: Metric, ends: bool = False) -> Points | None:
+    def list_points(self, metric: Metric, ends: bool = False) -> Resampled | None:
         """Return a metric of all models, the base once, high where it is good.
 
         Parameters
@@ -126,33 +103,31 @@ class Family:
 
         Returns
         -------
-        Points or None
-            None where it was not measured.
+        Resampled or None
+            Rows of shape (1 + n_resamples, n_models); None where it was not measured.
         """
         series = self.find_series(metric)
         if series is None:
             return None
-        values, drawn = [], []
+        rows = []
         for condition in self._list_ends() if ends else self.conditions:
-            own = np.stack([series[name].drawn for name in condition.models])
-            values += [series[name].value for name in condition.models]
+            own = np.stack([series[name].rows for name in condition.models])
             chosen = self._chosen if condition.path else np.zeros((own.shape[1], 1), dtype=np.int64)
-            drawn.append(own[chosen, np.arange(own.shape[1])[:, None]])
-        sign = METRICS[metric[1]].sign
-        return Points(sign * np.array(values), sign * np.concatenate(drawn, axis=1))
+            rows.append(own[chosen, np.arange(own.shape[1])[:, None]])
+        return Resampled(METRICS[metric[1]].sign * np.concatenate(rows, axis=1))
 
     def _list_ends(self) -> list[Condition]:
         """Return the conditions that have a place in the expected order."""
         return [each for each in self.conditions if each.is_end and self.find_role(each) in EXPECTED]
 
-    def correlate(self, metric: Metric, other: Metric, statistic: str = "spearman") -> Estimate | None:
+    def correlate(self, metric: Metric, other: Metric, statistic: str = "spearman") -> Resampled | None:
         """Return how two metrics agree over models; 1 if they order them alike, whatever their direction."""
         one, two = self.list_points(metric), self.list_points(other)
         if one is None or two is None or len(self.conditions) < MIN_MODELS_FOR_INTERVAL:
             return None
-        return _correlate(one, two, statistic)
+        return Resampled(correlate_rows(statistic, one.rows, two.rows))
 
-    def follow_order(self, metric: Metric) -> Estimate | None:
+    def follow_order(self, metric: Metric) -> Resampled | None:
         """Return how a metric follows the order that is expected of models, as Somers' D: 1 for all pairs.
 
         It is the share of pairs of models with different places in that order that the metric puts in order,
@@ -163,11 +138,9 @@ class Family:
         if points is None or len(np.unique(levels)) < len(set(EXPECTED.values())):
             return None
         better, worse = np.nonzero(levels[:, None] > levels[None])
-        drawn = np.sign(points.drawn[:, better] - points.drawn[:, worse]).mean(axis=1)
-        value = np.sign(points.values[better] - points.values[worse]).mean()
-        return Estimate(float(value), drawn)
+        return Resampled(np.sign(points.rows[:, better] - points.rows[:, worse]).mean(axis=1))
 
-    def gain(self, metric: Metric, role: str) -> Estimate | None:
+    def gain(self, metric: Metric, role: str) -> Resampled | None:
         """Return how much better models with a role are than the base, in the mean over them and over seeds.
 
         Ranks and perplexity by ln of the factor, others by the difference.
@@ -178,19 +151,6 @@ class Family:
         ]
         if series is None or not same:
             return None
-        gains = [
-            measure_gain(metric[1], average_seeds([series[name] for name in each.models], self.settings),
-                         series[self.base])
-            for each in same
-        ]  # fmt: skip
-        drawn = np.mean([each.drawn for each in gains], axis=0)
-        return Estimate(float(np.mean([each.value for each in gains])), drawn)
-
-
-def _correlate(one: Points, two: Points, statistic: str) -> Estimate:
-    """Return a correlation over models, and that of each resample."""
-    measure = ROW_STATISTICS[statistic]
-    value = measure(one.values[None], two.values[None])[0]
-    pieces = max(1, len(one.drawn) // _CHUNK)
-    both = zip(np.array_split(one.drawn, pieces), np.array_split(two.drawn, pieces), strict=True)
-    return Estimate(float(value), np.concatenate([measure(*some) for some in both]))
+        means = [average_seeds([series[name] for name in each.models], self.settings) for each in same]
+        gains = [METRICS[metric[1]].measure_gain(mean, series[self.base]).rows for mean in means]
+        return Resampled(np.mean(gains, axis=0))

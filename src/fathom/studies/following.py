@@ -7,10 +7,9 @@ interval from a bootstrap that draws both: seeds and keywords are crossed, so ea
 drawn keywords for every drawn seed.
 """
 
-import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -22,32 +21,21 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.jobs.signature import Tables
 from fathom.models.loading import Pointer
-from fathom.statistics.aggregates import COMPARED, MEAN, find_interval
+from fathom.statistics.aggregates import COMPARED, MEAN
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
+from fathom.statistics.bootstrap import Resampled, draw_seeds
 from fathom.statistics.left_out_pairs import leave_out_overlap
-from fathom.statistics.metrics import FOLLOWED, RANK
+from fathom.statistics.metrics import ATTRIBUTE_RATE, FOLLOWED, METRICS, RANK
 from fathom.statistics.summaries import Key, check_same_pairs, resample_values
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 RANKS = tuple(statistic.name for statistic in COMPARED)
 """How ranks are summed up; other metrics of pairs by their mean."""
 
 
-class Series(NamedTuple):
-    """A metric of one model: its value, that of each resample, and the number of items it comes from."""
-
-    value: float
-    drawn: "NDArray[np.float64]"
-    items: int
-
-
 Place = tuple[str, str, str, str]
 """Domain, variant, metric, aggregate."""
 
-Measured = dict[Place, dict[str, Series]]
+Measured = dict[Place, dict[str, Resampled]]
 """Metrics by place and model."""
 
 
@@ -123,10 +111,9 @@ def measure_ranks(
         keywords = frame["keyword"].to_list()
         for metric in FOLLOWED:
             aggregates = ranks if metric == RANK.name else (MEAN.name,)
-            sample, drawn = resample_values(frame[metric].to_numpy(), keywords, settings, aggregates)
-            for name in aggregates:
-                models = found.setdefault((domain, variant, metric, name), {})
-                models[model] = Series(sample[name], drawn[name], len(frame))
+            resampled = resample_values(frame[metric].to_numpy(), keywords, settings, aggregates)
+            for name, each in resampled.items():
+                found.setdefault((domain, variant, metric, name), {})[model] = each
     return found
 
 
@@ -143,13 +130,11 @@ def measure_texts(scores: Mapping[tuple[str, str], pl.DataFrame], settings: Summ
     check_same_items(scores, "doc_id", "documents")
     found: Measured = {}
     for (domain, model), frame in scores.items():
-        values, drawn = resample_likelihood(frame.sort("doc_id"), settings)
-        for metric, value in values.items():
-            if math.isnan(value):
+        for metric, each in resample_likelihood(frame.sort("doc_id"), settings).items():
+            if math.isnan(each.value):
                 log.info("%s: no held-out text of %s, %s left out", model, domain, metric)
                 continue
-            models = found.setdefault((domain, "text", metric, "mean"), {})
-            models[model] = Series(value, drawn[metric], len(frame))
+            found.setdefault((domain, METRICS[metric].variant, metric, MEAN.name), {})[model] = each
     return found
 
 
@@ -168,9 +153,9 @@ def measure_rates(rates: Mapping[tuple[str, str], pl.DataFrame], settings: Summa
     for (domain, model), frame in rates.items():
         ordered = frame.sort("keyword")
         values, keywords = ordered["rate"].to_numpy(), ordered["keyword"].to_list()
-        sample, drawn = resample_values(values, keywords, settings, ("mean",))
-        models = found.setdefault((domain, "keywords", "attribute_rate", "mean"), {})
-        models[model] = Series(sample["mean"], drawn["mean"], len(frame))
+        place = (domain, ATTRIBUTE_RATE.variant, ATTRIBUTE_RATE.name, MEAN.name)
+        resampled = resample_values(values, keywords, settings, (MEAN.name,))
+        found.setdefault(place, {})[model] = resampled[MEAN.name]
     return found
 
 
@@ -273,34 +258,22 @@ def _gather_seeds(points: Sequence[Point]) -> Iterator[list[Point]]:
     yield from steps.values()
 
 
-def draw_seeds(count: int, settings: Summary) -> "NDArray[np.int64]":
-    """Draw seeds with replacement; return their places as an array of shape (n_resamples, count)."""
-    import numpy as np
-
-    digest = hashlib.sha256(f"seeds {settings.seed}".encode()).digest()
-    random = np.random.default_rng(int.from_bytes(digest[:8], "little"))
-    return random.integers(count, size=(settings.rounds, count))
-
-
-def average_seeds(series: Sequence[Series], settings: Summary) -> Series:
+def average_seeds(series: Sequence[Resampled], settings: Summary) -> Resampled:
     """Return the mean over seeds; each resample draws seeds too, the same for all sets of as many seeds."""
     import numpy as np
 
     chosen = draw_seeds(len(series), settings)
-    drawn = np.stack([each.drawn for each in series])
-    means = drawn[chosen, np.arange(settings.rounds)[:, None]].mean(axis=1)
-    return Series(float(np.mean([each.value for each in series])), means, series[0].items)
+    rows = np.stack([each.rows for each in series])
+    return Resampled(rows[chosen, np.arange(len(chosen))[:, None]].mean(axis=1), series[0].items)
 
 
-def _make_row(name: str, point: Point, place: Place, series: Series, settings: Summary) -> dict[str, Any]:
-    """Return one row; the interval takes percentiles, without resamples that held no token."""
-    import numpy as np
-
-    low, high = find_interval(series.drawn[~np.isnan(series.drawn)], settings.confidence)
+def _make_row(name: str, point: Point, place: Place, series: Resampled, settings: Summary) -> dict[str, Any]:
+    """Return one row."""
+    value, low, high = series.estimate(settings.confidence)
     domain, variant, metric, aggregate = place
     return {
         "track": name, "model": point.model, "stand_in": point.stand_in, "seed": point.seed,
         "stage": point.stage, "trained_on": point.domain, "step": point.step, "tokens": point.tokens,
-        "domain": domain, "variant": variant, "metric": metric, "aggregate": aggregate, "value": series.value,
-        "ci_low": float(low), "ci_high": float(high), "items": series.items,
+        "domain": domain, "variant": variant, "metric": metric, "aggregate": aggregate, "value": value,
+        "ci_low": low, "ci_high": high, "items": series.items,
     }  # fmt: skip

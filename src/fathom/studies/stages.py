@@ -6,7 +6,6 @@ Correlations are over stages. These follow each other in one training, so their 
 that takes stages for independent, are narrower than they should be.
 """
 
-import hashlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import ALL_SEEDS
 from fathom.statistics.aggregates import LEADING
+from fathom.statistics.bootstrap import start_random
 from fathom.statistics.correlations import correlate_series
 
 if TYPE_CHECKING:
@@ -138,9 +138,7 @@ def _compare_extrema(some: pl.DataFrame, settings: Summary) -> tuple[Any, ...]:
     count, nan = int(low.sum() + high.sum()), float("nan")
     if not low.any() or not high.any():
         return nan, nan, nan, nan, count
-    digest = hashlib.sha256(f"extrema {settings.seed}".encode()).digest()
-    random = np.random.default_rng(int.from_bytes(digest[:8], "little"))
-    drawn = random.permuted(np.tile(similarity, (settings.rounds, 1)), axis=1)
+    drawn = start_random("extrema", settings).permuted(np.tile(similarity, (settings.rounds, 1)), axis=1)
     value = similarity[low].mean() - similarity[high].mean()
     chance = drawn[:, low].mean(axis=1) - drawn[:, high].mean(axis=1)
     p = (1 + int((np.abs(chance) >= abs(value) - 1e-12).sum())) / (1 + len(chance))

@@ -15,8 +15,7 @@ import polars as pl
 from fathom.config.scoring import Summary, Targets
 from fathom.errors import InputError
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import find_interval
-from fathom.statistics.summaries import draw_resamples
+from fathom.statistics.bootstrap import Resampled, draw_resamples
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,15 +156,12 @@ def contrast_groups(
 
     cells, names = _make_cells(pairs)
     cosines = np.array([similarities[name] for name in names])
-    value = _contrast(cells, np.ones(len(cells.pairs)), cosines, settings)
     counts = draw_resamples(int(cells.keywords.max()) + 1, summary)
-    drawn = np.array([_contrast(cells, row[cells.keywords], cosines, settings) for row in counts])
-    drawn = drawn[np.isfinite(drawn).all(axis=1)]
-    if len(drawn) < len(counts) / 2:  # most hold too few targets
-        nothing = Contrast(*[float("nan")] * 4)
-        return value, nothing, nothing
-    low, high = find_interval(drawn, summary.confidence)
-    return value, Contrast(*low.tolist()), Contrast(*high.tolist())
+    weights = [np.ones(len(cells.pairs)), *(row[cells.keywords] for row in counts)]
+    drawn = np.array([_contrast(cells, row, cosines, settings) for row in weights])
+    estimates = [Resampled(rows).estimate(summary.confidence) for rows in drawn.T]
+    value, low, high = (Contrast(*numbers) for numbers in zip(*estimates, strict=True))
+    return value, low, high
 
 
 def compare_similarities(targets: pl.DataFrame) -> tuple[float, float]:

@@ -75,6 +75,8 @@ class Candidate:
     encoding : Encoding
     dtype : {"float32", "bfloat16"}
         Number format of the model's own weights.
+    trim : float
+        Share that a trimmed mean cuts from each end.
     chat : bool
         Put prompts into the chat template.
 
@@ -85,7 +87,14 @@ class Candidate:
     """
 
     def __init__(
-        self, pointer: Pointer, examples: pl.DataFrame, task: Task, encoding: Encoding, dtype: str, chat: bool
+        self,
+        pointer: Pointer,
+        examples: pl.DataFrame,
+        task: Task,
+        encoding: Encoding,
+        dtype: str,
+        trim: float,
+        chat: bool,
     ) -> None:
         self.model, tokenizer = load_model(pointer, dtype, pick_device("auto", "train_before_test"))
         self.description = describe_loaded(pointer, self.model, dtype)
@@ -94,7 +103,7 @@ class Candidate:
         self.parts = {
             split: examples.filter(pl.col("split") == split) for split in ("train", "valid", "test")
         }
-        self._encoding = encoding
+        self._encoding, self._trim = encoding, trim
         self._generated = load_task(task.task or "") if self.metric == "exact_match" else None
 
     def evaluate(self, split: str) -> pl.DataFrame:
@@ -106,7 +115,7 @@ class Candidate:
 
     def validate(self) -> float:
         """Return the score of the validation split."""
-        return compute_score(self.evaluate("valid"), self.metric)
+        return compute_score(self.evaluate("valid"), self.metric, self._trim)
 
     def encode_examples(self, split: str) -> list[EncodedPair]:
         """Encode the correct continuations of a split, as :func:`encode_training` does."""
@@ -118,13 +127,13 @@ class Candidate:
 
 
 def run_variants(
-    pointer: Pointer, examples: pl.DataFrame, task: Task, lora: Lora, resume: Resume
+    pointer: Pointer, examples: pl.DataFrame, task: Task, lora: Lora, trim: float, resume: Resume
 ) -> tuple[list[Result], dict[str, Any]]:
     """Run the experiment without the chat template and, for a chat model on a task with prompts, with it.
 
     Parameters
     ----------
-    pointer, examples, task
+    pointer, examples, task, trim
         See :class:`Candidate`.
     lora : Lora
         How the model is tuned.
@@ -144,7 +153,7 @@ def run_variants(
     )
     description, results = dict[str, Any](), list[Result]()
     for chat in [False, True] if pointer.kind == "chat" and task.kind != "text" else [False]:
-        candidate = Candidate(pointer, examples, task, encoding, adapter.dtype, chat)
+        candidate = Candidate(pointer, examples, task, encoding, adapter.dtype, trim, chat)
         results.append(run_experiment(candidate, adapter, optimiser, resume.part(_name(chat))))
         description = candidate.description
         del candidate  # one model at a time lies in memory
@@ -246,7 +255,7 @@ def join_outcomes(results: Sequence[Result], metric: Metric) -> pl.DataFrame:
     return pl.concat([before.select(after.columns), after])  # a saved state has its own order of columns
 
 
-def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any]:
+def describe_results(results: Sequence[Result], metric: Metric, trim: float) -> dict[str, Any]:
     """Return test scores before and after tuning, their standard errors, and what was chosen.
 
     `tuned` is the score of the epoch that validates best, whatever it is; `chosen` falls back to the
@@ -254,12 +263,15 @@ def describe_results(results: Sequence[Result], metric: Metric) -> dict[str, Any
     direct and tuned on the test split, as published [TrainBeforeTest, App. A.3].
     """
     direct, tuned = choose_results(results, metric)
-    scores = {"direct": compute_score(direct.direct, metric), "tuned": compute_score(tuned.tuned, metric)}
+    scores = {
+        "direct": compute_score(direct.direct, metric, trim),
+        "tuned": compute_score(tuned.tuned, metric, trim),
+    }
     improved = METRICS[metric].is_better(tuned.validated, direct.before)
     better = METRICS[metric].is_better(scores["tuned"], scores["direct"])
     errors = {
-        "direct_error": compute_standard_error(direct.direct, metric),
-        "tuned_error": compute_standard_error(tuned.tuned, metric),
+        "direct_error": compute_standard_error(direct.direct, metric, trim),
+        "tuned_error": compute_standard_error(tuned.tuned, metric, trim),
     }
     return {
         "metric": metric,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.config.tuning import TRIM, Encoding, Metric
+from fathom.config.tuning import Encoding, Metric
 from fathom.errors import InputError
 from fathom.models.loading import find_context_length
 from fathom.models.tokens import (
@@ -18,6 +18,7 @@ from fathom.models.tokens import (
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
 from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
+from fathom.statistics.significance import number_clusters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -198,28 +199,23 @@ def _make_outcomes(
     )
 
 
-def compute_score(outcomes: pl.DataFrame, metric: Metric) -> float:
-    """Return the score of a task from those of its examples."""
-    return _aggregate(metric)(*_columns(outcomes))
+def compute_score(outcomes: pl.DataFrame, metric: Metric, trim: float) -> float:
+    """Return the score of a task from those of its examples; `trim`: share that a trimmed mean cuts."""
+    return _aggregate(metric, trim)(*_columns(outcomes))
 
 
 def compute_standard_error(
-    outcomes: pl.DataFrame, metric: Metric, rounds: int = 1000, seed: int = 0
+    outcomes: pl.DataFrame, metric: Metric, trim: float, rounds: int = 1000, seed: int = 0
 ) -> float:
     """Return the standard error of a score by a bootstrap over keywords, or over examples without one."""
     import numpy as np
 
     columns = _columns(outcomes)
-    groups = [
-        keyword or f" {place}" for place, keyword in enumerate(outcomes["keyword"])
-    ]  # a keyword never begins with a blank
-    order = {name: place for place, name in enumerate(sorted(set(groups)))}
-    members: list[list[int]] = [[] for _ in order]
-    for row, name in enumerate(groups):
-        members[order[name]].append(row)
-    parts = [np.array(rows) for rows in members]
+    clusters = number_clusters(outcomes["keyword"].to_list())
+    order = np.argsort(clusters, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(clusters))[:-1])
     random = np.random.default_rng(seed)
-    aggregate = _aggregate(metric)
+    aggregate = _aggregate(metric, trim)
     found = []
     for _ in range(rounds):
         rows = np.concatenate([parts[place] for place in random.integers(len(parts), size=len(parts))])
@@ -232,20 +228,15 @@ def _columns(outcomes: pl.DataFrame) -> "tuple[NDArray[Any], ...]":
     return tuple(outcomes[name].to_numpy() for name in ("value", "weight", "gold", "chosen"))
 
 
-def _aggregate(metric: Metric) -> "Callable[..., float]":
+def _aggregate(metric: Metric, trim: float) -> "Callable[..., float]":
     """Return the function that computes a score from value, weight, gold and chosen."""
     if metric == "trimmed_mean_rank":
-        return _trim
+        return lambda value, weight, gold, chosen: measure_values(value, TRIMMED_MEAN, trim)
     if metric == "bits_per_byte":
         return lambda value, weight, gold, chosen: float(value.sum() / weight.sum())
     if metric == "mcc":
         return _correlate
     return lambda value, weight, gold, chosen: float(value.mean())
-
-
-def _trim(value: "NDArray[np.float64]", *_: Any) -> float:
-    """Return the trimmed mean."""
-    return measure_values(value, TRIMMED_MEAN, TRIM)
 
 
 def _correlate(value: Any, weight: Any, gold: "NDArray[np.int32]", chosen: "NDArray[np.int32]") -> float:

@@ -92,10 +92,10 @@ def _trim(ranks: Sequence[float]) -> float:
     """Return the trimmed mean."""
     import numpy as np
 
-    from fathom.config.tuning import TRIM
+    from fathom.config.scoring import Summary
     from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
 
-    return measure_values(np.array(ranks), TRIMMED_MEAN, TRIM)
+    return measure_values(np.array(ranks), TRIMMED_MEAN, Summary().trim)
 
 
 def check_halved_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:

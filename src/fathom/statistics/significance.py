@@ -8,7 +8,6 @@ it has less power than a paired test of the differences.
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from fathom.config.tuning import TRIM
 from fathom.statistics.aggregates import TRIMMED_MEAN, Resamples
 
 if TYPE_CHECKING:
@@ -82,14 +81,14 @@ class ExampleScores(NamedTuple):
         The score is their weighted mean, unless it is trimmed.
     keywords : list of str
         Examples of one keyword are drawn together; examples without one alone.
-    trimmed : bool
-        Whether the score is the trimmed mean, as of ranks.
+    trim : float, optional
+        Share that a trimmed mean cuts from each end, where the score is one, as of ranks.
     """
 
     values: "Array"
     weights: "Array"
     keywords: list[str]
-    trimmed: bool = False
+    trim: float | None = None
 
 
 def compare_paired(examples: ExampleScores, significance: float) -> "Array":
@@ -111,7 +110,7 @@ def compare_paired(examples: ExampleScores, significance: float) -> "Array":
     """
     import numpy as np
 
-    if examples.trimmed or any(examples.keywords) or np.ptp(examples.weights) > 0:
+    if examples.trim is not None or any(examples.keywords) or np.ptp(examples.weights) > 0:
         return _compare_resampled(examples, significance)
     return _compare_means(examples.values, significance)
 
@@ -139,14 +138,13 @@ def _compare_resampled(examples: ExampleScores, significance: float) -> "Array":
     """Test differences by a bootstrap that draws the same keywords for all models."""
     import numpy as np
 
-    clusters = _number_clusters(examples.keywords)
+    clusters = number_clusters(examples.keywords)
     number = int(clusters.max()) + 1
     random = np.random.default_rng(0)
     drawn = np.stack([np.bincount(random.integers(number, size=number), minlength=number)
                       for _ in range(ROUNDS)])  # fmt: skip
     counts = np.concatenate([np.ones((1, number), dtype=drawn.dtype), drawn])[:, clusters]
-    aggregate = _trim_means if examples.trimmed else _weigh_means
-    scores = np.stack([aggregate(values, examples.weights, counts) for values in examples.values.T], axis=1)
+    scores = np.stack([_sum_up(values, examples, counts) for values in examples.values.T], axis=1)
     first, second = np.triu_indices(scores.shape[1], 1)
     apart = scores[:, first] - scores[:, second]
     low, high = np.quantile(apart[1:], [significance / 2, 1 - significance / 2], axis=0)
@@ -155,7 +153,7 @@ def _compare_resampled(examples: ExampleScores, significance: float) -> "Array":
     return np.where(np.isnan(apart[0]), np.nan, found)
 
 
-def _number_clusters(keywords: "Sequence[str]") -> "NDArray[np.int64]":
+def number_clusters(keywords: "Sequence[str]") -> "NDArray[np.int64]":
     """Return the number of each example's cluster; an example without a keyword is one of its own."""
     import numpy as np
 
@@ -163,14 +161,11 @@ def _number_clusters(keywords: "Sequence[str]") -> "NDArray[np.int64]":
     return np.unique(np.array(names), return_inverse=True)[1]
 
 
-def _weigh_means(values: "Array", weights: "Array", counts: "NDArray[np.int64]") -> "Array":
-    """Return the weighted mean of each resample, shape (n_rounds,)."""
-    return (counts @ (values * weights)) / (counts @ weights)
-
-
-def _trim_means(values: "Array", weights: "Array", counts: "NDArray[np.int64]") -> "Array":
-    """Return the trimmed mean of each resample, shape (n_rounds,)."""
+def _sum_up(values: "Array", examples: ExampleScores, counts: "NDArray[np.int64]") -> "Array":
+    """Return the trimmed or the weighted mean of each resample, shape (n_rounds,)."""
     import numpy as np
 
+    if examples.trim is None:
+        return (counts @ (values * examples.weights)) / (counts @ examples.weights)
     order = np.argsort(values, kind="stable")
-    return TRIMMED_MEAN.measure(Resamples(values[order], counts[:, order].astype(np.int32), TRIM))
+    return TRIMMED_MEAN.measure(Resamples(values[order], counts[:, order].astype(np.int32), examples.trim))

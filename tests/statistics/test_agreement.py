@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from fathom.config.scoring import Summary
-from fathom.ranking.agreement import measure_tau, pick_pairs, share_improved
-from fathom.ranking.resampling import average, draw_models, estimate_interval, weigh_pairs
-from fathom.ranking.significance import order_pairs
+from fathom.statistics.agreement import (
+    average,
+    draw_models,
+    measure_tau,
+    pick_pairs,
+    share_improved,
+    weigh_pairs,
+)
+from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.significance import order_pairs
 
 TABLES = st.integers(3, 9).flatmap(
     lambda models: st.lists(
@@ -67,7 +74,7 @@ def test_many_rounds_in_parts_are_the_same_as_at_once(monkeypatch):
     signs = order_pairs(scores)
     weights = weigh_pairs(draw_models(np.ones(12, bool), Summary(rounds=37)))
     at_once = measure_tau(signs, signs, weights)
-    monkeypatch.setattr("fathom.ranking.agreement._CELLS", 600)
+    monkeypatch.setattr("fathom.statistics.agreement._CELLS", 600)
     np.testing.assert_array_equal(measure_tau(signs, signs, weights), at_once)
 
 
@@ -92,10 +99,10 @@ def test_means_leave_out_what_is_undefined():
 
 def test_an_interval_needs_more_than_half_of_the_rounds():
     few = np.array([0.5, *[0.4] * 5, *[np.nan] * 5])
-    assert np.isnan(estimate_interval(few, Summary()).low)
+    assert np.isnan(Resampled(few).estimate(0.95).low)
     enough = np.array([0.5, *[0.4] * 6, *[np.nan] * 4])
-    assert estimate_interval(enough, Summary()) == (0.5, 0.4, 0.4)
-    assert np.isnan(estimate_interval(np.array([np.nan, 1.0, 1.0]), Summary()).low)
+    assert Resampled(enough).estimate(0.95) == (0.5, 0.4, 0.4)
+    assert np.isnan(Resampled(np.array([np.nan, 1.0, 1.0])).estimate(0.95).low)
 
 
 def test_intervals_of_a_known_case_hold_the_truth_as_often_as_they_say():
@@ -105,6 +112,6 @@ def test_intervals_of_a_known_case_hold_the_truth_as_often_as_they_say():
     for trial in range(trials):
         signs = order_pairs(random.normal(size=(30, 2)))
         weights = weigh_pairs(draw_models(np.ones(30, bool), Summary(rounds=200, seed=trial)))
-        found = estimate_interval(measure_tau(signs[:1], signs[1:], weights)[:, 0, 0], Summary())
+        found = Resampled(measure_tau(signs[:1], signs[1:], weights)[:, 0, 0]).estimate(0.95)
         held += found.low <= 0 <= found.high
     assert 0.88 <= held / trials <= 0.995

@@ -4,20 +4,19 @@ import numpy as np
 import pytest
 from scipy.stats import trim_mean, ttest_rel
 
-from fathom.config.tuning import TRIM
-from fathom.ranking.significance import (
+from fathom.statistics.significance import (
     ExampleScores,
-    _trim_means,
+    _sum_up,
     compare_paired,
     compare_unpaired,
     order_pairs,
 )
 
 
-def make_examples(values, keywords=None, weights=None, trimmed=False) -> ExampleScores:
+def make_examples(values, keywords=None, weights=None, trim=None) -> ExampleScores:
     count = len(values)
     return ExampleScores(
-        values, np.ones(count) if weights is None else weights, keywords or [""] * count, trimmed
+        values, np.ones(count) if weights is None else weights, keywords or [""] * count, trim
     )
 
 
@@ -73,8 +72,9 @@ def test_the_test_is_of_the_trimmed_mean():
     second[:15] = 50_000.0
     values = np.stack([first, second], axis=1)
     assert ttest_rel(first, second).statistic < 0, "by the mean the second model has the higher rank"
-    assert trim_mean(second, TRIM) < trim_mean(first, TRIM), "by the score it has the lower one"
-    assert compare_paired(make_examples(values, trimmed=True), 0.05).tolist() == [1]
+    assert trim_mean(second, 0.2) < trim_mean(first, 0.2), "by the score it has the lower one"
+    assert compare_paired(make_examples(values, trim=0.2), 0.05).tolist() == [1]
+    assert compare_paired(make_examples(values, trim=0.05), 0.05).tolist() == [0], "a smaller share is cut"
 
 
 def test_examples_of_one_keyword_are_one_observation():
@@ -100,6 +100,6 @@ def test_texts_weigh_as_much_as_they_are_long():
 def test_a_resampled_trimmed_mean_is_scipys():
     random = np.random.default_rng(5)
     values, counts = random.normal(size=37), random.integers(0, 4, (20, 37)).astype(float)
-    found = _trim_means(values, np.ones(37), counts)
-    expected = [trim_mean(np.repeat(values, row.astype(int)), TRIM) for row in counts]
+    found = _sum_up(values, make_examples(values, trim=0.3), counts)
+    expected = [trim_mean(np.repeat(values, row.astype(int)), 0.3) for row in counts]
     np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -3,9 +3,15 @@
 For each pair of models, a benchmark says which one is ahead, or neither. Tau-b is the weighted correlation of
 these signs over the pairs that both benchmarks have scores for. If only equal scores are ties, it is SciPy's
 [KendallTauB]; if insignificant differences are ties too, it is that of [TrainBeforeTest, App. C.2].
+
+The first row of what is resampled belongs to the table itself, the others to resamples. Copies of a model in
+a resample are never compared with each other.
 """
 
 from typing import TYPE_CHECKING
+
+from fathom.config.scoring import Summary
+from fathom.statistics.bootstrap import draw_resamples
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,13 +22,47 @@ if TYPE_CHECKING:
 _CELLS = 1_000_000  # numbers worked on at once: they stay in the processor's cache
 
 
+def draw_models(chosen: "NDArray[np.bool_]", settings: Summary) -> "Array":
+    """Draw models with replacement.
+
+    Parameters
+    ----------
+    chosen : ndarray of shape (n_models,), bool
+        Models to draw from.
+    settings : Summary
+        Uses `rounds` and `seed`.
+
+    Returns
+    -------
+    ndarray of shape (1 + n_rounds, n_models)
+        Number of times each model is in the table itself (once) and in each resample.
+    """
+    import numpy as np
+
+    counts = np.zeros((1 + settings.rounds, len(chosen)))
+    number = int(chosen.sum())
+    if number:
+        counts[0, chosen] = 1
+        counts[1:, chosen] = draw_resamples(number, settings)
+    return counts
+
+
+def weigh_pairs(counts: "Array") -> "Array":
+    """Return the number of times each pair of models is drawn, of shape (n_rounds, n_model_pairs)."""
+    import numpy as np
+
+    first, second = np.triu_indices(counts.shape[1], 1)
+    return counts[:, first] * counts[:, second]
+
+
 def measure_tau(first: "Array", second: "Array", weights: "Array") -> "Array":
     """Return tau-b of each benchmark in one group with each in another.
 
     Parameters
     ----------
     first : ndarray of shape (m, n_model_pairs)
-        Signs of the pairs of models on each benchmark; see :func:`fathom.ranking.significance.order_pairs`.
+        Signs of the pairs of models on each benchmark, see
+        :func:`fathom.statistics.significance.order_pairs`.
     second : ndarray of shape (n, n_model_pairs)
     weights : ndarray of shape (n_rounds, n_model_pairs)
         Number of times each pair counts; integers, so that sums are exact in any order.
@@ -65,7 +105,15 @@ def share_improved(before: "Array", after: "Array") -> "Array":
     """
     import numpy as np
 
-    from fathom.ranking.resampling import average
-
     change = after - before
     return average(np.where(np.isnan(change), np.nan, (change > 0).astype(np.float64)))
+
+
+def average(values: "Array") -> "Array":
+    """Return the mean of the finite values along the last axis; NaN if there are none."""
+    import numpy as np
+
+    known = np.isfinite(values)
+    number = known.sum(axis=-1)
+    total = np.where(known, values, 0.0).sum(axis=-1)
+    return np.asarray(np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0))

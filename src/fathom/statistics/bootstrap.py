@@ -1,0 +1,174 @@
+"""Bootstrap resamples: how they are drawn, a number with that of each of them, and its interval."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fathom.config.scoring import Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+
+class Estimate(NamedTuple):
+    """A value with its percentile interval; NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def apart(self) -> bool:
+        """Whether the interval excludes 0; False without one."""
+        return self.low > 0 or self.high < 0
+
+
+NOTHING = Estimate(float("nan"), float("nan"), float("nan"))
+"""What there is no value of."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """A number, and that of each bootstrap resample.
+
+    Two of them can be subtracted or divided, resample by resample, if their resamples hold the same.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (1 + n_resamples, ...), float64
+        First the number itself; NaN where it is undefined.
+    items : int
+        How many items it comes from.
+    """
+
+    rows: "Array"
+    items: int = 0
+
+    @classmethod
+    def join(cls, value: float, drawn: "Array", items: int = 0) -> "Resampled":
+        """Return a number with those of its resamples."""
+        import numpy as np
+
+        return cls(np.concatenate([[value], drawn]), items)
+
+    @property
+    def value(self) -> float:
+        """The number itself."""
+        return float(self.rows[0])
+
+    @property
+    def drawn(self) -> "Array":
+        """The number in each resample, of shape (n_resamples, ...)."""
+        return self.rows[1:]
+
+    def __sub__(self, other: "Resampled") -> "Resampled":
+        """Return the difference from another one."""
+        return Resampled(self.rows - other.rows, self.items)
+
+    def __truediv__(self, other: "Resampled") -> "Resampled":
+        """Return the share of another one; NaN where that is 0."""
+        import numpy as np
+
+        found = np.full(self.rows.shape, np.nan)
+        return Resampled(np.divide(self.rows, other.rows, out=found, where=other.rows != 0), self.items)
+
+    def estimate(self, confidence: float) -> Estimate:
+        """Return the number with its interval.
+
+        Resamples in which it is undefined are left out. The interval is NaN if they are half of all, or if
+        the number itself is undefined.
+        """
+        import numpy as np
+
+        known = self.drawn[~np.isnan(self.drawn)]
+        if np.isnan(self.value) or 2 * len(known) <= len(self.drawn):
+            return Estimate(self.value, float("nan"), float("nan"))
+        low, high = find_interval(known, confidence)
+        return Estimate(self.value, float(low), float(high))
+
+    def test(self) -> float:
+        """Return the two-sided p of a difference from 0, not corrected for multiple comparisons.
+
+        Twice the share of resamples in which it is 0 or has the opposite sign, with one added to both counts
+        so that p is never 0.
+        """
+        fewer = min(int((self.drawn <= 0).sum()), int((self.drawn >= 0).sum()))
+        return min(1.0, 2 * (fewer + 1) / (len(self.drawn) + 1))
+
+
+def find_interval(drawn: "Array", confidence: float) -> tuple[Any, Any]:
+    """Return the ends of the percentile intervals over the first axis, the resamples.
+
+    Parameters
+    ----------
+    drawn : ndarray of shape (n_resamples, ...), float64
+        Finite.
+    confidence : float
+        Share of the resamples that lie inside, such as 0.95.
+
+    Returns
+    -------
+    low, high : float64, or ndarray of the shape of one resample
+    """
+    import numpy as np
+
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
+    return low, high
+
+
+def start_random(what: str, settings: Summary) -> "np.random.Generator":
+    """Return the random numbers for what is drawn, from the seed."""
+    import numpy as np
+
+    digest = hashlib.sha256(f"{what} {settings.seed}".encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:8], "little"))
+
+
+def draw_resamples(count: int, settings: Summary) -> "NDArray[np.int32]":
+    """Draw bootstrap resamples of `count` items, such as keywords, from the seed.
+
+    Returns
+    -------
+    ndarray of shape (n_resamples, count), int32
+        How often each item is drawn.
+    """
+    import numpy as np
+
+    drawn = start_random("keywords", settings).integers(count, size=(settings.rounds, count))
+    drawn += np.arange(settings.rounds)[:, None] * count
+    counts = np.bincount(drawn.ravel(), minlength=settings.rounds * count)
+    return counts.reshape(settings.rounds, count).astype(np.int32)
+
+
+def draw_seeds(count: int, settings: Summary) -> "NDArray[np.int64]":
+    """Draw seeds with replacement.
+
+    Returns
+    -------
+    ndarray of shape (1 + n_resamples, count)
+        Their places: first all seeds, then those of each resample.
+    """
+    import numpy as np
+
+    drawn = start_random("seeds", settings).integers(count, size=(settings.rounds, count))
+    return np.concatenate([np.arange(count)[None], drawn])
+
+
+def resample_ratio(above: "Array", below: "Array", counts: "NDArray[Any]") -> Resampled:
+    """Return the sum of values by item over the sum of others; NaN for 0 / 0.
+
+    Parameters
+    ----------
+    above, below : ndarray of shape (n_items,), float64
+    counts : ndarray of shape (n_resamples, n_items)
+        See :func:`draw_resamples`.
+    """
+    import numpy as np
+
+    sums = [np.concatenate([[each.sum()], counts @ each]) for each in (above, below)]
+    found = np.full(len(sums[0]), np.nan)
+    return Resampled(np.divide(sums[0], sums[1], out=found, where=sums[1] > 0), len(above))

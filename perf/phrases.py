@@ -6,8 +6,6 @@ growing. Each size runs in a process of its own. Prints a table.
 """
 
 import argparse
-import os
-import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
@@ -15,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 import polars as pl
-from perf.turns import DEMO, name_program, note, print_table
+from perf.turns import DEMO, name_program, note, print_table, run_alone
 
 from fathom.benchmark.normalise import Run, split_into_runs
 from fathom.benchmark.phrases import find_candidates
@@ -49,11 +47,7 @@ def _change(word: str, copy: int, chance: Random) -> str:
 def measure(arguments: argparse.Namespace, words: int, alone: bool) -> tuple[float, float]:
     """Return processor seconds and peak megabytes of a process that makes the text, and searches it."""
     task = "text" if alone else "phrases"
-    process = subprocess.Popen(name_program("--run", arguments.run, "--words", words, "--task", task))
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError("a process failed")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return run_alone(name_program("--run", arguments.run, "--words", words, "--task", task))
 
 
 def main(arguments: argparse.Namespace) -> None:

@@ -9,7 +9,6 @@ median processor times.
 import argparse
 import importlib.util
 import logging
-import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from perf.turns import DEMO, build_model, clock, measure_growth, measure_peak, name_program, note
+from perf.turns import DEMO, build_model, clock, measure_growth, measure_peak, name_program, note, take_turns
 
 from fathom.config.scoring import Scoring
 from fathom.jobs.program import run_program
@@ -171,7 +170,8 @@ def print_speed(model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame]) 
             harness = Harness(model, tokenizer, every)
             ways[HARNESS] = lambda: harness.score(every[more])
         peak = measure_peak()
-        seconds, results = run_in_turn(ways)
+        seconds, results = take_turns(ways, ROUNDS)
+    seconds = {name: spent / len(results[name]) for name, spent in seconds.items()}
     print(f"{len(encoded):,} pairs, {sum(len(pair.ids) - 1 for pair in encoded):,} tokens; ", end="")
     print(f"{model.num_parameters():,} parameters; matrix product {peak / 1e9:.0f} GFLOP/s\n")
     limits = {
@@ -247,17 +247,6 @@ def print_exactness(folders: Sequence[Path], benchmarks: Sequence[pl.DataFrame])
 def choose(count: int, wanted: int) -> list[int]:
     """Return evenly spaced indices."""
     return list(range(0, count, max(1, count // wanted)))[:wanted]
-
-
-def run_in_turn(ways: dict[str, Callable[[], list[Any]]]) -> tuple[dict[str, float], dict[str, list[Any]]]:
-    """Return the median seconds per pair of each way, and its scores."""
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    results: dict[str, list[Any]] = {}
-    for _ in range(ROUNDS):
-        for name, task in ways.items():
-            spent, results[name] = clock(task)
-            seconds[name].append(spent / len(results[name]))
-    return {name: statistics.median(each) for name, each in seconds.items()}, results
 
 
 def print_harness(results: dict[str, list[Any]], places: list[int], size: int | None) -> None:

@@ -5,11 +5,11 @@ Runs on one thread, alternates between the ways, and prints a table of median pr
 """
 
 import argparse
-import statistics
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from perf.turns import DEMO, build_model, clock, note
+from perf.turns import DEMO, build_model, note, take_turns
 
 from fathom.config.tuning import Lora
 from fathom.jobs.program import run_program
@@ -36,13 +36,10 @@ def main(arguments: argparse.Namespace) -> None:
     every = order_batches(encoded, settings, 0)
     batches = every[:: max(1, len(every) // BATCHES)][:BATCHES]
     tokens = sum(len(pair.ids) for batch in batches for pair in batch)
-    seconds: dict[str, list[float]] = {"padded": [], "sorted": []}
-    losses: dict[str, list[float]] = {}
-    for _ in range(ROUNDS):
-        for name, length in (("padded", arguments.length), ("sorted", None)):
-            spent, losses[name] = clock(lambda length=length: step(model, batches, length))
-            seconds[name].append(spent)
-    padded, by_length = (statistics.median(seconds[name]) for name in ("padded", "sorted"))
+    lengths = {"padded": arguments.length, "sorted": None}
+    ways = {name: partial(step, model, batches, length) for name, length in lengths.items()}
+    seconds, losses = take_turns(ways, ROUNDS)
+    padded, by_length = seconds.values()
     differ = max(abs(one / other - 1) for one, other in zip(losses["padded"], losses["sorted"], strict=True))
     print(f"{len(encoded):,} examples of {sum(map(size, encoded)) / len(encoded):.0f} tokens on average\n")
     print("| way | tokens/s | ratio | loss within |\n|---|---|---|---|")

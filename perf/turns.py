@@ -91,6 +91,15 @@ def name_program(*arguments: object) -> list[str]:
     return [sys.executable, "-m", sys.modules["__main__"].__spec__.name, *map(str, arguments)]
 
 
+def run_alone(command: Sequence[str], **options: Any) -> tuple[float, float]:
+    """Run a command; return the processor seconds and the peak megabytes of it and its children."""
+    process = subprocess.Popen(command, **options)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"{' '.join(map(str, command))} failed")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
 def measure_growth(task: Callable[[], Any]) -> str:
     """Return the memory in MB that a task needs beyond what is loaded; Linux only."""
     if not Path("/proc/self/clear_refs").exists():

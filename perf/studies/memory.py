@@ -7,7 +7,6 @@ memory by size, and fails if a step and its baseline give different tables.
 """
 
 import argparse
-import os
 import re
 import subprocess
 import tempfile
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from perf.studies.make_dump import FIELDS, choose_words, write_sentences
-from perf.turns import name_program
+from perf.turns import name_program, run_alone
 
 from fathom.benchmark.gathered_matches import GROUP, gather_matches
 from fathom.corpus.index import build_index
@@ -72,14 +71,8 @@ def main(arguments: argparse.Namespace) -> None:
 def measure_tasks(what: str, size: int, folder: Path) -> None:
     """Make tables of one size, and print a row per task."""
     for task in (f"make-{what}", *TASKS[what], f"compare-{what}"):
-        process = subprocess.Popen(
-            name_program("--task", task, "--folder", folder), stderr=subprocess.DEVNULL
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        if status:
-            raise RuntimeError(f"{task} failed")
+        seconds, peak = run_alone(name_program("--task", task, "--folder", folder), stderr=subprocess.DEVNULL)
         if task in TASKS[what]:
-            seconds, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
             print(f"| {size:,} {what} | {TASKS[what][task]} | {seconds:.1f} | {peak:,.0f} |", flush=True)
 
 

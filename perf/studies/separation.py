@@ -1,4 +1,4 @@
-"""Measure how many tokens a statistic needs to tell two models apart, and what 5 % broken pairs do to it.
+"""Measure how many tokens a statistic needs for a significant difference, and what 5 % broken pairs do.
 
 Reads the scores, pairs and likelihoods of a finished run (`make demo`). Draws clozes, single random words,
 from the held-out text that perplexity is measured on, and scores the run's models on them; `--clozes` keeps

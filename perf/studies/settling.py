@@ -6,7 +6,7 @@ each model would have been scored on, and compared with those from all pairs.
 Then simulated studies, which draw the keywords of a benchmark with replacement, with the scores of all their
 sentences, which come in random order; looks and decisions are those of the library. A decision is wrong if
 the bootstrap over all pairs of the study says otherwise. In other studies all models are made equal: their
-scores are exchanged at random, keyword by keyword, so that two models that are told apart are told apart
+scores are exchanged at random, keyword by keyword, so that two models that differ significantly do so
 wrongly, by looks or by all pairs.
 
 Last, the same pairs in other orders: how far the first ones are from all, against the variance that is

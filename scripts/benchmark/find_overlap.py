@@ -1,4 +1,4 @@
-"""Find the pairs of a benchmark that stand in the text that models are trained on."""
+"""Find the pairs of a benchmark that occur in the text that models are trained on."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

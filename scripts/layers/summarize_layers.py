@@ -70,7 +70,7 @@ def main(
 def leave_out(
     targets: dict[str, "pl.DataFrame"], overlap: Sequence[tuple[str, str, str]], settings: Summary
 ) -> dict[str, "pl.DataFrame"]:
-    """Return the target measures without the pairs that stand in training text."""
+    """Return the target measures without the pairs that occur in training text."""
     benchmark = overlap[0][:2] if overlap else ("", "")
     kept = leave_out_overlap({(*benchmark, name): rows for name, rows in targets.items()}, overlap, settings)
     return {name: kept[*benchmark, name] for name in targets}

@@ -61,7 +61,7 @@ def main(
 
 
 def leave_out(made: pl.DataFrame, overlap: str, settings: Settings) -> pl.DataFrame:
-    """Return the examples without the pairs that stand in training text."""
+    """Return the examples without the pairs that occur in training text."""
     benchmark = (str(settings.task.domain), settings.task.variant, overlap)
     for flagged in read_flagged([benchmark], settings.summary).values():
         made = made.filter(~pl.col("example_id").is_in(flagged.implode()))

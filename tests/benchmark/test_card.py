@@ -70,7 +70,7 @@ def test_what_a_limit_leaves_out_is_counted() -> None:
 def test_pairs_in_training_text_are_counted() -> None:
     overlap = {"pairs": 3, "in_training_text": 1, "last_words_there": 2}
     card = describe(make_pairs({"a": 3}), overlap=overlap)
-    assert "1 pairs stand word for word in text that models of this run are trained on, 2 by the last" in card
+    assert "1 pairs occur word for word in text that models of this run are trained on, 2 by the last" in card
     assert "| overlap | in training text | 1 |" in card
     assert "word for word" not in describe(make_pairs({"a": 3}))
 

@@ -22,7 +22,7 @@ TEXTS = pl.DataFrame(
         "text": [
             "One two three four the with were it 5th k-means user's. Too short here.",  # no word
             "Alpha beta gamma delta the regression was fitted quickly. Trees were grown with great care.",
-            "Alpha beta gamma delta the regression was fitted quickly. "  # stands in b already
+            "Alpha beta gamma delta the regression was fitted quickly. "  # occurs in b already
             "Very late words come after one two three four five six seven eight nine ten kernels.",
         ],
     }

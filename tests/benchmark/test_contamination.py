@@ -1,4 +1,4 @@
-"""Pairs of a benchmark that stand in a corpus: planted copies, edited copies, and nothing else."""
+"""Pairs of a benchmark that occur in a corpus: planted copies, edited copies, and nothing else."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Pairs that stand in training text."""
+"""Pairs that occur in training text."""
 
 import json
 import re
@@ -81,7 +81,7 @@ def test_heavy_overlap_is_one_warning(splits_by: str, hint: str, caplog: pytest.
     assert report == {"pairs": 6, "in_training_text": 2, "last_words_there": 4}
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 1
-    assert warnings[0].startswith("33 % of the pairs stand word for word in training text")
+    assert warnings[0].startswith("33 % of the pairs occur word for word in training text")
     assert hint in warnings[0]
 
 

@@ -1,4 +1,4 @@
-"""`fathom contamination`: pairs and a corpus in, what stands there and ranks without it out."""
+"""`fathom contamination`: pairs and a corpus in, what occurs there and ranks without it out."""
 
 import json
 
@@ -54,7 +54,7 @@ def look(folder, *arguments):
 def test_copies_are_found_and_ranks_told_with_and_without_them(folder):
     done = look(folder, "pairs.jsonl", "texts.jsonl", "--column", "body", "--scores", "small.parquet")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("2 of 3 pairs stand in 2 texts: 1 exactly, 2 nearly; 0 are too short")
+    assert done.stdout.startswith("2 of 3 pairs occur in 2 texts: 1 exactly, 2 nearly; 0 are too short")
     table = read_table(folder / "pairs.contamination.parquet", CONTAMINATION)
     assert table["exact"].to_list() == [4, 0, 0]
     assert table["near"].to_list() == [1.0, pytest.approx(9 / 13), 0.0]
@@ -70,7 +70,7 @@ def test_copies_are_found_and_ranks_told_with_and_without_them(folder):
 
 def test_another_benchmark_is_a_corpus_too(folder):
     done = look(folder, "pairs.jsonl", "others.jsonl", "pairs.jsonl", "--output", "own.parquet")
-    assert done.stdout.startswith("3 of 3 pairs stand in 4 texts: 3 exactly, 3 nearly")
+    assert done.stdout.startswith("3 of 3 pairs occur in 4 texts: 3 exactly, 3 nearly")
     assert json.loads((folder / "own.json").read_text())["texts"] == 4
 
 

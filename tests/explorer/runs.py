@@ -46,7 +46,7 @@ def write_run(
 ) -> Path:
     """Write a run with one domain, tables included.
 
-    The first pair of the first keyword stands in training text; `planted` is put into its prompt and target,
+    The first pair of the first keyword occurs in training text; `planted` is put into its prompt and target,
     the first keyword and the title.
     """
     domain, files = folder / "physics", []

@@ -1,4 +1,4 @@
-"""The answer in a sentence: who leads, who cannot be told apart, what is not known."""
+"""The answer in a sentence: who leads, who are not significantly different, what is not known."""
 
 import polars as pl
 import pytest
@@ -8,8 +8,8 @@ from fathom.explorer.answers import answer, explain, find_leaders, spell_number,
 from fathom.explorer.run import NAN, Benchmark, Compared, Ranked, Ranking
 
 NAMES = "abcd"
-ALIKE = " cannot be told apart."
-FROM_IT = " cannot be told apart from it."
+ALIKE = " are not significantly different."
+FROM_IT = " are not significantly different from it."
 
 
 def make_benchmark(apart, models=NAMES, p=0.01, compared=True):
@@ -32,7 +32,7 @@ def make_benchmark(apart, models=NAMES, p=0.01, compared=True):
         ("abcd", ["ac", "ad", "bc", "bd"], "Of four models, a and b know Physics best; they" + ALIKE),
         ("abcd", ["ad", "bd", "cd"], "Of four models, a, b and c know Physics best; they" + ALIKE),
         ("abcd", ["ad", "bc"], "Of four models, a ranks first on Physics; b and c" + FROM_IT),
-        ("abcd", [], "The four models cannot be told apart on Physics; a ranks first."),
+        ("abcd", [], "The four models are not significantly different on Physics; a ranks first."),
         ("a", [], "a is the only model that was scored on Physics: its trimmed mean rank is 10.0."),
         ("", [], "No model has been ranked on Physics yet."),
     ],

@@ -1,4 +1,4 @@
-"""Tiny random models of every known architecture, and the plain ways that results are held against."""
+"""Tiny random models of every known architecture, and the plain ways that results are compared with."""
 
 from typing import Any
 

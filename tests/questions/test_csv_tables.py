@@ -81,7 +81,7 @@ HEADER = "code,name,building\n"
             "PHYS,",
             "CS,",
             "departments.csv, line 4",
-            "stands in departments.csv, line 3 too",
+            "occurs in departments.csv, line 3 too",
         ),
         ("departments.csv", ",Tower", "", "departments.csv, line 4", "2 fields where the header has 3"),
         ("people.csv", "MATH", "MATS", "people.csv, line 2, column department", "no Department has the key"),

@@ -40,7 +40,7 @@ def test_templates_that_are_shipped_are_right_and_of_all_levels(name):
     [
         (
             {"text": "Does {person} teach {course}?"},
-            "must not stand in a question of the form multiple-choice",
+            "must not occur in a question of the form multiple-choice",
         ),
         ({"form": "binary", "level": "memorise"}, "belongs into a question of the form binary"),
         ({"level": "memorise"}, "binary questions, and no others"),

@@ -1,4 +1,4 @@
-"""Pairs that stand in training text are left out of summaries."""
+"""Pairs that occur in training text are left out of summaries."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def test_flagged_pairs_are_left_out_for_all_models(tmp_path: Path, caplog: pytes
     path = _write_overlap(tmp_path / "o.parquet", scores["d", "tf", "a"], 4, 9)
     with caplog.at_level("INFO", logger="fathom"):
         kept = leave_out_overlap(scores, [("d", "tf", str(path))], Summary())
-    assert "d, tf: 9 of 60 pairs are left out, for they stand in training text" in caplog.text
+    assert "d, tf: 9 of 60 pairs are left out, for they occur in training text" in caplog.text
     assert [len(frame) for frame in kept.values()] == [51, 51, 60]
     assert kept["d", "tf", "b"].equals(scores["d", "tf", "b"][9:])
     words = Summary(overlap="sentence", rounds=20)
@@ -60,7 +60,7 @@ def test_each_benchmark_has_its_own_flags(tmp_path: Path) -> None:
 def test_a_benchmark_that_stands_in_training_text_is_refused(tmp_path: Path) -> None:
     scores = {("d", "tf", "a"): make_scores()}
     path = _write_overlap(tmp_path / "o.parquet", scores["d", "tf", "a"], 0, 60)
-    with pytest.raises(InputError, match="all pairs stand in the text that models are trained on") as caught:
+    with pytest.raises(InputError, match="all pairs occur in the text that models are trained on") as caught:
         leave_out_overlap(scores, [("d", "tf", str(path))], Summary())
     assert "summary.overlap: keep" in str(caught.value)
 

@@ -1,4 +1,4 @@
-"""The number of keywords and pairs that a benchmark needs, held against simulated benchmarks."""
+"""The number of keywords and pairs that a benchmark needs, compared with simulated benchmarks."""
 
 import math
 from pathlib import Path

@@ -235,7 +235,7 @@ def find_task_source(name):
 
 
 def find_task_overlap(name):
-    """Return which of a task's pairs stand in training text; nothing for a task that is not made of pairs."""
+    """Return which of a task's pairs occur in training text; nothing for a task that is not made of pairs."""
     task = INPUTS.tasks[name]
     made = task.kind not in ("text", "harness") and not task.file
     known = made and (task.domain, task.variant) in OUTPUTS.overlapping

@@ -193,7 +193,7 @@ def tabulate_orders(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
 def tabulate_rankings(answers: Sequence[Answers], settings: Summary) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of rankings.csv, under CHOICE_RANKING_COLUMNS.
 
-    Each variation is held against its baseline, and all cyclic orders against each other, over the
+    Each variation is compared with its baseline, and all cyclic orders with each other, over the
     models that were asked in both.
     """
     import numpy as np

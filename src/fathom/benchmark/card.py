@@ -225,13 +225,13 @@ def _limits(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
         pairs[name].sum() / len(pairs) for name in ("target_in_prompt", "target_in_keyword")
     )
     yield (
-        f"In {in_prompt:.1%} of the pairs the target already stands in the prompt (`target_in_prompt`), in "
+        f"In {in_prompt:.1%} of the pairs the target already occurs in the prompt (`target_in_prompt`), in "
         f"{in_keyword:.1%} it is a word of the keyword (`target_in_keyword`)."
     )
     overlap = about.manifest.get("reports", {}).get("overlap")
     if overlap:
         yield (
-            f"{overlap['in_training_text']:,} pairs stand word for word in text that models of this run are "
+            f"{overlap['in_training_text']:,} pairs occur word for word in text that models of this run are "
             f"trained on, {overlap['last_words_there']:,} by the last six words of prompt and target. "
             "`overlap.parquet` says which; `summary.overlap` leaves them out of summaries."
         )

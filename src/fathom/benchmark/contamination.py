@@ -1,6 +1,6 @@
-"""Pairs of a benchmark that stand in a corpus, such as training data or another benchmark.
+"""Pairs of a benchmark that occur in a corpus, such as training data or another benchmark.
 
-Two signs. *Exact*: 13 words in a row stand there, as is usual [GPT3, App. C]. *Near*: one passage holds most
+Two signs. *Exact*: 13 words in a row occur there, as is usual [GPT3, App. C]. *Near*: one passage holds most
 of the pair's sequences of three words, as a copy with some words changed does. Passages are compared
 directly, not by samples of hashes, so nothing above the threshold is missed.
 """
@@ -24,7 +24,7 @@ NEAR = 3
 THRESHOLD = 0.5
 """Share of a pair's sequences in one passage from which it is a near match."""
 FEWEST = 6
-"""Words of a pair that can be looked for: fewer stand in any corpus."""
+"""Words of a pair that can be looked for: fewer occur in any corpus."""
 _COMMON = 0.02
 """A sequence in more than this share of the pairs says nothing about any of them."""
 _ROOM = 1.25
@@ -97,7 +97,7 @@ class _Searcher:
 
     @property
     def exact(self) -> Integers:
-        """How many of each pair's sequences of EXACT words stand in the texts."""
+        """How many of each pair's sequences of EXACT words occur in the texts."""
         counts = np.zeros(len(self.words), dtype=np.int64)
         for size, index in self._exact.items():
             counts += np.bincount(index.owners[self._seen[size]], minlength=len(counts))
@@ -120,7 +120,7 @@ class _Searcher:
         self._search_near(words, ends, sources)
 
     def _mark(self, size: int, numbers: Integers) -> None:
-        """Remember the sequences of some length that stand in a text."""
+        """Remember the sequences of some length that occur in a text."""
         index = self._exact[size]
         for number in np.unique(numbers).tolist():
             self._seen[size][index.starts[number] : index.starts[number + 1]] = True
@@ -210,12 +210,12 @@ def _join_short(texts: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, st
 
 
 def flag_contamination(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the ids of the pairs that stand in the corpus, exactly or nearly, as column pair_id."""
+    """Return the ids of the pairs that occur in the corpus, exactly or nearly, as column pair_id."""
     return table.filter((pl.col("exact") > 0) | (pl.col("near") > 0)).select("pair_id")
 
 
 def report_contamination(table: pl.DataFrame, texts: int) -> Mapping[str, Any]:
-    """Return counts of the pairs that stand in the corpus, and log them.
+    """Return counts of the pairs that occur in the corpus, and log them.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def report_contamination(table: pl.DataFrame, texts: int) -> Mapping[str, Any]:
         "too_short": int((table["words"] < FEWEST).sum()),
     }
     log.info(
-        "%s of %s pairs stand in %s texts: %s share %s words in a row, %s have a near copy; %s are too short",
+        "%s of %s pairs occur in %s texts: %s share %s words in a row, %s have a near copy; %s are too short",
         *(f"{found[name]:,}" for name in ("either", "pairs", "texts", "exact")),
         EXACT,
         *(f"{found[name]:,}" for name in ("near", "too_short")),

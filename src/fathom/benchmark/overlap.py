@@ -1,4 +1,4 @@
-"""Pairs whose text stands in the text that models are trained on."""
+"""Pairs whose text occurs in the text that models are trained on."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ class _Searcher:
         self._keys = {size: np.array(sorted(pairs), dtype=np.uint64) for size, pairs in self._pairs.items()}
 
     def search(self, text: str) -> None:
-        """Flag the pairs that stand in a text."""
+        """Flag the pairs that occur in a text."""
         words = hash_words(text)
         for size, keys in self._keys.items():
             windows = hash_windows(words, size)
@@ -56,7 +56,7 @@ class _Searcher:
 
 
 def find_overlap(pairs: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
-    """Find the pairs whose words stand in texts.
+    """Find the pairs whose words occur in texts.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def find_overlap(pairs: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
 
 
 def report_overlap(overlap: pl.DataFrame, splits_by: str) -> Mapping[str, Any]:
-    """Return counts of the pairs that stand in training text; warn if there are many.
+    """Return counts of the pairs that occur in training text; warn if there are many.
 
     Parameters
     ----------
@@ -89,12 +89,12 @@ def report_overlap(overlap: pl.DataFrame, splits_by: str) -> Mapping[str, Any]:
     """
     counts = {name: int(overlap[name].sum()) for name in ("sentence", "ending")}
     log.info(
-        "%s of %s pairs stand word for word in training text, %s by their last %s words",
+        "%s of %s pairs occur word for word in training text, %s by their last %s words",
         *(f"{number:,}" for number in (counts["sentence"], len(overlap), counts["ending"], ENDING)),
     )
     if counts["sentence"] > _MANY * len(overlap):
         log.warning(
-            "%.0f %% of the pairs stand word for word in training text and are left out of summaries. "
+            "%.0f %% of the pairs occur word for word in training text and are left out of summaries. "
             "Hint: %s",
             100 * counts["sentence"] / len(overlap),
             _HINTS[splits_by],

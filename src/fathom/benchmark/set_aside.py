@@ -20,7 +20,7 @@ def split_matches(
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the matches of each keyword in documents that are set aside, or in all others.
 
-    A sentence that stands in both kinds of documents is left out of those set aside.
+    A sentence that occurs in both kinds of documents is left out of those set aside.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""Find the pairs of a benchmark that stand in a corpus, such as training data or another benchmark.
+"""Find the pairs of a benchmark that occur in a corpus, such as training data or another benchmark.
 
-Exactly: 13 words in a row stand there. Nearly: one passage holds half of the pair's sequences of three words,
+Exactly: 13 words in a row occur there. Nearly: one passage holds half of the pair's sequences of three words,
 as a copy with some words changed does. Writes a row for each pair and the counts; with --scores also each
 model's ranks on all pairs, on those that were found, and on the others.
 """
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
     write_table(output, table, CONTAMINATION)
     write_json(output.with_suffix(".json"), report)
     print(
-        f"{report['either']:,} of {report['pairs']:,} pairs stand in {report['texts']:,} texts:"
+        f"{report['either']:,} of {report['pairs']:,} pairs occur in {report['texts']:,} texts:"
         f" {report['exact']:,} exactly, {report['near']:,} nearly; {report['too_short']:,} are too short to"
         f" be looked for; table in {output}"
     )

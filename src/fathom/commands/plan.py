@@ -3,8 +3,8 @@
 Targets, --configfile and --config are as for snakemake. The workflow is that of the working folder, else that
 of the folder that fathom is installed from.
 
-With --separate it says instead how many keywords and pairs a benchmark needs to tell two models apart, from
-the scores of a finished run, the pilot.
+With --separate it says instead how many keywords and pairs a benchmark needs for a significant difference,
+from the scores of a finished run, the pilot.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def add_verb(into: "Verbs") -> None:
         nargs="+",
         default=[1.05, 1.1, 1.2, 1.5],
         metavar="FACTOR",
-        help="with --separate: ratios of geometric mean ranks to tell apart; 1.05 1.1 1.2 1.5",
+        help="with --separate: ratios of geometric mean ranks to detect; 1.05 1.1 1.2 1.5",
     )
     parser.add_argument(
         "--each",
@@ -148,7 +148,7 @@ def print_sums(plan: "Plan", cores: int, rates: Path) -> None:
 
 
 def separate(arguments: argparse.Namespace) -> None:
-    """Print for each benchmark of a pilot how many keywords and pairs tell two models apart.
+    """Print for each benchmark of a pilot how many keywords and pairs show two models to differ.
 
     For the middle one of all neighbouring models, and in brackets for those that differ most by keyword.
     """

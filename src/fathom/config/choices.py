@@ -111,7 +111,7 @@ class ChoiceStyle(Section):
     @classmethod
     def _ask(cls, value: str) -> str:
         if value.count("{question}") != 1:
-            raise ValueError("{question} must stand in it once")
+            raise ValueError("{question} must occur in it once")
         return value
 
 

@@ -13,7 +13,7 @@ UNUSED, CLOZES = "unused", "clozes"
 
 
 class Claims(Section):
-    """References that metrics of adapted models are held against [RawCorpora, Sec. 4.1]."""
+    """References that metrics of adapted models are compared with [RawCorpora, Sec. 4.1]."""
 
     unused: float = Field(
         0.0,

@@ -201,7 +201,7 @@ class Template(Section):
     @model_validator(mode="after")
     def _fit(self) -> Self:
         if (self.answer in self.placeholders) != (self.form == "binary"):
-            needs = "belongs into" if self.form == "binary" else "must not stand in"
+            needs = "belongs into" if self.form == "binary" else "must not occur in"
             raise ValueError(
                 f"text: {{{self.answer}}}, the answer, {needs} a question of the form {self.form}"
             )

@@ -79,7 +79,7 @@ class Summary(Section):
     seed: int = Field(0, description="for the bootstrap")
     overlap: Literal["sentence", "ending", "keep"] = Field(
         "ending",
-        description="pairs that are left out because their text stands in what models are trained on: word"
+        description="pairs that are left out because their text occurs in what models are trained on: word"
         " for word (sentence), or already if the last six words of prompt and target do (ending)",
     )
 

@@ -262,7 +262,7 @@ def report_groups(report: dict[str, Any]) -> None:
         *(f"{report[key]:,}" for key in ("grouped_documents", "documents", "groups", "moved_documents")),
     )
     log.info(
-        "%s sentences stand in too many documents to join them; %s joins would have made groups too large",
+        "%s sentences occur in too many documents to join them; %s joins would have made groups too large",
         *(f"{report[key]:,}" for key in ("frequent_sentences", "refused_joins")),
     )
     largest = report["largest_group"]

@@ -23,7 +23,7 @@ Kept = npt.NDArray[np.bool_]
 def vary_correlation(
     space: Space, settings: Coverage, device: str = "cpu", threads: int = 1
 ) -> list[tuple[float, ...]]:
-    """Expand a corpus with each threshold, and hold it against as many sentences of documents at random.
+    """Expand a corpus with each threshold, and compare it with as many sentences of documents at random.
 
     Parameters
     ----------

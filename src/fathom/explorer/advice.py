@@ -22,7 +22,7 @@ TOO_MANY = 1_000_000
 
 
 class Unsettled(NamedTuple):
-    """Two models that cannot be told apart, and what would settle it.
+    """Two models that are not significantly different, and what would settle it.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def find_unsettled(benchmark: Benchmark) -> list[Unsettled]:
 
 
 def _count_needed(differences: object, keywords: list[str]) -> tuple[int | None, int | None]:
-    """Return pairs and keywords that would tell two models apart, with as many pairs a keyword as now."""
+    """Return pairs and keywords for a significant difference, with as many pairs a keyword as now."""
     import numpy as np
 
     values = np.asarray(differences, dtype=np.float64)

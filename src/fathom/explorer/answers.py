@@ -1,4 +1,4 @@
-"""The answer of a run in a sentence: which models know a domain best, and which cannot be told apart."""
+"""The answer of a run in a sentence: which models know a domain best, and which hardly differ."""
 
 import math
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def join_names(names: Sequence[str]) -> Sentence:
 
 
 def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple[list[str], bool]:
-    """Return the best model and those that cannot be told apart from it, and whether all these are alike.
+    """Return the best model, those not significantly different from it, and whether all these are alike.
 
     Parameters
     ----------
@@ -92,13 +92,14 @@ def _name_leaders(order: Sequence[str], compared: Sequence[Compared], domain: Pi
     if len(leaders) == 1:
         return [start, *first, Piece(" knows "), domain, Piece(" best.")]
     if not alike:
-        end = Piece(" cannot be told apart from it.")
+        verb = "is" if len(leaders) == 2 else "are"
+        end = Piece(f" {verb} not significantly different from it.")
         others = join_names(leaders[1:])
         return [start, *first, Piece(" ranks first on "), domain, Piece("; "), *others, end]
     if len(leaders) == len(order):
-        whole = Piece(f"The {count} models cannot be told apart on ")
+        whole = Piece(f"The {count} models are not significantly different on ")
         return [whole, domain, Piece("; "), *first, Piece(" ranks first.")]
-    end = Piece(" best; they cannot be told apart.")
+    end = Piece(" best; they are not significantly different.")
     return [start, *join_names(leaders), Piece(" know "), domain, end]
 
 

@@ -1,7 +1,7 @@
 """Models by every metric, and how far each metric agrees with the reference.
 
 One drawing of adapted, base or chat models, with trimmed means, plain means or medians of the ranks. Where a
-domain has no reference, metrics are held against its TF ranks; several references are held against the first.
+domain has no reference, metrics are compared with its TF ranks; several references, with the first.
 Source: [RawCorpora, Figs. 3, 4, 7, 8, 10, 20-23], [BeyondBenchmarks, Figs. 2, 3, 7, 8, 13, 14, 16-21].
 """
 
@@ -63,7 +63,7 @@ class Look(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Correlation of a metric with the one that it is held against."""
+    """Correlation of a metric with the one that it is compared with."""
 
     metric: str
     against: str
@@ -71,7 +71,7 @@ class Agreement(NamedTuple):
 
 
 def label_references(references: Mapping[str, str]) -> dict[str, str]:
-    """Return the labels of references by variant, and of the TF and TF-IDF ranks held against them."""
+    """Return the labels of references by variant, and of the TF and TF-IDF ranks compared with them."""
     named = {variant: f"{clean_name(name)} rank" for variant, name in references.items()}
     return named | {variant: METRICS[variant] for variant in VARIANTS}
 

@@ -21,8 +21,8 @@ MEANING = (
     "[low, high] is an interval from a bootstrap over keywords."
 )
 SHARED = (
-    "Letters: two models with a letter in common cannot be told apart on that benchmark by that mean; two "
-    "with none are apart, by the interval of their difference on the same pairs."
+    "Letters: two models with a letter in common are not significantly different on that benchmark by that "
+    "mean; two with none are, by the interval of their difference on the same pairs."
 )
 
 Letters = dict[tuple[str, str], str]
@@ -95,7 +95,7 @@ def _format_domain(
 def _describe_overlap(
     benchmarks: Path, models: list[ModelRanks], width: int, settled: Mapping[tuple[str, str], int]
 ) -> list[str]:
-    """Return lines on the pairs that the ranks leave out because they stand in training text.
+    """Return lines on the pairs that the ranks leave out because they occur in training text.
 
     Pairs on which no model was scored, for all comparisons were settled, are not left out.
     """
@@ -109,7 +109,7 @@ def _describe_overlap(
             label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
             if total > kept:
                 left_out.append(f"{total - kept:,} of {total:,} {label} pairs")
-    text = f"Left out, for they stand in text that models were trained on: {', '.join(left_out)}."
+    text = f"Left out, for they occur in text that models were trained on: {', '.join(left_out)}."
     return _wrap(text, width) if left_out else []
 
 

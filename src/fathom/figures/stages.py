@@ -47,7 +47,7 @@ _HEIGHT, _LOG_FROM = 1.75, 20.0
 _MARKS = {"minimum": "v", "maximum": "^", "": "o"}
 
 Relations = Mapping[tuple[str, str, str, str, str], Mapping[str, str]]
-"""Lines of the table of relations by variant, metric, aggregate, what it is held against, and statistic."""
+"""Lines of the table of relations by variant, metric, aggregate, what it is compared with, and statistic."""
 
 
 class Row(NamedTuple):
@@ -177,7 +177,7 @@ def _find_reference(stages: pl.DataFrame, row: Row) -> pl.DataFrame:
 
 
 def _name_other(stages: pl.DataFrame) -> str:
-    """Return what metrics are held against on the right."""
+    """Return what metrics are compared with on the right."""
     has_reference = REFERENCE in stages["variant"]
     return "Reference rank" if has_reference else "Similarity"
 

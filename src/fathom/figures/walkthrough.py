@@ -78,7 +78,7 @@ class Walk:
 
     @cached_property
     def ranks(self) -> pl.DataFrame:
-        """Column pair_id and the TF ranks by each model, without pairs that stand in training text."""
+        """Column pair_id and the TF ranks by each model, without pairs that occur in training text."""
         place, variant = self.run / self.domain, VARIANTS[0]
         overlap = str(place / "benchmark" / variant / "overlap.parquet")
         flagged = read_flagged([(self.domain, variant, overlap)], Summary())

@@ -185,7 +185,7 @@ def fetch_snapshot(
     """Return the folder and commit of a model of the hub; fetch what the cache lacks.
 
     Files that an interrupted download completed are not fetched again. Before a download starts, the size of
-    what is missing is held against the free space of the cache's disk. Without a connection the model is
+    what is missing is compared with the free space of the cache's disk. Without a connection the model is
     taken from the cache.
 
     Parameters

@@ -56,7 +56,7 @@ class Outputs(RunFiles):
 
     @property
     def overlapping(self) -> list[tuple[str, str]]:
-        """Domain and variant of every benchmark that is held against training text."""
+        """Domain and variant of every benchmark that is compared with training text."""
         return self.benchmarks if self.texts.list_trained() else []
 
     @property

@@ -43,7 +43,7 @@ class Paper(NamedTuple):
 def read_papers(path: Path, patterns: Sequence[str], max_malformed: float = 0.01) -> Ontology:
     """Return the ontology of arXiv's metadata.
 
-    An author is a name: what several people of one name wrote cannot be told apart. Categories are those of
+    An author is a name: what several people of one name wrote cannot be separated. Categories are those of
     arXiv, without archives such as `cond-mat` that are divided: `cond-mat.soft` would belong to both. A
     journal is what stands before the first digit of a reference, whose words count by their first three
     letters. A year is that of the first version. Of several records with one id the last one counts.

@@ -124,7 +124,7 @@ def _name_rows(rows: Sequence[Row], table: Table) -> dict[str, Row]:
         key = row.fields[table.key]
         if key in found:
             raise InputError(
-                f"the key {key!r} stands in {found[key].source} too", row.where, "keys are unique"
+                f"the key {key!r} occurs in {found[key].source} too", row.where, "keys are unique"
             )
         found[key] = row
     return found

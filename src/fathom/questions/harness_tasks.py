@@ -20,7 +20,7 @@ from fathom.questions.asked_items import make_items
 from fathom.questions.posing import NO, YES
 
 PROMPTS = ("plain", "rag")
-"""What stands in a prompt: the question alone, or records before it."""
+"""What is in a prompt: the question alone, or records before it."""
 VERSION = 1.0
 """Version of the tasks' format; a hash in each task identifies its questions."""
 

@@ -87,7 +87,7 @@ class SettledScoring:
     work : Path
         Folder for what lies on disk between rounds; what is finished there is taken over.
     overlap : iterable of (domain, variant, path)
-        Pairs that stand in training text; see :func:`fathom.statistics.left_out_pairs.read_flagged`.
+        Pairs that occur in training text; see :func:`fathom.statistics.left_out_pairs.read_flagged`.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """When to stop scoring: the order of pairs, the looks at them, and which models go on.
 
-A comparison is settled when it is known what all pairs will say: that two models are apart, or that they
-cannot be told apart. The error is shared by all comparisons of a benchmark, and by the statistics that decide
+A comparison is settled when it is known what all pairs will say: that two models differ significantly, or
+that they do not. The error is shared by all comparisons of a benchmark, and by the statistics that decide
 them: it is the chance that any of them is settled, at any look, otherwise than all pairs would.
 """
 
@@ -125,12 +125,12 @@ class Found(NamedTuple):
 
     @property
     def apart(self) -> "NDArray[np.bool_]":
-        """Which two models all pairs will tell apart."""
+        """Which two models will differ significantly on all pairs."""
         return abs(self.differences) - self.reach > self.half * (1 + SLACK)
 
     @property
     def alike(self) -> "NDArray[np.bool_]":
-        """Which two models all pairs will not tell apart."""
+        """Which two models will not differ significantly on all pairs."""
         return abs(self.differences) + self.reach < self.half * (1 - SLACK)
 
 

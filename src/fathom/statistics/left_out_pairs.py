@@ -1,4 +1,4 @@
-"""Pairs that stand in the text that models were trained on are left out of what sums up scores."""
+"""Pairs that occur in the text that models were trained on are left out of what sums up scores."""
 
 from collections.abc import Iterable, Mapping
 
@@ -15,7 +15,7 @@ from fathom.statistics.summaries import Key
 def leave_out_overlap(
     scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]], settings: Summary
 ) -> dict[Key, pl.DataFrame]:
-    """Return scores without the pairs that stand in training text, the same pairs for all models.
+    """Return scores without the pairs that occur in training text, the same pairs for all models.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def read_flagged(
         if not len(flagged):
             continue
         log.info(
-            "%s, %s: %s of %s pairs are left out, for they stand in training text",
+            "%s, %s: %s of %s pairs are left out, for they occur in training text",
             domain, variant, f"{len(flagged):,}", f"{len(overlap):,}",
         )  # fmt: skip
         if len(flagged) == len(overlap):
             raise InputError(
-                "all pairs stand in the text that models are trained on",
+                "all pairs occur in the text that models are trained on",
                 f"{domain}, {variant}",
                 "set corpus.splits_by: content, train on other documents, or set summary.overlap: keep",
             )

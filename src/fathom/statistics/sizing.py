@@ -1,4 +1,4 @@
-"""How many keywords and pairs it takes to tell two models apart, from the scores of a pilot.
+"""How many keywords and pairs a significant difference of two models takes, from the scores of a pilot.
 
 The difference of two models on a pair is that of their log ranks, so its mean is the logarithm of the ratio
 of their geometric mean ranks. Pairs of one keyword resemble each other: the variance of the mean over K
@@ -66,7 +66,7 @@ def find_scores(run: Path) -> list[tuple[str, str, str, str]]:
 
 
 def find_overlaps(run: Path, files: Iterable[tuple[str, str, str, str]]) -> list[tuple[str, str, str]]:
-    """Return domain, variant and path of what stands in training text, for scored benchmarks that have it.
+    """Return domain, variant and path of the overlap with training text, for scored benchmarks that have it.
 
     Parameters
     ----------

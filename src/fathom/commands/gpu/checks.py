@@ -51,7 +51,7 @@ class Measured(NamedTuple):
     value : str
         In words.
     met : bool or None
-        Whether the goal was met; None: there is nothing to hold it against.
+        Whether the goal was met; None: there is nothing to compare it with.
     numbers : mapping of str to float
         The same as numbers.
     """

@@ -33,7 +33,7 @@ Fathom.charts = (() => {
     return Math.ceil(Math.max(...names.map((name) => pen.measureText(name).width))) + 20;
   };
 
-  // Models by rank with intervals, best on top; a bar joins models that cannot be told apart.
+  // Models by rank with intervals, best on top; a bar joins models that are not significantly different.
   const ranking = (rows, { label, width, leaders, text }) => {
     const names = rows.map(([model]) => model);
     const data = rows.map(([model, value, low, high, letters]) => ({

@@ -205,7 +205,7 @@ Fathom.pairsPart = (() => {
         "p", { class: "facts" },
         "From ", link ? element("a", { href: link, rel: "noreferrer noopener", target: "_blank" }, name) : name,
         texts.dates[place] ? `, ${texts.dates[place]}` : "",
-        leftOut.has(place) ? ". Left out of the ranking, for it stands in text that models were trained on." : "",
+        leftOut.has(place) ? ". Left out of the ranking, for it occurs in text that models were trained on." : "",
       ),
     );
     if (!dialog.open) dialog.showModal();

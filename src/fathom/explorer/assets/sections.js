@@ -110,7 +110,7 @@ Fathom.sections = (() => {
     );
     fill(
       place, chart,
-      several && element("figcaption", {}, "Models joined by a bar, that is with a letter in common, cannot be told apart."),
+      several && element("figcaption", {}, "Models joined by a bar, that is with a letter in common, are not significantly different."),
       element("details", {}, element("summary", {}, "The numbers of this chart"), table),
     );
   };
@@ -121,7 +121,7 @@ Fathom.sections = (() => {
 
   const settle = (rows) =>
     Fathom.tables.plain(
-      "Models that are not told apart, and how many pairs would settle it",
+      "Models that are not significantly different, and how many pairs would settle it",
       [{ title: "ahead", head: true }, { title: "behind" }, { title: "rank is higher by", number: true }, { title: "pairs needed", number: true }, { title: "keywords needed", number: true }],
       rows.map(([better, worse, factor, pairs, keywords]) => [
         name(better), name(worse), `${((factor - 1) * 100).toFixed(1)} %`,
@@ -133,7 +133,7 @@ Fathom.sections = (() => {
   const next = (place) => {
     const benchmark = Fathom.benchmark();
     const { unsettled, unknown, disagreements } = benchmark.advice;
-    const parts = [element("h3", {}, "Which models are not told apart?")];
+    const parts = [element("h3", {}, "Which models are not significantly different?")];
     const compared = Object.values(benchmark.statistics).some((each) => each.comparisons.length);
     if (!compared) parts.push(element("p", {}, "No models have been compared yet."));
     else if (!unsettled.length) parts.push(element("p", {}, "All models are apart by geometric mean rank."));
@@ -311,7 +311,7 @@ Fathom.sections = (() => {
     return element(
       "p", {}, element("strong", {}, name(better)), ` is ahead of `, element("strong", {}, name(worse)),
       ` by ${rank(difference)} ${statisticLabel()} ranks${sure.replace("p = <", "p <")}: `,
-      apart ? "they are apart. " : "they cannot be told apart. ", keywords,
+      apart ? "they are apart. " : "they are not significantly different. ", keywords,
     );
   };
 

@@ -41,15 +41,15 @@ CANDIDATES: Contract = (
 
 OVERLAP: Contract = (
     Column("pair_id", STRING, "pair that was looked for", UNIQUE),
-    Column("sentence", BOOL, "prompt and target stand word for word in text that models are trained on"),
-    Column("ending", BOOL, "the last six words of prompt and target stand there"),
+    Column("sentence", BOOL, "prompt and target occur word for word in text that models are trained on"),
+    Column("ending", BOOL, "the last six words of prompt and target occur there"),
 )
-"""Which pairs of a benchmark stand in training text, in the order of the pairs."""
+"""Which pairs of a benchmark occur in training text, in the order of the pairs."""
 
 CONTAMINATION: Contract = (
     Column("pair_id", STRING, "pair that was looked for", UNIQUE),
     Column("words", INT64, "its words, prompt and target together", NOT_NEGATIVE),
-    Column("exact", INT64, "its sequences of 13 words that stand in the corpus; 0: none", NOT_NEGATIVE),
+    Column("exact", INT64, "its sequences of 13 words that occur in the corpus; 0: none", NOT_NEGATIVE),
     Column(
         "near",
         DOUBLE,
@@ -58,7 +58,7 @@ CONTAMINATION: Contract = (
     ),
     Column("source", STRING, "text with the best passage, or else the first exact match; empty: none"),
 )
-"""Which pairs of a benchmark stand in a corpus, exactly or nearly, in the order of the pairs."""
+"""Which pairs of a benchmark occur in a corpus, exactly or nearly, in the order of the pairs."""
 
 PAIRS: Contract = (
     Column("pair_id", STRING, "hash of keyword, variant, prompt and target", UNIQUE),
@@ -75,7 +75,7 @@ PAIRS: Contract = (
     Column(
         "cosine", DOUBLE, "cosine of keyword and sentence, three decimals; NaN in a reference", COSINE_OR_NAN
     ),
-    Column("target_in_prompt", BOOL, "the target already stands in the prompt as a word"),
+    Column("target_in_prompt", BOOL, "the target already occurs in the prompt as a word"),
     Column("target_in_keyword", BOOL, "the target is a word of the keyword, whatever its case"),
 )
 """Prompt-target pairs of one benchmark, by keyword and pair_id."""

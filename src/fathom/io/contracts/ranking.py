@@ -51,7 +51,7 @@ PAIRED_TESTS: Contract = (
     Column("benchmark", STRING, "benchmark that both models were scored on"),
     Column("better", STRING, "the model that is ahead"),
     Column("worse", STRING, "the other one"),
-    Column("apart", BOOL, "a paired test on examples tells them apart"),
+    Column("apart", BOOL, "significantly different by a paired test on examples"),
 )
 """One row for every two models on a benchmark whose examples were scored one by one; no row elsewhere."""
 

@@ -2,15 +2,12 @@
 "use strict";
 
 Fathom.analyses = (() => {
-  const { element, fill, plain, plural, rank } = Fathom;
-  const { select } = Fathom.sections;
+  const { element, fill, plain, plural, rank, select, wide, model: name } = Fathom;
   const charts = Fathom.analysisCharts;
   const CHANCE = 0.25;
-  const name = (model) => element("span", {}, Fathom.breakable(model));
   const percent = (value) => (value === null ? "–" : `${(value * 100).toFixed(1)} %`);
   const signed = (value) => (value === null ? "" : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value * 100).toFixed(1)}`);
   const between = (low, high, show) => (low === null || high === null ? "" : `[${show(low)}, ${show(high)}]`);
-  const wide = (place) => Math.max(280, place.clientWidth);
   const numbers = (table) => element("details", {}, element("summary", {}, "The numbers of this chart"), table);
   // what the address names, else the first
   const pick = (key, ids, first = ids[0]) => (ids.includes(Fathom.state[key]) ? Fathom.state[key] : ids.includes(first) ? first : ids[0]);

@@ -29,6 +29,27 @@ Fathom.breakable = (name) => {
   return pieces.flatMap((piece, place) => (place ? [document.createElement("wbr"), piece] : [piece]));
 };
 
+Fathom.model = (model) => Fathom.element("span", {}, Fathom.breakable(model));
+
+// Details that are filled when they are opened for the first time.
+Fathom.unfold = (attributes, summary, draw) => {
+  const made = Fathom.element("details", attributes, Fathom.element("summary", {}, summary));
+  made.addEventListener("toggle", () => made.childElementCount > 1 || made.append(...draw().filter(Boolean)));
+  return made;
+};
+
+Fathom.select = (label, options, value, onChoose, id = null) => {
+  const control = Fathom.element(
+    "select", { id, onchange: (event) => onChoose(event.target.value) },
+    options.map(([name, text]) => Fathom.element("option", { value: name }, text)),
+  );
+  control.value = value;
+  return Fathom.element("label", {}, `${label} `, control);
+};
+
+// The width that a chart may take.
+Fathom.wide = (place) => Math.max(280, place.clientWidth);
+
 Fathom.sentence = (pieces) =>
   pieces.map(([text, isName]) => (isName ? Fathom.element("strong", {}, Fathom.breakable(text)) : text));
 

@@ -4,10 +4,6 @@
 (() => {
   const { element, fill, find, overview } = Fathom;
   const body = (id) => find(id).querySelector(":scope > div");
-  const TITLES = {
-    answer: "Answer", next: "Next", domains: "Metrics", subfields: "Sub-fields", two: "Two models",
-    keywords: "Keywords", pairs: "Pairs", "multiple-choice": "Multiple choice", layers: "Layers", tuning: "Tuning", coverage: "Coverage", figures: "Figures", made: "How made",
-  };
 
   // Colours: those of the system unless the switch says otherwise.
 
@@ -23,7 +19,7 @@
   system.addEventListener("change", showTheme);
 
   const goTo = () => {
-    const target = Fathom.state.v in TITLES ? find(Fathom.state.v) : null;
+    const target = Object.hasOwn(TITLES, Fathom.state.v || "") ? find(Fathom.state.v) : null;
     if (target && !target.hidden) {
       target.scrollIntoView();
       target.focus({ preventScroll: true });
@@ -46,12 +42,6 @@
     if (same) goTo();
   });
 
-  const showNavigation = () => {
-    fill(find("nav"), Object.entries(TITLES).filter(([id]) => !find(id).hidden).map(([id, title]) =>
-      element("li", {}, element("a", { href: `#v=${id}` }, title)),
-    ));
-  };
-
   // Figures and tables of the run
 
   const figures = async (place) => {
@@ -65,17 +55,13 @@
   };
 
   const showFigure = ({ name, title, caption, image }) => {
-    const made = element("details", { class: "figure" }, element("summary", {}, title));
-    made.addEventListener("toggle", () => {
-      if (made.childElementCount > 1) return;
-      made.append(
-        image
-          ? element("img", { src: `data:image/png;base64,${find(image).textContent}`, alt: `${title}; its numbers are in ${name.replace(/png$/, "csv")}` })
-          : element("p", {}, "Too large for this page: ", element("a", { href: `figures/${encodeURIComponent(name)}` }, `figures/${name}`)),
-        ...caption.split("\n\n").filter(Boolean).map((each) => element("p", { class: "caption" }, each)),
-      );
-    });
-    return made;
+    const path = `figures/${encodeURIComponent(name)}`;
+    return Fathom.unfold({ class: "figure" }, title, () => [
+      image
+        ? element("img", { src: `data:image/png;base64,${find(image).textContent}`, alt: `${title}; its numbers are in ${name.replace(/png$/, "csv")}` })
+        : element("p", {}, "Too large for this page: ", element("a", { href: path }, `figures/${name}`)),
+      ...caption.split("\n\n").map((each) => each && element("p", { class: "caption" }, each)),
+    ]);
   };
 
   const made = async (place) => {
@@ -121,48 +107,47 @@
   };
 
   const showTable = ({ name, about, columns = [], count, rows }) => {
-    const made = element("details", {}, element("summary", {}, element("code", {}, name), ` ${about}, ${Fathom.plural(count, "row")}`));
-    made.addEventListener("toggle", () => {
-      if (made.childElementCount > 1) return;
-      if (!rows.length) {
-        made.append(element("p", {}, count ? "Too long for this page: " : "It is empty: ", element("a", { href: name }, name)));
-        return;
-      }
-      const numbers = columns.map((_, place) => rows.every((row) => row[place] === "" || Number.isFinite(Number(row[place]))));
-      made.append(
-        Fathom.downloadButton(name.replaceAll("/", "."), () => [columns, rows]),
-        Fathom.tables.plain(name, columns.map((column, place) => ({ title: column, number: numbers[place] })),
-          rows.map((row) => row.map((value, place) => (numbers[place] && value !== "" ? { node: value, value: Number(value) } : value))),
-          { sortable: true, hideCaption: true }),
-      );
-    });
-    return made;
+    const numbers = columns.map((_, place) => rows.every((row) => row[place] === "" || Number.isFinite(Number(row[place]))));
+    const summary = element("span", {}, element("code", {}, name), ` ${about}, ${Fathom.plural(count, "row")}`);
+    return Fathom.unfold({}, summary, () => rows.length
+      ? [
+          Fathom.downloadButton(name.replaceAll("/", "."), () => [columns, rows]),
+          Fathom.tables.plain(name, columns.map((column, place) => ({ title: column, number: numbers[place] })),
+            rows.map((row) => row.map((value, place) => (numbers[place] && value !== "" ? { node: value, value: Number(value) } : value))),
+            { sortable: true, hideCaption: true }),
+        ]
+      : [element("p", {}, count ? "Too long for this page: " : "It is empty: ", element("a", { href: name }, name))]);
   };
 
   // What depends on what. Keys: b benchmark, s statistic, a and c models, q k f filters, o d order, p pair, t colours, v part;
   // x way of asking, l layers, n task of tuning, g map of coverage.
 
-  const PARTS = [
-    [Fathom.sections.next, "next", ["b", "s"]],
-    [Fathom.sections.domains, "domains", ["b", "s"]],
-    [Fathom.sections.subfields, "subfields", ["b", "s"]],
-    [Fathom.sections.two, "two", ["b", "s", "a", "c"]],
-    [Fathom.sections.keywords, "keywords", ["b", "s"]],
-    [Fathom.pairsPart.draw, "pairs", ["b", "s", "a", "c"]],
-    [Fathom.analyses.choices, "multiple-choice", ["x"]],
-    [Fathom.analyses.layers, "layers", ["b", "l"]],
-    [Fathom.analyses.tuning, "tuning", ["n"]],
-    [Fathom.analyses.coverage, "coverage", ["b", "g"]],
-  ];
+  const { sections, analyses } = Fathom;
+  const compared = overview.benchmarks.length > 0;
+  const analysed = (id) => overview.analyses.includes(id);
 
-  const ANALYSES = ["multiple-choice", "layers", "tuning", "coverage"];
+  // Id, title in the navigation, heading, what draws it, keys that it depends on, and whether the run has it.
+  const PARTS = [
+    ["next", "Next", "What to do next", sections.next, "bs", compared],
+    ["domains", "Metrics", "Every domain and metric", sections.domains, "bs", compared],
+    ["subfields", "Sub-fields", "Strong and weak in sub-fields", sections.subfields, "bs", compared],
+    ["two", "Two models", "Two models side by side", sections.two, "bsac", compared],
+    ["keywords", "Keywords", "Keywords", sections.keywords, "bs", compared],
+    ["pairs", "Pairs", "Pairs", Fathom.pairsPart.draw, "bsac", compared],
+    ["multiple-choice", "Multiple choice", "Multiple choice", analyses.choices, "x", analysed("multiple-choice")],
+    ["layers", "Layers", "Layer by layer", analyses.layers, "bl", analysed("layers")],
+    ["tuning", "Tuning", "Before and after tuning", analyses.tuning, "n", analysed("tuning")],
+    ["coverage", "Coverage", "Coverage of the domain", analyses.coverage, "bg", analysed("coverage")],
+    ["figures", "Figures", "Figures of the run", figures, "", overview.figures > 0],
+    ["made", "How made", "How it was made, and every table", made, "", true],
+  ].filter((part) => part.at(-1));
+  const TITLES = { answer: "Answer", ...Object.fromEntries(PARTS.map(([id, title]) => [id, title])) };
 
   const pause = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
   const drawParts = async (changed) => {
-    for (const [draw, id, keys] of PARTS) {
-      if (find(id).hidden) continue;
-      if (changed && !keys.some((key) => changed.has(key))) continue;
+    for (const [id, , , draw, keys] of PARTS) {
+      if (changed && ![...keys].some((key) => changed.has(key))) continue;
       await pause(); // what is drawn can be used before the rest is
       await draw(body(id));
     }
@@ -185,7 +170,7 @@
       if (innerWidth === width) return; // a phone's bars change the height alone
       width = innerWidth;
       Fathom.sections.answer();
-      drawParts(null);
+      drawParts(new Set("bsacxlng")); // what depends on none of them has no width of its own
     }, 200);
   });
 
@@ -198,18 +183,14 @@
   const start = async () => {
     find("run").textContent = overview.run;
     showTheme();
-    if (!overview.benchmarks.length) {
-      for (const id of ["next", "domains", "subfields", "two", "keywords", "pairs"]) find(id).hidden = true;
-    }
-    for (const id of ANALYSES) find(id).hidden = !overview.analyses.includes(id);
-    find("figures").hidden = !overview.figures;
-    showNavigation();
+    find("main").append(...PARTS.map(([id, , heading]) =>
+      element("section", { id, tabindex: "-1" }, element("h2", {}, heading), element("div")),
+    ));
+    fill(find("nav"), Object.entries(TITLES).map(([id, title]) => element("li", {}, element("a", { href: `#v=${id}` }, title))));
     Fathom.sections.answer();
     say("answer");
     if (document.readyState === "loading") await new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
     await drawParts(null);
-    await figures(body("figures"));
-    await made(body("made"));
     goTo();
     await Fathom.pairsPart.open();
     say("all");

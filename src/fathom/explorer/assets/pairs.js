@@ -128,25 +128,15 @@ Fathom.pairsPart = (() => {
       clearTimeout(waiting);
       waiting = setTimeout(() => Fathom.set({ q: search.value }), 150);
     });
-    const keyword = element(
-      "select", { id: "pairs-keyword", onchange: (event) => Fathom.set({ k: event.target.value }) },
-      element("option", { value: "" }, "all keywords"),
-      data.texts.keywords.map((name) => element("option", { value: name }, name)),
-    );
-    keyword.value = data.texts.keywords.includes(Fathom.state.k) ? Fathom.state.k : "";
-    const shown = element(
-      "select", { id: "pairs-shown", onchange: (event) => Fathom.set({ f: event.target.value }) },
-      SHOWN.filter(([name]) => two[1] || !["first", "second"].includes(name)).map(([name, label]) =>
-        element("option", { value: name }, label),
-      ),
-    );
-    shown.value = SHOWN.some(([name]) => name === Fathom.state.f) ? Fathom.state.f : "";
+    const keywords = [["", "all keywords"], ...data.texts.keywords.map((each) => [each, each])];
+    const shown = SHOWN.filter(([each]) => two[1] || !["first", "second"].includes(each));
+    const known = (options, value) => (options.some(([each]) => each === value) ? value : "");
     const name = `${Fathom.benchmark().id.replace("/", ".")}.pairs.csv`;
     return element(
       "div", { class: "controls" },
       element("label", {}, "Search ", search),
-      element("label", {}, "Keyword ", keyword),
-      element("label", {}, "Show ", shown),
+      Fathom.select("Keyword", keywords, known(keywords, Fathom.state.k), (k) => Fathom.set({ k }), "pairs-keyword"),
+      Fathom.select("Show", shown, known(shown, Fathom.state.f), (f) => Fathom.set({ f }), "pairs-shown"),
       Fathom.downloadButton(name, collect),
     );
   };
@@ -197,7 +187,7 @@ Fathom.pairsPart = (() => {
         found.map(({ model, rank }) => {
           const bar = element("span", { class: "meter", "aria-hidden": "true" });
           bar.style.width = `${4 + (92 * Math.log(rank)) / Math.log(Math.max(2, found.at(-1).rank))}%`;
-          return [element("span", {}, Fathom.breakable(model)), Fathom.rank(rank), bar];
+          return [Fathom.model(model), Fathom.rank(rank), bar];
         }),
         { hideCaption: true },
       ),

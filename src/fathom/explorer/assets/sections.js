@@ -2,20 +2,10 @@
 "use strict";
 
 Fathom.sections = (() => {
-  const { element, fill, overview, rank, plain, plural, whole } = Fathom;
-  const name = (model) => element("span", {}, Fathom.breakable(model));
+  const { element, fill, overview, rank, plain, plural, whole, select, model: name } = Fathom;
   const percent = Math.round(overview.confidence * 100);
   const statisticLabel = () => overview.statistics.find((each) => each.name === Fathom.statistic())?.label || "";
   const interval = (low, high) => (low === null || low === undefined ? "" : `[${rank(low)}, ${rank(high)}]`);
-
-  const select = (label, options, value, onChoose) => {
-    const control = element(
-      "select", { onchange: (event) => onChoose(event.target.value) },
-      options.map(([id, text]) => element("option", { value: id }, text)),
-    );
-    control.value = value;
-    return element("label", {}, `${label} `, control);
-  };
 
   // First screen
 
@@ -96,7 +86,7 @@ Fathom.sections = (() => {
     const leaders = new Set(rows.map(([model]) => model).filter((model) => model === best || (compared && !apart.has(model))));
     const label = `${statisticLabel()} rank of the author’s word, with ${percent} % intervals; further left is better`;
     const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${rank(value)}`).join("; ")}. The table below has the same numbers.`;
-    const chart = Fathom.charts.ranking(rows, { label, width: Math.max(280, place.clientWidth), leaders, text });
+    const chart = Fathom.charts.ranking(rows, { label, width: Fathom.wide(place), leaders, text });
     const several = rows.some(([, , , , letters]) => letters);
     const table = Fathom.tables.plain(
       `Models by ${statisticLabel()} rank`,
@@ -281,7 +271,7 @@ Fathom.sections = (() => {
     }));
     const ahead = points.filter((point) => point.x < point.y).length;
     const options = order.map((model) => [model, model]);
-    const width = Math.max(280, place.clientWidth);
+    const width = Fathom.wide(place);
     const text = `One mark for each of ${plural(points.length, "keyword")}: ${first} has the lower rank on ${ahead}, ${second} on ${points.filter((point) => point.x > point.y).length}.`;
     const lists = element("div");
     fill(
@@ -374,5 +364,5 @@ Fathom.sections = (() => {
     });
   };
 
-  return { answer, next, domains, subfields, two, keywords, select };
+  return { answer, next, domains, subfields, two, keywords };
 })();

@@ -22,7 +22,7 @@ def main(
     from fathom.corpus.previous import require_index
 
     for folder in (earlier, later):
-        require_index(folder / "corpus")
+        require_index(folder)
     found = [comparison.compare_inputs(earlier, later)]
     found += comparison.compare_documents(earlier, later, domains)
     keywords: list[list[str]] = []

@@ -35,15 +35,16 @@ def previous(tmp_path: Path) -> Path:
         [pl.lit("").alias(name) for name in ("title", "abstract", "date", "split", "text_hash")],
         characters=pl.lit(0, pl.Int64), domains=pl.Series([[], [], []], dtype=pl.List(pl.String)),
     )  # fmt: skip
-    write_table(tmp_path / "index.parquet", index, INDEX)
+    corpus = tmp_path / "corpus"
+    write_table(corpus / "index.parquet", index, INDEX)
     for part, rows in parts.items():
-        write_table(tmp_path / "sentences" / f"{part}.parquet", _sentences(rows), SENTENCES)
-        (tmp_path / "embeddings").mkdir(exist_ok=True)
+        write_table(corpus / "sentences" / f"{part}.parquet", _sentences(rows), SENTENCES)
+        (corpus / "embeddings").mkdir(exist_ok=True)
         texts = dict.fromkeys(text for _, text in rows)
         np.save(
-            tmp_path / "embeddings" / f"{part}.npy", np.array([_vector(text) for text in texts], np.float32)
+            corpus / "embeddings" / f"{part}.npy", np.array([_vector(text) for text in texts], np.float32)
         )
-        write_json(tmp_path / "embeddings" / f"{part}.json", {"method": METHOD})
+        write_json(corpus / "embeddings" / f"{part}.json", {"method": METHOD})
     return tmp_path
 
 
@@ -72,14 +73,14 @@ def test_vectors_of_another_method_are_not_reused(previous, method):
 
 
 def test_parts_that_are_not_finished_and_documents_that_were_not_there(previous):
-    (previous / "embeddings" / "q.json").unlink()
+    (previous / "corpus" / "embeddings" / "q.json").unlink()
     known = find_vectors(previous, _sentences([("c", "three"), ("a", "two2")]), METHOD)
     assert known.places["row"].to_list() == [1]
     assert find_vectors(previous, _sentences([("new", "one")]), METHOD).places.is_empty()
 
 
 def test_vectors_of_other_sentences_are_refused(previous):
-    np.save(previous / "embeddings" / "p.npy", np.zeros((7, 2), np.float32))
+    np.save(previous / "corpus" / "embeddings" / "p.npy", np.zeros((7, 2), np.float32))
     with pytest.raises(InputError, match="7 embeddings for 2 distinct sentences"):
         find_vectors(previous, _sentences([("a", "one")]), METHOD)
 

@@ -41,11 +41,12 @@ def method() -> dict[str, object]:
 @pytest.fixture
 def previous(tmp_path: Path, method: dict[str, object]) -> Path:
     """Write an earlier run of two parts."""
-    return _write_run(tmp_path / "corpus", method, {"p": ["a", "b"], "q": ["c"]})
+    return _write_run(tmp_path, method, {"p": ["a", "b"], "q": ["c"]})
 
 
-def _write_run(corpus: Path, method: dict[str, object], slices: dict[str, list[str]]) -> Path:
+def _write_run(run: Path, method: dict[str, object], slices: dict[str, list[str]]) -> Path:
     """Write an earlier run, its documents split in these slices."""
+    corpus = run / "corpus"
     documents = [_document("a", "One here. Two here.", "p"), _document("b", "One here. Naïve three.", "p"),
                  _document("c", "Four is here.", "q")]  # fmt: skip
     write_table(corpus / "index.parquet", _index(documents), INDEX)
@@ -55,7 +56,7 @@ def _write_run(corpus: Path, method: dict[str, object], slices: dict[str, list[s
         write_table(corpus / "sentence_counts" / f"{name}.parquet", sentence_counts, SENTENCE_COUNTS)
         report = report_splits(table, sentence_counts, load_splitter("auto"), method, 0)
         write_json(corpus / "sentences" / f"{name}.json", report)
-    return corpus
+    return run
 
 
 def test_documents_of_equal_content_are_found_in_whatever_part(previous, method):
@@ -84,13 +85,13 @@ def test_other_settings_and_code_are_another_method(previous, method, monkeypatc
     other = describe_splitting(Sentences(max_characters=100), load_splitter("auto"))
     assert find_known(previous, index, other).sentence_counts.is_empty()
     assert find_known(previous, index, method | {"code": "0"}).sentence_counts.is_empty()
-    (previous / "sentences" / "p.json").unlink()
+    (previous / "corpus" / "sentences" / "p.json").unlink()
     assert find_known(previous, index, method).sentence_counts.is_empty()
     assert find_known(None, index, method).sentence_counts.is_empty()
 
 
 def test_a_table_that_lost_sentences_is_named(previous, method):
-    path = previous / "sentences" / "p.parquet"
+    path = previous / "corpus" / "sentences" / "p.parquet"
     write_table(path, pl.read_parquet(path).filter(pl.col("doc_id") != "a"), SENTENCES)
     with pytest.raises(InputError, match="0 sentences where 3 were counted") as error:
         find_known(previous, _index([_document("a", "One here. Two here.")]), method)
@@ -122,7 +123,7 @@ def test_documents_of_an_earlier_slice_are_found(tmp_path, method):
 
 def test_files_of_another_division_repeat_no_document(tmp_path, method):
     slices = {"p": ["a", "b"], "p.1-of-2": ["a"], "p.2-of-2": ["b"], "q": ["c"]}
-    divided_again = _write_run(tmp_path / "corpus", method, slices)
+    divided_again = _write_run(tmp_path, method, slices)
     found = find_known(divided_again, _index([_document("a", "One here. Two here.")]), method)
     assert found.sentence_counts["doc_id"].to_list() == ["a"]
     assert len(found.sentences) == 3

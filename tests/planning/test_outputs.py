@@ -234,7 +234,6 @@ def test_a_study_has_orders_stages_and_text_from_elsewhere():
     assert found.orders.find_order("tiny+study") == "results/demo/orders/study.parquet"
     means = [f"results/demo/orders/means/{name}.9.npy" for name in ("near", "far", "other")]
     assert found.orders.name_means("study") == means
-    assert found.orders.compare_domains("study") == [("near",), ("far",), ("other",)]
     assert found.texts.find("tiny+study@stage1") == "results/demo/corpus/training/other.parquet"
     assert found.texts.find("tiny+study@stage2") == "results/demo/corpus/texts/far.parquet"
     folder = "results/demo/corpus"

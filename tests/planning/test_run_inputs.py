@@ -128,7 +128,7 @@ def test_the_earlier_run_lies_beside_this_one(tmp_path):
     corpus = tmp_path / "elsewhere" / "older" / "corpus"
     corpus.mkdir(parents=True)
     (corpus / "index.parquet").touch()
-    assert find(DOMAINS | {"previous": "older"}, "elsewhere/new").previous == "elsewhere/older/corpus"
+    assert find(DOMAINS | {"previous": "older"}, "elsewhere/new").previous == "elsewhere/older"
 
 
 def test_code_is_a_program_and_the_modules_that_it_uses():

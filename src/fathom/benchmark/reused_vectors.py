@@ -14,6 +14,7 @@ from fathom.benchmark.embedding_models import find_model_folder
 from fathom.benchmark.matches import check_embeddings, load_embeddings
 from fathom.config.benchmark import HOW_TO_EMBED, Embedding
 from fathom.corpus.previous import find_previous_slices
+from fathom.io import paths
 from fathom.io.contracts.corpus import SENTENCES
 from fathom.io.files import hash_folder, read_json
 from fathom.io.tables import read_table
@@ -72,7 +73,7 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
     Parameters
     ----------
     previous : Path or None
-        Folder `corpus` of the earlier run; None finds nothing.
+        Folder of the earlier run; None finds nothing.
     table : polars.DataFrame
         Columns doc_id, sentence and row of this slice's sentences (contract SENTENCES).
     method : dict
@@ -87,26 +88,29 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
     arrays: list[Vectors] = []
     missing = table.select("row", "sentence").unique("row")
     slices = find_previous_slices(previous, table["doc_id"].unique()) if previous and method else {}
+    run = previous or Path()
     for name in slices:
-        report = previous / "embeddings" / f"{name}.json" if previous else Path()
-        if not report.is_file() or read_json(report).get("method") != method:
+        report = Path(paths.EMBEDDINGS.ending(".json").of(slice=name).under(run))
+        if not report.is_file() or (made := read_json(report)).get("method") != method:
             log.info("vectors of %s of the previous run are not reused: missing, or another method", name)
         elif len(missing):
-            array, places = _find_places(report.parents[1], name, missing)
+            array, places = _find_places(run, name, missing, made.get("limited", False))
             found.append(places.select("row", array=pl.lit(len(arrays)), place="place").cast(pl.Int64))
             arrays.append(array)
             missing = missing.join(places, on="row", how="anti")
     return KnownVectors(pl.concat(found).sort("row"), arrays)
 
 
-def _find_places(previous: Path, name: str, missing: pl.DataFrame) -> tuple[Vectors, pl.DataFrame]:
+def _find_places(
+    previous: Path, name: str, missing: pl.DataFrame, limited: bool
+) -> tuple[Vectors, pl.DataFrame]:
     """Return the vectors of an earlier slice, and the places of missing sentences among them."""
-    path = previous / "embeddings" / f"{name}.npy"
-    there = read_table(previous / "sentences" / f"{name}.parquet", SENTENCES, ["doc_id", "row", "sentence"])
+    path = paths.EMBEDDINGS.of(slice=name).under(previous)
+    columns = ["doc_id", "row", "sentence"]
+    there = read_table(paths.SENTENCES.of(slice=name).under(previous), SENTENCES, columns)
     # a table of drawn documents may be left from a limit that no longer holds: the report knows
-    limited = read_json(previous / "embeddings" / f"{name}.json").get("limited", False)
-    there = keep_drawn(there, previous / "drawn.parquet" if limited else None)
-    embeddings = load_embeddings(path)
-    check_embeddings(there, embeddings, str(path))
+    there = keep_drawn(there, Path(paths.DRAWN.under(previous)) if limited else None)
+    embeddings = load_embeddings(Path(path))
+    check_embeddings(there, embeddings, path)
     there = there.select("row", "sentence").unique("row").rename({"row": "place"})
     return embeddings, missing.join(there, on="sentence").select("row", "place")

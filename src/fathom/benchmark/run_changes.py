@@ -8,6 +8,7 @@ import polars as pl
 
 from fathom.benchmark.card import escape_markdown
 from fathom.config.benchmark import VARIANTS
+from fathom.io import paths
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import read_delimited, read_json
 from fathom.io.row_groups import scan_table
@@ -67,9 +68,8 @@ def compare_inputs(previous: Path, run: Path) -> Change:
 
 def _read_inputs(run: Path) -> dict[str, str]:
     """Return the sha256 of each input file of a run."""
-    corpus = run / "corpus"
-    reports = [*sorted((corpus / "documents").glob("*.json")), corpus / "metadata.json"]
-    inputs = [read_json(path).get("input") for path in reports if path.is_file()]
+    kinds = (paths.DOCUMENTS.ending(".json"), paths.METADATA.ending(".json"))
+    inputs = [read_json(path).get("input") for kind in kinds for _, path in kind.find_files(run)]
     return {given["file"]: given["sha256"] for given in inputs if given}
 
 
@@ -96,7 +96,7 @@ def _read_documents(run: Path) -> pl.DataFrame:
     columns = ["doc_id", "domains", *_CONTENT]
     pieces = [
         frame.select("doc_id", "domains", content=pl.struct(_CONTENT).hash())
-        for frame in scan_table(run / "corpus" / "index.parquet", columns)
+        for frame in scan_table(paths.INDEX.under(run), columns)
     ]
     return pl.concat(pieces)
 
@@ -113,7 +113,7 @@ def compare_keywords(previous: Path, run: Path, domain: str) -> tuple[Change, li
 
 def _read_keywords(run: Path, domain: str) -> dict[str, str]:
     """Return each keyword's number of documents; empty if the run has no such domain."""
-    path = run / domain / "keywords.tsv"
+    path = Path(paths.KEYWORDS.of(domain=domain).under(run))
     return {row["keyword"]: row["documents"] for row in read_delimited(path)} if path.is_file() else {}
 
 
@@ -131,15 +131,16 @@ def compare_pairs(previous: Path, run: Path, domain: str) -> list[Change]:
 
 def _read_pairs(run: Path, domain: str, variant: str) -> dict[str, str]:
     """Return the source document of each pair; empty if the run has no such benchmark."""
-    path = run / domain / "benchmark" / variant / "pairs.parquet"
+    path = Path(paths.PAIRS.of(domain=domain, variant=variant).under(run))
     return dict(read_table(path, PAIRS, ["pair_id", "doc_id"]).iter_rows()) if path.is_file() else {}
 
 
 def count_reuse(run: Path) -> list[Change]:
     """Count the documents whose sentences, and the sentences whose vectors, came from the earlier run."""
-    corpus = run / "corpus"
-    split = [read_json(path) for path in sorted((corpus / "sentences").glob("*.json"))]
-    embedded = [read_json(path) for path in sorted((corpus / "embeddings").glob("*.json"))]
+    split, embedded = (
+        [read_json(path) for _, path in each.ending(".json").find_files(run)]
+        for each in (paths.SENTENCES, paths.EMBEDDINGS)
+    )
     return [
         _count("documents split", split, "documents", "reused_documents"),
         _count("sentences embedded", embedded, "sentences", "reused_sentences"),

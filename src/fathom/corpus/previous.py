@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.jobs.job_slices import read_slice
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 def require_index(previous: Path) -> Path:
     """Return the path of an earlier run's index; raise `InputError` if that run never made one."""
-    index = previous / "index.parquet"
+    index = Path(paths.INDEX.under(previous))
     if not index.is_file():
         raise InputError(
             "no earlier run to reuse: its index is missing",
@@ -28,7 +29,7 @@ def find_previous_slices(previous: Path, doc_ids: "pl.Series") -> "dict[str, pl.
     Parameters
     ----------
     previous : Path
-        The folder `corpus` of the earlier run.
+        The folder of the earlier run.
     doc_ids : pl.Series
         Documents of one slice of this run.
 
@@ -50,7 +51,7 @@ def find_previous_slices(previous: Path, doc_ids: "pl.Series") -> "dict[str, pl.
         return {}
     groups = pl.concat(found).partition_by("part", as_dict=True)
     slices: dict[str, list[str]] = {}
-    for path in sorted((previous / "sentences").glob("*.json")):
+    for _, path in paths.SENTENCES.ending(".json").find_files(previous):
         slices.setdefault(read_slice(path.stem).part, []).append(path.stem)
     held: dict[str, pl.Series] = {}
     for (part,), frame in sorted(groups.items()):
@@ -68,7 +69,7 @@ def _divide_ids(previous: Path, names: list[str], doc_ids: "pl.Series") -> "dict
 
     found = {}
     for name in names:
-        path = previous / "sentence_counts" / f"{name}.parquet"
+        path = Path(paths.SENTENCE_COUNTS.of(slice=name).under(previous))
         if path.is_file():
             here = doc_ids.is_in(read_table(path, SENTENCE_COUNTS, ["doc_id"])["doc_id"].implode())
             found[name], doc_ids = doc_ids.filter(here), doc_ids.filter(~here)

@@ -15,6 +15,7 @@ from fathom.corpus import sentences as module
 from fathom.corpus.previous import find_previous_slices
 from fathom.corpus.sentences import Splitter, hash_content
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_folder, read_json
 from fathom.io.row_groups import scan_table
@@ -49,7 +50,7 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
     Parameters
     ----------
     previous : Path or None
-        Folder `corpus` of the earlier run; without one nothing is reused.
+        Folder of the earlier run; without one nothing is reused.
     index : pl.DataFrame
         Rows of this run's index (INDEX): the documents of one slice that are to be split.
     method : dict
@@ -67,9 +68,9 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
     wanted = index.select("doc_id").with_columns(pl.Series("content", contents, dtype=pl.String))
     others: Counter[str] = Counter()
     for name, doc_ids in find_previous_slices(previous, index["doc_id"]).items():
-        report, table = (
-            previous / "sentences" / f"{name}.json",
-            previous / "sentence_counts" / f"{name}.parquet",
+        path, report, table = (
+            Path(each.of(slice=name).under(previous))
+            for each in (paths.SENTENCES, paths.SENTENCES.ending(".json"), paths.SENTENCE_COUNTS)
         )
         if not report.is_file() or not table.is_file():
             others["not finished"] += len(doc_ids)
@@ -78,7 +79,7 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
         else:
             same = read_table(table, SENTENCE_COUNTS).join(wanted, on=["doc_id", "content"], how="semi")
             sentence_counts.append(same)
-            sentences.append(_read_sentences(previous / "sentences" / f"{name}.parquet", same))
+            sentences.append(_read_sentences(path, same))
     for reason, count in sorted(others.items()):
         log.info("sentences of %s documents of the earlier run are not reused: %s", f"{count:,}", reason)
     return Known(pl.concat(sentences), pl.concat(sentence_counts))

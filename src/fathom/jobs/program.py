@@ -128,17 +128,6 @@ def add_settings(parser: argparse.ArgumentParser, model: "type[BaseModel]") -> N
     )
 
 
-def add_previous(parser: argparse.ArgumentParser) -> None:
-    """Add `--previous FOLDER`, an earlier run to take work over from; the workflow sets FATHOM_PREVIOUS."""
-    parser.add_argument(
-        "--previous",
-        type=lambda text: Path(text) if text else None,
-        default=os.getenv("FATHOM_PREVIOUS", ""),
-        metavar="FOLDER",
-        help="folder corpus/ of an earlier run, whose work on equal content is taken over",
-    )
-
-
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add `--threads`, for programs whose result does not depend on it."""
     parser.add_argument("--threads", type=int, default=1, help="how many to use; changes no result")

@@ -45,7 +45,7 @@ class FromEnvironment(str):
 Previous = Annotated[
     Path | None,
     FromEnvironment("FATHOM_PREVIOUS"),
-    "folder corpus/ of an earlier run, whose work on equal content is taken over",
+    "folder of an earlier run, whose work on equal content is taken over",
 ]
 """An earlier run to take work over from. It changes no result, so the environment names it."""
 

@@ -7,6 +7,7 @@ from fathom.config.choices import SPLITS
 from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.planning.options import repeat_option
 from fathom.planning.run_files import RunFiles
 from fathom.planning.run_inputs import find_own
@@ -60,7 +61,7 @@ class ChoiceNames(RunFiles):
 
     def name_answers(self) -> list[str]:
         """Return every table of answers, in the order of `places`."""
-        return [self._path("choices", "answers", name, f"{model}.parquet") for name, model in self.places]
+        return self._files(paths.CHOICE_ANSWERS, self.places)
 
     @property
     def factors(self) -> list[str]:
@@ -77,4 +78,4 @@ class ChoiceNames(RunFiles):
 
     def list_tables(self) -> list[str]:
         """Return the tables that compare models."""
-        return [self._path("choices", f"{name}.csv") for name in TABLES] if self._choices.questions else []
+        return self._files(paths.CHOICES, product(TABLES)) if self._choices.questions else []

@@ -5,6 +5,7 @@ from itertools import product
 
 from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
+from fathom.io import paths
 from fathom.models.registry import Entry
 from fathom.planning.needs import Needs
 from fathom.planning.outputs import Outputs
@@ -68,10 +69,11 @@ class Comparing:
     @property
     def other_scores(self) -> list[tuple[tuple[str, str, str], str]]:
         """Domain, variant and model, and the table of scores, on references beyond a domain's first one."""
-        places = product(self._outputs.studies.other_references, self._config.models.scored)
+        references = product(self._outputs.studies.other_references, self._config.models.scored)
+        places = [(*reference, model) for reference, model in references]
+        scores = paths.SCORES.of_each(places)
         return [
-            ((*reference, model), f"{self._outputs.results}/{'/scores/'.join(reference)}/{model}.parquet")
-            for reference, model in places
+            (place, each.under(self._outputs.results)) for place, each in zip(places, scores, strict=True)
         ]
 
     @property
@@ -113,10 +115,8 @@ class Comparing:
 
     def name_dated_scores(self, benchmarks: Iterable[tuple[str, str]]) -> list[str]:
         """Return the tables of scores that are split by date, in the order of :meth:`list_dated`."""
-        places = self.list_dated(benchmarks)
         return [
-            f"{self._outputs.results}/{domain}/scores/{name}/{model}.parquet"
-            for domain, name, model in places
+            path.under(self._outputs.results) for path in paths.SCORES.of_each(self.list_dated(benchmarks))
         ]
 
     def _describe(self, name: str) -> tuple[str, str, str, int, int] | None:

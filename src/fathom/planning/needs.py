@@ -12,6 +12,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.models import Adaptation, Adapter
 from fathom.config.whole import Config
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.io.files import read_json
 from fathom.jobs.resources import Rate
 from fathom.models.adapters import ADAPTER_WEIGHTS
@@ -253,7 +254,7 @@ class Needs:
 
     def _read_fetched(self, model: str) -> Shape | None:
         """Return the shape of a model that has been fetched, from its own config.json."""
-        pointer = Path(self._results, "models", model, "model.json")
+        pointer = Path(paths.POINTER.of(model=model).under(self._results))
         if not pointer.is_file():
             return None
         config = pointer.parent / read_json(pointer)["path"] / "config.json"
@@ -286,7 +287,7 @@ class Needs:
     def _measure_adapter(self, row: Entry) -> float | None:
         """Return the bytes of an adapter's weights, None if they are not here yet."""
         folder = self._registry.parent / Path(row.source).expanduser()
-        pointer = Path(self._results, "models", row.name, "model.json")
+        pointer = Path(paths.POINTER.of(model=row.name).under(self._results))
         if pointer.is_file():
             folder = pointer.parent / str(read_json(pointer).get("adapter"))
         file = folder / ADAPTER_WEIGHTS

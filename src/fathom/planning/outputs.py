@@ -1,12 +1,12 @@
 """The files of a run by what the configuration names, and what each target asks for."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
 from fathom.config.model_names import ModelName
 from fathom.config.tuning import WHOLE
 from fathom.config.whole import Config
+from fathom.io import paths
 from fathom.planning.run_files import RunFiles
 from fathom.planning.run_inputs import Inputs
 from fathom.planning.study_files import Studies
@@ -188,9 +188,7 @@ class Outputs(RunFiles):
 
     def name_pairs(self) -> list[str]:
         """Return the pairs of every benchmark, in the order of `benchmarks`."""
-        return [
-            self._path(domain, "benchmark", variant, "pairs.parquet") for domain, variant in self.benchmarks
-        ]
+        return self._files(paths.PAIRS, self.benchmarks)
 
     def name_overlaps(self) -> list[str]:
         """Return the overlap of every benchmark with training text, in the order of `overlapping`."""
@@ -198,55 +196,49 @@ class Outputs(RunFiles):
 
     def name_scores(self) -> list[str]:
         """Return every table of scores, in the order of `scored`."""
-        return self._name_tables(self.scored)
+        return self._files(paths.SCORES, self.scored)
 
     def name_perplexities(self) -> list[str]:
         """Return perplexities in the order of `held_out`."""
-        return self._name_tables((domain, "perplexity", model) for domain, model in self.held_out)
+        return self._files(paths.PERPLEXITY, self.held_out)
 
     def name_attribute_rates(self) -> list[str]:
         """Return attribute rates in the order of `measured`."""
-        return self._name_tables((domain, "attribute-rate", model) for domain, model in self.measured)
+        return self._files(paths.RATES, self.measured)
 
     def name_followed(self) -> dict[str, list[str]]:
         """Return the tables of followed models by kind, each in the order of its places."""
-        texts = ((domain, "perplexity", model) for domain, model in self.followed_texts)
-        rates = ((domain, "attribute-rate", model) for domain, model in self.followed_measures)
         return {
-            "scores": self._name_tables(self.followed),
-            "perplexity": self._name_tables(texts),
-            "attribute_rates": self._name_tables(rates),
+            "scores": self._files(paths.SCORES, self.followed),
+            "perplexity": self._files(paths.PERPLEXITY, self.followed_texts),
+            "attribute_rates": self._files(paths.RATES, self.followed_measures),
             "pointers": [self.find_pointer(model) for model in self.followed_elsewhere],
         }
 
-    def _name_tables(self, places: Iterable[tuple[str, str, str]]) -> list[str]:
-        """Return tables of scores by domain, variant and model."""
-        return [
-            self._path(domain, "scores", variant, f"{model}.parquet") for domain, variant, model in places
-        ]
-
     def name_tuned(self, ending: str) -> list[str]:
         """Return a file of every tuning, in the order of `tuned`."""
-        return [self._path("tuning", task, f"{model}{ending}") for model, task in self.tuned]
+        return self._files(paths.TUNED.ending(ending), ((task, model) for model, task in self.tuned))
 
     def name_prepared(self, ending: str) -> list[str]:
         """Return a file of every tuning, in the order of `prepared`."""
         return [
-            self._path("tuning", *([] if name == WHOLE else ["preparations", name]), task, f"{model}{ending}")
+            self._file(paths.TUNED.ending(ending), task=task, model=model)
+            if name == WHOLE
+            else self._file(paths.PREPARED.ending(ending), preparation=name, task=task, model=model)
             for name, model, task in self.prepared
         ]
 
     def find_weights(self, model: str) -> list[str]:
         """Return the folder of a fetched model's weights if it is deleted after its last job."""
         plain = ModelName.parse(model).plain
-        return [self._path("models", plain, "weights")] if plain in self.fetched_weights else []
+        return [self._file(paths.WEIGHTS, model=plain)] if plain in self.fetched_weights else []
 
     def find_pointer(self, model: str) -> str:
         """Return the file that points to a model's weights; for a checkpoint, the folder that holds it."""
         checkpoints = self._config.models.checkpoints
         if model in checkpoints:
-            return self._path("models", checkpoints[model][0], "checkpoints")
-        return self._path("models", model, "model.json")
+            return self._file(paths.CHECKPOINTS, model=checkpoints[model][0])
+        return self._file(paths.POINTER, model=model)
 
     def name_pointer(self, model: str) -> str:
         """Return the file that points to a model's weights; a checkpoint's lies in a folder of them."""
@@ -266,7 +258,7 @@ class Outputs(RunFiles):
         plain, models = self.fetched_weights[place], self._config.models
         used = (*models.scored, *models.followed)
         names = [name for name in used if ModelName.parse(name).plain == plain]
-        return [self._path(domain, "scores", variant, f"{name}.parquet") for name in names]
+        return self._files(paths.SCORES, product([domain], [variant], names))
 
     def find_task_source(self, name: str) -> str | list[str]:
         """Return the file of this run that a task is made from; nothing for a task of the harness."""
@@ -274,32 +266,31 @@ class Outputs(RunFiles):
         if task.kind == "harness":
             return []
         if task.kind == "text":
-            return self._path("corpus", "texts", f"{task.domain}.parquet")
-        return self._path(str(task.domain), "benchmark", task.variant, "pairs.parquet")
+            return self._file(paths.TEXTS, domain=task.domain)
+        return self._file(paths.PAIRS, domain=task.domain, variant=task.variant)
 
     def name_cards(self) -> list[str]:
         """Return the cards of all benchmarks."""
-        return [self._path(domain, "benchmark", variant, "README.md") for domain, variant in self.benchmarks]
+        return self._files(paths.CARD, self.benchmarks)
 
     def name_ranking_tables(self) -> list[str]:
         """Return the tables that say how far rankings agree."""
         forecast = ["forecast"] if self._config.ranking.forecast else []
         preparation = ["preparation"] if self.compares_preparations else []
         names = (*RANKING_TABLES, *forecast, *preparation)
-        return [self._path("ranking", f"{name}.csv") for name in names]
+        return self._files(paths.RANKING, product(names))
 
     def list_benchmarks(self) -> list[str]:
         """Return the cards and task folders of all benchmarks, and what changed since the earlier run."""
-        cards = self.name_cards()
-        tasks = [str(Path(card).parent / "lm-eval") for card in cards]
-        changes = [self._path("changes.csv")] if self._config.previous and self._config.domains else []
+        cards, tasks = self.name_cards(), self._files(paths.TASK, self.benchmarks)
+        changes = [self._file(paths.CHANGES_TABLE)] if self._config.previous and self._config.domains else []
         return [*cards, *tasks, *changes]
 
     def name_resources(self) -> str:
         """Return the table of the run's time and memory."""
-        return self._path("resources.csv")
+        return self._file(paths.RESOURCES)
 
     def name_summaries(self) -> list[str]:
         """Return what a run says of its models beside figures; nothing without domains."""
-        names = ("corpus/join_report.json", "summary.csv", "comparisons.csv") if self._config.domains else ()
-        return [self._path(name) for name in names]
+        tables = (paths.JOIN_REPORT, paths.SUMMARY, paths.COMPARISONS) if self._config.domains else ()
+        return [self._file(table) for table in tables]

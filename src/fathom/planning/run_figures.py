@@ -10,6 +10,8 @@ from fathom.config.controls import find_controls
 from fathom.config.whole import Config
 from fathom.figures.catalogue import CATALOGUE
 from fathom.figures.entry import Figure
+from fathom.io import paths
+from fathom.io.paths import RunPath
 from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
@@ -120,7 +122,7 @@ class RunFigures(RunFiles):
     def list_figures(self, *targets: str, without: str = "") -> list[str]:
         """Return the figures of some targets, but for those of one kind."""
         return [
-            self._path("figures", f"{figure.pattern.format_map(place | values)}.png")
+            self._file(paths.FIGURE, figure=figure.pattern.format_map(place | values))
             for figure in CATALOGUE.values()
             if figure.target in targets and figure.name != without
             for place in self.list_places(figure)
@@ -139,7 +141,7 @@ class RunFigures(RunFiles):
         """Return an input function for each table that a figure reads, by name."""
 
         def find(path: str, wildcards: Any) -> str:
-            return self._path(path.format_map(self._read_parts(figure, wildcards)))
+            return RunPath(path.format_map(self._read_parts(figure, wildcards))).under(self.results)
 
         return {name: partial(find, path) for name, path in figure.reads.items()}
 

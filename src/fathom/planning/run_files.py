@@ -1,6 +1,9 @@
 """What all that names files of a run starts from."""
 
+from collections.abc import Iterable, Sequence
+
 from fathom.config.whole import Config
+from fathom.io.paths import RunPath
 
 
 class RunFiles:
@@ -17,6 +20,10 @@ class RunFiles:
     def __init__(self, config: Config, results: str) -> None:
         self._config, self.results = config, results
 
-    def _path(self, *parts: str) -> str:
-        """Return the path of a file of the run."""
-        return "/".join([self.results, *parts])
+    def _file(self, path: RunPath, **fields: object) -> str:
+        """Return a file of the run, by the fields of its path."""
+        return path.of(**fields).under(self.results)
+
+    def _files(self, path: RunPath, places: Iterable[Sequence[object]]) -> list[str]:
+        """Return a file for each place: values of the fields of its path, in their order."""
+        return [each.under(self.results) for each in path.of_each(places)]

@@ -193,12 +193,14 @@ def find_tuned(config: Config) -> tuple[Mapping[str, Task], list[str]]:
 
 
 def find_previous(config: Config, results: Path | str) -> str:
-    """Return the folder `corpus` of the earlier run that is named; nothing without one."""
+    """Return the folder of the earlier run that is named; nothing without one."""
     if config.previous is None:
         return ""
     from fathom.corpus.previous import require_index
 
-    return str(require_index(Path(results).parent / config.previous / "corpus").parent)
+    previous = Path(results).parent / config.previous
+    require_index(previous)
+    return str(previous)
 
 
 def find_own(path: str, root: Path) -> Path:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.io import paths
 from fathom.planning.run_files import RunFiles
 
 FEWEST = 3
@@ -63,22 +64,20 @@ class Studies(RunFiles):
 
     def name_overlap(self, domain: str, variant: str) -> str:
         """Return the overlap of pairs with training text."""
-        return self._path(domain, "benchmark", variant, "overlap.parquet")
+        return self._file(paths.OVERLAP, domain=domain, variant=variant)
 
     def name_claimed(
         self, benchmarks: Iterable[tuple[str, str]], models: Sequence[str]
     ) -> dict[tuple[str, str, str], str]:
         """Return the tables of scores that claims are checked on, by domain, variant and model."""
-        return {
-            (domain, variant, model): self._path(domain, "scores", variant, f"{model}.parquet")
-            for (domain, variant), model in product(benchmarks, models)
-        }
+        places = [(*benchmark, model) for benchmark, model in product(benchmarks, models)]
+        return dict(zip(places, self._files(paths.SCORES, places), strict=True))
 
     def name_compared(self, domain: str) -> list[tuple[str, str, str]]:
         """Return variant, model and table of the scores whose targets are compared on a domain."""
         pairs = self._config.compared_models.items()
         models = dict.fromkeys(model for pair in pairs for model in pair)
         return [
-            (variant, model, self._path(domain, "scores", variant, f"{model}.parquet"))
+            (variant, model, self._file(paths.SCORES, domain=domain, variant=variant, model=model))
             for variant, model in product(self.list_variants(domain), models)
         ]

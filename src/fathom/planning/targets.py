@@ -1,7 +1,10 @@
 """What each target of the workflow asks for."""
 
+from itertools import product
+
 from fathom.config.controls import find_controls
 from fathom.config.whole import Config
+from fathom.io import paths
 from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
@@ -35,26 +38,26 @@ class Targets(RunFiles):
             *self._outputs.name_summaries(),
             *self._outputs.list_benchmarks(),
             *self.figures.list_figures("compare", "rankings"),
-            *([self._path("examples", "tables.md")] if self._config.benchmark_domains else []),
-            *([self._path("ranking", "tables.md")] if self._outputs.has_rankings() else []),
+            *([self._file(paths.EXAMPLES)] if self._config.benchmark_domains else []),
+            *([self._file(paths.RANKING_PAGE)] if self._outputs.has_rankings() else []),
         ]
 
     def list_orders(self) -> list[str]:
         """Return the order of domains of each study of continual pretraining, as configuration and figure."""
-        orders = [self._path("orders", f"{study}.yaml") for study in self._config.models.continual]
+        orders = self._files(paths.ORDER_KEYS, product(self._config.models.continual))
         return [*orders, *self.figures.list_figures("order")]
 
     def list_following(self) -> list[str]:
         """Return what is said of models that are followed, and orders of domains."""
         models = self._config.models
         tables = {
-            "following.parquet": models.tracks and self._outputs.benchmarks,
-            "controls.csv": find_controls(models),
-            "claims.csv": self._config.claims.variants,
+            paths.FOLLOWING: models.tracks and self._outputs.benchmarks,
+            paths.CONTROLS: find_controls(models),
+            paths.CLAIMS: self._config.claims.variants,
         }
         return [
             *self.list_orders(),
-            *(self._path("following", name) for name, wanted in tables.items() if wanted),
+            *(self._file(table) for table, wanted in tables.items() if wanted),
             *self.figures.list_figures("follow"),
         ]
 
@@ -68,7 +71,7 @@ class Targets(RunFiles):
 
     def list_layers(self) -> list[str]:
         """Return the summaries by layer and their figures, for each domain and family of models."""
-        summaries = [self._path(name, "layers", "layers.csv") for name in self._config.benchmark_domains]
+        summaries = self._files(paths.LAYERS, product(self._config.benchmark_domains))
         return [*summaries, *self.figures.list_figures("layers")]
 
     def list_choices(self) -> list[str]:
@@ -85,7 +88,7 @@ class Targets(RunFiles):
         return [
             *self.list_compared(),
             *self.list_following(),
-            *(self._path(domain, "targets", "best-and-worst.csv") for domain in domains),
+            *self._files(paths.BEST_AND_WORST, product(domains)),
             *self.figures.list_figures("figures", "coverage", without=unwanted),
         ]
 
@@ -100,4 +103,4 @@ class Targets(RunFiles):
 
     def name_page(self) -> list[str]:
         """Return the page of a run; none where there is nothing to show."""
-        return [self._path("index.html")] if self.list_results() else []
+        return [self._file(paths.PAGE)] if self.list_results() else []

@@ -1,6 +1,9 @@
 """The files of trainings: their text; orders of domains for continual pretraining, and figures of stages."""
 
+from itertools import product
+
 from fathom.config.whole import Config
+from fathom.io import paths
 from fathom.planning.run_files import RunFiles
 
 
@@ -23,35 +26,28 @@ class Texts(RunFiles):
         if model in self._models.train:
             return self.name(self._models.train[model].domain)
         _, domain, adaptation = self._models.adapted[model]
-        changed = self._path(domain, "texts", f"{adaptation.text}.parquet")
+        changed = self._file(paths.CHANGED_TEXTS, domain=domain, text=adaptation.text)
         return self.name(domain) if adaptation.text == "as-is" else changed
 
     def name(self, domain: str) -> str:
         """Return the text of a domain: of its own documents, from elsewhere, or of a set of questions."""
         if domain in self._of_questions:
             chosen, kind = self._of_questions[domain]
-            return self._path("questions", chosen, "texts", f"{kind}.parquet")
-        kind = "training" if domain in self._models.texts else "texts"
-        return self._path("corpus", kind, f"{domain}.parquet")
+            return self._file(paths.QUESTION_TEXTS, set=chosen, kind=kind)
+        path = paths.TRAINING_TEXTS if domain in self._models.texts else paths.TEXTS
+        return self._file(path, domain=domain)
 
 
 class Orders(RunFiles):
     """Names of the files of continual pretraining."""
 
-    def compare_domains(self, study: str) -> list[tuple[str]]:
-        """Return a study's evaluation domain and those that are compared with it, each as a file's place."""
-        measured = self._config.models.continual[study].evaluation_domain
-        return [(name,) for name in dict.fromkeys([measured, *self._config.list_compared(study)])]
-
     def name_means(self, study: str) -> list[str]:
-        """Return the mean embeddings of a study's domains, in the order of `compare_domains`."""
-        abstracts = self._config.models.continual[study].abstracts
-        return [
-            self._path("orders", "means", f"{name}.{abstracts}.npy")
-            for (name,) in self.compare_domains(study)
-        ]
+        """Return the mean embeddings of a study's evaluation domain and of those compared with it."""
+        section = self._config.models.continual[study]
+        domains = dict.fromkeys([section.evaluation_domain, *self._config.list_compared(study)])
+        return self._files(paths.MEAN_VECTORS, product(domains, [section.abstracts]))
 
     def find_order(self, track: str) -> str:
         """Return the table of the order of domains that a track of continual pretraining follows."""
         study = track.removeprefix(f"{self._config.models.studies[track].base}+")
-        return self._path("orders", f"{study}.parquet")
+        return self._file(paths.ORDER, study=study)

@@ -39,6 +39,7 @@ lint: .venv/installed ## ruff, snakefmt, mypy, snakemake --lint
 docs: .venv/installed ## regenerate the schema, the tables of keys and columns, the picture of the workflow
 	$(BIN)/python scripts/jobs/write_schema.py
 	$(BIN)/python scripts/jobs/write_tables_doc.py
+	$(BIN)/python scripts/jobs/write_figures_doc.py
 	$(BIN)/python scripts/jobs/write_environments.py
 	$(BIN)/snakemake --forceall --rulegraph dot > docs/workflow.dot
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg

@@ -3,7 +3,7 @@
 import pytest
 
 from fathom.figures.catalogue import CATALOGUE, find_figure
-from fathom.figures.entry import PAPERS
+from fathom.figures.papers import PRESETS
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_captions_titles_and_rows_name_parts_that_there_are(figure):
     assert figure.describe(parts) and figure.entitle(parts).startswith(figure.title)
     assert {*figure.values} <= {*parts} and figure.shown
     for row in figure.shown:
-        assert row.paper in ("", *PAPERS) and bool(row.paper) == bool(row.number)
+        assert row.paper in ("", *PRESETS) and bool(row.paper) == bool(row.number)
         assert all(value in figure.values[name] for name, value in row.values.items())

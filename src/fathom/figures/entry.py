@@ -5,9 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-PAPERS = ("RawCorpora", "BeyondBenchmarks", "CompComp", "TrainBeforeTest")
-"""The papers whose figures are drawn."""
-
 
 @dataclass(frozen=True)
 class Shown:
@@ -18,11 +15,13 @@ class Shown:
     shows : str
         What is seen.
     paper, number : str
-        One of PAPERS, and its figures, such as `Figs. 4, 8`; empty: in no paper.
+        One of :data:`fathom.figures.papers.PRESETS`, and its figures, such as `Figs. 4, 8`; empty: in none.
     values : mapping of str to str
         Parts of the file's name that must have one value.
     made_by : str
         What draws it, where that differs from the rest of the entry.
+    preset : str
+        Configuration of `config/papers` that draws it, where it is not the paper's own.
     """
 
     shows: str
@@ -30,6 +29,7 @@ class Shown:
     number: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
     made_by: str = ""
+    preset: str = ""
 
 
 @dataclass(frozen=True)

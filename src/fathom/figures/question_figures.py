@@ -29,7 +29,13 @@ QUESTION_FIGURES = (
             Coverage, correlation and redundancy are in coverage.json beside the pairs.
         """,
         made_by=_MAPS,
-        shown=(Shown("map of a domain and of the pairs about it", "CompComp", "Fig. 1"),),
+        shown=(
+            Shown(
+                "map of a domain and of the pairs about it; the paper maps five medical benchmarks",
+                "CompComp",
+                "Fig. 1b",
+            ),
+        ),
     ),
     Figure(
         name="expansion",
@@ -170,24 +176,28 @@ QUESTION_FIGURES = (
                 "RawCorpora",
                 "Fig. 3, left",
                 {"factor": "orders", "way": "letter"},
+                preset="raw-corpora-choices",
             ),
             Shown(
                 "multiple choice by the examples",
                 "RawCorpora",
                 "Fig. 11",
                 {"factor": "examples", "way": "letter"},
+                preset="raw-corpora-choices",
             ),
             Shown(
                 "multiple choice by the options",
                 "RawCorpora",
                 "Fig. 12",
                 {"factor": "options", "way": "letter"},
+                preset="raw-corpora-choices",
             ),
             Shown(
                 "multiple choice by the style of the prompt",
                 "RawCorpora",
                 "Fig. 13",
                 {"factor": "styles", "way": "letter"},
+                preset="raw-corpora-choices",
             ),
         ),
     ),

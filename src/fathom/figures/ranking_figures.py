@@ -69,11 +69,11 @@ RANKING_FIGURES = (
         shown=(
             Shown("mean Kendall's tau of each benchmark", _PAPER, "Fig. 2", {"figure": "mean-tau"}),
             Shown(
-                "the same, of significant differences", _PAPER, "Fig. 12", {"figure": "mean-tau-significant"}
+                "as Fig. 2, of significant differences", _PAPER, "Fig. 12", {"figure": "mean-tau-significant"}
             ),
             Shown("agreement within and between categories", _PAPER, "Fig. 3", {"figure": "categories"}),
             Shown(
-                "the same, of significant differences",
+                "as Fig. 3, of significant differences",
                 _PAPER,
                 "Fig. 13",
                 {"figure": "categories-significant"},
@@ -102,7 +102,7 @@ RANKING_FIGURES = (
         shown=(
             Shown("every two benchmarks", _PAPER, "Figs. 9, 10", {"statistic": "tau"}),
             Shown(
-                "the same, of significant differences",
+                "as Figs. 9, 10, of significant differences",
                 _PAPER,
                 "Figs. 14, 15",
                 {"statistic": "tau-significant"},

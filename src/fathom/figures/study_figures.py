@@ -38,9 +38,15 @@ STUDY_FIGURES = (
         made_by=_FOLLOW,
         shown=(
             Shown(
-                "checkpoints of OLMo-2: ranks and log-probability over tokens", "RawCorpora", "Figs. 5, 16"
+                "checkpoints of OLMo-2 over tokens: ranks, and log-probability in the place of probability",
+                "RawCorpora",
+                "Figs. 5, 16",
             ),
-            Shown("checkpoints of OLMo-2, medians among the panels", "BeyondBenchmarks", "Figs. 6, 15"),
+            Shown(
+                "checkpoints of OLMo-2: median ranks, and log-probability in the place of probability",
+                "BeyondBenchmarks",
+                "Figs. 6, 15",
+            ),
         ),
     ),
     Figure(
@@ -68,7 +74,13 @@ STUDY_FIGURES = (
         values={"statistic": _STATISTICS},
         shown=(
             Shown("paths of adaptation over steps", "RawCorpora", "Fig. 9", {"statistic": "trimmed_mean"}),
-            Shown("paths of adaptation over steps", "BeyondBenchmarks", "Fig. 5", {"statistic": "median"}),
+            Shown(
+                "paths of adaptation over steps",
+                "BeyondBenchmarks",
+                "Fig. 5",
+                {"statistic": "median"},
+                preset="raw-corpora",
+            ),
         ),
     ),
     Figure(
@@ -136,15 +148,18 @@ STUDY_FIGURES = (
                 "Fig. 6",
                 {"kind": "trimmed-mean"},
             ),
-            Shown("the same with plain means", "RawCorpora", "Fig. 18", {"kind": "mean"}),
+            Shown("as Fig. 6, with plain means", "RawCorpora", "Fig. 18", {"kind": "mean"}),
             Shown(
                 "one model on 150 domains in turn, minima and maxima marked",
                 "BeyondBenchmarks",
                 "Fig. 4",
                 {"kind": "median"},
+                preset="beyond-benchmarks-continual",
             ),
-            Shown("the same by log-probability of the targets", values={"kind": "log-probability"}),
-            Shown("the same with geometric means", values={"kind": "geometric-mean"}),
+            Shown(
+                "metrics after stages, by log-probability of the targets", values={"kind": "log-probability"}
+            ),
+            Shown("metrics after stages, with geometric means", values={"kind": "geometric-mean"}),
         ),
     ),
     Figure(

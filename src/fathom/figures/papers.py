@@ -1,0 +1,96 @@
+"""Tables of the papers, and what is not drawn and why; figures that are drawn are in the catalogue."""
+
+from dataclasses import dataclass
+
+PRESETS = {
+    "RawCorpora": "raw-corpora",
+    "BeyondBenchmarks": "beyond-benchmarks",
+    "CompComp": "comp-comp",
+    "TrainBeforeTest": "train-before-test",
+}
+"""The papers, and the configuration of `config/papers` that draws most of each."""
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of a paper, and the files that hold ours.
+
+    Attributes
+    ----------
+    paper, number, shows : str
+    files : tuple of str
+        Below the run's folder.
+    made_by : str
+        What makes it from the demo's models.
+    preset : str
+        Configuration of `config/papers`, where it is not the paper's own.
+    """
+
+    paper: str
+    number: str
+    shows: str
+    files: tuple[str, ...]
+    made_by: str
+    preset: str = ""
+
+
+@dataclass(frozen=True)
+class NotDrawn:
+    """A figure or table of a paper that no run makes, and why."""
+
+    paper: str
+    number: str
+    shows: str
+    reason: str
+
+
+_FOLLOW = "follow, following-demo; OLMo-2: hub"
+_KEYWORDS = "examples/vocabularies.csv"
+
+TABLES = (
+    PaperTable("RawCorpora", "Tables 1, 5", "targets of both vocabularies, and tokens, of some keywords",
+               (_KEYWORDS,), "figures"),
+    PaperTable("RawCorpora", "Tables 2, 3, 7, 8", "pairs; those of references too", ("examples/pairs.csv",),
+               "figures"),
+    PaperTable("RawCorpora", "Table 4", "ten keywords of each domain", ("examples/keywords.csv",), "figures"),
+    PaperTable("RawCorpora", "Table 6", "six styles of the prompt, in wording of our own",
+               ("config/choices/styles.yaml",), "choices, choices-demo", "raw-corpora-choices"),
+    PaperTable("RawCorpora", "Table 9", "the 100 best and worst targets",
+               ("{domain}/targets/best-and-worst.csv",), "figures"),
+    PaperTable("RawCorpora", "Table 10", "checkpoints that are followed", ("following/checkpoints.csv",),
+               _FOLLOW),
+    PaperTable("BeyondBenchmarks", "Table 1", "targets and tokens of some keywords", (_KEYWORDS,), "figures"),
+    PaperTable("BeyondBenchmarks", "Table 2", "pairs", ("examples/pairs.csv",), "figures"),
+    PaperTable("BeyondBenchmarks", "Table 3", "the 100 best and worst targets of an adapted model",
+               ("{domain}/targets/best-and-worst.csv",), "figures", "raw-corpora"),
+    PaperTable("BeyondBenchmarks", "Table 4", "checkpoints", ("following/checkpoints.csv",), _FOLLOW),
+    PaperTable("BeyondBenchmarks", "Table 5", "most likely tokens after keywords, in the token list and not",
+               ("{domain}/layers/{model}.examples.tsv",), "layers", "beyond-benchmarks-layers"),
+    PaperTable("CompComp", "Table 2", "questions by form and level, and other sizes", ("sizes.csv",),
+               "courses"),
+    PaperTable("CompComp", "Tables 3, 5, 6", "scores by form and prompting, and paired differences",
+               ("question-scores.csv", "question-differences.csv"), "courses"),
+    PaperTable("CompComp", "Table 4", "scores by t_d and t_c; sizes by t_d",
+               ("question-thresholds.csv", "questions/{set}/percentiles.csv"), "courses"),
+    PaperTable("CompComp", "Table 4", "sizes by t_c", ("{domain}/coverage/correlations.csv",),
+               "coverage, with `coverage.ablation`"),
+    PaperTable("TrainBeforeTest", "Tables 1 to 4", "benchmarks, models, corpora, compute",
+               ("ranking/tables.md",), "rankings"),
+)  # fmt: skip
+"""Tables of the papers, in their order."""
+
+NOT_DRAWN = (
+    NotDrawn("RawCorpora", "Figs. 1, 2", "faults of benchmarks, the pipeline", "drawings, without numbers"),
+    NotDrawn("RawCorpora", "Fig. 14", "the prompt that asks a model for pairs",
+             "a text: [`fathom request write`](reference.md#pairs-that-a-language-model-writes) writes ours"),
+    NotDrawn("RawCorpora", "Figs. 17, 19", "trimmed and plain means of the targets' probability by stage",
+             "the mean log-probability is drawn: `figures/stages.{track}.log-probability.png`"),
+    NotDrawn("BeyondBenchmarks", "Fig. 1", "the pipeline", "a drawing, without numbers"),
+    NotDrawn("CompComp", "Fig. 1a", "comprehensive and compact benchmarks", "a drawing, without numbers"),
+    NotDrawn("CompComp", "Fig. 2", "the method", "a drawing, without numbers"),
+    NotDrawn("CompComp", "Fig. 5", "examples of questions",
+             "texts: ours are in `questions/{set}/questions.parquet`, and on the page of a run"),
+    NotDrawn("CompComp", "Table 1", "published benchmarks of domains, compared by their authors' words",
+             "no run reads them"),
+)  # fmt: skip
+"""What no run makes."""

@@ -1,0 +1,97 @@
+"""The page of the papers' figures follows from the catalogue; presets and the demo draw what it says."""
+
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.programs import run_program
+
+from fathom.config.whole import Config, read_config
+from fathom.config.yaml_files import read_values
+from fathom.figures.catalogue import CATALOGUE, find_figure
+from fathom.figures.papers import NOT_DRAWN, PRESETS, TABLES
+from fathom.models.registry import read_registry
+from fathom.planning.comparing import Comparing
+from fathom.planning.outputs import Outputs
+from fathom.planning.run_inputs import Inputs
+from fathom.planning.targets import Targets
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = [(figure, row) for figure in CATALOGUE.values() for row in figure.shown]
+
+
+def list_figures(config: Config) -> list[str]:
+    """Return all figures that targets ask for, without their folder and ending."""
+    conditions = ["direct_eval", "train_before_test"]
+    inputs = Inputs(shards={}, metadata=None, abstract_parts=[], slices={}, score_files=[],
+                    conditions=conditions, tasks={}, tuned_models=[], previous="")  # fmt: skip
+    outputs = Outputs(config, inputs, "run")
+    needs = SimpleNamespace(find_shape=lambda name: SimpleNamespace(parameters=len(name)))
+    entries = read_registry(ROOT / "config" / "models.tsv")
+    targets = Targets(config, outputs, Comparing(config, entries, needs, outputs))
+    asked = [*targets.list_results(), *targets.list_layers(), *targets.list_coverage()]
+    return [Path(path).name.removesuffix(".png") for path in asked if "/figures/" in path]
+
+
+@cache
+def list_drawn(preset: str) -> list[str]:
+    """Return the figures of a configuration of a paper, on a dump and scores that are not there."""
+    values = read_values(ROOT / "config" / "papers" / f"{preset}.yaml") | {"dump": "FOLDER"}
+    if preset == "raw-corpora":  # experts' pairs come with the command
+        values["references"] = {"cs.AI": {"expert": "expert.csv", "claude": "claude.csv"}}
+    own = {"dump": "FOLDER"} if preset != "train-before-test" else {"scores": "FOLDER"}
+    return list_figures(read_config(values | own, preset))
+
+
+def test_the_page_is_that_of_the_catalogue(tmp_path):
+    done = run_program("write_figures_doc", "--output", tmp_path / "f.md")
+    assert done.returncode == 0, done.stderr
+    fresh = (tmp_path / "f.md").read_text() == (ROOT / "docs" / "figures.md").read_text()
+    assert fresh, "docs/figures.md is stale: python scripts/jobs/write_figures_doc.py"
+
+
+@pytest.mark.parametrize(("figure", "row"), [each for each in ROWS if each[1].paper],
+                         ids=lambda each: getattr(each, "number", ""))  # fmt: skip
+def test_the_preset_of_a_row_draws_it(figure, row):
+    found = [find_figure(stem) for stem in list_drawn(row.preset or PRESETS[row.paper])]
+    parts = [parts for kind, parts in found if kind.name == figure.name]
+    assert any(row.values.items() <= each.items() for each in parts)
+
+
+def test_every_figure_and_table_of_the_papers_has_a_row():
+    rows = [*(row for _, row in ROWS), *TABLES, *NOT_DRAWN]
+    counts = {
+        "RawCorpora": (24, 10),
+        "BeyondBenchmarks": (24, 5),
+        "CompComp": (6, 6),
+        "TrainBeforeTest": (15, 4),
+    }
+    for paper, (figures, tables) in counts.items():
+        for kind, most in (("Fig", figures), ("Table", tables)):
+            texts = [row.number for row in rows if row.paper == paper and row.number.startswith(kind)]
+            named = {number for text in texts for number in read_numbers(text)}
+            assert named == {*range(1, most + 1)}, (paper, kind)
+
+
+def read_numbers(text: str) -> list[int]:
+    """Return the numbers in a text such as `Figs. 7, 20 to 23` or `Fig. 3 left`."""
+    found = []
+    for part in text.partition(" ")[2].split(","):
+        first, _, last = part.strip().partition(" to ")
+        digits = "".join(letter for letter in first.split()[0] if letter.isdigit())
+        found += range(int(digits or 0), int(last or digits or 0) + 1) if digits else []
+    return found
+
+
+def test_the_demo_draws_what_the_page_says_and_nothing_else():
+    config = read_config(read_values(ROOT / "config" / "config.yaml"), "config.yaml")
+    layers = {name for name, figure in CATALOGUE.items() if figure.target in ("layers", "coverage")}
+    drawn = [find_figure(stem) for stem in list_figures(config)]
+    drawn = [(figure.name, parts) for figure, parts in drawn if figure.name not in layers]
+    said = [(figure.name, row.values) for figure, row in ROWS if (row.made_by or figure.made_by) == "figures"]
+    for name, values in said:
+        assert any(kind == name and values.items() <= parts.items() for kind, parts in drawn), (name, values)
+    for kind, parts in drawn:
+        assert any(kind == name and values.items() <= parts.items() for name, values in said), (kind, parts)
+    assert len(drawn) > 15

@@ -2,13 +2,11 @@
 "use strict";
 
 Fathom.analyses = (() => {
-  const { element, fill, plain, plural, rank, select, wide, model: name } = Fathom;
+  const { element, fill, plain, plural, rank, select, wide, numbers, interval, model: name } = Fathom;
   const charts = Fathom.analysisCharts;
   const CHANCE = 0.25;
   const percent = (value) => (value === null ? "–" : `${(value * 100).toFixed(1)} %`);
   const signed = (value) => (value === null ? "" : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value * 100).toFixed(1)}`);
-  const between = (low, high, show) => (low === null || high === null ? "" : `[${show(low)}, ${show(high)}]`);
-  const numbers = (table) => element("details", {}, element("summary", {}, "The numbers of this chart"), table);
   // what the address names, else the first
   const pick = (key, ids, first = ids[0]) => (ids.includes(Fathom.state[key]) ? Fathom.state[key] : ids.includes(first) ? first : ids[0]);
 
@@ -49,8 +47,8 @@ Fathom.analyses = (() => {
       [{ title: "model", head: true }, { title: "asked" }, { title: "right answers", number: true }, { title: "interval", number: true },
         { title: "change, points", number: true }, { title: "interval", number: true }],
       some.map(([model, , , variation, , value, low, high, change, changeLow, changeHigh]) => [
-        { node: name(model), value: model }, spell(variation), { node: percent(value), value }, between(low, high, percent), { node: signed(change), value: change },
-        change === null ? "" : between(changeLow, changeHigh, signed),
+        { node: name(model), value: model }, spell(variation), { node: percent(value), value }, interval(low, high, percent), { node: signed(change), value: change },
+        change === null ? "" : interval(changeLow, changeHigh, signed),
       ]),
       { sortable: true, hideCaption: true },
     );
@@ -121,7 +119,7 @@ Fathom.analyses = (() => {
         numbers(Fathom.tables.plain(`${label} by layer`, [{ title: "model", head: true }, ...at.map((layer) => ({ title: `layer ${layer}`, number: true }))],
           lines.map(([model, points]) => [{ node: name(model), value: model }, ...at.map((layer) => {
             const [, value, low, high] = cell(points, layer);
-            return { node: value === null ? "" : show(value), value, title: between(low, high, show) || null };
+            return { node: value === null ? "" : show(value), value, title: interval(low, high, show) || null };
           })]),
           { sortable: true, hideCaption: true }))),
     );
@@ -159,7 +157,7 @@ Fathom.analyses = (() => {
   };
 
   const agree = (taus) =>
-    taus.length > 0 && element("p", {}, `Mean Kendall’s tau between the rankings of two tasks: ${taus.map(([condition, value, low, high]) => `${condition} ${plain(value)} ${between(low, high, plain)}`.trim()).join("; ")}.`);
+    taus.length > 0 && element("p", {}, `Mean Kendall’s tau between the rankings of two tasks: ${taus.map(([condition, value, low, high]) => `${condition} ${plain(value)} ${interval(low, high, plain)}`.trim()).join("; ")}.`);
 
   // Coverage
 

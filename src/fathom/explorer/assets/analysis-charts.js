@@ -2,7 +2,7 @@
 "use strict";
 
 Fathom.analysisCharts = (() => {
-  const { describe, style, accent, faint, ticks, widest } = Fathom.charts.parts;
+  const { describe, style, accent, faint, ticks, widest, names, across, framed } = Fathom.charts.parts;
   const { element } = Fathom;
   const COLOURS = 6;
   const DASHES = [null, "7 4", "2 3", "9 3 2 3"];
@@ -75,12 +75,10 @@ Fathom.analysisCharts = (() => {
         Plot.link(plain.filter((point) => point.low !== null), { x1: "low", x2: "high", y1: "y", y2: "y", stroke: "currentColor", strokeWidth: 2, strokeOpacity: 0.55 }),
         Plot.dot(plain, { x: "value", y: "y", r: 5, fill: "currentColor", title: "title" }),
         ...[false, true].flatMap((apart) => ["start", "middle", "end"].map((anchor) => glyph(apart, anchor))),
-        Plot.text(rows, {
-          y: "name", text: "model", frameAnchor: "left", textAnchor: narrow ? "start" : "end", dx: narrow ? -8 : -20, fill: "currentColor", stroke: "var(--page)", strokeWidth: 4,
-        }),
+        names(rows, narrow, { y: "name", dx: narrow ? -8 : -20, dy: 0, stroke: "var(--page)", strokeWidth: 4 }),
       ],
     });
-    return element("div", { class: "chart" }, describe(svg, text), element("p", { class: "axis" }, label));
+    return framed(label, describe(svg, text));
   };
 
   // Moves labels apart, in order of height.
@@ -183,20 +181,17 @@ Fathom.analysisCharts = (() => {
       x: { type: isLog ? "log" : "linear", domain, label: null },
       y: { domain: rows.map(({ model }) => model), type: "point", padding: 0.6, axis: null },
       marks: [
-        Plot.gridX(at, { strokeOpacity: 0.15 }),
-        Plot.axisX(at, { label: null, ...(at ? { text: (value) => Fathom.whole(value) } : { ticks: narrow ? 4 : 7 }) }),
+        ...across(at, { ticks: narrow ? 4 : 7 }),
         Plot.arrow(rows.filter(({ before, after }) => before !== after), {
           x1: "before", x2: "after", y1: "model", y2: "model", dy: drop, stroke: "currentColor", strokeOpacity: 0.7, insetStart: 6, insetEnd: 6, headLength: 7,
         }),
         Plot.dot(rows, { x: "before", y: "model", r: 6, dy: drop, fill: "var(--page)", stroke: "currentColor", strokeWidth: 1.6 }),
         Plot.dot(rows, { x: "after", y: "model", r: 4.5, dy: drop, fill: accent }),
-        Plot.text(rows, {
-          y: "model", text: "model", frameAnchor: "left", textAnchor: narrow ? "start" : "end", dx: narrow ? 0 : -12, dy: narrow ? -12 : 0, fill: "currentColor",
-        }),
+        names(rows, narrow),
         Plot.text(rows, { y: "model", text: "places", frameAnchor: "right", textAnchor: "start", dx: 10, dy: drop, fill: "currentColor" }),
       ],
     });
-    return element("div", { class: "chart" }, describe(svg, text), element("p", { class: "axis" }, label));
+    return framed(label, describe(svg, text));
   };
 
   // Sentences of a domain and pairs of its benchmark on two components, whose units mean nothing.

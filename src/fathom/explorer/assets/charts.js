@@ -33,9 +33,24 @@ Fathom.charts = (() => {
     return Math.ceil(Math.max(...names.map((name) => pen.measureText(name).width))) + 20;
   };
 
+  // Names of models beside their marks, or above them where the chart is narrow.
+  const names = (rows, narrow, more = {}) =>
+    Plot.text(rows, {
+      y: "model", text: "model", frameAnchor: "left", textAnchor: narrow ? "start" : "end",
+      dx: narrow ? 0 : -12, dy: narrow ? -12 : 0, fill: "currentColor", ...more,
+    });
+
+  // A grid and an axis beneath it, of whole numbers where it is given their places.
+  const across = (at, others = {}) => [
+    Plot.gridX(at, { strokeOpacity: 0.15 }),
+    Plot.axisX(at, { label: null, ...(at ? { text: (value) => Fathom.whole(value) } : others) }),
+  ];
+
+  const framed = (label, parts) => element("div", { class: "chart" }, parts, element("p", { class: "axis" }, label));
+
   // Models by rank with intervals, best on top; a bar joins models that are not significantly different.
   const ranking = (rows, { label, width, leaders, text }) => {
-    const names = rows.map(([model]) => model);
+    const models = rows.map(([model]) => model);
     const data = rows.map(([model, value, low, high, letters]) => ({
       model, value, low: low ?? value, high: high ?? value, letters, leads: leaders.has(model),
     }));
@@ -44,19 +59,18 @@ Fathom.charts = (() => {
     const groups = [...new Set(every)].filter((group) => every.indexOf(group) !== every.lastIndexOf(group));
     const step = width < 500 ? Math.min(15, 90 / groups.length) : 15;
     const barWidth = groups.length ? Math.ceil(groups.length * step) + 14 : 0;
-    const left = widest(names);
+    const left = widest(models);
     const narrow = width - barWidth - left < 260;
     const height = data.length * (narrow ? 46 : 32) + 34;
     const shared = { height, marginTop: 4, marginBottom: 30 };
-    const y = { domain: names, type: "point", padding: 0.6, axis: null };
+    const y = { domain: models, type: "point", padding: 0.6, axis: null };
     const drop = narrow ? 9 : 0;
     const low = Math.max(1, Math.min(...data.map((each) => each.low)));
     const high = Math.max(...data.map((each) => each.high));
     const spread = Math.max(high / low, 1.2) ** (narrow ? 0.1 : 0.06);
     const at = ticks(low / spread, high * spread, narrow);
     const marks = [
-      Plot.gridX(at, { strokeOpacity: 0.15 }),
-      Plot.axisX(at, { text: (value) => Fathom.whole(value), label: null }),
+      ...across(at),
       Plot.ruleY(data, {
         y: "model", x1: "low", x2: "high", strokeWidth: 2.5, dy: drop,
         stroke: (each) => (each.leads ? accent : "currentColor"), strokeOpacity: 0.75,
@@ -66,12 +80,7 @@ Fathom.charts = (() => {
         fill: (each) => (each.leads ? accent : "var(--page)"),
         stroke: (each) => (each.leads ? accent : "currentColor"),
       }),
-      ...[true, false].map((leads) =>
-        Plot.text(data.filter((each) => each.leads === leads), {
-          y: "model", text: "model", frameAnchor: "left", textAnchor: narrow ? "start" : "end",
-          dx: narrow ? 0 : -12, dy: narrow ? -12 : 0, fontWeight: leads ? 700 : 400, fill: "currentColor",
-        }),
-      ),
+      ...[true, false].map((leads) => names(data.filter((each) => each.leads === leads), narrow, { fontWeight: leads ? 700 : 400 })),
       Plot.text(data, {
         x: "high", y: "model", text: (each) => Fathom.rank(each.value), textAnchor: "start", dx: 10, dy: drop, fill: "currentColor",
       }),
@@ -97,7 +106,7 @@ Fathom.charts = (() => {
       bars.setAttribute("aria-hidden", "true");
       parts.push(bars);
     }
-    return element("div", { class: "chart" }, parts, element("p", { class: "axis" }, label));
+    return framed(label, parts);
   };
 
   // One dot for each keyword: ranks of two models, both on logarithmic axes.
@@ -127,5 +136,5 @@ Fathom.charts = (() => {
     return describe(svg, text);
   };
 
-  return { ranking, scatter, parts: { describe, style, accent, faint, ticks, widest } };
+  return { ranking, scatter, parts: { describe, style, accent, faint, ticks, widest, names, across, framed } };
 })();

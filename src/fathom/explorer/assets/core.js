@@ -47,6 +47,11 @@ Fathom.select = (label, options, value, onChoose, id = null) => {
   return Fathom.element("label", {}, `${label} `, control);
 };
 
+Fathom.numbers = (table) => Fathom.element("details", {}, Fathom.element("summary", {}, "The numbers of this chart"), table);
+
+Fathom.interval = (low, high, show = Fathom.rank) =>
+  low === null || high === null || low === undefined ? "" : `[${show(low)}, ${show(high)}]`;
+
 // The width that a chart may take.
 Fathom.wide = (place) => Math.max(280, place.clientWidth);
 

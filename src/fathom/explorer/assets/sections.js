@@ -2,10 +2,9 @@
 "use strict";
 
 Fathom.sections = (() => {
-  const { element, fill, overview, rank, plain, plural, whole, select, model: name } = Fathom;
+  const { element, fill, overview, rank, plain, plural, whole, select, interval, model: name } = Fathom;
   const percent = Math.round(overview.confidence * 100);
   const statisticLabel = () => overview.statistics.find((each) => each.name === Fathom.statistic())?.label || "";
-  const interval = (low, high) => (low === null || low === undefined ? "" : `[${rank(low)}, ${rank(high)}]`);
 
   // First screen
 
@@ -101,7 +100,7 @@ Fathom.sections = (() => {
     fill(
       place, chart,
       several && element("figcaption", {}, "Models joined by a bar, that is with a letter in common, are not significantly different."),
-      element("details", {}, element("summary", {}, "The numbers of this chart"), table),
+      Fathom.numbers(table),
     );
   };
 

@@ -15,6 +15,7 @@ from fathom.io.files import write_delimited
 from fathom.statistics.correlations import (
     ROW_STATISTICS,
     STATISTICS,
+    correlate,
     correlate_series,
     read_series,
     tabulate_correlations,
@@ -121,3 +122,14 @@ def test_series_are_the_statistics_compared_and_what_a_domain_has_once(tmp_path:
     )
     with pytest.raises(InputError, match="line 2: '' is not a number"):
         read_series(tmp_path / "s.csv")
+
+
+def test_correlation() -> None:
+    first, second = [1.0, 2.0, 3.5, 4.0], [2.0, 1.0, 5.0, 4.5]
+    expected = stats.pearsonr(first, second)
+    assert correlate(first, second) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+    assert correlate([1.0, 2.0], [1.0, 2.0]) is None
+    assert correlate([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) is correlate([1.0, 2.0, 3.0], [1.0] * 3) is None
+    assert correlate([1.0, 2.0, 3.0], [1.0, 1.0, 4.0]) == pytest.approx(stats.pearsonr([1, 2, 3], [1, 1, 4]))
+    with pytest.raises(ValueError, match="values: 3 and 2"):
+        correlate([1.0, 2.0, 3.0], [1.0, 2.0])

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import gmean, pearsonr, trim_mean
+from scipy.stats import gmean, trim_mean
 from tests.programs import STATISTICS, run_program
 
 from fathom.benchmark.reference import Entry, make_reference_pairs
@@ -21,7 +21,6 @@ from fathom.statistics.bootstrap import draw_resamples
 from fathom.statistics.summaries import (
     AGGREGATES,
     check_benchmarks,
-    correlate,
     read_scores,
     summarize_scores,
     summarize_values,
@@ -192,17 +191,6 @@ def test_scores_are_read_by_benchmark_and_model(tmp_path: Path) -> None:
 def test_no_scores_are_an_error() -> None:
     with pytest.raises(InputError, match="no scores"):
         summarize_scores({("a", "tf", "m"): make_scores().clear()}, Summary(rounds=5))
-
-
-def test_correlation() -> None:
-    first, second = [1.0, 2.0, 3.5, 4.0], [2.0, 1.0, 5.0, 4.5]
-    expected = pearsonr(first, second)
-    assert correlate(first, second) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
-    assert correlate([1.0, 2.0], [1.0, 2.0]) is None
-    assert correlate([1.0, 1.0, 1.0], [1.0, 2.0, 3.0]) is correlate([1.0, 2.0, 3.0], [1.0] * 3) is None
-    assert correlate([1.0, 2.0, 3.0], [1.0, 1.0, 4.0]) == pytest.approx(pearsonr([1, 2, 3], [1, 1, 4]))
-    with pytest.raises(ValueError, match="values: 3 and 2"):
-        correlate([1.0, 2.0, 3.0], [1.0, 2.0])
 
 
 def test_the_program_writes_the_table(tmp_path: Path) -> None:

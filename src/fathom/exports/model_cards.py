@@ -10,6 +10,7 @@ from fathom.exports.every_eval_ever import Source
 from fathom.io.contracts.scoring import SUMMARY_COLUMNS
 from fathom.io.files import read_delimited, write_delimited, write_json, write_text
 from fathom.statistics.aggregates import COMPARED, LEADING
+from fathom.statistics.metrics import RANK
 
 _BENCHMARKS = (*VARIANTS, REFERENCE)
 
@@ -67,7 +68,7 @@ def write_score_table(source: Source, folder: Path, confidence: float) -> int:
     write_delimited(folder / f"{source.run}_stderr.csv", ["model", *names], errors, ",")
     categories = {name: name.rpartition(".")[0] for name in names}
     write_json(
-        folder / "metadata.json", {"metric": dict.fromkeys(names, "rank"), "task_category": categories}
+        folder / "metadata.json", {"metric": dict.fromkeys(names, RANK.name), "task_category": categories}
     )
     return len(names)
 
@@ -76,7 +77,7 @@ def _read_ranks(source: Source) -> list[dict[str, str]]:
     """Return the lines of the summary on ranks that models are compared by."""
     compared = [statistic.name for statistic in COMPARED]
     rows = read_delimited(source.folder / "summary.csv", ",", SUMMARY_COLUMNS)
-    return [row for row in rows if row["metric"] == "rank" and row["aggregate"] in compared]
+    return [row for row in rows if row["metric"] == RANK.name and row["aggregate"] in compared]
 
 
 def _list_benchmarks(rows: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:

@@ -23,7 +23,7 @@ from fathom.figures.style import (
 )
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, LEADING, TRIMMED_MEAN, Statistic
-from fathom.statistics.summaries import correlate
+from fathom.statistics.correlations import correlate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -116,7 +116,7 @@ def _read_paired(path: Path | str, models: list[str], names: list[str]) -> "Arra
     found = np.full((len(names), len(models), len(models)), np.nan)
     for row in _read(path, COMPARISON_COLUMNS):
         name = f"{row['domain']}.{row['variant']}"
-        ranked = (row["metric"], row["aggregate"]) == ("rank", LEADING.name)
+        ranked = (row["metric"], row["aggregate"]) == (RANK.name, LEADING.name)
         if ranked and name in rows and row["p"]:
             a, b = places[row["better"]], places[row["worse"]]
             ahead = 1.0 if a < b else -1.0

@@ -42,6 +42,24 @@ class Correlation(NamedTuple):
     p: float
 
 
+def correlate(first: list[float], second: list[float]) -> tuple[float, float] | None:
+    """Return Pearson's r and its p-value for two metrics over models.
+
+    Returns
+    -------
+    (float, float) or None
+        None if there are fewer than three points or a metric is constant: r is then undefined.
+    """
+    from scipy.stats import pearsonr
+
+    if len(first) != len(second):
+        raise ValueError(f"different numbers of values: {len(first)} and {len(second)}")
+    if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:
+        return None
+    found = pearsonr(first, second)
+    return float(found.statistic), float(found.pvalue)
+
+
 def correlate_series(first: "Array", second: "Array", settings: Summary) -> list[Correlation]:
     """Return Pearson's r, Spearman's rho and Kendall's tau-b of two metrics over the same models.
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from fathom.errors import InputError
+
 _ROOT = Path(__file__).resolve().parents[1]
 _SCRIPTS = _ROOT / "scripts"
 LIGHT = ("argparse", "numpy", "orjson", "pydantic", "yaml")
@@ -60,6 +62,7 @@ def run_program(
     folder: Path = _ROOT,
     environment: Mapping[str, str] | None = None,
     imports: tuple[str, ...] = LIGHT,
+    code: int | None = 0,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program, in a process that has its imports already, and return what it printed.
 
@@ -75,9 +78,17 @@ def run_program(
         Variables beside those of this process and PYTHONPATH.
     imports : tuple of str
         Packages to have imported, once for all programs with the same ones.
+    code : int, optional
+        The exit code that it has to have; None: any.
+
+    Raises
+    ------
+    InputError
+        If it ends with a message instead.
     """
     path = name if isinstance(name, Path) else find_program(name)
-    return _run([str(path), *map(str, arguments)], folder, environment, imports)
+    done = _run([str(path), *map(str, arguments)], folder, environment, imports)
+    return _check(done, code)
 
 
 def run_command(
@@ -85,14 +96,26 @@ def run_command(
     folder: Path = _ROOT,
     environment: Mapping[str, str] | None = None,
     imports: tuple[str, ...] = LIGHT,
+    code: int | None = 0,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command `fathom` in the same way as :func:`run_program` a program."""
-    return _run(["-m", "fathom.commands", *map(str, arguments)], folder, environment, imports)
+    done = _run(["-m", "fathom.commands", *map(str, arguments)], folder, environment, imports)
+    return _check(done, code)
 
 
-def run_snakemake(*arguments: str, folder: Path = _ROOT) -> subprocess.CompletedProcess[str]:
-    """Run `snakemake` with arguments in a folder."""
-    return _run(["-m", "snakemake", *arguments], folder, None, SNAKEMAKE)
+def run_snakemake(
+    *arguments: object, folder: Path = _ROOT, code: int | None = 0
+) -> subprocess.CompletedProcess[str]:
+    """Run `snakemake` with arguments in a folder in the same way."""
+    return _check(_run(["-m", "snakemake", *map(str, arguments)], folder, None, SNAKEMAKE), code)
+
+
+def _check(done: subprocess.CompletedProcess[str], code: int | None) -> subprocess.CompletedProcess[str]:
+    said = done.stderr + done.stdout
+    if code == 0 and done.returncode == 1 and "Traceback" not in done.stderr:
+        raise InputError(said)
+    assert code in (None, done.returncode), said
+    return done
 
 
 def _run(

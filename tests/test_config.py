@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.programs import run_program
+from tests.refusals import refuses
 
 from fathom.config.whole import read_config
 from fathom.config.yaml_files import read_values
@@ -178,28 +179,28 @@ def test_families_by_layer_begin_with_the_model_that_others_come_from():
     config = read_config(values, "test")
     assert config.layer_families == {"a": ["a", "a+near+far", "b", "a+near"]}
     values["layers"] = {"against": {"b": "a", "a": "b"}}
-    with pytest.raises(InputError, match=r"layers\.against: a has a reference of its own; name that one"):
+    with refuses("layers.against", "a"):
         read_config(values, "test")
     values["layers"] = {"models": ["a+nera"]}
-    with pytest.raises(InputError, match=r"layers\.models: there is no model 'a.nera'; did you mean a.near"):
+    with refuses("layers.models", "'a+nera'", "a+near"):
         read_config(values, "test")
 
 
 @pytest.mark.parametrize("text", ["a: [", "- a\n- b", "domains: x"])
 def test_a_file_that_is_no_configuration(tmp_path, text):
     (tmp_path / "c.yaml").write_text(text)
-    with pytest.raises(InputError, match=r"c\.yaml"):
+    with refuses("c.yaml"):
         read_config(read_values(tmp_path / "c.yaml"), "c.yaml")
 
 
 def test_a_missing_file(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with refuses("no such file"):
         read_values(tmp_path / "c.yaml")
 
 
 def test_schema_and_page_are_fresh(tmp_path):
     files = ("--schema", tmp_path / "schema.json", "--readme", tmp_path / "README.md")
-    run_program("write_schema", *files).check_returncode()
+    run_program("write_schema", *files)
     for name in ("schema.json", "README.md"):
         fresh = (tmp_path / name).read_bytes() == (_ROOT / "config" / name).read_bytes()
         assert fresh, f"config/{name} is stale: python scripts/jobs/write_schema.py"

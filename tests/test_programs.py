@@ -22,7 +22,7 @@ SAY = "import os, sys; print(__name__, sys.argv[1:], os.getcwd(), os.environ['KE
 def test_exit_codes_streams_folder_and_environment_are_those_of_a_new_process(end, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(SAY + end)
-    warm = run_program(program, "a", 1, folder=tmp_path, environment={"KEY": "value"})
+    warm = run_program(program, "a", 1, folder=tmp_path, environment={"KEY": "value"}, code=None)
     command = [sys.executable, str(program), "a", "1"]
     fresh = subprocess.run(
         command, cwd=tmp_path, env=os.environ | {"KEY": "value"}, capture_output=True, text=True
@@ -36,8 +36,6 @@ def test_a_program_leaves_nothing_to_the_next_one(tmp_path):
     program.write_text("import os, sys, json; print('KEY' in os.environ, hasattr(json, 'mark')); "
                        "os.environ['KEY'] = json.mark = '1'; 1 / 0")  # fmt: skip
     for _ in range(2):
-        done = run_program(program)
+        done = run_program(program, code=None)
         assert (done.returncode, done.stdout) == (1, "False False\n")
-        assert done.stderr.startswith("Traceback") and done.stderr.endswith(
-            "ZeroDivisionError: division by zero\n"
-        )
+        assert done.stderr.startswith("Traceback") and "ZeroDivisionError" in done.stderr

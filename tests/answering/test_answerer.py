@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 from tests.answering.conftest import CAPITALS, make_item
+from tests.refusals import refuses
 
 from fathom.answering import generation
 from fathom.answering.answerer import ModelAnswerer
 from fathom.answering.asking import ask_items
 from fathom.answering.prompts import EXAM, Style, make_prompt, spell_letters
 from fathom.config.scoring import Scoring
-from fathom.errors import InputError
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
 
@@ -105,7 +105,7 @@ def test_a_batch_that_does_not_fit_a_gpu_is_halved(plain, monkeypatch):
     monkeypatch.setattr(generation, "_generate_batch", fill_memory)
     assert answerer.generate(prompts, 6) == expected
     assert max(sizes) > 1
-    with pytest.raises(InputError, match="GPU memory cannot hold a single prompt"):
+    with refuses("GPU"):
         answerer.generate(prompts, 6, until="full")
 
 
@@ -122,7 +122,7 @@ def test_a_long_prompt_loses_its_last_examples_then_its_beginning_and_both_are_c
     assert answers["cut"][1] == 0
     assert answers["way"].to_list() == ["letter", "letter", "text", "text"]
     assert [len(logs) for logs in answers["log_probabilities"]] == [4, 4, 0, 0]
-    with pytest.raises(InputError, match="longer than the context"):
+    with refuses("context"):
         answerer.score([make_prompt(longest)], [[" " + "word " * 200]])
 
 
@@ -156,11 +156,11 @@ def test_a_template_that_refuses_a_system_message_has_it_in_the_users(folder):
 def test_a_chat_needs_a_template(folder):
     opened = OpenModel(Pointer("no-template", folder, chat_template=True), Scoring(device="cpu"))
     opened.tokenizer.chat_template = None
-    with pytest.raises(InputError, match="no chat template"):
+    with refuses("chat", "template"):
         ask_items(ModelAnswerer(opened), [make_item("France")], [make_prompt(make_item("France"))])
 
 
 def test_a_context_must_hold_more_than_an_answer(plain):
     answerer = ModelAnswerer(OpenModel(replace(plain.pointer), plain.settings))
-    with pytest.raises(InputError, match="224 tokens, 224 are kept"):
+    with refuses("224 tokens", "224"):
         answerer.generate([make_prompt(make_item("France"))], 224)

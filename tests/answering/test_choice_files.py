@@ -1,6 +1,7 @@
 """Files of questions, and what is wrong with them."""
 
 import pytest
+from tests.refusals import refuses
 
 from fathom.answering.choice_files import make_items, read_choice_folder, read_choice_rows
 from fathom.errors import InputError
@@ -27,7 +28,7 @@ def test_questions_and_examples_are_read(tmp_path):
     assert items[0].options == ("a", "b, c", "d", "e")
     assert (items[0].right, items[1].right) == ((1,), (3,))
     assert [each.question for each in items[1].examples] == ['Which, "here"?', "two\nlines?"]
-    with pytest.raises(InputError, match="2 examples, and"):
+    with refuses("2 examples"):
         make_items(table, "things", 5, "set")
 
 
@@ -58,16 +59,13 @@ def test_what_stands_twice_is_left_out_and_logged(tmp_path, caplog):
     ],
 )
 def test_bad_files_get_one_message(tmp_path, text, message):
-    with pytest.raises(InputError) as caught:
+    with refuses(message, "Hint"):
         read_choice_folder(_write(tmp_path, text), "set")
-    assert message in str(caught.value)
-    assert "Hint: " in str(caught.value)
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match="no such file") as caught:
+    with refuses("no such file", "set_dev.csv"):
         read_choice_folder(tmp_path, "set")
-    assert "set_dev.csv" in str(caught.value)
 
 
 def test_rows_of_the_hub_are_read_and_checked():
@@ -82,5 +80,5 @@ def test_rows_of_the_hub_are_read_and_checked():
     ):  # fmt: skip
         with pytest.raises(InputError, match=message):
             list(read_choice_rows([good | change], "org/set"))
-    with pytest.raises(InputError, match="missing columns: answer"):
+    with refuses("answer"):
         list(read_choice_rows([{"question": "x", "choices": []}], "org/set"))

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 from tests.answering.planted import answer_table, make_table
+from tests.refusals import refuses
 
 from fathom.answering.choice_files import read_choice_folder
 from fathom.answering.diagnosis import diagnose, name_verdict, tabulate_diagnosis
@@ -14,7 +15,6 @@ from fathom.answering.variation_effects import (
 )
 from fathom.config.choices import Choices
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
 from fathom.io.contracts.answering import (
     CHOICE_ACCURACY_COLUMNS,
     CHOICE_ANSWERS,
@@ -160,7 +160,7 @@ def test_rankings_of_models_turn_with_the_letter_of_the_right_option():
 def test_models_must_have_been_asked_the_same(plain):
     table = plain["numbers", "knows"]
     other = {("numbers", "x"): table, ("numbers", "y"): table.filter(item_id="item010")}
-    with pytest.raises(InputError, match="different questions"):
+    with refuses("questions"):
         gather_answers(other, SUMMARY)
 
 

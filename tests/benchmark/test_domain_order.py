@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 import yaml
 from tests.programs import run_program
+from tests.refusals import refuses
 
 from fathom.benchmark.domain_order import (
     average_vectors,
@@ -16,7 +17,6 @@ from fathom.benchmark.domain_order import (
 )
 from fathom.config.models import Continual
 from fathom.config.whole import read_config
-from fathom.errors import InputError
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.corpus import INDEX
 from fathom.io.tables import make_empty_table, read_table, write_table
@@ -104,8 +104,7 @@ def test_the_programs_write_an_order_that_the_configuration_takes(tmp_path):
     files = ["--means", *(tmp_path / f"orders/means/{name}.100.npy" for name in means)]
     settings = Continual(base="m", evaluation_domain="target", count=2).model_dump_json()
     files += ["--table", tmp_path / "s.parquet", "--configuration", tmp_path / "s.yaml"]
-    done = run_program("order_domains", "--study", "s", *files, "--settings", settings)
-    assert done.returncode == 0, done.stderr
+    run_program("order_domains", "--study", "s", *files, "--settings", settings)
     order = read_table(tmp_path / "s.parquet", DOMAIN_ORDERS)
     assert order.filter("chosen")["domain"].to_list() == ["on", "a"]
     values = yaml.safe_load((tmp_path / "s.yaml").read_text())
@@ -115,7 +114,7 @@ def test_the_programs_write_an_order_that_the_configuration_takes(tmp_path):
     values["models"]["train"] = {"m": {"domain": "a"}}
     names = {name: {"categories": [name]} for name in ("target", "a", "on")}
     assert read_config({**values, "domains": names, "pairs": {"tokenizer": "m"}}, "s.yaml").models.studies
-    with pytest.raises(InputError, match="there is no domain to choose"):
+    with refuses("domain", "choose"):
         render_order("s", order.with_columns(chosen=pl.lit(value=False)))
 
 
@@ -124,11 +123,10 @@ def test_the_mean_of_abstracts_does_not_depend_on_the_order_of_the_index(tmp_pat
     vectors = []
     for number, frame in enumerate((index, index[::-1])):
         write_table(tmp_path / f"{number}.parquet", frame, INDEX)
-        done = run_program(
+        run_program(
             "average_abstracts", "--index", tmp_path / f"{number}.parquet", "--domain", "x", "--abstracts", 5,
             "--mean", tmp_path / f"{number}.npy", "--settings", '{"device": "cpu"}',
             imports=("numpy", "torch", "transformers.models.bert.modeling_bert"),
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr
         vectors.append(np.load(tmp_path / f"{number}.npy"))
     assert np.array_equal(*vectors) and np.linalg.norm(vectors[0]) == pytest.approx(1)

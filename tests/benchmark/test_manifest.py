@@ -1,10 +1,9 @@
 from pathlib import Path
 
-import pytest
+from tests.refusals import refuses
 
 from fathom.benchmark.manifest import PACKAGES, drop_folders, find_versions, make_manifest
 from fathom.config.whole import Config
-from fathom.errors import InputError
 from fathom.io.files import hash_file
 
 VALUES = {
@@ -27,7 +26,7 @@ def test_files_are_hashed_under_their_names(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
+    with refuses("no such file"):
         make({"pairs.jsonl": tmp_path / "none"})
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.programs import find_program
+from tests.refusals import refuses
 
 from fathom.benchmark import matches as module
 from fathom.benchmark.gathered_matches import divide_by_keyword
@@ -18,7 +19,6 @@ from fathom.benchmark.matches import (
     load_keyword_vectors,
     match_sentences,
 )
-from fathom.errors import InputError
 from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.contracts.corpus import INDEX, SENTENCES
 from fathom.io.files import write_json
@@ -143,22 +143,21 @@ def test_part_without_sentences_gives_an_empty_table(tmp_path: Path) -> None:
 
 
 def test_embeddings_of_another_model_are_refused() -> None:
-    with pytest.raises(InputError, match="3 dimensions, keywords of 2 dimensions"):
+    with refuses("3 dimensions", "2 dimensions"):
         match_sentences(_sentences(["1.0"]), np.ones((1, 3), np.float32), ["0.0"], np.eye(2)[:1], 0.5)
 
 
 def test_embeddings_of_another_table_are_refused() -> None:
     sentences = _sentences(["1.0", "2.0", "1.0"])
     check_embeddings(sentences, np.ones((2, 2), np.float32), "p.npy")
-    with pytest.raises(InputError, match="3 embeddings for 2 distinct") as error:
+    with refuses("3 embeddings", "2 distinct", "again"):
         check_embeddings(sentences, np.ones((3, 2), np.float32), "p.npy")
-    assert "make it again" in str(error.value)
 
 
 def test_vectors_of_other_keywords_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "keywords.npy", np.eye(2))
     assert np.array_equal(load_keyword_vectors(tmp_path / "keywords.npy", ["a", "b"]), np.eye(2))
-    with pytest.raises(InputError, match="2 vectors for 1 keywords"):
+    with refuses("2 vectors", "1 keywords"):
         load_keyword_vectors(tmp_path / "keywords.npy", ["a"])
 
 
@@ -168,13 +167,13 @@ def test_what_is_no_array_of_vectors_is_refused(tmp_path: Path) -> None:
     pickled = path.read_bytes()
     for content in (b"", b"no array", pickled):
         path.write_bytes(content)
-        with pytest.raises(InputError, match="not a NumPy array"):
+        with refuses("NumPy"):
             load_keyword_vectors(path, ["a"])
     for shape in ((2,), (2, 2, 2), ()):
         np.save(path, np.ones(shape))
-        with pytest.raises(InputError, match="vectors for 2 keywords"):
+        with refuses("2 keywords"):
             load_keyword_vectors(path, ["a", "b"])
-        with pytest.raises(InputError, match="embeddings for 2 distinct sentences"):
+        with refuses("2 distinct"):
             check_embeddings(_sentences(["1.0", "2.0"]), np.ones(shape, np.float32), "p.npy")
 
 
@@ -210,7 +209,6 @@ def test_program_matches_without_a_model(tmp_path: Path) -> None:
 
 def test_program_names_the_array_to_make_again(tmp_path: Path) -> None:
     done = _run_program(tmp_path, np.ones((3, 2), np.float32))
-    assert done.returncode == 1
-    assert "e.npy: 3 embeddings for 2 distinct sentences" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "e.npy: 3 embeddings" in done.stderr
     assert not (tmp_path / "m.parquet").exists()

@@ -1,14 +1,14 @@
 """Reference benchmarks: every fault is listed with its line; valid files become a benchmark."""
 
 import json
-import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.programs import run_program
+from tests.refusals import refuses
 
 from fathom.benchmark.reference import Entry, contains_answer, find_faults, read_entries
-from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import read_json
 from fathom.io.tables import read_table
@@ -16,8 +16,7 @@ from fathom.io.tables import read_table
 GOOD = {"category": "Deep Learning", "prompt": "Stacked machines are named after", "target": " Boltzmann"}
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return run_program("import_reference", *arguments)
+run = partial(run_program, "import_reference")
 
 
 def write_lines(path: Path, *rows: object) -> Path:
@@ -80,8 +79,7 @@ def test_a_good_file_becomes_a_benchmark(tmp_path, ending):
         text += f"{GOOD['prompt']},Deep  learning, Boltzmann,Prince 2023\n"
         text += '"Cut ""now"", or keep the","Graphs, large", tree,\n'
         (path := tmp_path / "expert.csv").write_text(text)
-    done = run("--entries", path, "--title", "Deep | learning", "--folder", tmp_path / "reference")
-    assert done.returncode == 0, done.stderr
+    run("--entries", path, "--title", "Deep | learning", "--folder", tmp_path / "reference")
     pairs = read_table(tmp_path / "reference" / "pairs.parquet", PAIRS)
     assert pairs["keyword"].to_list() == ["deep learning", "graphs, large"]
     assert pairs["prompt"].to_list() == [GOOD["prompt"], other["prompt"]]
@@ -98,11 +96,8 @@ def test_all_faults_are_named_with_their_lines_and_nothing_is_written(tmp_path):
     path = write_lines(
         tmp_path / "e.jsonl", GOOD, "{no json", {**GOOD, "target": "x"}, [1], {"prompt": 3}, GOOD
     )
-    done = run("--entries", path, "--folder", tmp_path / "reference")
-    assert done.returncode == 1
-    for part in ("line 2: unreadable", "line 3: target blank", "line 4: unreadable", "line 5: unreadable",
-                 "line 6: duplicate: the same pair as in line 1"):  # fmt: skip
-        assert part in done.stderr
+    with refuses("line 2", "line 3: target", "line 4", "line 5", "line 6: duplicate", "line 1"):
+        run("--entries", path, "--folder", tmp_path / "reference")
     assert not (tmp_path / "reference").exists()
 
 
@@ -119,8 +114,8 @@ def test_all_faults_are_named_with_their_lines_and_nothing_is_written(tmp_path):
 )
 def test_other_files_are_refused(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
-    done = run("--entries", tmp_path / name, "--folder", tmp_path / "out")
-    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
+    with refuses(message):
+        run("--entries", tmp_path / name, "--folder", tmp_path / "out")
 
 
 def test_records_of_several_lines_are_named_by_their_first(tmp_path):
@@ -131,7 +126,7 @@ def test_records_of_several_lines_are_named_by_their_first(tmp_path):
 
 
 def test_a_missing_file(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with refuses("no such file"):
         read_entries(tmp_path / "e.csv")
 
 
@@ -139,7 +134,7 @@ def test_the_folder_loads_as_a_data_set(tmp_path, monkeypatch):
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_OFFLINE", True)
     path = write_lines(tmp_path / "e.jsonl", GOOD)
-    assert run("--entries", path, "--folder", tmp_path / "reference").returncode == 0
+    run("--entries", path, "--folder", tmp_path / "reference")
     (tmp_path / "reference" / "lm-eval").mkdir()
     write_lines(tmp_path / "reference" / "lm-eval" / "pairs.jsonl", {"other": 1})
     loaded = datasets.load_dataset(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.programs import run_command, run_program
+from tests.refusals import refuses
 
 from fathom.benchmark import reference_client as client
 from fathom.benchmark.reference_client import RequestSettings, send_requests
@@ -227,10 +228,10 @@ def test_an_incomplete_answer_is_saved_separately(stub, requests, tmp_path, stop
 
 def test_an_unreachable_server_is_named(stub, requests, tmp_path, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
-    with pytest.raises(InputError, match=r"no answer from http://127\.0\.0\.1:9"):
+    with refuses("http://127.0.0.1:9"):
         send_requests(requests[:1], tmp_path / "answers", RequestSettings("m", 5, timeout=2.0, retries=0))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:port")
-    with pytest.raises(InputError, match="not an address"):
+    with refuses("address"):
         send_requests(requests[:1], tmp_path / "answers", SETTINGS)
 
 
@@ -269,19 +270,16 @@ def test_mismatched_requests_and_folders_are_refused(stub, requests, tmp_path):
         with pytest.raises(InputError, match=text):
             send_requests(paths, place, settings)
     requests[0].write_text("another text")
-    with pytest.raises(InputError, match="not the answer of"):
+    with refuses("answer"):
         send_requests(requests, folder, SETTINGS)
     requests[0].write_text(" \n")
-    with pytest.raises(InputError, match="is empty"):
+    with refuses("empty"):
         send_requests(requests, folder, SETTINGS)
     assert len(stub.asked) == asked
 
 
 def run(*arguments: object, code: int = 0) -> str:
-    done = run_command("request", *arguments)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stderr
+    return run_command("request", *arguments, code=code).stderr
 
 
 def test_from_keywords_over_the_service_to_a_benchmark(stub, tmp_path):
@@ -293,8 +291,9 @@ def test_from_keywords_over_the_service_to_a_benchmark(stub, tmp_path):
         "--list", tmp_path / "c.txt")  # fmt: skip
     assert names(tmp_path / "q") == ["r-01.txt", "r-02.txt"]
     assert "2. agents" not in (tmp_path / "q" / "r-02.txt").read_text()
-    logged = run("write", *parts, "--output", tmp_path / "q" / "r.txt", code=1)
-    assert "an earlier division" in logged and names(tmp_path / "q") == ["r-01.txt", "r-02.txt"]
+    with refuses("division"):
+        run("write", *parts, "--output", tmp_path / "q" / "r.txt")
+    assert names(tmp_path / "q") == ["r-01.txt", "r-02.txt"]
     filler = "In many textbooks of this field the one thing that takes its turn and learns from"
     pair = {"prompt": f"{filler} them is called a", "target": " forest"}
     stub.replies = [message(f"# Category 1: graphs\n{json.dumps(pair)}"),
@@ -309,10 +308,7 @@ def test_from_keywords_over_the_service_to_a_benchmark(stub, tmp_path):
     (fault,) = read_delimited(tmp_path / "faults.csv", ",")
     assert (fault["file"], fault["line"], fault["rule"]) == ("r-02.txt", "3", "duplicate")
     assert fault["text"].endswith("line 2 of r-01.txt")
-    done = run_program(
-        "import_reference", "--entries", tmp_path / "pairs.jsonl", "--folder", tmp_path / "reference"
-    )
-    assert done.returncode == 0, done.stderr
+    run_program("import_reference", "--entries", tmp_path / "pairs.jsonl", "--folder", tmp_path / "reference")
     run("send", "--request", *asked, "--model", "m", "--output", tmp_path / "b",
         "--max-tokens", 0, code=1)  # fmt: skip
 

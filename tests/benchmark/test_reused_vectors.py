@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.refusals import refuses
 
 from fathom.benchmark.reused_vectors import describe_embedding, find_vectors
 from fathom.config.benchmark import Embedding
-from fathom.errors import InputError
 from fathom.io.contracts.corpus import INDEX, SENTENCES
 from fathom.io.files import write_json
 from fathom.io.tables import make_empty_table, write_table
@@ -81,7 +81,7 @@ def test_parts_that_are_not_finished_and_documents_that_were_not_there(previous)
 
 def test_vectors_of_other_sentences_are_refused(previous):
     np.save(previous / "corpus" / "embeddings" / "p.npy", np.zeros((7, 2), np.float32))
-    with pytest.raises(InputError, match="7 embeddings for 2 distinct sentences"):
+    with refuses("7 embeddings", "2 distinct"):
         find_vectors(previous, _sentences([("a", "one")]), METHOD)
 
 

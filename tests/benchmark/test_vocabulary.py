@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.refusals import refuses
 
 from fathom.benchmark import vocabulary
 from fathom.benchmark.gathered_matches import divide_by_keyword
@@ -186,14 +187,13 @@ def test_leading_spaces_survive_writing_and_reading(tmp_path: Path) -> None:
 @pytest.mark.parametrize("term", ["graph", "  graph", " graph-based", " ", " graph theory"])
 def test_a_term_that_is_not_a_word_is_refused_with_its_line(tmp_path: Path, term: str) -> None:
     (tmp_path / "v.tsv").write_text(f"keyword\tterm\nk\t graph\nk\t{term}\n")
-    with pytest.raises(InputError) as caught:
+    with refuses("line 3"):
         read_vocabulary(tmp_path / "v.tsv")
-    assert "line 3" in str(caught.value)
 
 
 def test_a_file_without_terms_is_refused(tmp_path: Path) -> None:
     (tmp_path / "v.tsv").write_text("keyword\tword\nk\tgraph\n")
-    with pytest.raises(InputError, match="columns are missing: term"):
+    with refuses("term"):
         read_vocabulary(tmp_path / "v.tsv")
 
 
@@ -207,9 +207,8 @@ def test_sentences_of_a_keyword_can_be_read_in_pieces(monkeypatch: pytest.Monkey
 
 def test_one_keyword_has_no_vocabulary_and_a_hint_says_why() -> None:
     frame = matches({"graph theory": SENTENCES["graph theory"]})
-    with pytest.raises(InputError, match="none of 1 keywords") as caught:
+    with refuses("1 keywords", "80%"):
         build_vocabulary(divide_by_keyword(frame), "tf", Vocabulary(), STOPWORDS, Hashes())
-    assert "80%" in str(caught.value)
 
 
 @pytest.mark.parametrize(

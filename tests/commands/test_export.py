@@ -10,6 +10,7 @@ import pytest
 import yaml
 from tests.explorer.runs import MODELS, write_run
 from tests.programs import run_command
+from tests.refusals import refuses
 
 from fathom.config.ranking import RankingSettings
 from fathom.exports.every_eval_ever import Source, make_records
@@ -31,7 +32,6 @@ def run(tmp_path_factory):
 def exported(run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exported") / "out"
     done = run_command("export", run, "--output", folder, "--retrieved", TIME)
-    assert done.returncode == 0, done.stderr
     counts = "3 records with 720 lines of pairs, model-index entries of 3 models, a table of 2 benchmarks"
     assert done.stdout == f"{folder}: {counts}\n"
     return folder
@@ -89,8 +89,8 @@ def test_model_cards_and_rankings_read_the_rest(exported):
 
 
 def test_the_same_run_gives_the_same_bytes(exported, run, tmp_path):
-    done = run_command("export", run, "--output", tmp_path / "again", "--retrieved", TIME)
-    assert done.returncode == 0 and hash_folder(tmp_path / "again") == hash_folder(exported)
+    run_command("export", run, "--output", tmp_path / "again", "--retrieved", TIME)
+    assert hash_folder(tmp_path / "again") == hash_folder(exported)
 
 
 def test_a_published_model_has_its_id_on_the_hub(run):
@@ -124,15 +124,15 @@ def test_intervals_have_the_level_of_the_run_and_none_without_a_width_is_an_erro
     errors = []
     for level in (0.95, 0.6826895):
         out = tmp_path / str(level)
-        done = run_command("export", copied, "--output", out, "--confidence", level, "--without-pairs")
-        assert done.returncode == 0, done.stderr
+        run_command("export", copied, "--output", out, "--confidence", level, "--without-pairs")
         errors.append(read_delimited(out / "scores/run_stderr.csv", ","))
     assert {row["physics.tfidf"] for row in errors[0]} == {""}
     for narrow, wide in zip(*errors, strict=True):
         assert float(wide["physics.tf"]) == pytest.approx(1.959964 * float(narrow["physics.tf"]), rel=1e-4)
     assert "68.27 % interval" in (tmp_path / "0.6826895/model-index/alpha.yaml").read_text()
-    done = run_command("export", copied, "--output", tmp_path / "x", "--confidence", 95)
-    assert done.returncode == 1 and "--confidence 95" in done.stderr and not (tmp_path / "x").exists()
+    with refuses("--confidence 95"):
+        run_command("export", copied, "--output", tmp_path / "x", "--confidence", 95)
+    assert not (tmp_path / "x").exists()
 
 
 @pytest.mark.parametrize("place", ["mine/alpha", "~/alpha", "./alpha"])
@@ -141,17 +141,16 @@ def test_a_local_folder_is_no_id_on_the_hub(run, tmp_path, place):
     rows = [("alpha", "a", place, "", "base", "", "7", "", "float32")]
     write_delimited(tmp_path / "models.tsv", COLUMNS, rows)
     given = ("--registry", tmp_path / "models.tsv", "--without-pairs", "--output", tmp_path / "out")
-    done = run_command("export", run, *given)
-    assert done.returncode == 0, done.stderr
+    run_command("export", run, *given)
     records = [read_json(path) for path in (tmp_path / "out").glob("data/*/*/*/*.json")]
     assert {record["model_info"]["id"] for record in records} == {f"small/{name}" for name in MODELS}
 
 
 def test_what_cannot_be_exported_is_named(run, exported, tmp_path):
-    done = run_command("export", run, "--output", exported)
-    assert done.returncode == 1 and "this is not an empty folder" in done.stderr
-    done = run_command("export", tmp_path, "--output", tmp_path / "out")
-    assert done.returncode == 1 and "summary.csv: there is no such file" in done.stderr
+    with refuses("this is not an empty folder"):
+        run_command("export", run, "--output", exported)
+    with refuses("summary.csv: there is no such file"):
+        run_command("export", tmp_path, "--output", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -159,6 +158,6 @@ def test_an_export_that_fails_leaves_no_folder(run, tmp_path):
     damaged = shutil.copytree(run, tmp_path / "damaged")
     *_, last = sorted(damaged.glob("*/scores/*/*.parquet"))  # the others are exported before it
     last.write_bytes(b"cut off")
-    done = run_command("export", damaged, "--output", tmp_path / "out")
-    assert done.returncode == 1 and "not a complete parquet file" in done.stderr
+    with refuses("not a complete parquet file"):
+        run_command("export", damaged, "--output", tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["damaged"]

@@ -52,4 +52,4 @@ def test_the_installed_command_is_this_one() -> None:
 
 @pytest.mark.parametrize("words", [[], ["scroe"], ["request"], ["request", "wirte"]])
 def test_wrong_verbs_are_wrong_arguments(words: list[str]) -> None:
-    assert run_command(*words).returncode == 2
+    run_command(*words, code=2)

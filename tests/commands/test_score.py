@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.programs import MODELS, run_command
+from tests.refusals import refuses
 from tests.scoring.sentences import cut_sentences, make_tokenizer
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
@@ -36,7 +37,6 @@ def score(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 def test_scores_lie_beside_the_pairs(files: Path) -> None:
     done = score(files, "org/tiny", "keyed.jsonl", "plain.jsonl", "--device", "cpu")
-    assert done.returncode == 0, done.stderr
     first, second = done.stdout.splitlines()
     assert re.fullmatch(
         r"keyed.jsonl: trimmed mean rank [\d.]+ \[[\d.]+, [\d.]+\], geometric mean rank [\d.]+ "
@@ -57,7 +57,6 @@ def test_scores_lie_beside_the_pairs(files: Path) -> None:
 def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:
     done = score(files, files / "org" / "tiny", "keyed.jsonl", "--output", tmp_path / "new" / "s.parquet",
                  "--dtype", "bfloat16", "--device", "cpu", "--log", tmp_path / "log")  # fmt: skip
-    assert done.returncode == 0, done.stderr
     assert read_json(tmp_path / "new" / "s.json")["dtype"] == "bfloat16"
     assert done.stderr.endswith((tmp_path / "log").read_text())
 
@@ -81,12 +80,9 @@ def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:
 )
 def test_bad_input_gives_one_message(files: Path, arguments: list[str], message: str) -> None:
     before = sorted(files.iterdir())
-    done = run_command(
-        "score", *arguments, folder=files, environment={"HF_HUB_OFFLINE": "1", "HF_HOME": str(files / "none")}
-    )
-    assert done.returncode == 1
-    assert message in done.stderr and "Traceback" not in done.stderr
-    assert done.stdout == ""
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(files / "none")}
+    with refuses(message):
+        run_command("score", *arguments, folder=files, environment=offline)
     assert sorted(files.iterdir()) == before
 
 

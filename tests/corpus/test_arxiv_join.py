@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.refusals import refuses
 
 from fathom.config.corpus import Corpus
 from fathom.corpus import arxiv_join as arxiv
@@ -128,7 +129,7 @@ def test_a_cut_shard_leaves_nothing_behind(dump, tmp_path: Path, name: str) -> N
     shard = dump.write(tmp_path / name, texts)
     shard.write_bytes(shard.read_bytes()[:-200])
     output = tmp_path / "out" / "a.parquet"
-    with pytest.raises(InputError, match=r"the compressed stream is cut off"):
+    with refuses("cut off"):
         join_shard(run.metadata, shard, Corpus(), output)
     assert list(output.parent.iterdir()) == []
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.refusals import refuses
 
 from fathom.corpus.corpus_files import METADATA_NAME, find_dump, find_json_lines
 from fathom.errors import InputError
@@ -29,20 +30,20 @@ def test_dump_of_abstracts_only_has_no_shards(tmp_path):
 
 
 def test_dump_folder_missing(tmp_path):
-    with pytest.raises(InputError, match="there is no such folder"):
+    with refuses("no such folder"):
         find_dump(tmp_path / "nowhere")
 
 
 def test_dump_without_metadata(tmp_path):
     (tmp_path / "redpajama").mkdir()
-    with pytest.raises(InputError, match="the dump has no metadata file"):
+    with refuses("dump", "file"):
         find_dump(tmp_path)
 
 
 def test_dump_with_two_metadata_files(tmp_path):
     make_dump(tmp_path)
     (tmp_path / (METADATA_NAME + ".gz")).touch()
-    with pytest.raises(InputError, match="the dump has 2 metadata files"):
+    with refuses("2 metadata"):
         find_dump(tmp_path)
 
 

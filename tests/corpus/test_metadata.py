@@ -4,9 +4,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.refusals import refuses
 
 from fathom.corpus.metadata import read_metadata
-from fathom.errors import InputError
 
 
 def read(
@@ -131,9 +131,8 @@ def test_a_snapshot_cut_in_mid_line(dump, tmp_path: Path, name: str) -> None:
     else:
         dump.write(path, [content])
         path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="is cut off") as caught:
+    with refuses("cut off", "again"):
         read_metadata(path, dump.select(), tmp_path / "metadata.parquet")
-    assert "get the file again" in str(caught.value)
     assert [each.name for each in tmp_path.iterdir()] == [name]  # nothing half done stays
 
 

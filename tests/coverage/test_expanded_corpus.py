@@ -115,15 +115,13 @@ def test_the_programs_write_what_the_library_returns(project, tmp_path):
         "expand_corpus", *common, "--rounds", tmp_path / "rounds", "--documents", files["out.parquet"],
         "--map", files["map.parquet"], "--report", files["report.json"], "--threads", 2, imports=IMPORTS,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     report = json.loads(files["report.json"].read_bytes())
     kept = read_table(files["out.parquet"], EXPANSION).filter(pl.col("round") > 0)
     assert len(kept) == report["corpus"]["documents"] and f"{len(kept)} of 40 documents" in done.stderr
-    done = run_program(
+    run_program(
         "measure_coverage", *common, "--pairs", project.pairs, "--map", files["map.parquet"],
         "--report", files["report.json"], imports=IMPORTS,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     report = json.loads(files["report.json"].read_bytes())
     assert report["embedded_pairs"] == 0 and report["embedding"] == project.model
     assert read_table(files["map.parquet"], COVERAGE_MAP)["gap"].sum() == report["gaps"]

@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.figures.frames import draw_twice
+from tests.refusals import refuses
 
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
 from fathom.figures.following import draw_track, read_track
 from fathom.figures.style import use_style
 from fathom.io.contracts.scoring import FOLLOWING
@@ -147,9 +147,7 @@ def test_the_program_writes_figure_and_numbers(tmp_path: Path):
     (numbers,) = draw_twice(tmp_path, "following", tables, {"track": "whole-run", "domain": "cs.AI"})
     header, *lines = numbers.read_text().splitlines()
     assert header.split(",") == [column.name for column in FOLLOWING] and len(lines) == len(make_list())
-    with pytest.raises(
-        InputError, match=r"(?s)unknown track 'x'.*known: gpt2-small\+machine-learning\+plotting, whole"
-    ):
+    with refuses("x", "gpt2-small+machine-learning+plotting"):
         read_track(tmp_path / "following.parquet", "x", "cs.AI")
-    with pytest.raises(InputError, match="unknown domain 'y'"):
+    with refuses("'y'"):
         read_track(tmp_path / "following.parquet", "whole-run", "y")

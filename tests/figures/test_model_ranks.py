@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 from tests.programs import DRAWING, run_command, run_program
+from tests.refusals import refuses
 
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
@@ -190,7 +191,7 @@ def test_the_geometric_mean_has_its_own_panel_and_columns(tmp_path):
     rows = [_row(n, v, x) for n in ranks for v, x in zip(("tf", "tfidf"), ranks[n][:2], strict=True)]
     rows += [_row(n, "tf", ranks[n][2], aggregate="geometric_mean") for n in "ab"]
     summary = _write(tmp_path / "s.csv", rows)
-    assert _run_plot(summary, tmp_path).returncode == 0
+    _run_plot(summary, tmp_path)
     table = read_delimited(tmp_path / "ml.model-ranks.csv", ",")
     further = [f"{v}_geometric_{end}" for v in ("tf", "tfidf") for end in ("rank", "low", "high")]
     assert tuple(table[0]) == (*figures.TABLE_COLUMNS, *further)
@@ -226,8 +227,7 @@ def test_same_numbers_same_bytes_whatever_the_order_of_lines(tmp_path):
     made = []
     for name, source in (("one", summary), ("two", shuffled)):
         (tmp_path / name).mkdir()
-        run = _run_plot(source, tmp_path / name)
-        assert run.returncode == 0, run.stderr
+        _run_plot(source, tmp_path / name)
         made.append(
             [(tmp_path / name / f"ml.model-ranks.{end}").read_bytes() for end in ("pdf", "png", "csv")]
         )
@@ -324,7 +324,6 @@ def test_the_summary_of_a_run_is_printed(tmp_path, columns):
     (tmp_path / "index.html").touch()
     before = sorted(tmp_path.iterdir())
     run = run_command("summary", tmp_path, environment={"COLUMNS": str(columns)})
-    assert run.returncode == 0, run.stderr
     assert sorted(tmp_path.iterdir()) == before
     order = [clean_name(model.model) for model in read_model_ranks(summary)["ml"]]
     places = [run.stdout.index(f"  {name}") for name in order]
@@ -341,15 +340,13 @@ def test_the_summary_of_the_demo_says_what_to_do_next(tmp_path):
     folder.mkdir()
     _summary(folder / "summary.csv", ["gpt2-small"])
     run = run_command("summary", folder)
-    assert run.returncode == 0, run.stderr
     assert "docs/tutorial.md" in run.stdout
     assert "snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME" in run.stdout
 
 
 def test_a_folder_without_a_summary_is_named(tmp_path):
-    run = run_command("summary", tmp_path)
-    assert run.returncode == 1
-    assert f"{tmp_path}: there is no summary.csv\nHint: give the folder of a run" in run.stderr
+    with refuses(f"{tmp_path}: there is no summary.csv\nHint: give the folder of a run"):
+        run_command("summary", tmp_path)
 
 
 def _describe(folder):

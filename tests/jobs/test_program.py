@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.programs import run_command
 from tests.programs import run_program as run_warm
+from tests.refusals import refuses
 
 from fathom.config.benchmark import Matches, Pairs
 from fathom.errors import InputError
@@ -45,7 +46,7 @@ run_program(parser, main)
 
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     (folder / "p.py").write_text(_PROGRAM)
-    return run_warm(folder / "p.py", *arguments)
+    return run_warm(folder / "p.py", *arguments, code=None)
 
 
 @pytest.mark.parametrize(("how", "code"), [("well", 0), ("input", 1), ("interrupt", 130)])
@@ -61,15 +62,14 @@ def test_exit_codes_without_a_traceback(tmp_path, how, code):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("memory", "Error: memory ran out: Unable to allocate 9 GiB\n"),
-        ("gpu", "Error: GPU memory ran out: CUDA out of memory. Tried to allocate 9 GiB\n"),
+        ("memory", "Unable to allocate 9 GiB\n"),
+        ("gpu", "CUDA out of memory. Tried to allocate 9 GiB\n"),
     ],
 )
 def test_memory_that_ran_out_is_said_without_a_traceback(tmp_path, how, message):
     done = _run(tmp_path, "--how", how)
-    assert done.returncode == 1
+    assert done.returncode == 1 and "Traceback" not in done.stderr
     assert message in done.stderr and "Hint: " in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("already", [None, ":16:8", ":0:0"])
@@ -85,11 +85,11 @@ def test_products_are_deterministic_before_torch_is_imported(tmp_path, command, 
         options = ("--task", "--model", "--examples", "--outcomes", "--report", "--curve")
         places = [word for option in options for word in (option, "x")]
         places += ["--settings", '{"task": {"kind": "text", "domain": "x"}}']
-        run = run_warm("tune_model", *places, environment=environment)
+        run = run_warm("tune_model", *places, environment=environment, code=None)
     else:
         (tmp_path / "model.safetensors").touch()
         (tmp_path / "config.json").write_text("{}")
-        run = run_command("score", tmp_path, tmp_path / "pairs.jsonl", environment=environment)
+        run = run_command("score", tmp_path, tmp_path / "pairs.jsonl", environment=environment, code=None)
     assert f"torch sees {already if already == ':16:8' else ':4096:8'}" in run.stderr
 
 
@@ -101,15 +101,13 @@ def test_a_message_says_what_where_and_what_to_do(tmp_path):
 def test_a_log_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "logs").touch()
     run = _run(tmp_path, "--how", "well", "--log", str(tmp_path / "logs" / "l.txt"))
-    assert run.returncode == 1
-    assert f"{tmp_path}/logs/l.txt: the log cannot be written" in run.stderr and "Hint:" in run.stderr
-    assert "Traceback" not in run.stderr
+    assert run.returncode == 1 and "Traceback" not in run.stderr
+    assert f"Error: {tmp_path}/logs/l.txt: " in run.stderr and "Hint:" in run.stderr
 
 
 def test_a_defect_shows_its_traceback(tmp_path):
     run = _run(tmp_path, "--how", "defect")
-    assert run.returncode == 1
-    assert "Traceback" in run.stderr
+    assert run.returncode == 1 and "Traceback" in run.stderr
 
 
 def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):
@@ -139,10 +137,9 @@ def test_settings_are_checked():
         ('{"min_cosine": 7}', "min_cosine = 7"),
         ("[]", "--settings"),
     ):
-        with pytest.raises(InputError) as caught:
+        with refuses(message):
             read_settings(text, Matches)
-        assert message in str(caught.value)
-    with pytest.raises(InputError, match="tokenizer is missing"):
+    with refuses("tokenizer is missing"):
         read_settings("{}", Pairs)
 
 

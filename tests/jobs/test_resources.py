@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.refusals import refuses
 
 from fathom.errors import InputError
 from fathom.io.files import write_delimited
@@ -171,9 +172,8 @@ def test_sizes():
 def test_bad_rates_are_named(tmp_path, text, message):
     path = tmp_path / "rates.tsv"
     path.write_text(text)
-    with pytest.raises(InputError) as error:
+    with refuses(message, path):
         read_rates(path)
-    assert message in str(error.value) and str(path) in str(error.value)
 
 
 def test_every_rule_has_a_rate():

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.refusals import refuses
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
@@ -144,5 +145,5 @@ def test_models_that_cannot_be_compared_are_refused(other: pl.DataFrame | None, 
 def test_a_model_given_twice_is_refused(tmp_path: Any) -> None:
     write_table(tmp_path / "rates.parquet", make_rates(np.ones((1, 2))), LAYER_RATES)
     path = str(tmp_path / "rates.parquet")
-    with pytest.raises(InputError, match="duplicate model 'm'"):
+    with refuses("'m'"):
         read_layers([("m", path), ("m", path)], LAYER_RATES)

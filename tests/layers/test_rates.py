@@ -9,10 +9,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.layers.plain import ENTRIES, make_model, read_all_states
+from tests.refusals import refuses
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from fathom.config.layers import Layers
-from fathom.errors import InputError
 from fathom.io.contracts.layers import LAYER_RATES, LAYER_TOKENS
 from fathom.io.tables import check_table
 from fathom.layers.rates import (
@@ -191,9 +191,9 @@ def test_what_cannot_be_measured_is_left_out_and_named(caplog: pytest.LogCapture
 
 
 def test_nothing_left_to_measure_is_refused() -> None:
-    with pytest.raises(InputError, match="no keyword can be measured: 0 without sentences, 1 without tokens"):
+    with refuses("0 without sentences", "1 without tokens"):
         choose_prompts({"a": []}, {"a": [1]}, Layers())
-    with pytest.raises(InputError, match="every token list is shorter than k = 50, the longest has 2"):
+    with refuses("k = 50", "2"):
         choose_prompts({"a": [1], "b": [2]}, {"a": [1], "b": [1, 2]}, Layers())
 
 
@@ -202,14 +202,10 @@ def test_numbers_that_are_not_finite_name_layer_model_and_keywords() -> None:
     with torch.no_grad():
         model.transformer.h[1].mlp.c_proj.bias[0] = 3e38
         model.transformer.h[2].mlp.c_proj.bias[0] = -3e38
-    with pytest.raises(InputError, match="broken gives non-finite logits on one of") as error:
+    with refuses("broken", "a long one", "deep nets", "policy", "2", "non-finite"):
         collect_top_tokens(model, PROMPTS, make_lists(), SETTINGS, 64, "broken")
-    assert (
-        "layer 2: broken gives non-finite logits on one of the keywords 'a long one', 'deep nets', 'policy'"
-        in str(error.value)
-    )
 
 
 def test_a_keyword_longer_than_the_context_is_named() -> None:
-    with pytest.raises(InputError, match="keyword 'k' has 33 tokens, the context of small is 32"):
+    with refuses("'k'", "33 tokens", "small", "32"):
         collect_top_tokens(make_model("gpt2"), {"k": [1] * 33}, make_lists(), SETTINGS, 64, "small")

@@ -12,12 +12,12 @@ import torch
 from tests.figures.frames import draw_twice
 from tests.layers.plain import ENTRIES, make_model, read_all_states
 from tests.programs import MODELS, run_program
+from tests.refusals import refuses
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Scoring
-from fathom.errors import InputError
 from fathom.io.contracts.benchmark import MATCHES, OVERLAP
 from fathom.io.contracts.layers import LAYER_TARGETS
 from fathom.io.tables import check_table, read_table, write_table
@@ -144,7 +144,7 @@ def test_keywords_with_enough_pairs_come_first_and_the_order_of_pairs_does_not_m
 
 
 def test_no_pair_is_refused() -> None:
-    with pytest.raises(InputError, match="the benchmark has no pairs"):
+    with refuses("benchmark", "pairs"):
         sample_pairs(make_pairs().clear(), Layers())
 
 
@@ -154,7 +154,7 @@ def test_numbers_that_are_not_finite_name_pair_and_model() -> None:
         model.model.embed_tokens.weight[WORDS.index("word7")] = float("nan")
     prompts = {"prompt": ["word1", "word7"], "target": [" word2"] * 2}
     pairs = pl.DataFrame({"pair_id": ["fine", "odd"], "keyword": ["a", "b"], **prompts})
-    with pytest.raises(InputError, match="broken gives non-finite logits on pair 'odd'"):
+    with refuses("broken", "'odd'"):
         measure_targets(model, make_tokenizer(), pairs, ForwardSettings(64, name="broken"))
 
 
@@ -190,7 +190,6 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
         "measure_layers", *given, out / "base.rates.parquet",
         "--texts", f"x={tmp_path / 'texts.parquet'}", "--settings", settings,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     report = json.loads((out / "base.rates.json").read_text())
     assert report["without_sentences"] == ["silent word"] and report["keywords"] == 2
     assert "1 of 3 keywords have no clean sentence" in done.stderr
@@ -200,8 +199,8 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert len(read_table(out / "base.targets.parquet", LAYER_TARGETS)) == 12 * 2 * 4
     without = json.dumps({"lens": {"steps": 0}})
-    done = run("measure_layers", *given, out / "n.rates.parquet", "--texts", "x=t", "--settings", without)
-    assert done.returncode == 1 and "lens.steps is 0: nothing to train" in done.stderr
+    with refuses("lens.steps is 0: nothing to train"):
+        run("measure_layers", *given, out / "n.rates.parquet", "--texts", "x=t", "--settings", without)
     tables = [part for name in ("base", "again") for kind in ("rates", "targets")
               for part in (f"--{kind}", f"x/{name}={out / 'base'}.{kind}.parquet")]  # fmt: skip
     targets = read_table(out / "base.targets.parquet", LAYER_TARGETS)
@@ -214,7 +213,6 @@ def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
         "--changes", out / "changes.csv", "--onsets", out / "onsets.csv", "--settings",
         json.dumps({"layers": small, "summary": {"rounds": 20}}),
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     assert "x, tf: 1 of 12 pairs are left out" in done.stderr
     first = targets.filter(
         (pl.col("layer") == 0) & (pl.col("lens") == "plain") & (pl.col("pair_id") != names[0])

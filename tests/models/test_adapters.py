@@ -10,6 +10,7 @@ import pytest
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
+from tests.refusals import refuses
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
@@ -121,10 +122,9 @@ def test_the_fingerprint_covers_both(adapter: Path, model_folder: Path) -> None:
 def test_the_base_is_never_sought_on_the_hub(adapter: Path, model_folder: Path) -> None:
     for name in ("org/model", None):
         rename_base(adapter, name)
-        with pytest.raises(InputError, match="the adapter") as error:
+        with refuses("adapter", "adapter_of"):
             load_model(adapter)
-        assert "adapter_of" in str(error.value)
-    with pytest.raises(InputError, match=r"no adapter: adapter_config\.json is missing"):
+    with refuses("adapter_config.json"):
         find_pointer(model_folder, base=model_folder)
 
 
@@ -168,12 +168,12 @@ def test_an_adapter_of_another_model(adapter: Path, model_folder: Path) -> None:
 def test_what_an_adapter_may_not_change(adapter: Path, model_folder: Path, tmp_path: Path) -> None:
     model, _ = load_model(model_folder)
     model.is_quantized = True
-    with pytest.raises(InputError, match="cannot be merged into a quantised model"):
+    with refuses("quantised"):
         apply_adapter(model, adapter)
     model, _ = load_model(model_folder)
     wrapped = get_peft_model(model, LoraConfig(r=2, target_modules=["lm_head"], task_type="CAUSAL_LM"))
     wrapped.save_pretrained(tmp_path / "head")
-    with pytest.raises(InputError, match="changes an output layer that is tied to the input embedding"):
+    with refuses("tied"):
         apply_adapter(load_model(model_folder)[0], tmp_path / "head")
 
 
@@ -202,5 +202,5 @@ def test_a_row_of_the_registry(adapter: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             locate_pointer("tuned", write_registry(tmp_path / "m.tsv", *rows))
     write_registry(tmp_path / "m.tsv", ("small", "weights", ""), ("tuned", "weights", "small"))
-    with pytest.raises(InputError, match=r"no adapter: adapter_config\.json is missing"):
+    with refuses("adapter_config.json"):
         locate_pointer("tuned", tmp_path / "m.tsv")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.refusals import refuses
 
 from fathom.config.scoring import Perplexity, Scoring
 from fathom.errors import InputError
@@ -104,7 +105,7 @@ def test_what_an_input_setting_or_weight_changes_is_measured_again(job: Job) -> 
 
 
 def test_bad_input_is_named_before_anything_is_loaded(job: Job) -> None:
-    with pytest.raises(InputError, match="must be 1 or more"):
+    with refuses("1 or more"):
         job.run("a", gpus=-1)
     planned = job._plan("a", None)
     (job.folder / "a.in").unlink()

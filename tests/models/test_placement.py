@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from tests.layers.plain import make_model
+from tests.refusals import refuses
 from transformers import AutoModelForCausalLM
 
 from fathom.config.scoring import Scoring
@@ -46,7 +47,7 @@ def test_weights_are_measured_in_headers(model_folder: Path) -> None:
     assert measure_weights(model_folder, "bfloat16") == (2 * count, 4 * head)
     assert 2 * head < measure_weights(model_folder, "bfloat16", 0.5).weights < count + 2 * head
     (model_folder / "model.safetensors").write_bytes(b"damaged")
-    with pytest.raises(InputError, match="the model cannot be loaded"):
+    with refuses("loaded"):
         measure_weights(model_folder, "float32")
 
 
@@ -58,17 +59,17 @@ def test_copies_or_one_model_over_the_fewest_gpus(pretend: Pretend, model_folder
     assert choose_devices("auto", 3, model_folder, "float32")[0] == [["cuda:0", "cuda:1"]]
     assert choose_devices("auto", 1, model_folder, "float32")[0] == [["cuda:0", "cuda:1"]]
     assert choose_devices("cpu", 1, model_folder, "float32")[0] == [["cpu"]]
-    with pytest.raises(InputError, match=r"the visible GPU has .*\nHint: 2 GPUs of this size would do"):
+    with refuses("2 GPUs"):
         choose_devices("cuda:1", 1, model_folder, "float32")
 
 
 def test_what_fits_no_gpus(pretend: Pretend, model_folder: Path) -> None:
     size = measure_weights(model_folder, "float32").total
     pretend(size // 5, size // 5)
-    with pytest.raises(InputError, match=r"the 2 visible GPUs have .*\nHint: 6 GPUs of this size would do"):
+    with refuses("2 visible", "6 GPUs"):
         load_model(model_folder, device="auto")
     pretend(size // 5, total=2 * size)
-    with pytest.raises(InputError, match=r"free of .*\nHint: other programs fill the memory"):
+    with refuses("free", "other programs"):
         load_model(model_folder, device="auto")
 
 
@@ -77,7 +78,7 @@ def test_a_gpu_without_bfloat16(
 ) -> None:
     pretend(1 << 40)
     monkeypatch.setattr("fathom.models.precision.has_bfloat16", lambda device: False)
-    with pytest.raises(InputError, match=r"scoring\.dtype: Pretended V100 does not compute in bfloat16"):
+    with refuses("scoring.dtype", "V100", "bfloat16"):
         load_model(model_folder, "bfloat16", "auto")
 
 
@@ -112,7 +113,7 @@ def test_modules_are_spread_and_blocks_are_not_cut(
     blocks = [place for name, place in places.items() if name.rpartition(".")[2].isdecimal()]
     assert len(blocks) == 8 and blocks == sorted(blocks)
     pretend(needed.total // 2, needed.total // 9)
-    with pytest.raises(InputError, match=r"no room for .*\nHint: 3 GPUs of this size would do"):
+    with refuses("no room", "3 GPUs"):
         map_modules(tmp_path / "m", "float32", ["cuda:0", "cuda:1"], needed)
 
 
@@ -125,7 +126,7 @@ def test_memory_that_runs_out(
 
     pretend(1 << 40)
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", fail)
-    with pytest.raises(InputError, match="memory ran out while the model was loaded"):
+    with refuses("memory", "loaded"):
         load_model(model_folder, device="auto")
 
 
@@ -135,7 +136,7 @@ def test_attention(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_attention(capped, "auto", "float32", "cpu") == "eager"
     assert choose_attention(free, "auto", "float32", "cpu") is None
     assert choose_attention(free, "sdpa", "float32", "cpu") == "sdpa"
-    with pytest.raises(InputError, match="sdpa ignores this model's soft cap"):
+    with refuses("sdpa", "soft cap"):
         choose_attention(capped, "sdpa", "float32", "cpu")
     for dtype, device, message in (
         ("bfloat16", "cpu", "flash_attention_2 needs a GPU"),
@@ -174,14 +175,11 @@ def test_training_that_no_smaller_batch_saves_is_refused_before_the_model_is_loa
     pretend(18 * weights)
     check_training(tmp_path, Training(8192, checkpointing=True), "cuda:0")
     pretend(15 * weights)
-    with pytest.raises(
-        InputError, match=r"training all weights needs .* beside activations, cuda:0 has"
-    ) as caught:
+    with refuses("cuda:0", "lora: {dtype: bfloat16}"):
         check_training(tmp_path, Training(8192, checkpointing=True), "cuda:0")
-    assert "lora: {dtype: bfloat16}" in str(caught.value)
     check_training(tmp_path, Training(8192), "cpu")
     adapter = Training(8192, "bfloat16", rank=1)
     check_training(tmp_path, adapter, "cuda:0")
     pretend(2 * weights)
-    with pytest.raises(InputError, match="training an adapter needs"):
+    with refuses("training", "adapter"):
         check_training(tmp_path, adapter, "cuda:0")

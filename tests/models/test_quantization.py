@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.refusals import refuses
 
-from fathom.errors import InputError
 from fathom.models import quantization
 from fathom.models.quantization import (
     check_quantization,
@@ -27,7 +27,7 @@ def test_what_is_stored_and_what_is_wanted(tmp_path: Path) -> None:
     assert choose_quantization(write(tmp_path), "") == ""
     assert choose_quantization(tmp_path, "bitsandbytes-8bit") == "bitsandbytes-8bit"
     assert count_bytes_per_weight(tmp_path, "bitsandbytes-8bit") == 1.0
-    with pytest.raises(InputError, match="the weights are not stored as gptq\nHint: name the repository"):
+    with refuses("gptq", "repository"):
         choose_quantization(tmp_path, "gptq")
     assert find_quantization(write(tmp_path, load_in_4bit=True)) == "bitsandbytes-4bit"
     assert find_quantization(write(tmp_path, quant_method="bitsandbytes")) == "bitsandbytes-8bit"
@@ -35,18 +35,18 @@ def test_what_is_stored_and_what_is_wanted(tmp_path: Path) -> None:
     assert (
         count_bytes_per_weight(tmp_path, "gptq") is None and make_loading_options(tmp_path, "gptq", "x") == {}
     )
-    with pytest.raises(InputError, match="the weights are stored as gptq, not awq"):
+    with refuses("gptq", "awq"):
         choose_quantization(tmp_path, "awq")
-    with pytest.raises(InputError, match="the weights are quantised by mxfp4, which is not known here"):
+    with refuses("mxfp4"):
         choose_quantization(write(tmp_path, quant_method="mxfp4"), "")
 
 
 def test_a_missing_library_or_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     check_quantization("", "cpu", "m")
     if importlib.util.find_spec("gptqmodel") is None:
-        with pytest.raises(InputError, match="weights in awq need gptqmodel, not installed here"):
+        with refuses("awq", "gptqmodel"):
             check_quantization("awq", "cuda:0", "m")
     monkeypatch.setattr(quantization, "find_spec", lambda name: name)
     check_quantization("awq", "cuda:0", "m")
-    with pytest.raises(InputError, match="weights in awq need a GPU"):
+    with refuses("awq", "GPU"):
         check_quantization("awq", "cpu", "m")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.refusals import refuses
 
 from fathom.errors import InputError
 from fathom.models.registry import COLUMNS, find_model, read_registry
@@ -64,16 +65,14 @@ def test_wrong_values_are_named(tmp_path: Path, change: dict[str, str], message:
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     (tmp_path / "m.tsv").write_text("name\tfamily\na\tb\n")
-    with pytest.raises(InputError, match="missing columns: source"):
+    with refuses("source"):
         read_registry(tmp_path / "m.tsv")
 
 
 def test_an_unknown_name_gets_the_nearest() -> None:
     path = ROOT / "config" / "models.tsv"
-    with pytest.raises(InputError) as error:
+    with refuses("gpt2-x", "gpt2-xl"):
         find_model(read_registry(path), "gpt2-x", path)
-    assert "unknown model 'gpt2-x'" in str(error.value)
-    assert "did you mean gpt2-xl?" in str(error.value)
 
 
 def test_a_chat_model_can_be_named_inside_its_template() -> None:
@@ -82,9 +81,9 @@ def test_a_chat_model_can_be_named_inside_its_template() -> None:
     found = find_model(entries, "Qwen2-7B-Instruct@chat", path)
     assert found == replace(entries["Qwen2-7B-Instruct"], name="Qwen2-7B-Instruct@chat", chat_template=True)
     assert not entries["Qwen2-7B-Instruct"].chat_template
-    with pytest.raises(InputError, match="'Qwen2-7B' is not a chat model\nHint: score it without a chat"):
+    with refuses("'Qwen2-7B'", "chat"):
         find_model(entries, "Qwen2-7B@chat", path)
-    with pytest.raises(InputError, match="did you mean Qwen2-7B-Instruct"):
+    with refuses("Qwen2-7B-Instruct"):
         find_model(entries, "Qwen2-7B-Instuct@chat", path)
 
 

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 import torch
 from tests.layers.plain import make_model
+from tests.refusals import refuses
 
 from fathom.config.models import Adaptation, Adapter
-from fathom.errors import InputError
 from fathom.models import steps, training
 from fathom.models.building import build_model
 from fathom.models.lora import add_adapter
@@ -88,7 +88,7 @@ def test_one_example_that_does_not_fit(tokenizer, texts, settings, monkeypatch):
         raise torch.OutOfMemoryError
 
     monkeypatch.setattr(training, "_PACKED", training._PACKED._replace(sum_losses=run_out))
-    with pytest.raises(InputError, match=r"(?s)GPU memory cannot hold one example.*adapter \(lora\)"):
+    with refuses("one example", "lora"):
         adapt(tokenizer, texts, settings)
 
 
@@ -97,7 +97,7 @@ def test_an_optimiser_that_does_not_fit(tokenizer, texts, settings, monkeypatch)
         raise torch.OutOfMemoryError
 
     monkeypatch.setattr(torch.optim.AdamW, "step", run_out)
-    with pytest.raises(InputError, match="GPU memory cannot hold the optimiser's state"):
+    with refuses("optimiser"):
         adapt(tokenizer, texts, settings)
 
 
@@ -130,7 +130,7 @@ def test_bfloat16_where_a_gpu_has_none(monkeypatch):
         "float32", "float32", "bfloat16",
     ]  # fmt: skip
     for call in (lambda: pick_precision("cuda:0", "bfloat16", "m"), lambda: check_bfloat16("cuda:0", "m")):
-        with pytest.raises(InputError, match=r"(?s)Tesla V100 does not compute in bfloat16.*set float32"):
+        with refuses("Tesla V100", "bfloat16", "float32"):
             call()
 
 
@@ -150,9 +150,7 @@ def test_an_adapter_on_a_model_in_bfloat16(tokenizer, texts, settings):
 
 
 def test_a_learning_rate_that_is_too_large(tokenizer, texts, settings):
-    with pytest.raises(
-        InputError, match=r"(?s)training diverges: the loss has risen from .* by step .*lower"
-    ):
+    with refuses("risen", "step", "lower"):
         adapt(tokenizer, texts, settings, steps=60, learning_rate=3.0)
 
 
@@ -161,7 +159,7 @@ def test_a_gradient_that_is_not_finite_changes_no_weight():
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     stepper = make_stepper(model, ADAPTATION, Alone())
     model.lm_head.weight.register_hook(lambda gradient: gradient * float("inf"))
-    with pytest.raises(InputError, match=r"the gradient's norm is (nan|inf) at step 1"):
+    with refuses("gradient", "step 1"):
         stepper.take(torch.ones((2, 5), dtype=torch.long), 0.1)
     assert all(torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.encoding import encode_pair
+from tests.refusals import refuses
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
@@ -158,7 +159,7 @@ def test_what_merges_over_the_border_is_backed_off_and_marked() -> None:
 
 
 def test_backing_off_to_nothing_needs_a_context_token() -> None:
-    with pytest.raises(InputError, match="no BOS token to add"):
+    with refuses("BOS"):
         encode_pair(merging(), "a", " b")
     tokenizer = merging()
     tokenizer.add_special_tokens({"eos_token": "</s>"})
@@ -178,14 +179,12 @@ def test_backing_off_to_nothing_needs_a_context_token() -> None:
     ],
 )
 def test_texts_that_are_refused(prompt: str, target: str, message: str) -> None:
-    with pytest.raises(InputError) as error:
+    with refuses(message, "Hint"):
         encode_pair(BPE, prompt, target)
-    assert message in str(error.value)
-    assert "Hint" in str(error.value)
 
 
 def test_a_bos_that_does_not_exist_is_an_error() -> None:
-    with pytest.raises(InputError, match="its tokenizer has none"):
+    with refuses("tokenizer", "none"):
         encode_pair(merging(), "ca", " c", add_bos=True)
 
 
@@ -193,17 +192,15 @@ def test_a_target_without_tokens_is_an_error() -> None:
     core = Tokenizer(models.WordLevel({"the": 0, "<unk>": 1}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.Whitespace()
     core.normalizer = normalizers.Replace("dog", "")
-    with pytest.raises(InputError, match="the target has no token"):
+    with refuses("target", "token"):
         encode_pair(PreTrainedTokenizerFast(tokenizer_object=core), "the", " dog")
 
 
 def test_no_token_of_its_own_after_backing_off() -> None:
     core = Tokenizer(models.BPE({"a": 0, "c": 1, " ": 2, "b": 3}, []))
     core.normalizer = normalizers.Replace("c b", "")
-    with pytest.raises(InputError) as error:
+    with refuses("target", "token", "' b'"):
         encode_pair(PreTrainedTokenizerFast(tokenizer_object=core), "ac", " b")
-    assert "the target has no token of its own" in str(error.value)
-    assert "target ' b'" in str(error.value)
 
 
 def test_a_tokenizer_without_blanks_starts_a_word() -> None:
@@ -211,7 +208,7 @@ def test_a_tokenizer_without_blanks_starts_a_word() -> None:
     assert WORDPIECE.convert_ids_to_tokens(found.ids) == ["the", "agent", "learns", "a", "value"]
     assert found.start == 2
     assert not found.backed_off
-    with pytest.raises(InputError, match="its tokenizer has none"):
+    with refuses("tokenizer", "none"):
         encode_pair(WORDPIECE, "the agent", " learns", add_bos=True)
 
 
@@ -253,7 +250,7 @@ def test_inside_a_chat_template_a_pair_keeps_its_tokens_and_gets_one_bos(
 
 
 def test_a_tokenizer_without_a_chat_template_is_an_error() -> None:
-    with pytest.raises(InputError, match="the tokenizer has no chat template"):
+    with refuses("tokenizer", "template"):
         encode_chat_prefix(LLAMA)
 
 

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 from tests.planning.test_outputs import VALUES, outputs
+from tests.refusals import refuses
 from tests.workflow.test_dry_runs import JOB, plan
 
 from fathom.config.whole import read_config
@@ -40,7 +41,6 @@ def test_any_models_are_compared_on_any_domains():
     models = "models=[gpt2-small+plotting, Qwen2-1.5B, Qwen2-1.5B-Instruct, gpt2]"
     domains = "domains=[machine-learning, plotting, sklearn.cluster]"
     done = plan("-p", "compare", "--config", "run=plan", models, domains)
-    assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     assert jobs.count("score_model") == 4 and jobs.count("make_pairs") == 6
     assert (jobs.count("train_model"), jobs.count("adapt_model")) == (1, 1)
@@ -54,5 +54,5 @@ def test_any_models_are_compared_on_any_domains():
     # the page waits for the comparison only, not for figures of adapted models
     assert jobs.count("write_explorer") == 1 and "plot_targets" not in jobs
     assert '{"gpt2": "2017-12-31"}' in done.stdout
-    wrong = plan("compare", "--config", "run=plan", "models=[gpt2-smal]")
-    assert wrong.returncode == 1 and "did you mean gpt2-small?" in wrong.stderr + wrong.stdout
+    with refuses("gpt2-small?"):
+        plan("compare", "--config", "run=plan", "models=[gpt2-smal]")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.refusals import refuses
 
 from fathom.config.whole import read_config
 from fathom.errors import InputError
@@ -51,7 +52,7 @@ def adapt(base, **more):
 def test_cards_are_read_smallest_first():
     assert read_cards(CARDS) == [SMALL, LARGE]
     assert read_cards(None) == []
-    with pytest.raises(InputError, match=r"gpu_cards in the profile: 'a100' is no model of GPU"):
+    with refuses("a100", "gpu_cards", "GPU"):
         read_cards("a100")
 
 
@@ -272,11 +273,8 @@ def test_a_fetched_model_says_itself_how_large_it_is(tmp_path):
 
 
 def test_a_model_that_fits_no_gpus_is_refused_with_how_many_would_do(tmp_path):
-    with pytest.raises(
-        InputError, match=r"scoring 'Qwen2.5-14B' needs 6\d GB .*(\n.*)+3 GPUs of t4 would do"
-    ) as caught:
+    with refuses("'Qwen2.5-14B'", "3 GPUs of t4", "scoring.dtype: bfloat16"):
         make_needs(tmp_path, "t4:24000x2").check()
-    assert "scoring.dtype: bfloat16" in str(caught.value)
     make_needs(tmp_path, "t4:24000x4").check()
     make_needs(tmp_path, None).check()
 
@@ -326,7 +324,7 @@ def test_a_model_that_cannot_be_tuned_is_refused(tmp_path):
     tasks = {"choice": {"kind": "choice", "domain": "near"}}
     models = {**VALUES["models"], "score": ["Qwen2.5-14B"], "adapt": []}
     make_needs(tmp_path, models=models, train_before_test={"tasks": tasks}).check()
-    with pytest.raises(InputError, match=r"an adapter of 'Qwen2.5-14B' needs 3\d GB on one GPU; a10 has 24"):
+    with refuses("'Qwen2.5-14B'", "a10 has 24"):
         make_needs(tmp_path, "a10:24000x4", models=models, train_before_test={"tasks": tasks}).check()
     # it can be scored there
     make_needs(tmp_path, "a10:24000x4", models=models).check()

@@ -4,10 +4,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.refusals import refuses
 
 from fathom.config.controls import find_controls
 from fathom.config.whole import read_config
-from fathom.errors import InputError
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
 from fathom.planning.run_inputs import Inputs
@@ -94,7 +94,7 @@ def test_controls_of_a_text_have_texts_and_names_of_their_own_and_are_compared()
     assert controls < {*targets(models=models).list_following()}
     assert not controls & {*targets().list_following()}
     adapt[1]["paths"] = [["far"]]
-    with pytest.raises(InputError, match=r"models\.adapt\.1\.text = terms-only: far has no benchmark"):
+    with refuses("models.adapt.1.text", "far"):
         outputs(models=models)
 
 
@@ -153,9 +153,9 @@ def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():
     ]  # fmt: skip
     alone = targets(models={"train": VALUES["models"]["train"]}).list_figures()
     assert not [path for path in alone if "targets" in path]
-    with pytest.raises(InputError, match=r"targets\.against: there is no scored model 'pythias'"):
+    with refuses("targets.against", "'pythias'"):
         outputs(targets={"against": {"pythias": "tiny"}})
-    with pytest.raises(InputError, match="tiny is compared with itself"):
+    with refuses("tiny", "itself"):
         outputs(targets={"against": {"tiny": "tiny"}})
 
 

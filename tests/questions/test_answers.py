@@ -178,12 +178,11 @@ def test_a_set_without_questions_to_ask_and_embeddings_of_another_run(files, que
 
 def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tmp_path):
     settings = {"evaluation": ALL_WAYS.model_dump(), "scoring": {"device": "cpu", "batch_tokens": 600}}
-    done = run_program(
+    run_program(
         "answer_questions", "--model", plain.pointer.path, "--questions", "courses", *files[:4],
         tmp_path / "small.parquet", "--finished", tmp_path / "finished", "--settings", json.dumps(settings),
         imports=(*LIGHT, "torch", "transformers"),
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     answers, report = read_table(tmp_path / "small.parquet", ANSWERED), read_json(tmp_path / "small.json")
     asked = divide_questions(questions, 0.2)[1]
     assert len(answers) == 3 * len(asked) and report["promptings"]["rag"]["questions"] == len(asked)
@@ -191,13 +190,12 @@ def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tm
     assert report["promptings"]["few-shot"]["most_shots"] > 0
     planned = plan_answers("courses", files, tmp_path / "a.parquet", ALL_WAYS)
     assert planned.outputs == [tmp_path / "a.parquet", tmp_path / "a.json"]
-    done = run_program(
+    run_program(
         "score_answers", "--questions", "courses", files.questions, "--answers", "courses", "small",
         tmp_path / "small.parquet", "--answers", "courses", "other", tmp_path / "small.parquet",
         "--base", "other", "small", "--output", tmp_path / "s.csv", "--differences", tmp_path / "d.csv",
         "--settings", json.dumps({"rounds": 50}), imports=LIGHT,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     scores = read_delimited(tmp_path / "s.csv", ",", SCORE_COLUMNS)
     found = [
         row for row in scores

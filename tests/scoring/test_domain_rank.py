@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from tests.refusals import refuses
 from tests.test_notebook import PLACE, write_benchmark, write_model
 from transformers import AutoModelForCausalLM, Trainer, TrainingArguments, default_data_collator
 
 import fathom
-from fathom.errors import InputError
 from fathom.models.folders import load_tokenizer, save_model
 from fathom.scoring.domain_rank import DomainRank, DomainRankCallback, draw_pairs
 from fathom.scoring.pair_files import complete_pairs
@@ -165,17 +165,17 @@ def test_pairs_without_keywords_are_drawn_alone(model, tokenizer):
 
 
 def test_bad_input_gets_one_message_before_the_first_step(model, tokenizer, tmp_path):
-    with pytest.raises(InputError, match="there is no pair"):
+    with refuses("pair"):
         DomainRankCallback([])
-    with pytest.raises(InputError, match="there is no tokenizer"):
+    with refuses("tokenizer"):
         DomainRankCallback(PAIRS).on_train_begin(None, None, None, model=model, processing_class=None)
-    with pytest.raises(InputError, match="the target does not start with one space"):
+    with refuses("target", "space"):
         DomainRank([{"prompt": "The agent", "target": "learns"}], tokenizer)
-    with pytest.raises(InputError, match="every = 0"):
+    with refuses("every = 0"):
         DomainRank(PAIRS, tokenizer, every=0)
     long = [{"prompt": "The agent learns " * 40 + "a", "target": " policy"}]
     callback = DomainRankCallback(long, tokenizer)
-    with pytest.raises(InputError, match="the context of the model is 64"):
+    with refuses("64"):
         train(model, tokenizer, tmp_path, callback)
     with pytest.raises(TypeError, match="evry"):
         DomainRankCallback(PAIRS, tokenizer, evry=3)

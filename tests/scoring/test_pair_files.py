@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.programs import MODELS, run_program
+from tests.refusals import refuses
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 from fathom.config.models import Training
@@ -57,10 +58,10 @@ def test_a_parquet_file_needs_prompt_and_target_alone(tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "p.parquet")
     assert read_pairs(tmp_path / "p.parquet").equals(complete_pairs(frame))
     frame.with_columns(target=pl.Series([" x", None])).write_parquet(tmp_path / "p.parquet")
-    with pytest.raises(InputError, match="no text in target"):
+    with refuses("target"):
         read_pairs(tmp_path / "p.parquet")
     frame.select("prompt").write_parquet(tmp_path / "p.parquet")
-    with pytest.raises(InputError, match="columns are missing: target"):
+    with refuses("target"):
         read_pairs(tmp_path / "p.parquet")
 
 
@@ -80,9 +81,8 @@ def test_what_is_there_stays() -> None:
 def test_lines_that_lack_a_text_are_named(
     tmp_path: Path, rows: list[dict[str, object]], message: str
 ) -> None:
-    with pytest.raises(InputError) as caught:
+    with refuses(message):
         read_pairs(write_lines(tmp_path / "p.jsonl", rows))
-    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["p.jsonl", "p.parquet"])
@@ -96,17 +96,16 @@ def test_files_without_a_pair_are_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_frames_without_prompt_or_target_are_refused() -> None:
-    with pytest.raises(InputError, match="missing columns: target"):
+    with refuses("target"):
         complete_pairs(pl.DataFrame({"prompt": ["a"]}))
 
 
 def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder: Path, tmp_path: Path) -> None:
     lines = write_lines(tmp_path / "p.jsonl", ROWS)
-    done = run_program(
+    run_program(
         "score_model", "--model", model_folder, "--pairs", f"x/tf={lines}",
         "--scores", tmp_path / "s.parquet", "--finished", tmp_path / "finished", imports=MODELS,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     scores = read_table(tmp_path / "s.parquet", SCORES)
     assert scores["pair_id"].to_list() == read_pairs(lines)["pair_id"].to_list()
     assert (scores["rank"] >= 1).all()
@@ -118,5 +117,4 @@ def test_the_example_of_the_scoring_page_runs_as_it_stands(model_folder: Path, t
     (example,) = [block for block in blocks if "fathom.score" in block]
     program = tmp_path / "example.py"
     program.write_text(example.replace("path/to/model", "gpt2"))
-    done = run_program(program, folder=model_folder.parent, imports=MODELS)
-    assert done.returncode == 0, done.stderr
+    run_program(program, folder=model_folder.parent, imports=MODELS)

@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.programs import MODELS, run_program
+from tests.refusals import refuses
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     AutoModelForCausalLM,
@@ -24,7 +25,6 @@ from transformers import (
 
 from fathom.config.scoring import Perplexity
 from fathom.config.whole import read_config
-from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.scoring import PERPLEXITY
 from fathom.io.tables import check_table, read_table, write_table
@@ -250,7 +250,7 @@ def test_a_short_context_shortens_window_and_stride() -> None:
 
 def test_a_stride_larger_than_the_window_is_an_error() -> None:
     values = {"domains": {"a": {"categories": ["a"]}}, "pairs": {"tokenizer": "t"}}
-    with pytest.raises(InputError, match="perplexity: stride 9 is larger than window 8"):
+    with refuses("stride 9", "window 8"):
         read_config(values | {"perplexity": {"window": 8, "stride": 9}}, "x.yaml")
 
 
@@ -293,21 +293,19 @@ def test_numbers_that_are_not_finite_name_document_and_model(tokenizer: Any) -> 
     model = make_model("gpt2")
     with torch.no_grad():
         model.transformer.wpe.weight[12] = float("nan")
-    with pytest.raises(InputError) as error:
+    with refuses("broken", "'d01'"):
         score_texts(model, tokenizer, make_texts(5, 30, 4), Windows(20, 10), 64, name="broken")
-    assert "broken gives non-finite logits on document 'd01'" in str(error.value)
 
 
 def test_the_program(tokenizer: Any, tmp_path: Path) -> None:
     model, texts = make_model("llama"), make_split(30)
     save_model(tmp_path / "folder", model, tokenizer)
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
-    done = run_program(
+    run_program(
         "score_model", "--model", tmp_path / "folder", "--finished", tmp_path / "finished",
         "--texts", f"x={tmp_path / 'texts.parquet'}", "--perplexity", tmp_path / "scores.parquet",
         "--settings", '{"scoring": {"device": "cpu"}}', imports=MODELS,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
     scores = read_table(tmp_path / "scores.parquet", PERPLEXITY)
     chosen, _ = select_held_out(texts, 10**6)
     assert scores.equals(score_texts(model, tokenizer, chosen, Windows(20, 10), 4096))

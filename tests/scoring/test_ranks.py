@@ -17,6 +17,7 @@ import torch
 import transformers
 from tests.encoding import encode_pair
 from tests.programs import MODELS, run_program
+from tests.refusals import refuses
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
     AutoModelForCausalLM,
@@ -33,7 +34,6 @@ from transformers import (
 )
 
 from fathom.config.scoring import Scoring
-from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import write_json_lines
 from fathom.io.tables import check_table, read_table
@@ -271,7 +271,7 @@ def test_memory_for_not_even_one_pair(tokenizer: Any, monkeypatch: pytest.Monkey
         raise torch.cuda.OutOfMemoryError("no memory")
 
     monkeypatch.setattr(batches, "score_batch", never)
-    with pytest.raises(InputError, match="cannot hold a single pair"):
+    with refuses("single pair"):
         score_pairs(make_model("gpt2"), tokenizer, make_pairs(), Scoring())
 
 
@@ -280,16 +280,14 @@ def test_numbers_that_are_not_finite_name_pair_and_model(tokenizer: Any, value: 
     model = make_model("gpt2")
     with torch.no_grad():
         model.transformer.wpe.weight[12] = value
-    with pytest.raises(InputError) as error:
+    with refuses("broken", "'p"):
         score_pairs(model, tokenizer, make_pairs(), Scoring(), name="broken")
-    assert "broken gives non-finite logits on pair 'p" in str(error.value)
 
 
 def test_a_pair_longer_than_the_context_is_named(tokenizer: Any) -> None:
     long = make_pairs(3).with_columns(prompt=pl.lit(" ".join(["w1"] * 50)))
-    with pytest.raises(InputError) as error:
+    with refuses("'p00'", "51 tokens", "small", "40"):
         score_pairs(make_model("gpt2"), tokenizer, long, Scoring(), name="small")
-    assert "pair 'p00' has 51 tokens, the context of small is 40" in str(error.value)
 
 
 def test_a_pair_that_fills_the_context_is_scored(tokenizer: Any) -> None:
@@ -311,19 +309,17 @@ def test_targets_that_the_tokenizer_does_not_know_are_counted(
 
 def test_a_target_that_the_model_gives_no_logit_is_named(tokenizer: Any) -> None:
     pairs = make_pairs(3).with_columns(target=pl.lit(" w70"))
-    with pytest.raises(InputError) as error:
+    with refuses("'p00'", "72", "small", "60", "tokenizer"):
         score_pairs(Known([0.0] * 60), tokenizer, pairs, Scoring(), name="small")
-    assert "pair 'p00' has token 72, but small has only 60 logits" in str(error.value)
-    assert "Hint: check that the tokenizer belongs to the model" in str(error.value)
 
 
 def test_pairs_that_stand_twice_or_lack_a_column(tokenizer: Any) -> None:
     pairs = make_pairs(2)
-    with pytest.raises(InputError, match="duplicate pair_id 'p00'"):
+    with refuses("'p00'"):
         score_pairs(make_model("gpt2"), tokenizer, pl.concat([pairs, pairs]), Scoring())
-    with pytest.raises(InputError, match="missing columns: target"):
+    with refuses("target"):
         score_pairs(make_model("gpt2"), tokenizer, pairs.drop("target"), Scoring())
-    with pytest.raises(InputError, match="missing columns: pair_id, keyword"):
+    with refuses("pair_id", "keyword"):
         ranks.score_benchmarks(make_model("gpt2"), tokenizer, [pairs.drop("pair_id", "keyword")], Scoring())
 
 
@@ -344,7 +340,7 @@ def test_importing_scoring_does_not_import_torch() -> None:
     [(["a"], ["c", "d"]), (["a", "a"], ["c", "d"]), (["a", "b"], ["a", "d"]), (["a", "p"], ["c", "d"])],
 )
 def test_files_that_would_overwrite_each_other(outputs: list[str], reports: list[str]) -> None:
-    with pytest.raises(InputError, match="every file of pairs needs its own output and report"):
+    with refuses("output", "report"):
         name_files(*(list(map(Path, names)) for names in (["p", "q"], outputs, reports)))
 
 
@@ -354,7 +350,7 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_pat
     write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
     files = ("--pairs", f"x/tf={tmp_path / 'pairs.jsonl'}", "--scores", tmp_path / "scores.parquet")
     named = ("--model", tmp_path / "folder", "--finished", tmp_path / "finished")
-    run_program("score_model", *named, *files, imports=MODELS).check_returncode()
+    run_program("score_model", *named, *files, imports=MODELS)
     scores = read_table(tmp_path / "scores.parquet", SCORES)
     assert scores["rank"].equals(score_pairs(model, tokenizer, pairs, Scoring())["rank"])
     report = json.loads((tmp_path / "scores.json").read_text())
@@ -381,7 +377,7 @@ def test_the_programs_score_a_chat_model_inside_its_template(tokenizer: Any, tmp
         ["score_model.py", "--model", "model.json", "--pairs", "x/tf=pairs.jsonl", "--scores", "s.parquet",
          "--finished", "f", "--gpus", "2", "--settings", '{"scoring": {"device": "cpu"}}'],
     ):  # fmt: skip
-        run_program(*command, folder=tmp_path, imports=MODELS).check_returncode()
+        run_program(*command, folder=tmp_path, imports=MODELS)
     scores = read_table(tmp_path / "s.parquet", SCORES)
     assert scores["rank"].equals(score_pairs(model, tokenizer, pairs, chat_template=True)["rank"])
     report = json.loads((tmp_path / "s.json").read_text())

@@ -3,9 +3,9 @@
 import numpy as np
 import polars as pl
 import pytest
+from tests.refusals import refuses
 
 from fathom.config.scoring import Settled, Summary
-from fathom.errors import InputError
 from fathom.scoring.settling import RANK, Found, Settling, order_pairs, place_pairs, plan_looks
 from fathom.statistics.aggregates import (
     COMPARED,
@@ -82,7 +82,7 @@ def test_the_order_is_that_of_places_and_keeps_pairs_together() -> None:
 def test_looks_grow_until_all_pairs_are_scored() -> None:
     assert plan_looks(1000, 200) == pytest.approx([0.2, 0.3, 0.45, 0.675, 1.0])
     assert plan_looks(1000, 900) == pytest.approx([0.9, 1.0])
-    with pytest.raises(InputError, match="200 pairs is not smaller than the benchmark, which has 150"):
+    with refuses("200 pairs", "150"):
         plan_looks(150, 200)
 
 
@@ -305,5 +305,5 @@ def test_what_a_stopped_model_was_found_to_be_stays() -> None:
 
 
 def test_one_model_has_nothing_to_be_compared_with() -> None:
-    with pytest.raises(InputError, match="nothing to compare it with"):
+    with refuses("compare"):
         Settling(["a"], draw_ranks([0.0])[1], Settled(), Summary())

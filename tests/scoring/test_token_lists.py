@@ -3,12 +3,11 @@
 from typing import Any
 
 import polars as pl
-import pytest
+from tests.refusals import refuses
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from fathom.benchmark.gathered_matches import divide_by_keyword
-from fathom.errors import InputError
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.tables import check_table
 from fathom.scoring.token_lists import decode_vocabulary, find_content_tokens, make_token_lists
@@ -135,5 +134,5 @@ def test_a_keyword_of_stopwords_only_has_an_empty_list() -> None:
 
 
 def test_a_vocabulary_without_content_words_is_an_error() -> None:
-    with pytest.raises(InputError, match="no token of the vocabulary has 3 characters"):
+    with refuses("3 characters"):
         find_content_tokens(["a", "the", "", "xy"], STOPWORDS)

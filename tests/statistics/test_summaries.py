@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import gmean, trim_mean
 from tests.programs import STATISTICS, run_program
+from tests.refusals import refuses
 
 from fathom.benchmark.reference import Entry, make_reference_pairs
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES, SUMMARY_COLUMNS
 from fathom.io.files import read_delimited
@@ -144,9 +144,8 @@ def test_one_keyword_gives_an_interval_without_width(caplog: pytest.LogCaptureFi
 
 def test_scores_of_different_pairs_are_an_error() -> None:
     scores = {("a", "tf", "m1"): make_scores(), ("a", "tf", "m2"): make_scores().head(50)}
-    with pytest.raises(InputError) as error:
+    with refuses("a, tf", "m1", "m2", "10"):
         summarize_scores(scores, Summary(rounds=5))
-    assert "a, tf: m1 and m2 were scored on different pairs (10 are not shared)" in str(error.value)
 
 
 def test_scores_of_another_benchmark_are_an_error(tmp_path: Path) -> None:
@@ -157,12 +156,10 @@ def test_scores_of_another_benchmark_are_an_error(tmp_path: Path) -> None:
     own = pairs.select("pair_id", "keyword").sample(fraction=1, shuffle=True, seed=0)
     check_benchmarks({("a", "tf", "m"): own, ("a", "tfidf", "m"): make_scores()}, files)
     check_benchmarks({("a", "tf", "m"): own, ("a", "tf", "n"): own.head(7)}, files, settled=True)
-    with pytest.raises(InputError, match="scores of n belong to other pairs"):
+    with refuses("n", "other pairs"):
         check_benchmarks({("a", "tf", "n"): own.with_columns(keyword=pl.lit("k"))}, files, settled=True)
-    with pytest.raises(InputError) as error:
+    with refuses("n", "2 are not", "pairs.parquet", "again"):
         check_benchmarks({("a", "tf", "m"): own, ("a", "tf", "n"): own.head(7)}, files)
-    assert "the scores of n belong to other pairs than the benchmark's (2 are not shared)" in str(error.value)
-    assert "pairs.parquet" in str(error.value) and "Hint: score the model again" in str(error.value)
 
 
 def test_a_model_that_stopped_early_has_a_part_of_the_pairs() -> None:
@@ -170,11 +167,11 @@ def test_a_model_that_stopped_early_has_a_part_of_the_pairs() -> None:
     scores = {("a", "tf", name): whole.head(count) for name, count in (("m1", 30), ("m2", 60), ("m3", 20))}
     rows = summarize_scores(scores, Summary(rounds=5), settled=True)
     assert {(row[2], row[-1]) for row in rows} == {("m1", 30), ("m2", 60), ("m3", 20)}
-    with pytest.raises(InputError, match=r"m1 and m2 were scored on different pairs \(30 are not shared\)"):
+    with refuses("m1", "m2", "30"):
         summarize_scores(scores, Summary(rounds=5))
     other = whole.head(30).with_columns(keyword=pl.lit("other"))
     for frame in (whole.tail(40), other, whole.clear()):
-        with pytest.raises(InputError, match="were scored on different pairs"):
+        with refuses("scored", "pairs"):
             summarize_scores({("a", "tf", "m1"): whole.head(50), ("a", "tf", "m2"): frame}, Summary(), True)
 
 
@@ -184,12 +181,12 @@ def test_scores_are_read_by_benchmark_and_model(tmp_path: Path) -> None:
     (found,) = read_scores([place]).items()
     assert found[0] == ("a", "tf", "m")
     assert found[1].equals(make_scores().select("pair_id", "keyword", "rank", "probability"))
-    with pytest.raises(InputError, match="duplicate scores of m on a, tf"):
+    with refuses("m", "a, tf"):
         read_scores([place, place])
 
 
 def test_no_scores_are_an_error() -> None:
-    with pytest.raises(InputError, match="no scores"):
+    with refuses("scores"):
         summarize_scores({("a", "tf", "m"): make_scores().clear()}, Summary(rounds=5))
 
 
@@ -199,16 +196,13 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
         write_table(tmp_path / f"{model}.parquet", make_scores(seed), SCORES)
         command += ["--scores", f"a/tf/{model}={tmp_path / model}.parquet"]
     rounds = ("--settings", '{"rounds": 20}')
-    result = run_program("summarize_scores", *command, *rounds, imports=STATISTICS)
-    assert result.returncode == 0, result.stderr
+    run_program("summarize_scores", *command, *rounds, imports=STATISTICS)
     rows = read_delimited(tmp_path / "summary.csv", ",")
     assert tuple(rows[0]) == SUMMARY_COLUMNS
     assert len(rows) == 16
     write_table(tmp_path / "pairs.parquet", make_reference_pairs([Entry(1, "k", "A", " b")]), PAIRS)
     pairs = ("--pairs", f"a/tf={tmp_path / 'pairs.parquet'}")
-    other = run_program("summarize_scores", *command, *pairs, imports=STATISTICS)
-    assert other.returncode == 1
-    assert "the scores of m1 belong to other pairs than the benchmark's" in other.stderr
-    twice = run_program("summarize_scores", *command, *command[-2:], imports=STATISTICS)
-    assert twice.returncode == 1
-    assert "duplicate scores of m2 on a, tf" in twice.stderr
+    with refuses("the scores of m1", "other pairs"):
+        run_program("summarize_scores", *command, *pairs, imports=STATISTICS)
+    with refuses("m2 on a, tf"):
+        run_program("summarize_scores", *command, *command[-2:], imports=STATISTICS)

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from perf.studies.checkpoints import count_loads
 from tests.programs import run_snakemake
+from tests.refusals import refuses
 
 from fathom.jobs.resources import parse_plan
 
@@ -41,7 +42,6 @@ def dump(tmp_path: Path) -> Path:
 def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     place = ("--configfile", configuration, "--config", f"dump={dump}", "run=plan")
     done = plan("--forceall", *place, "--", "all", "compare")
-    assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     values = yaml.safe_load((ROOT / configuration).read_text())
     benchmarks = [name for name, domain in values["domains"].items() if domain.get("benchmark", True)]
@@ -76,7 +76,6 @@ def scores(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(("target", "figures"), [("rankings", 0), ("figures", 16), ("all", 16)])
 def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures):
     done = plan(target, "--configfile", RANKING, "--config", f"scores={scores}", "run=plan")
-    assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     plots = {
         "plot_ranking_alignment": 1,
@@ -103,7 +102,6 @@ def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures
 def test_a_limit_of_sentences_adds_one_job_that_embedding_waits_for():
     place = ("--forceall", "-p", "--config", "run=plan")
     done = plan(*place, "sentences={limit: 20000}")
-    assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     assert jobs.count("draw_documents") == 1
     limited = jobs.count("embed_sentences") + jobs.count("match_sentences")
@@ -126,7 +124,6 @@ def test_splits_by_content_need_groups_and_pairs_are_held_against_training_text(
         (command,) = [line for line in done.stdout.splitlines() if f"{job} --" in line]
         assert command.count("/overlap.parquet") == 2
     by_id = plan(*place, "corpus={splits_by: id}")
-    assert by_id.returncode == 0, by_id.stderr + by_id.stdout
     left_out = {"sketch_documents", "group_documents"}
     assert sorted(JOB.findall(by_id.stdout)) == sorted(job for job in jobs if job not in left_out)
     assert "--splits results" not in by_id.stdout and by_id.stdout.count("--splits-by id") == 2
@@ -165,9 +162,8 @@ def test_a_run_ranks_its_own_models():
     ],
 )
 def test_a_wrong_folder_of_scores_stops_before_any_job(arguments, message):
-    done = plan("rankings", "--configfile", RANKING, "--config", "run=plan", *arguments)
-    assert done.returncode == 1
-    assert message in done.stderr + done.stdout and "Hint:" in done.stderr + done.stdout
+    with refuses(message, "Hint:"):
+        plan("rankings", "--configfile", RANKING, "--config", "run=plan", *arguments)
 
 
 def test_the_whole_experiment_of_train_before_test_is_planned(tmp_path):
@@ -178,7 +174,6 @@ def test_the_whole_experiment_of_train_before_test_is_planned(tmp_path):
         (tmp_path / "texts" / f"{name}_2025.jsonl").touch()
     place = ("--directory", str(tmp_path), "--configfile", str(ROOT / RANKING))
     done = plan("rankings", *place, "--config", "run=plan")
-    assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     assert jobs.count("fetch_model") == 61
     assert (jobs.count("fetch_task"), jobs.count("prepare_task")) == (24, 3)
@@ -187,7 +182,6 @@ def test_the_whole_experiment_of_train_before_test_is_planned(tmp_path):
 
 def test_the_demo_of_train_before_test_is_planned():
     done = plan("rankings", "--forceall", "--configfile", "config/tuning-demo.yaml", "--config", "run=plan")
-    assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     assert jobs.count("tune_model") == 8 * 6
     assert jobs.count("gather_tuning") == jobs.count("read_score_folder") == 1
@@ -204,7 +198,6 @@ def test_shorter_preparations_are_planned():
 def test_checkpoints_and_seeds_are_planned_and_enter_no_summary():
     place = ("--configfile", "config/following-demo.yaml", "--config", "run=plan")
     done = plan("-p", "--forceall", *place)
-    assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     # two stages with two seeds, each with three checkpoints and its end; and the base
     assert (jobs.count("adapt_in_steps"), jobs.count("adapt_model")) == (4, 0)
@@ -239,7 +232,6 @@ def test_claims_are_planned_with_references_that_the_one_job_scores():
 def test_without_held_out_text_no_perplexity_is_planned():
     splits = "{benchmark: 0.6, adapt-train: 0.35, adapt-valid: 0.05, adapt-test: 0}"
     done = plan("--forceall", "--config", "run=plan", f"corpus={{splits: {splits}}}")
-    assert done.returncode == 0, done.stderr + done.stdout
     assert "/scores/attribute-rate/" in done.stdout and "/scores/perplexity/" not in done.stdout
     assert "/scores/perplexity/" in plan(*EVERYTHING).stdout
 
@@ -250,7 +242,6 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     files = f"expert: {tmp_path / 'expert.csv'}, claude: {tmp_path / 'other.jsonl'}"
     references = f"references={{machine-learning: {{{files}}}}}"
     without, done = plan(*EVERYTHING), plan("-p", "--forceall", "--config", "run=plan", references)
-    assert done.returncode == without.returncode == 0, done.stderr + done.stdout
     assert "import_reference" not in JOB.findall(without.stdout)
     assert "/scores/reference/" not in without.stdout
     jobs = JOB.findall(done.stdout)
@@ -265,14 +256,13 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     assert '"references": {"reference": "expert", "reference-claude": "claude"}' in figure
     (summary,) = (line for line in commands if "summarize_scores.py" in line and "/references.csv" in line)
     assert summary.count("/scores/reference-claude/") == 7 and "perplexity" not in summary
-    wrong = plan("--config", "run=plan", f"references={{plotting: {{expert: {tmp_path / 'expert.csv'}}}}}")
-    assert wrong.returncode == 1 and "references: there is no" in wrong.stderr + wrong.stdout
+    with refuses("references: there is no"):
+        plan("--config", "run=plan", f"references={{plotting: {{expert: {tmp_path / 'expert.csv'}}}}}")
 
 
 def test_inside_its_chat_template_a_model_has_ranks_only():
     score = "models={score: [Qwen2-1.5B-Instruct, Qwen2-1.5B-Instruct@chat]}"
     done = plan("--forceall", "--config", "run=plan", score)
-    assert done.returncode == 0, done.stderr + done.stdout
     assert "results/plan/machine-learning/scores/tf/Qwen2-1.5B-Instruct@chat.parquet" in done.stdout
     jobs = JOB.findall(done.stdout)
     assert jobs.count("fetch_model") == 2
@@ -284,7 +274,6 @@ def test_inside_its_chat_template_a_model_has_ranks_only():
 
 def test_the_scorer_is_told_how_many_gpus_it_has():
     done = plan("-p", "--forceall", "--config", "run=plan", "--set-resources", "score_model:gpu=4")
-    assert done.returncode == 0, done.stderr + done.stdout
     assert done.stdout.count("python scripts/scoring/score_model.py") == done.stdout.count("--gpus 4") > 1
 
 
@@ -298,7 +287,6 @@ def test_gpu_jobs_share_the_gpus_of_this_machine(tmp_path, monkeypatch):
     asked = ("-n", "-c16", "--nolock", "-p", "--forceall", "--set-resources", "score_model:gpu=4")
     for more, gpus in (((), 2), (("--resources", "gpu=3"), 3), (("--jobs", "9", "--executor", "slurm"), 4)):
         done = run_snakemake(*asked, *more, "--config", "run=plan")
-        assert done.returncode == 0, done.stderr + done.stdout
         assert done.stdout.count(f"--gpus {gpus} ") == done.stdout.count("score_model.py --model") > 1
     done = run_snakemake(
         *asked[:-2], "--config", "run=plan", "scoring={device: cpu}", "embedding={device: cpu}"
@@ -310,7 +298,6 @@ def test_gpu_jobs_share_the_gpus_of_this_machine(tmp_path, monkeypatch):
 def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
     preset = ("--configfile", "config/papers/beyond-benchmarks-layers.yaml", "--config", f"dump={dump}")
     done = plan("--forceall", *preset, "run=plan", "--", "layers")
-    assert done.returncode == 0, done.stderr + done.stdout
     jobs = JOB.findall(done.stdout)
     assert jobs.count("measure_layers") == jobs.count("adapt_model") + 9 == 15
     assert "layers/gpt2-medium.lens.safetensors" in done.stdout
@@ -324,13 +311,11 @@ def test_layers_are_planned_for_every_model_that_is_looked_into(dump):
     "target", ["all", "benchmarks", "figures", "rankings", "layers", "follow", "coverage", "choices"]
 )
 def test_every_target_plans(target):
-    done = plan(*EVERYTHING[:-1], target)
-    assert done.returncode == 0, done.stderr + done.stdout
+    plan(*EVERYTHING[:-1], target)
 
 
 def test_slurm_profile_plans_from_the_root():
-    done = plan("--profile", "slurm", "--forceall", "--config", "run=plan")
-    assert done.returncode == 0, done.stderr + done.stdout
+    plan("--profile", "slurm", "--forceall", "--config", "run=plan")
 
 
 def test_slurm_partitions_offer_gpus_and_plain_processors():
@@ -362,11 +347,8 @@ def test_planning_never_imports_torch():
     ],
 )
 def test_bad_configuration_stops_before_any_job(arguments, message):
-    done = plan("--config", *arguments)
-    assert done.returncode == 1
-    assert message in done.stderr + done.stdout
-    assert "Hint:" in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
+    with refuses(message, "Hint:"):
+        plan("--config", *arguments)
 
 
 def test_rules_name_log_benchmark_and_resources():

@@ -38,8 +38,8 @@ def test_with_an_order_each_stage_starts_from_the_one_before(tmp_path):
     assert (jobs["adapt_model"], jobs["collect_texts"], jobs["score_model"]) == (3, 3 + 2, 3 + 1)
     assert (jobs["plot_stages"], jobs["relate_stages"], jobs["plot_following"]) == (1, 1, 1)
     commands = [line for line in done.stdout.splitlines() if "/adapt_model.py" in line and "Shell" in line]
-    (second,) = (line for line in commands if "--name gpt2-small+to-learning@stage2 " in line)
-    assert "--model results/plan/models/gpt2-small+to-learning@stage1/model.json" in second
+    (second,) = (line for line in commands if "--model gpt2-small+to-learning@stage2 " in line)
+    assert "--base results/plan/models/gpt2-small+to-learning@stage1/model.json" in second
     assert "--texts results/plan/corpus/texts/signals.parquet" in second
     assert "no order yet" not in done.stderr + done.stdout
 

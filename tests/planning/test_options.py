@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from snakemake.rules import Rule
 
 from fathom.planning.options import find_options, grow, one_of, pass_options
 
@@ -29,18 +30,23 @@ class Files(dict):
 def test_options_have_the_names_of_the_rule(program: str) -> None:
     files = Files(code=[program], scores=["a b", "c"], pairs=[], weights=["w"])
     find = pass_options(quick=True, titles={"law": "It's law"}, settings=lambda input: input.scores[0])
-    words = find(Files(domain="law"), files, Files(table="t.csv", report="r"))
+    words = find(Files(domain="law"), input=files, output=Files(table="t.csv", report="r"))
     assert words == (
         "--scores 'a b' c --domain law --quick --titles '{\"law\": \"It'\"'\"'s law\"}' --table t.csv"
         " --settings 'a b'"
     )
 
 
+def test_a_job_runs_again_where_its_options_change():
+    # Snakemake remembers no param that it takes for derived from a job's files
+    assert not Rule._is_deriving_function(pass_options(settings="{}"))
+
+
 @pytest.mark.parametrize(("given", "named"), [({"settings": "{}"}, "table"), ({"set": 1}, "set")])
 def test_a_missing_or_unknown_option_ends_the_planning(program: str, given: dict, named: str) -> None:
     files = Files(code=[program], scores=["a"])
     with pytest.raises(ValueError, match=named) as caught:
-        pass_options(**given)(Files(domain="law"), files, Files())
+        pass_options(**given)(Files(domain="law"), input=files, output=Files())
     assert "count_words.py" in str(caught.value)
 
 

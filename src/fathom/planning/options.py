@@ -43,7 +43,9 @@ def pass_options(**given: Any) -> Callable[..., str]:
         When a job is planned: if the program has no such option, or one that it requires is missing.
     """
 
-    def find(wildcards: Any, input: Any, output: Any) -> str:
+    # a function that names `input` or `output` would be no param whose change re-runs a job
+    def find(wildcards: Any, **others: Any) -> str:
+        input, output = others["input"], others["output"]
         program = Path(input.code[0])
         required = find_options(program)
         unknown = sorted(set(given) - set(required))

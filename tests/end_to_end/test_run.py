@@ -170,7 +170,7 @@ def test_changed_keyword_setting_runs_from_the_keywords_on(finished):
             {"make_pairs", "score_model"},
             {"extract_keywords", "embed_sentences", "train_model"},
         ),
-        ("scoring/summaries.py", {"summarize_scores"}, {"score_model", "make_pairs", "train_model"}),
+        ("statistics/summaries.py", {"summarize_scores"}, {"score_model", "make_pairs", "train_model"}),
     ],
 )
 def test_changed_module_reruns_what_depends_on_it(finished, module, rerun, kept):

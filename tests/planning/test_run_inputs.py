@@ -7,6 +7,7 @@ import pytest
 from tests.refusals import refuses
 
 from fathom.config.whole import read_config
+from fathom.io import paths
 from fathom.io.files import hash_file, write_json
 from fathom.jobs.job_slices import Slice
 from fathom.planning.run_inputs import find_code, find_inputs, is_unchanged_input, sample_input
@@ -140,10 +141,11 @@ def test_a_touched_input_is_unchanged_and_a_sample_notices_another_content(tmp_p
     shard, report = tmp_path / "a.jsonl", tmp_path / "results/run/corpus/documents/a.jsonl.json"
     shard.write_text("{}\n")
     write_json(report, {"input": {"bytes": 3, "sha256": hash_file(shard)}})
-    assert not is_unchanged_input(shard, "results/run", "documents/a.jsonl.json")  # older than its report
+    table = paths.DOCUMENTS.of(part="a.jsonl")
+    assert not is_unchanged_input(shard, Path("results/run"), table)  # older than its report
     newer = report.stat().st_mtime_ns + 10**9
     os.utime(shard, ns=(newer, newer))
-    assert is_unchanged_input(shard, "results/run", "documents/a.jsonl.json")
+    assert is_unchanged_input(shard, Path("results/run"), table)
     before = sample_input(shard)
     shard.write_text("[]\n")
     assert sample_input(shard) != before and sample_input("none") == sample_input(None) == ""

@@ -207,20 +207,20 @@ def sources(program, *modules):
     return [outside(file) for file in find_code(ROOT, program, modules)]
 
 
-def raw(path, report):
+def raw(path, table):
     """Return an input file from outside, one with a newer date and the same bytes marked as not changed."""
-    unchanged = is_unchanged_input(path, RESULTS, report)
+    unchanged = is_unchanged_input(path, Path(RESULTS), table)
     return ancient(outside(path)) if unchanged else outside(path)
 
 
 def raw_shard(wildcards):
     """Return the input file of a part."""
-    return raw(INPUTS.shards[wildcards.part], f"documents/{wildcards.part}.json")
+    return raw(INPUTS.shards[wildcards.part], paths.DOCUMENTS.of(part=wildcards.part))
 
 
 def raw_metadata(wildcards):
     """Return the metadata file of a dump."""
-    return raw(INPUTS.metadata, "metadata.json")
+    return raw(INPUTS.metadata, paths.METADATA)
 
 
 def sample_shard(wildcards):
@@ -244,7 +244,7 @@ def find_task_overlap(name):
 
 def documents_of_slice(wildcards):
     """Return the documents of the part that a slice belongs to."""
-    return f"{RESULTS}/corpus/documents/{INPUTS.slices[wildcards.slice].part}.parquet"
+    return paths.DOCUMENTS.of(part=INPUTS.slices[wildcards.slice].part)
 
 
 def number_of_slice(wildcards):

@@ -7,6 +7,7 @@ from pathlib import Path
 from fathom.config.tuning import Task
 from fathom.config.whole import Config
 from fathom.errors import InputError
+from fathom.io.paths import RunPath
 from fathom.jobs.changed_inputs import is_unchanged, sample_content
 from fathom.jobs.job_slices import Slice, divide_part
 from fathom.jobs.program_modules import find_sources
@@ -237,20 +238,20 @@ def find_code(root: Path, program: str, modules: Iterable[str] = ()) -> list[Pat
     return [shorten_path(file) for file in find_sources(path, modules)]
 
 
-def is_unchanged_input(path: Path | str, results: Path | str, report: str) -> bool:
+def is_unchanged_input(path: Path | str, results: Path, table: RunPath) -> bool:
     """Say whether an input file that has a newer date holds the same bytes as when the run read it.
 
     Parameters
     ----------
     path : Path or str
         The input file.
-    results : Path or str
+    results : Path
         Folder of the run's results.
-    report : str
-        The report on that file, under `corpus` there.
+    table : RunPath
+        What is made of it; a report on it lies beside.
     """
     memory = Path(results, "corpus", "dates", f"{Path(path).name}.json")
-    return is_unchanged(Path(path), Path(results, "corpus", report), memory)
+    return is_unchanged(Path(path), Path(table.ending(".json").under(results)), memory)
 
 
 def sample_input(path: Path | str | None) -> str:

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from tests.figures.frames import draw_twice
 from tests.programs import run_program
+from tests.scores import tabulate_scores
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -39,14 +40,7 @@ def tables(tmp_path_factory):
     for model, shift in (("base", 0.0), ("base+learning", 0.3)):
         gain = np.array([shift if word in WORDS[:6] else -shift for _, word in names])
         ranks = np.exp(4 - gain + 0.05 * random.normal(size=len(names)))
-        scores = pl.DataFrame(
-            {
-                "pair_id": ids, "keyword": pairs["keyword"], "tokens": 1, "rank": ranks,
-                "rank_midpoint": ranks, "rank_first": ranks.astype(int), "rank_share": ranks / 1000,
-                "ties": 0, "probability": 1 / ranks, "log_probability": -np.log(ranks), "backed_off": False,
-            },
-            schema_overrides={"tokens": pl.Int32, "ties": pl.Int64},
-        )  # fmt: skip
+        scores = tabulate_scores(ids, pairs["keyword"], ranks)
         write_table(folder / f"{model}.parquet", scores, SCORES)
     write_table(folder / "pairs.parquet", pairs, PAIRS)
     flags = pairs.select("pair_id", sentence=pl.lit(False), ending=pl.col("target") == " learned")

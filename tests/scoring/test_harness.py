@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import torch
 from tests.encoding import encode_pair
+from tests.scores import score_pairs
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import (
     AutoModelForCausalLM,
@@ -21,10 +22,6 @@ from transformers import (
 )
 
 from fathom.benchmark.harness_task import export_task, name_task
-from fathom.config.scoring import Scoring
-from fathom.models.loading import Pointer
-from fathom.scoring.pair_files import complete_pairs
-from fathom.scoring.ranks import score_benchmarks
 
 lm_eval = pytest.importorskip("lm_eval", reason="the harness is not installed: pip install .[harness]")
 
@@ -38,12 +35,6 @@ SHAPE = {
     "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
     "num_key_value_heads": 2, "max_position_embeddings": 128, "initializer_range": 0.3,
 }  # fmt: skip
-
-
-def score_pairs(model, tokenizer, pairs, add_bos=None):
-    """Score a model on pairs with the default settings."""
-    pointer = Pointer("the model", Path(), add_bos=add_bos)
-    return score_benchmarks(model, tokenizer, [complete_pairs(pairs)], Scoring(), pointer)[0]
 
 
 def byte_level() -> PreTrainedTokenizerFast:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.programs import STATISTICS, run_program
+from tests.scores import tabulate_scores
 
 from fathom.config.scoring import Summary
 from fathom.io.contracts.scoring import (
@@ -41,22 +42,9 @@ def make_scores(shift: float = 0.0, seed: int = 0, keywords: int = 20, each: int
     shared, own = np.random.default_rng(99), np.random.default_rng(seed)
     base = shared.normal(100, 30, keywords).repeat(each) + shared.normal(0, 5, keywords * each)
     rank = base + own.normal(0, 1, keywords * each) + shift
-    count = len(rank)
-    return pl.DataFrame(
-        {
-            "pair_id": [f"p{number:03d}" for number in range(count)],
-            "keyword": [f"k{number // each:02d}" for number in range(count)],
-            "tokens": pl.Series([1] * count, dtype=pl.Int32),
-            "rank": rank,
-            "rank_midpoint": rank,
-            "rank_first": rank.astype(int),
-            "rank_share": rank / 1000,
-            "ties": [0] * count,
-            "probability": 1 / rank,
-            "log_probability": [-1.0] * count,
-            "backed_off": [False] * count,
-        }
-    )
+    numbers = range(len(rank))
+    pairs, names = [f"p{number:03d}" for number in numbers], [f"k{number // each:02d}" for number in numbers]
+    return tabulate_scores(pairs, names, rank)
 
 
 def resample(shifts: dict[str, float], **changes: int) -> list[ResampledMetric]:

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 from scipy.stats import trim_mean
 from sklearn.metrics import matthews_corrcoef
+from tests.scores import score_pairs
 from tests.tuning.conftest import make_model, make_sentence
 
 from fathom.config.scoring import Perplexity
 from fathom.config.tuning import Lora
 from fathom.errors import InputError
 from fathom.scoring.perplexity import fit_windows, score_texts
-from fathom.scoring.ranks import score_pairs
 from fathom.statistics.likelihood import sum_likelihoods
 from fathom.statistics.metrics import METRICS
 from fathom.tuning.examples import make_completions, make_questions

@@ -14,6 +14,7 @@ from tests.refusals import refuses
 
 from fathom.errors import InputError
 from fathom.explorer.advice import advise, find_disagreements, find_unknown_keywords, find_unsettled
+from fathom.explorer.attachments import collect_tables
 from fathom.explorer.data import collect_data, link_document
 from fathom.explorer.encoding import dump_script, pack_numbers
 from fathom.explorer.page import ASSETS, VENDOR, render_page
@@ -85,6 +86,15 @@ def test_tables_of_an_older_run_are_read(copied, run):
         each.rankings.keys() for each in run.benchmarks
     ]
     assert not older.missing
+
+
+def test_every_table_is_shown_but_those_of_figures_and_of_times(copied):
+    (copied / "figures").mkdir()
+    for name in ("own.csv", "figures/own.csv", "resources.csv"):
+        (copied / name).write_text("a,b\n1,2\n")
+    found = {each["name"]: each for each in collect_tables(read_run(copied, SETTINGS))}
+    assert [*found] == ["summary.csv", "comparisons.csv", "groups.csv", "correlations.csv", "own.csv"]
+    assert found["summary.csv"]["about"] and found["own.csv"]["rows"] == [["1", "2"]]
 
 
 def test_a_script_in_a_text_cannot_end_the_data(tmp_path):

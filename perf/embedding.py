@@ -24,7 +24,8 @@ from fathom.benchmark.matches import decide_matches, is_uncertain, match_sentenc
 from fathom.config.benchmark import Embedding, Matches
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.sentences import load_splitter, split_document
-from fathom.io.files import read_delimited
+from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS
+from fathom.io.delimited import read_rows
 from fathom.jobs.program import run_program
 
 
@@ -175,7 +176,7 @@ def main(arguments: argparse.Namespace) -> None:
         {
             row["keyword"]
             for path in sorted(arguments.run.glob("*/keywords.tsv"))
-            for row in read_delimited(path)
+            for row in read_rows(path, DOMAIN_KEYWORDS, ["keyword"])
         }
     )
     encoder, half = SentenceEncoder(settings), Bfloat16Encoder(settings)

@@ -80,7 +80,7 @@ def test_pairs_are_taken_in_every_form(folder, tmp_path):
     write_text(tmp_path / "p.jsonl", pl.DataFrame(ROWS).write_ndjson())
     write_pointer(tmp_path / "model.json", Pointer("m", model))
     scores = fathom.score(model, ROWS)
-    assert scores.columns == [column.name for column in SCORES]
+    assert scores.columns == SCORES.names
     assert scores["log_probability"].max() < 0
     for other in (pl.DataFrame(ROWS), tmp_path / "p.jsonl", str(tmp_path / "p.jsonl")):
         assert fathom.score(tmp_path / "model.json", other, batch_tokens=3).equals(scores)

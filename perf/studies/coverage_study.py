@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.figures.style import make_figure, save_figure, use_style
-from fathom.io.files import write_delimited
 from fathom.jobs.program import log, run_program
 from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
 from fathom.statistics.summaries import resample_values
@@ -108,7 +108,7 @@ def main(arguments: argparse.Namespace) -> None:
             rows.append(row)
             print("  ".join(f"{value!s:>17}" for value in row), flush=True)
         log.info("%s keywords: %.0f s", keywords, time.monotonic() - started)
-    write_delimited(arguments.table, COLUMNS, rows, delimiter=",")
+    pl.DataFrame(rows, COLUMNS, orient="row").write_csv(arguments.table)
     draw_figure(rows, arguments.figure)
 
 

@@ -16,7 +16,7 @@ from fathom.coverage.correlations_varied import vary_correlation
 from fathom.coverage.redundancy import measure_redundancy
 from fathom.coverage.sets import Slices, Space, read_pairs, read_space
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.contracts.coverage import CORRELATION_COLUMNS
+from fathom.io.contracts.coverage import CORRELATIONS_VARIED
 from fathom.io.tables import read_table
 from fathom.jobs.program import run_program
 
@@ -61,7 +61,7 @@ def compare_thresholds(space: Space, settings: Coverage) -> None:
     columns = ["share_of_documents", "share_of_sentences", "coverage", "coverage_at_random"]
     rows = []
     for values in vary_correlation(space, settings):
-        row = dict(zip(CORRELATION_COLUMNS, values, strict=True))
+        row = dict(zip(CORRELATIONS_VARIED.names, values, strict=True))
         shares = [f"{row[name]:.1%}" for name in columns]
         near = [f"{row[name]:.3%}" for name in ("redundancy", "redundancy_at_random")]
         rows.append([f"{row['max_correlation']:g}", row["rounds"], *shares, *near])

@@ -32,8 +32,8 @@ from fathom.benchmark.vocabulary import build_vocabulary
 from fathom.benchmark.wordlists import read_word_list
 from fathom.config.benchmark import VARIANTS, Embedding, Matches, Pairs, Variant, Vocabulary
 from fathom.config.scoring import Summary
-from fathom.io.contracts.benchmark import CANDIDATES
-from fathom.io.files import read_delimited
+from fathom.io.contracts.benchmark import CANDIDATES, DOMAIN_KEYWORDS
+from fathom.io.delimited import read_rows
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log, run_program
 from fathom.models.folders import load_tokenizer
@@ -85,7 +85,9 @@ class Run:
         self.vocabulary = Vocabulary(**settings.get("vocabulary", {}))
         self.pairs = Pairs(**{"tokenizer": "any", **settings.get("pairs", {})})
         self.encoder = Remembering(SentenceEncoder(Embedding(**settings.get("embedding", {}))))
-        self.keywords = [row["keyword"] for row in read_delimited(folder / "keywords.tsv")]
+        self.keywords = [
+            row["keyword"] for row in read_rows(folder / "keywords.tsv", DOMAIN_KEYWORDS, ["keyword"])
+        ]
         vectors = load_keyword_vectors(folder / "keywords.npy", self.keywords)
         self.vectors = dict(zip(self.keywords, vectors, strict=True))
         tables = sorted((folder / "matches").glob("*.parquet"))

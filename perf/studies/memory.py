@@ -30,7 +30,7 @@ from fathom.io.tables import read_table, write_table, write_table_in_batches
 from fathom.jobs.program import run_program
 
 KEYWORDS, PARTS, POOL = 300, 20, 50_000
-COLUMNS = [column.name for column in MATCHES]
+COLUMNS = MATCHES.names
 TASKS = {
     "matches": {
         "imports": "nothing but imports", "gather-plainly": "gathering, all in memory",
@@ -156,7 +156,7 @@ def make_documents(folder: Path, size: int) -> None:
 
 def index_plainly(parts: list[Path], output: Path) -> None:
     """Make the index with everything in memory."""
-    names = [column.name for column in INDEX]
+    names = INDEX.names
     columns = [name for name in names if name != "part"]
     frames = [
         read_table(path, DOCUMENTS, columns).with_columns(part=pl.lit(path.name.removesuffix(".parquet")))

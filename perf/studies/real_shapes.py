@@ -28,10 +28,10 @@ from perf.turns import ROOT
 
 from fathom.commands.gpu import gpu_models as shapes
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import MATCHES, PAIRS
+from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, MATCHES, PAIRS
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.ranking import EXAMPLES
-from fathom.io.files import write_delimited
+from fathom.io.delimited import write_rows
 from fathom.io.tables import to_frame, write_table
 from fathom.jobs.program import run_program
 from fathom.models.folders import save_model
@@ -96,7 +96,7 @@ class Inputs:
         self.folder, self._vocabulary, self._random = folder, vocabulary, np.random.default_rng(0)
         folder.mkdir()
         self.keywords = [self._write_words(2) for _ in range(KEYWORDS)]
-        write_delimited(folder / "keywords.tsv", ["keyword"], [[word] for word in self.keywords])
+        write_rows(folder / "keywords.tsv", [(word, 1, 1, 1, "") for word in self.keywords], DOMAIN_KEYWORDS)
         self._write("pairs", self._make_pairs(pairs), PAIRS)
         self._write("sentences", self._make_sentences(), MATCHES)
         self._write("texts", self._make_texts(), TEXTS)

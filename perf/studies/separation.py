@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from perf.turns import DEMO, ROOT
 
 from fathom.config.scoring import Summary
-from fathom.io.files import write_delimited
 from fathom.jobs.program import run_program
 from fathom.models.folders import load_tokenizer
 from fathom.models.tokens import encode_pairs
@@ -243,7 +242,7 @@ def main(arguments: argparse.Namespace) -> None:
                 broken.append(describe_broken(metric, ranks, entries))
         print(f"{variant}: {tokens:,} tokens read, {len(next(iter(scores.values()))):,} pairs")
     rows += tabulate(read_text(arguments.run), "text", arguments.checks)
-    write_delimited(arguments.table, COLUMNS, rows, delimiter=",")
+    pl.DataFrame(rows, COLUMNS, orient="row").write_csv(arguments.table)
     print_tokens(rows, FEWEST)
     print_tokens(rows, 0)
     print("\n| statistic | moved by | tokens, broken / clean | order kept |\n|---|--:|--:|--:|")

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from perf.turns import DEMO
 
 from fathom.config.scoring import Settled, Summary
-from fathom.io.contracts.scoring import SETTLED_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.statistics import SETTLED
+from fathom.io.delimited import write_rows
 from fathom.jobs.program import run_program
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.settled_scoring import SettledBenchmark, tabulate_look
@@ -135,7 +135,7 @@ def compare_tables(benchmark: Benchmark, settings: Settled) -> list[str]:
         scores["d", "v", model] = full["d", "v", model][: read[place]]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "settled.csv"
-        write_delimited(path, SETTLED_COLUMNS, rows, delimiter=",")
+        write_rows(path, rows, SETTLED)
         settled = read_settled(path, scores)
     tables = tabulate_comparisons(resample_scores(full, SUMMARY), SUMMARY)
     early = tabulate_comparisons(resample_scores(scores, SUMMARY, True), SUMMARY, settled)

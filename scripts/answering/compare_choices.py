@@ -9,13 +9,13 @@ from pathlib import Path
 
 from fathom.config.scoring import Summary
 from fathom.io.contracts.answering import (
-    CHOICE_ACCURACY_COLUMNS,
+    CHOICE_ACCURACY,
     CHOICE_ANSWERS,
-    CHOICE_DIAGNOSIS_COLUMNS,
-    CHOICE_ORDER_COLUMNS,
-    CHOICE_RANKING_COLUMNS,
+    CHOICE_DIAGNOSIS,
+    CHOICE_ORDERS,
+    CHOICE_RANKINGS,
 )
-from fathom.io.files import write_delimited
+from fathom.io.delimited import write_rows
 from fathom.io.tables import read_table
 from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
 
@@ -33,11 +33,11 @@ def main(arguments: argparse.Namespace) -> None:
     settings = read_settings(arguments.settings, Summary)
     tables = {(name, model): read_table(path, CHOICE_ANSWERS) for name, model, path in arguments.answers}
     answers = gather_answers(tables, settings)
-    write_delimited(arguments.accuracy, CHOICE_ACCURACY_COLUMNS, tabulate_accuracy(answers), ",")
-    write_delimited(arguments.orders, CHOICE_ORDER_COLUMNS, tabulate_orders(answers), ",")
-    write_delimited(arguments.rankings, CHOICE_RANKING_COLUMNS, tabulate_rankings(answers, settings), ",")
+    write_rows(arguments.accuracy, tabulate_accuracy(answers), CHOICE_ACCURACY)
+    write_rows(arguments.orders, tabulate_orders(answers), CHOICE_ORDERS)
+    write_rows(arguments.rankings, tabulate_rankings(answers, settings), CHOICE_RANKINGS)
     diagnosis = list(tabulate_diagnosis(answers))
-    write_delimited(arguments.diagnosis, CHOICE_DIAGNOSIS_COLUMNS, diagnosis, ",")
+    write_rows(arguments.diagnosis, diagnosis, CHOICE_DIAGNOSIS)
     for model, way, finding, detail, *_ in diagnosis:
         if finding == VERDICT:
             log.info("%s, %s: %s", model, way, detail)

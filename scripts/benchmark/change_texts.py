@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from fathom.config.benchmark import Sentences
+from fathom.io.contracts.benchmark import VOCABULARY
 from fathom.io.contracts.corpus import TEXTS
-from fathom.io.files import read_delimited
+from fathom.io.delimited import read_rows
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.signature import run
 
@@ -23,7 +24,7 @@ def main(
     from fathom.corpus.sentences import load_splitter
 
     documents = read_table(texts, TEXTS)
-    tables = [read_delimited(path, "\t", ("keyword", "term")) for path in vocabularies]
+    tables = [read_rows(path, VOCABULARY, ("keyword", "term")) for path in vocabularies]
     terms = {row["term"].strip() for table in tables for row in table}
     if text == "terms-only":
         made = keep_term_sentences(documents, terms, load_splitter(settings.splitter))

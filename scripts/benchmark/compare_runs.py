@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-from fathom.io.files import write_delimited, write_text
+from fathom.io.contracts.benchmark import CHANGES, KEYWORD_CHANGES
+from fathom.io.delimited import write_rows
+from fathom.io.files import write_text
 from fathom.jobs.program import log
 from fathom.jobs.signature import run
 
@@ -25,15 +27,15 @@ def main(
         require_index(folder)
     found = [comparison.compare_inputs(earlier, later)]
     found += comparison.compare_documents(earlier, later, domains)
-    keywords: list[list[str]] = []
+    keywords: list[list[object]] = []
     for domain in domains:
         change, lines = comparison.compare_keywords(earlier, later, domain)
         found += [change, *comparison.compare_pairs(earlier, later, domain)]
         keywords += lines
     reuse = comparison.count_reuse(later)
     rows = [change.values() for change in (*found, *reuse)]
-    write_delimited(changes, comparison.CHANGE_COLUMNS, rows, ",")
-    write_delimited(keyword_changes, comparison.KEYWORD_COLUMNS, keywords, ",")
+    write_rows(changes, rows, CHANGES)
+    write_rows(keyword_changes, keywords, KEYWORD_CHANGES)
     write_text(page, comparison.describe_changes(earlier.name, later.name, found, reuse, keywords))
     for change in reuse:
         log.info("%s: %s of %s reused", change.what, f"{change.kept:,}", f"{change.now:,}")

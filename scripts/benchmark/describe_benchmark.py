@@ -5,8 +5,9 @@ from typing import Annotated
 
 from fathom.config.benchmark import Variant
 from fathom.config.whole import Config
-from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.files import read_delimited, read_json, write_json, write_text
+from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, PAIRS, VOCABULARY
+from fathom.io.delimited import read_rows
+from fathom.io.files import read_json, write_json, write_text
 from fathom.io.tables import read_table
 from fathom.jobs.signature import run
 
@@ -52,7 +53,8 @@ def main(
         read_json(join_report),
         reports,
     )
-    counts = len(read_delimited(keywords)), len(read_delimited(vocabulary))
+    tables = ((keywords, DOMAIN_KEYWORDS), (vocabulary, VOCABULARY))
+    counts = [len(read_rows(path, contract, ["keyword"])) for path, contract in tables]
     about = Description(domain, title, variant, *counts, made)
     write_text(card, write_card(read_table(pairs, PAIRS), about))
     write_json(manifest, made)

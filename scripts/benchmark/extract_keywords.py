@@ -10,7 +10,8 @@ from typing import Annotated
 from fathom.config.benchmark import Embedding, Keywords
 from fathom.config.section import Section
 from fathom.errors import InputError
-from fathom.io.files import write_atomically, write_delimited, write_json
+from fathom.io.delimited import write_rows
+from fathom.io.files import write_atomically, write_json
 from fathom.jobs.signature import run
 
 
@@ -36,8 +37,9 @@ def main(
     import polars as pl
 
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.benchmark.keywords import COLUMNS, extract_keywords
+    from fathom.benchmark.keywords import extract_keywords
     from fathom.benchmark.wordlists import read_word_lists
+    from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS
     from fathom.io.row_groups import select_rows
 
     lists = read_word_lists(wordlists)
@@ -52,7 +54,7 @@ def main(
     abstracts = dict(rows.iter_rows())
     encoder = SentenceEncoder(settings.embedding)
     found = extract_keywords(abstracts, settings.keywords, lists, encoder.encode_exactly)
-    write_delimited(keywords, COLUMNS, found.rows)
+    write_rows(keywords, found.rows, DOMAIN_KEYWORDS)
     with write_atomically(vectors) as temporary, temporary.open("wb") as stream:
         np.save(stream, found.vectors, allow_pickle=False)
     write_json(report, {"domain": domain, **found.report})

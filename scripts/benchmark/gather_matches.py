@@ -12,8 +12,9 @@ import polars as pl
 
 from fathom.config.benchmark import Embedding, Matches
 from fathom.config.section import Section
-from fathom.io.contracts.benchmark import MATCHES
-from fathom.io.files import read_delimited, write_json
+from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, MATCHES
+from fathom.io.delimited import read_rows
+from fathom.io.files import write_json
 from fathom.io.tables import write_table_in_batches
 from fathom.jobs.program import log
 from fathom.jobs.signature import run
@@ -40,7 +41,7 @@ def main(
     from fathom.benchmark.gathered_matches import gather_matches
     from fathom.benchmark.matches import decide_matches, load_keyword_vectors
 
-    names = [row["keyword"] for row in read_delimited(keywords)]
+    names = [row["keyword"] for row in read_rows(keywords, DOMAIN_KEYWORDS, ["keyword"])]
     by_keyword = dict(zip(names, load_keyword_vectors(vectors, names), strict=True))
     load_encoder = cache(lambda: SentenceEncoder(settings.embedding))
 

@@ -48,7 +48,7 @@ def main(
         grouped = select_rows(splits, ["doc_id", "group"], pl.col("split") == "benchmark")
         return dict(grouped.iter_rows())
 
-    matches = scan_groups(sentences, "keyword", [column.name for column in MATCHES])
+    matches = scan_groups(sentences, "keyword", MATCHES.names)
     if set_aside:
         matches = split_matches(matches, set_aside, variant == UNUSED, read_groups())
     benchmark = make_pairs(

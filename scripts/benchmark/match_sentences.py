@@ -11,9 +11,10 @@ import polars as pl
 
 from fathom.config.benchmark import Embedding, Matches
 from fathom.config.section import Section
-from fathom.io.contracts.benchmark import CANDIDATES
+from fathom.io.contracts.benchmark import CANDIDATES, DOMAIN_KEYWORDS
 from fathom.io.contracts.corpus import SENTENCES
-from fathom.io.files import read_delimited, read_json
+from fathom.io.delimited import read_rows
+from fathom.io.files import read_json
 from fathom.io.row_groups import select_rows
 from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.jobs.program import log
@@ -61,7 +62,7 @@ def main(
     here = pl.col("doc_id").is_in(table["doc_id"].unique().implode())
     inside = pl.col("domains").list.contains(domain)
     wanted = select_rows(drawn or index, ["doc_id"], here & inside)
-    names = [row["keyword"] for row in read_delimited(keywords)]
+    names = [row["keyword"] for row in read_rows(keywords, DOMAIN_KEYWORDS, ["keyword"])]
     named = load_keyword_vectors(vectors, names)
     here_only = table.join(wanted, on="doc_id", how="semi")
     load_encoder = cache(lambda: SentenceEncoder(settings.embedding))

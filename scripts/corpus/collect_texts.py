@@ -27,7 +27,7 @@ def main(
 
     pieces = scan_table(index, CHOSEN_BY)
     chosen = choose_documents(pieces, domain, max_characters)
-    columns = [column.name for column in INDEX]
+    columns = INDEX.names
     rows = select_rows(index, columns, pl.col("doc_id").is_in(chosen["doc_id"].implode()))
     plain: dict[str, str] = {}
     counts: Counter[str] = Counter()

@@ -43,7 +43,7 @@ def main(
     part = documents.name.removesuffix(".parquet")
     rows = select_rows(
         index,
-        [column.name for column in INDEX],
+        INDEX.names,
         (pl.col("part") == part)
         & (pl.col("split") == "benchmark")
         & pl.col("domains").list.eval(pl.element().is_in(domains)).list.any(),

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Annotated
 
 from fathom.config.coverage import CoverageSettings
-from fathom.io.contracts.coverage import CORRELATION_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.coverage import CORRELATIONS_VARIED
+from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import Threads, run
 
@@ -33,7 +33,7 @@ def main(
     space = read_space(slices, index, domain, coverage)
     rows = vary_correlation(space, coverage, device, threads)
     told = [tuple(n if isinstance(n, int) else "" if isnan(n) else f"{n:.6g}" for n in row) for row in rows]
-    write_delimited(thresholds, CORRELATION_COLUMNS, told, ",")
+    write_rows(thresholds, told, CORRELATIONS_VARIED)
     log.info("%s thresholds", len(rows))
 
 

@@ -6,17 +6,10 @@ Each table is a CSV; one page of Markdown holds them all.
 import argparse
 from pathlib import Path
 
-from fathom.figures.example_tables import (
-    KEYWORD_COLUMNS,
-    PAIR_COLUMNS,
-    VOCABULARY_COLUMNS,
-    list_keywords,
-    list_pairs,
-    list_terms,
-    read_examples,
-    render_page,
-)
-from fathom.io.files import write_delimited, write_text
+from fathom.figures.example_tables import list_keywords, list_pairs, list_terms, read_examples, render_page
+from fathom.io.contracts.benchmark import EXAMPLE_KEYWORDS, EXAMPLE_PAIRS, EXAMPLE_VOCABULARIES
+from fathom.io.delimited import write_rows
+from fathom.io.files import write_text
 from fathom.jobs.program import add_tables, log, run_program
 
 
@@ -24,12 +17,12 @@ def main(arguments: argparse.Namespace) -> None:
     """Read all domains, write three tables and a page."""
     examples = read_examples(arguments.domain, arguments.vocabulary, arguments.tokens, arguments.pairs)
     tables = [
-        (arguments.keywords, KEYWORD_COLUMNS, list_keywords(examples)),
-        (arguments.terms, VOCABULARY_COLUMNS, list_terms(examples)),
-        (arguments.chosen, PAIR_COLUMNS, list_pairs(examples)),
+        (arguments.keywords, EXAMPLE_KEYWORDS, list_keywords(examples)),
+        (arguments.terms, EXAMPLE_VOCABULARIES, list_terms(examples)),
+        (arguments.chosen, EXAMPLE_PAIRS, list_pairs(examples)),
     ]
-    for path, columns, rows in tables:
-        write_delimited(path, columns, rows, ",")
+    for path, contract, rows in tables:
+        write_rows(path, rows, contract)
         log.info("%s: %s rows", path.name, f"{len(rows):,}")
     write_text(arguments.output, render_page(examples))
 

@@ -4,9 +4,11 @@ import argparse
 from pathlib import Path
 
 from fathom.errors import InputError
-from fathom.io.files import read_json, write_delimited
+from fathom.io.contracts.jobs import RESOURCES
+from fathom.io.delimited import write_rows
+from fathom.io.files import read_json
 from fathom.jobs.program import log, run_program
-from fathom.jobs.resources import RESOURCE_COLUMNS, Sizes, gather_timings, measure_parts, measure_text
+from fathom.jobs.resources import Sizes, gather_timings, measure_parts, measure_text
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -15,7 +17,7 @@ def main(arguments: argparse.Namespace) -> None:
     if not folder.is_dir():
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
     lines = gather_timings(folder, measure_input(arguments.run / "corpus"), ["gather_timings"])
-    write_delimited(arguments.output, RESOURCE_COLUMNS, lines, ",")
+    write_rows(arguments.output, lines, RESOURCES)
     log.info(
         "%s jobs of %s rules, %.2f hours", f"{sum(line[1] for line in lines):,}", len(lines),
         sum(line[2] for line in lines) / 3600,

@@ -14,14 +14,8 @@ from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
 from fathom.io import paths
-from fathom.io.contracts.layers import (
-    LAYER_CHANGE_COLUMNS,
-    LAYER_ONSET_COLUMNS,
-    LAYER_RATES,
-    LAYER_SUMMARY_COLUMNS,
-    LAYER_TARGETS,
-)
-from fathom.io.files import write_delimited
+from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_ONSETS, LAYER_RATES, LAYER_SUMMARY, LAYER_TARGETS
+from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, Tables, run
 from fathom.layers.layer_changes import (
@@ -62,9 +56,9 @@ def main(
     curves = make_curves(read, leave_out(measures, overlap, settings.summary))
     compared = compare_layers(curves, references, settings.layers, settings.summary)
     log.info("%s models, %s comparisons", len(read), len(references))
-    write_delimited(summary, LAYER_SUMMARY_COLUMNS, summarize_layers(curves, settings.summary), ",")
-    write_delimited(changes, LAYER_CHANGE_COLUMNS, list_changes(compared, settings.summary), ",")
-    write_delimited(onsets, LAYER_ONSET_COLUMNS, find_onsets(compared, settings.summary), ",")
+    write_rows(summary, summarize_layers(curves, settings.summary), LAYER_SUMMARY)
+    write_rows(changes, list_changes(compared, settings.summary), LAYER_CHANGES)
+    write_rows(onsets, find_onsets(compared, settings.summary), LAYER_ONSETS)
 
 
 def leave_out(

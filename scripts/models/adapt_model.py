@@ -10,7 +10,9 @@ from typing import Annotated
 from fathom.config.models import Adaptation
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
-from fathom.io.files import hash_file, write_delimited
+from fathom.io.contracts.jobs import TRAINING_CURVE
+from fathom.io.delimited import write_rows
+from fathom.io.files import hash_file
 from fathom.io.tables import read_table
 from fathom.jobs.devices import describe_device, pick_device
 from fathom.jobs.resume import Resume, make_key
@@ -28,7 +30,7 @@ from fathom.models.loading import (
 from fathom.models.memory import Training
 from fathom.models.parallel import join_processes, start_processes
 from fathom.models.placement import check_training
-from fathom.models.training import CURVE_COLUMNS, train
+from fathom.models.training import train
 
 
 def main(
@@ -66,7 +68,7 @@ def main(
     if hash_weights(adapted) == before:
         raise InputError("training changed no weight", model, "raise learning_rate or steps")
     save_model(weights, adapted, tokenizer)
-    write_delimited(curve, CURVE_COLUMNS, losses, delimiter=",")
+    write_rows(curve, losses, TRAINING_CURVE)
     made = Pointer(
         model,
         weights,

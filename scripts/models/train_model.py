@@ -8,7 +8,9 @@ from typing import Annotated
 
 from fathom.config.models import Training
 from fathom.io.contracts.corpus import TEXTS
-from fathom.io.files import hash_file, write_delimited
+from fathom.io.contracts.jobs import TRAINING_CURVE
+from fathom.io.delimited import write_rows
+from fathom.io.files import hash_file
 from fathom.io.tables import read_table
 from fathom.jobs.devices import describe_device, pick_device
 from fathom.jobs.resume import Resume, make_key
@@ -17,7 +19,7 @@ from fathom.models.building import build_model
 from fathom.models.folders import fingerprint_folder, load_tokenizer, save_model
 from fathom.models.loading import Pointer, write_pointer
 from fathom.models.parallel import Alone
-from fathom.models.training import CURVE_COLUMNS, train
+from fathom.models.training import train
 
 
 def main(
@@ -40,7 +42,7 @@ def main(
     built = build_model(settings, loaded)
     losses = train(built, loaded, table, settings, Alone(device), resume=resume)
     save_model(weights, built, loaded)
-    write_delimited(curve, CURVE_COLUMNS, losses, delimiter=",")
+    write_rows(curve, losses, TRAINING_CURVE)
     made = Pointer(model, weights, fingerprint=fingerprint_folder(weights))
     write_pointer(pointer, made)
     resume.remove()

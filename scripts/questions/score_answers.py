@@ -6,14 +6,14 @@ from pathlib import Path
 from fathom.config.scoring import Summary
 from fathom.io.contracts.questions import (
     ANSWERED,
-    DIFFERENCE_COLUMNS,
+    QUESTION_DIFFERENCES,
     QUESTION_MAP,
+    QUESTION_SCORES,
+    QUESTION_THRESHOLDS,
     QUESTIONS,
     RECORD_CORPORA,
-    SCORE_COLUMNS,
-    THRESHOLD_COLUMNS,
 )
-from fathom.io.files import write_delimited
+from fathom.io.delimited import write_rows
 from fathom.io.tables import read_table
 from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
 
@@ -50,10 +50,10 @@ def main(arguments: argparse.Namespace) -> None:
         own = [(model, answers) for (of, model), answers in given.items() if of == name]
         varied += score_thresholds(name, Varied(*(read_table(*table) for table in tables)), own, settings)
     if arguments.thresholds:
-        write_delimited(arguments.threshold_scores, THRESHOLD_COLUMNS, varied, ",")
-    write_delimited(arguments.output, SCORE_COLUMNS, rows, ",")
-    write_delimited(arguments.differences, DIFFERENCE_COLUMNS, differences, ",")
-    apart = sum(row[DIFFERENCE_COLUMNS.index("apart")] == "yes" for row in differences)
+        write_rows(arguments.threshold_scores, varied, QUESTION_THRESHOLDS)
+    write_rows(arguments.output, rows, QUESTION_SCORES)
+    write_rows(arguments.differences, differences, QUESTION_DIFFERENCES)
+    apart = sum(row[QUESTION_DIFFERENCES.names.index("apart")] == "yes" for row in differences)
     log.info("%s scores; %s of %s differences have an interval without 0", len(rows), apart, len(differences))
 
 

@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 
 from fathom.config.coverage import QuestionSettings
-from fathom.io.contracts.questions import PERCENTILE_COLUMNS, QUESTION_MAP, QUESTIONS
-from fathom.io.files import write_atomically, write_delimited
+from fathom.io.contracts.questions import PERCENTILES, QUESTION_MAP, QUESTIONS
+from fathom.io.delimited import write_rows
+from fathom.io.files import write_atomically
 from fathom.io.tables import write_table
 from fathom.jobs.program import add_settings, add_threads, log, read_settings, run_program
 from fathom.questions.material import add_material, read_material
@@ -25,7 +26,7 @@ def main(arguments: argparse.Namespace) -> None:
     write_table(arguments.questions, found.questions, QUESTIONS)
     with write_atomically(arguments.vectors) as temporary, temporary.open("wb") as stream:
         np.save(stream, found.vectors, allow_pickle=False)
-    write_delimited(arguments.output, PERCENTILE_COLUMNS, found.rows, ",")
+    write_rows(arguments.output, found.rows, PERCENTILES)
     log.info("%s questions with %s values of t_d", f"{len(found.questions):,}", len(found.rows))
 
 

@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 
 from fathom.io.contracts.coverage import EXPANSION_MAP
-from fathom.io.contracts.questions import QUESTIONS, SIZE_COLUMNS
-from fathom.io.files import read_json, write_delimited
+from fathom.io.contracts.questions import QUESTIONS, SIZES
+from fathom.io.delimited import write_rows
+from fathom.io.files import read_json
 from fathom.io.tables import read_table
 from fathom.jobs.program import log, run_program
 
@@ -24,7 +25,7 @@ def main(arguments: argparse.Namespace) -> None:
         for name, report, questions in arguments.questions
         for row in list_question_sizes(name, read_json(report), read_table(questions, QUESTIONS))
     ]
-    write_delimited(arguments.output, SIZE_COLUMNS, rows, ",")
+    write_rows(arguments.output, rows, SIZES)
     log.info("%s corpora, %s sets of questions", len(arguments.expansion), len(arguments.questions))
 
 

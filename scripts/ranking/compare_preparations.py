@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 from fathom.io import paths
-from fathom.io.contracts.ranking import PREPARATION_COLUMNS
-from fathom.io.files import read_json, write_delimited
+from fathom.io.contracts.ranking import PREPARATION
+from fathom.io.delimited import write_rows
+from fathom.io.files import read_json
 from fathom.jobs.program import log
 from fathom.jobs.signature import Tables, run
 from fathom.ranking.preparation import PreparationSettings, compare_preparations
@@ -23,7 +24,7 @@ def main(
     """Read all reports, compare, write the table."""
     found = {tuple(places): read_json(Path(path)) for *places, path in reports}
     rows = compare_preparations(found, settings)
-    write_delimited(table, PREPARATION_COLUMNS, rows, ",")
+    write_rows(table, rows, PREPARATION)
     for name, _, _, tau, low, high, *_ in rows:
         log.info("%s: mean tau %s [%s, %s]", name, tau, low, high)
 

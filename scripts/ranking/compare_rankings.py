@@ -11,15 +11,15 @@ from typing import Annotated
 
 from fathom.config.ranking import RankingSettings
 from fathom.io.contracts.ranking import (
-    AGREEMENT_COLUMNS,
-    ALIGNMENT_COLUMNS,
-    CATEGORY_COLUMNS,
-    COMPONENT_COLUMNS,
-    CORPUS_AGREEMENT_COLUMNS,
-    FIRST_COMPONENT_COLUMNS,
-    PAIRWISE_COLUMNS,
+    AGREEMENT,
+    ALIGNMENT,
+    CATEGORIES,
+    COMPONENTS,
+    CORPUS_AGREEMENT,
+    FIRST_COMPONENT,
+    PAIRWISE,
 )
-from fathom.io.files import write_delimited
+from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import run
 from fathom.ranking.alignment import align_conditions
@@ -57,19 +57,19 @@ def main(
     written = [
         (
             "agreement",
-            AGREEMENT_COLUMNS,
+            AGREEMENT,
             tabulate_statistics(add_changes(statistics, table.conditions), resampled),
         ),
-        ("pairwise", PAIRWISE_COLUMNS, tabulate_pairs(matrices, resampled)),
-        ("means", PAIRWISE_COLUMNS, tabulate_means(matrices, resampled)),
-        ("categories", CATEGORY_COLUMNS, tabulate_categories(matrices, resampled)),
-        ("perplexity", CORPUS_AGREEMENT_COLUMNS, tabulate_corpora(comparisons, resampled)),
-        ("pca", COMPONENT_COLUMNS, tabulate_shares(spectra, resampled)),
-        ("pc1", FIRST_COMPONENT_COLUMNS, tabulate_first(spectra, resampled)),
-        ("alignment", ALIGNMENT_COLUMNS, aligned),
+        ("pairwise", PAIRWISE, tabulate_pairs(matrices, resampled)),
+        ("means", PAIRWISE, tabulate_means(matrices, resampled)),
+        ("categories", CATEGORIES, tabulate_categories(matrices, resampled)),
+        ("perplexity", CORPUS_AGREEMENT, tabulate_corpora(comparisons, resampled)),
+        ("pca", COMPONENTS, tabulate_shares(spectra, resampled)),
+        ("pc1", FIRST_COMPONENT, tabulate_first(spectra, resampled)),
+        ("alignment", ALIGNMENT, aligned),
     ]
-    for name, columns, rows in written:
-        write_delimited(tables / f"{name}.csv", columns, rows, ",")
+    for name, contract, rows in written:
+        write_rows(tables / f"{name}.csv", rows, contract)
     for condition, name, value, low, high in written[0][2]:
         if name.startswith(("mean_tau", "share")) and "categories" not in name:
             log.info("%s: %s %s [%s, %s]", condition, name, value, low, high)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from fathom.config.ranking import RankingSettings
-from fathom.io.contracts.ranking import FORECAST_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.ranking import FORECAST
+from fathom.io.delimited import write_rows
 from fathom.jobs.signature import run
 from fathom.ranking.forecast import forecast_change
 from fathom.ranking.table import read_score_table
@@ -22,7 +22,7 @@ def main(
 ) -> None:
     """Draw samples of every size, write the table."""
     rows = forecast_change(read_score_table(scores), settings)
-    write_delimited(table, FORECAST_COLUMNS, rows, ",")
+    write_rows(table, rows, FORECAST)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ from fathom.figures.ranking_tables import (
     tabulate_compute,
     tabulate_families,
 )
-from fathom.io.contracts.ranking import RANKED_SCORES
-from fathom.io.files import write_delimited, write_text
+from fathom.io.contracts.ranking import RANKED_SCORES, RANKING_TABLES
+from fathom.io.delimited import write_rows
+from fathom.io.files import write_text
 from fathom.io.tables import read_table
 from fathom.jobs.program import run_program
 from fathom.ranking.table import PARTS
@@ -32,7 +33,7 @@ def main(arguments: argparse.Namespace) -> None:
         ("Training compute", arguments.compute, tabulate_compute(tables)),
     ]
     for _, path, (columns, rows) in found:
-        write_delimited(path, columns, rows, ",")
+        write_rows(path, rows, RANKING_TABLES, columns)
     write_text(arguments.output, "\n".join(render_markdown(title, *table) for title, _, table in found))
 
 

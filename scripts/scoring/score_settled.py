@@ -15,8 +15,8 @@ from typing import Annotated
 from fathom.config.scoring import Scoring, Settled, Summary
 from fathom.config.section import Section
 from fathom.io import paths
-from fathom.io.contracts.scoring import SETTLED_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.statistics import SETTLED
+from fathom.io.delimited import write_rows
 from fathom.jobs.signature import Gpus, OverlapTables, PairTables, Tables, Threads, run
 from fathom.models.loading import read_pointer
 from fathom.models.open_model import OpenModel
@@ -58,7 +58,7 @@ def main(
     benchmarks = {(each.domain, each.variant): each for group in scoring.groups.values() for each in group}
     for domain, variant, model, output in scores:
         scoring.write(model, benchmarks[domain, variant], Path(output))
-    write_delimited(looks, SETTLED_COLUMNS, scoring.rows, delimiter=",")
+    write_rows(looks, scoring.rows, SETTLED)
 
 
 if __name__ == "__main__":

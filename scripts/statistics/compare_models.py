@@ -9,8 +9,8 @@ from typing import Annotated
 
 from fathom.config.scoring import Summary
 from fathom.io import paths
-from fathom.io.contracts.scoring import COMPARISON_COLUMNS, CORRELATION_COLUMNS, GROUP_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.statistics import COMPARISONS, CORRELATIONS, GROUPS
+from fathom.io.delimited import write_rows
 from fathom.jobs.signature import Tables, run
 from fathom.statistics.comparisons import read_settled, resample_scores, tabulate_comparisons
 from fathom.statistics.correlations import read_series, tabulate_correlations
@@ -34,10 +34,10 @@ def main(
     looks = read_settled(settled, read)  # before pairs are left out: it counts them
     resampled = resample_scores(leave_out_overlap(read, overlap, settings), settings, settled is not None)
     differences, letters = tabulate_comparisons(resampled, settings, looks)
-    write_delimited(comparisons, COMPARISON_COLUMNS, differences, delimiter=",")
-    write_delimited(groups, GROUP_COLUMNS, letters, delimiter=",")
+    write_rows(comparisons, differences, COMPARISONS)
+    write_rows(groups, letters, GROUPS)
     found = tabulate_correlations(read_series(summary), settings)
-    write_delimited(correlations, CORRELATION_COLUMNS, found, delimiter=",")
+    write_rows(correlations, found, CORRELATIONS)
 
 
 if __name__ == "__main__":

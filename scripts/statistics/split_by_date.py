@@ -8,8 +8,8 @@ from typing import Annotated
 
 from fathom.config.scoring import Summary
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.contracts.scoring import DATE_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.statistics import DATES
+from fathom.io.delimited import write_rows
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PairTables, ScoreTables, run
@@ -38,7 +38,7 @@ def main(
         models = {key[2]: frame for key, frame in kept.items() if key[:2] == (domain, variant)}
         for model, *rest in split_by_date(models, dates, cutoffs, settings):
             rows.append((domain, variant, model, cutoffs[model], *rest))
-    write_delimited(table, DATE_COLUMNS, rows, ",")
+    write_rows(table, rows, DATES)
 
 
 if __name__ == "__main__":

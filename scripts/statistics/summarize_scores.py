@@ -8,8 +8,9 @@ from typing import Annotated
 
 from fathom.config.scoring import Summary
 from fathom.io import paths
-from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SUMMARY_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import write_rows
 from fathom.jobs.signature import Tables, run
 from fathom.statistics.baselines import read_baselines, summarize_attribute_rates, summarize_perplexity
 from fathom.statistics.left_out_pairs import leave_out_overlap
@@ -33,7 +34,7 @@ def main(
     rows = summarize_scores(leave_out_overlap(read, overlap, settings), settings, settled)
     rows += summarize_perplexity(read_baselines(perplexity, PERPLEXITY), settings)
     rows += summarize_attribute_rates(read_baselines(attribute_rates, ATTRIBUTE_RATES), settings)
-    write_delimited(summary, SUMMARY_COLUMNS, sorted(rows, key=lambda row: row[:5]), delimiter=",")
+    write_rows(summary, sorted(rows, key=lambda row: row[:5]), SUMMARY)
 
 
 if __name__ == "__main__":

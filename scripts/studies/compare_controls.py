@@ -11,8 +11,8 @@ from pydantic import Field
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
-from fathom.io.contracts.scoring import CONTRAST_COLUMNS, CONTROL_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.studies import CONTRASTS, CONTROLS
+from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, run
 from fathom.studies.controls import compare_conditions
@@ -54,8 +54,8 @@ def main(
         gains += found[0]
         ahead += found[1]
         log.info("%s: %s", each.domain, ", ".join(each.conditions))
-    write_delimited(table, CONTROL_COLUMNS, gains, delimiter=",")
-    write_delimited(contrasts, CONTRAST_COLUMNS, ahead, delimiter=",")
+    write_rows(table, gains, CONTROLS)
+    write_rows(contrasts, ahead, CONTRASTS)
 
 
 if __name__ == "__main__":

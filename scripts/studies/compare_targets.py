@@ -13,8 +13,9 @@ from fathom.config.benchmark import Embedding
 from fathom.config.scoring import Summary, Targets
 from fathom.config.section import Section
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.contracts.scoring import EXTREME_COLUMNS, SCORES, TARGET_CHANGES, TARGET_GROUP_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.studies import EXTREMES, TARGET_CHANGES, TARGET_GROUPS
+from fathom.io.delimited import write_rows
 from fathom.io.tables import read_table, write_table_in_batches
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PairTables, ScoreTables, Tables, run
@@ -73,8 +74,8 @@ def main(
                 sizes = (len(joined), joined["keyword"].n_unique())
                 contrasts.append((domain, *place, phrase, *counts, *map(format_number, numbers), *sizes))
                 log.info("%s: Cohen's d %.2f, from %.2f to %.2f", where, value.d, low.d, high.d)
-    write_delimited(groups, TARGET_GROUP_COLUMNS, contrasts, delimiter=",")
-    write_delimited(extremes, EXTREME_COLUMNS, listed, delimiter=",")
+    write_rows(groups, contrasts, TARGET_GROUPS)
+    write_rows(extremes, listed, EXTREMES)
 
 
 def read_kept(

@@ -15,8 +15,8 @@ from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
 from fathom.io import paths
-from fathom.io.contracts.scoring import CHECKPOINT_COLUMNS, FOLLOWING
-from fathom.io.files import write_delimited
+from fathom.io.contracts.studies import CHECKPOINTS, FOLLOWING
+from fathom.io.delimited import write_rows
 from fathom.io.tables import write_table_in_batches
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, Tables, run
@@ -56,7 +56,7 @@ def main(
     rows = follow_tracks(take_stand_ins(settings.tracks, fetched), measured, settings.summary)
     with write_table_in_batches(table, FOLLOWING) as writer:
         writer.write(rows)
-    write_delimited(checkpoints, CHECKPOINT_COLUMNS, list_checkpoints(rows), ",")
+    write_rows(checkpoints, list_checkpoints(rows), CHECKPOINTS)
     log.info("%s tracks, %s rows", len(settings.tracks), f"{len(rows):,}")
 
 

@@ -11,13 +11,8 @@ from pydantic import Field
 from fathom.config.claims import Condition
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
-from fathom.io.contracts.scoring import (
-    CLAIM_COLUMNS,
-    CLAIM_CORRELATION_COLUMNS,
-    CLAIM_MODEL_COLUMNS,
-    VERDICTS,
-)
-from fathom.io.files import write_delimited
+from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIM_MODELS, CLAIMS, VERDICTS
+from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, run
 from fathom.studies.claims import (
@@ -74,9 +69,9 @@ def main(
         verdicts = [row[-1] for row in found]
         told = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS)
         log.info("%s, %s: %s claims: %s", each.domain, family.base, len(found), told)
-    write_delimited(claims, CLAIM_COLUMNS, checked, delimiter=",")
-    write_delimited(correlations, CLAIM_CORRELATION_COLUMNS, correlated, delimiter=",")
-    write_delimited(models, CLAIM_MODEL_COLUMNS, described, delimiter=",")
+    write_rows(claims, checked, CLAIMS)
+    write_rows(correlations, correlated, CLAIM_CORRELATIONS)
+    write_rows(models, described, CLAIM_MODELS)
 
 
 if __name__ == "__main__":

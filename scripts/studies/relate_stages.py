@@ -8,8 +8,8 @@ from typing import Annotated
 
 from fathom.config.scoring import Summary
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
-from fathom.io.contracts.scoring import FOLLOWING, RELATION_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.studies import FOLLOWING, RELATIONS
+from fathom.io.delimited import write_rows
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.jobs.signature import run
@@ -31,7 +31,7 @@ def main(
     rows = read_table(following, FOLLOWING).filter(track=track, domain=domains["evaluation_domain"][0])
     found = relate_stages(select_stages(rows, domains), settings)
     texts = (tuple(format_number(n) if isinstance(n, float) else n for n in row) for row in found)
-    write_delimited(relations, RELATION_COLUMNS, list(texts), ",")
+    write_rows(relations, list(texts), RELATIONS)
     log.info("%s: %s relations", track, len(found))
 
 

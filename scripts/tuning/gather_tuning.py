@@ -8,18 +8,13 @@ from typing import Annotated
 
 from fathom.config.tuning import TrainBeforeTest
 from fathom.io import paths
+from fathom.io.contracts.jobs import TUNING
 from fathom.io.contracts.ranking import OUTCOMES
-from fathom.io.files import read_json, write_atomically, write_delimited
+from fathom.io.delimited import write_rows
+from fathom.io.files import read_json, write_atomically
 from fathom.io.tables import read_table
 from fathom.jobs.signature import Tables, run
-from fathom.tuning.score_tables import (
-    CONDITIONS,
-    TUNING_COLUMNS,
-    list_rows,
-    pick_outcomes,
-    write_examples,
-    write_scores,
-)
+from fathom.tuning.score_tables import CONDITIONS, list_rows, pick_outcomes, write_examples, write_scores
 
 
 def main(
@@ -43,7 +38,7 @@ def main(
                 # a model that did not improve keeps its direct score, and with it its direct examples
                 parts = {model: pick_outcomes(read[model, task], score) for model in found}
                 write_examples(folder / f"{name}_examples" / f"{task}.csv", found, parts)
-    write_delimited(table, TUNING_COLUMNS, list_rows(read), ",")
+    write_rows(table, list_rows(read), TUNING)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,17 @@ from typing import Annotated
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
 from fathom.config.tuning import Lora, Task
+from fathom.io.contracts.jobs import TUNING_CURVE
 from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
-from fathom.io.files import hash_file, write_delimited, write_json
+from fathom.io.delimited import write_rows
+from fathom.io.files import hash_file, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.devices import describe_device, pick_device
 from fathom.jobs.resume import Resume, make_key
 from fathom.jobs.signature import ModelFile, run
 from fathom.models.loading import identify, read_pointer
 from fathom.tuning.examples import take_training
-from fathom.tuning.experiment import CURVE_COLUMNS, describe_results, join_outcomes, run_variants
+from fathom.tuning.experiment import describe_results, join_outcomes, run_variants
 
 
 class Settings(Section):
@@ -55,7 +57,7 @@ def main(
     results, description = run_variants(pointer, taken, settings.task, settings.lora, trim, resume)
     write_table(outcomes, join_outcomes(results, settings.task.scored_by), OUTCOMES)
     points = [point for result in results for point in result.curve]
-    write_delimited(curve, CURVE_COLUMNS, points, ",")
+    write_rows(curve, points, TUNING_CURVE)
     described = description | {"task": task, "examples_sha256": hash_file(examples)}
     write_json(report, described | describe_results(results, settings.task.scored_by, trim))
     resume.remove()

@@ -16,11 +16,11 @@ from fathom.answering.variation_effects import (
 from fathom.config.choices import Choices
 from fathom.config.scoring import Summary
 from fathom.io.contracts.answering import (
-    CHOICE_ACCURACY_COLUMNS,
+    CHOICE_ACCURACY,
     CHOICE_ANSWERS,
-    CHOICE_DIAGNOSIS_COLUMNS,
-    CHOICE_ORDER_COLUMNS,
-    CHOICE_RANKING_COLUMNS,
+    CHOICE_DIAGNOSIS,
+    CHOICE_ORDERS,
+    CHOICE_RANKINGS,
 )
 from fathom.io.tables import check_table
 
@@ -46,7 +46,7 @@ def _find(table: pl.DataFrame, **values: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def accuracy(plain) -> pl.DataFrame:
-    return _tabulate(tabulate_accuracy(gather_answers(plain, SUMMARY)), CHOICE_ACCURACY_COLUMNS)
+    return _tabulate(tabulate_accuracy(gather_answers(plain, SUMMARY)), CHOICE_ACCURACY.names)
 
 
 def test_answers_keep_their_contract_and_come_twice(plain):
@@ -90,7 +90,7 @@ def test_changes_are_paired(accuracy):
 
 
 def test_orders_tell_letters_from_content(plain):
-    table = _tabulate(tabulate_orders(gather_answers(plain, SUMMARY)), CHOICE_ORDER_COLUMNS)
+    table = _tabulate(tabulate_orders(gather_answers(plain, SUMMARY)), CHOICE_ORDERS.names)
     values = {
         name: [
             float(_find(table, model=name, way="letter", statistic=each)["value"])
@@ -107,7 +107,7 @@ def test_orders_tell_letters_from_content(plain):
 
 
 def test_the_diagnosis_finds_out_each_planted_model(plain):
-    table = _tabulate(tabulate_diagnosis(gather_answers(plain, SUMMARY)), CHOICE_DIAGNOSIS_COLUMNS)
+    table = _tabulate(tabulate_diagnosis(gather_answers(plain, SUMMARY)), CHOICE_DIAGNOSIS.names)
     verdicts = {
         row["model"]: row["detail"] for row in table.filter(finding="verdict", way="letter").to_dicts()
     }
@@ -144,7 +144,7 @@ def test_rankings_of_models_turn_with_the_letter_of_the_right_option():
         settings = Choices(ways=["letter"], chat_factors=["options"])
         tables["numbers", f"model{number}"] = answer_choices(rule, items, settings, STYLES, True)
     answers = gather_answers(tables, SUMMARY)
-    table = _tabulate(tabulate_rankings(answers, SUMMARY), CHOICE_RANKING_COLUMNS)
+    table = _tabulate(tabulate_rankings(answers, SUMMARY), CHOICE_RANKINGS.names)
     scores = {each.model: each.variations for each in answers}
     shipped = [float(scores[name]["as-shipped"]["is_right"].mean()) for name in scores]
     turned = [float(scores[name]["right-D"]["is_right"].mean()) for name in scores]
@@ -167,7 +167,7 @@ def test_models_must_have_been_asked_the_same(plain):
 def test_sets_are_summed_up_together_too(plain):
     table = plain["numbers", "always-b"]
     both = gather_answers({("one", "m"): table, ("two", "m"): table.head(len(table))}, SUMMARY)
-    rows = _tabulate(tabulate_accuracy(both), CHOICE_ACCURACY_COLUMNS)
+    rows = _tabulate(tabulate_accuracy(both), CHOICE_ACCURACY.names)
     assert set(rows["questions"]) == {"one", "two", "all"}
     together = _find(rows, questions="all", way="text", variation="as-shipped")
     assert together["items"] == "120"

@@ -9,12 +9,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.programs import run_program
+from tests.tables import write_delimited
 
 from fathom.benchmark.card import Description, choose_examples, escape_markdown, write_card
 from fathom.benchmark.manifest import make_manifest
 from fathom.config.whole import Config
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.files import write_delimited, write_json
+from fathom.io.files import write_json
 from fathom.io.tables import write_table
 
 CONFIG = Config.model_validate(

@@ -8,13 +8,14 @@ import polars as pl
 import pytest
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
+from tests.tables import write_delimited
 
 from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.pairs import has_gap, is_in_keyword, is_in_prompt, is_repeated, make_pairs, write_pairs
 from fathom.config.benchmark import Pairs
 from fathom.io.contracts.benchmark import MATCHES, PAIRS
 from fathom.io.contracts.corpus import INDEX
-from fathom.io.files import hash_file, hash_text, write_delimited
+from fathom.io.files import hash_file, hash_text
 from fathom.io.tables import read_table, write_table
 
 KEYWORD = "graph neural networks"
@@ -334,7 +335,7 @@ def test_the_script_writes_the_same_pairs_twice(inputs: Path, shared: Path) -> N
     pairs = read_table(inputs / "pairs.parquet", PAIRS)
     lines = [json.loads(line) for line in (inputs / "pairs.jsonl").read_text().splitlines()]
     assert lines == pairs.to_dicts() and pairs["date"].to_list() == ["2024-05-06"]
-    assert list(lines[0]) == [column.name for column in PAIRS]
+    assert list(lines[0]) == PAIRS.names
     assert len(json.loads((inputs / "pairs.json").read_text())["tokenizer"]) == 64
 
 

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from tests.programs import run_command, run_program
 from tests.refusals import refuses
+from tests.tables import read_delimited, write_delimited
 
 from fathom.benchmark import reference_client as client
 from fathom.benchmark.reference_client import RequestSettings, send_requests
 from fathom.errors import InputError
-from fathom.io.files import read_delimited, read_json, read_json_lines, write_delimited
+from fathom.io.files import read_json, read_json_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "sk-test-0123456789"

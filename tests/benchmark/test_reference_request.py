@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.programs import run_command, run_program
+from tests.tables import read_delimited, write_delimited
 
 from fathom.benchmark.reference_request import check_answers, parse_answer, write_request
 from fathom.errors import InputError
-from fathom.io.files import read_delimited, read_json_lines, write_delimited
+from fathom.io.files import read_json_lines
 
 STOPWORDS = frozenset(("a", "an", "the", "of", "as", "by", "to", "in", "and", "is", "it", "with", "from"))
 FILLER = "In many textbooks of this field the one thing that takes its actions and learns from"

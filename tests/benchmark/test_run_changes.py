@@ -4,9 +4,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.tables import write_delimited
 
 from fathom.benchmark.run_changes import (
-    CHANGE_COLUMNS,
     compare_documents,
     compare_inputs,
     compare_keywords,
@@ -14,9 +14,9 @@ from fathom.benchmark.run_changes import (
     count_reuse,
     describe_changes,
 )
-from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.benchmark import CHANGES, PAIRS
 from fathom.io.contracts.corpus import INDEX
-from fathom.io.files import write_delimited, write_json
+from fathom.io.files import write_json
 from fathom.io.tables import make_empty_table, write_table
 
 
@@ -62,7 +62,7 @@ def runs(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_documents_by_id_and_content(runs):
     every, domain = compare_documents(*runs, ["d"])
-    header = dict(zip(CHANGE_COLUMNS, every.values(), strict=True))
+    header = dict(zip(CHANGES.names, every.values(), strict=True))
     assert header == {"domain": "", "what": "documents", "variant": "", "previous": 4, "now": 4, "kept": 2,
                       "changed": 1, "new": 1, "gone": 1, "overlap": "0.4000"}  # fmt: skip
     # c is of domain d now, and new there
@@ -73,9 +73,9 @@ def test_keywords_gained_and_lost(runs):
     change, lines = compare_keywords(*runs, "d")
     assert change.values()[3:] == [2, 2, 1, 0, 1, 1, "0.3333"]
     assert lines == [
-        ["d", "deep nets", "kept", "9", "11"],
-        ["d", "graph|nets", "lost", "3", ""],
-        ["d", "long context", "gained", "", "5"],
+        ["d", "deep nets", "kept", 9, 11],
+        ["d", "graph|nets", "lost", 3, None],
+        ["d", "long context", "gained", None, 5],
     ]
     page = describe_changes("one", "two", [change], [], lines)
     assert "**d, keywords gained (1)**: long context" in page

@@ -11,12 +11,14 @@ import yaml
 from tests.explorer.runs import MODELS, write_run
 from tests.programs import run_command
 from tests.refusals import refuses
+from tests.tables import MODEL_COLUMNS, read_delimited, write_delimited
 
 from fathom.config.ranking import RankingSettings
 from fathom.exports.every_eval_ever import Source, make_records
-from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import hash_folder, read_delimited, read_json, read_json_lines, write_delimited
-from fathom.models.registry import COLUMNS, Entry
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import write_rows
+from fathom.io.files import hash_folder, read_json, read_json_lines
+from fathom.models.registry import Entry
 from fathom.ranking.folder import read_folder
 
 TIME = 1_700_000_000
@@ -40,7 +42,7 @@ def exported(run, tmp_path_factory):
 def test_records_say_what_the_summary_says(exported, run):
     records = [read_json(path) for path in sorted(exported.glob("data/*/*/*/*.json"))]
     assert {record["model_info"]["id"] for record in records} == {f"small/{name}" for name in MODELS}
-    summary = read_delimited(run / "summary.csv", ",", SUMMARY_COLUMNS)
+    summary = read_delimited(run / "summary.csv", ",", SUMMARY.names)
     for record in records:
         rows = [row for row in summary if row["model"] == record["model_info"]["name"]]
         found = {result["evaluation_result_id"]: result for result in record["evaluation_results"]}
@@ -120,7 +122,7 @@ def test_intervals_have_the_level_of_the_run_and_none_without_a_width_is_an_erro
     for row in rows:
         if row["variant"] == "tfidf":
             row["ci_low"] = row["ci_high"] = row["value"]  # of one keyword
-    write_delimited(copied / "summary.csv", SUMMARY_COLUMNS, [tuple(row.values()) for row in rows], ",")
+    write_rows(copied / "summary.csv", [tuple(row.values()) for row in rows], SUMMARY)
     errors = []
     for level in (0.95, 0.6826895):
         out = tmp_path / str(level)
@@ -139,7 +141,7 @@ def test_intervals_have_the_level_of_the_run_and_none_without_a_width_is_an_erro
 def test_a_local_folder_is_no_id_on_the_hub(run, tmp_path, place):
     (tmp_path / "mine/alpha").mkdir(parents=True)
     rows = [("alpha", "a", place, "", "base", "", "7", "", "float32")]
-    write_delimited(tmp_path / "models.tsv", COLUMNS, rows)
+    write_delimited(tmp_path / "models.tsv", MODEL_COLUMNS, rows)
     given = ("--registry", tmp_path / "models.tsv", "--without-pairs", "--output", tmp_path / "out")
     run_command("export", run, *given)
     records = [read_json(path) for path in (tmp_path / "out").glob("data/*/*/*/*.json")]

@@ -40,7 +40,7 @@ def _choose_plainly(paths: list[Path]) -> list[tuple[object, ...]]:
                    "\n".join(row["domains"]))  # fmt: skip
             if row["doc_id"] not in best or key > best[row["doc_id"]][0]:
                 best[row["doc_id"]] = (key, path.name.removesuffix(".parquet"), row)
-    names = [column.name for column in INDEX]
+    names = INDEX.names
     return [
         tuple({**row, "part": part}[name] for name in names) for _, (_, part, row) in sorted(best.items())
     ]

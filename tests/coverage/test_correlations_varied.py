@@ -16,8 +16,8 @@ from fathom.coverage.sets import Slices, read_space
 from fathom.errors import InputError
 from fathom.figures.style import use_style
 from fathom.figures.thresholds import draw_correlations
-from fathom.io.contracts.coverage import CORRELATION_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.coverage import CORRELATIONS_VARIED
+from fathom.io.delimited import write_rows
 
 _TRIED = SETTINGS.model_copy(
     update={
@@ -43,7 +43,7 @@ def written(project, tmp_path_factory):
 
 def test_each_threshold_gives_the_corpus_of_its_expansion(project, written, tmp_path):
     space = read_space(Slices(project.sentences, project.embeddings), project.index, "d", _TRIED)
-    rows = [dict(zip(CORRELATION_COLUMNS, row, strict=True)) for row in vary_correlation(space, _TRIED)]
+    rows = [dict(zip(CORRELATIONS_VARIED.names, row, strict=True)) for row in vary_correlation(space, _TRIED)]
     assert [row["max_correlation"] for row in rows] == [-1.0, SETTINGS.max_correlation, 1.0]
     alone = gather_corpus(space, _TRIED, RoundFolder(tmp_path, "key")).report
     middle = rows[1]
@@ -69,9 +69,9 @@ def test_the_figure_shows_each_threshold(written, tmp_path):
     assert list(first.get_ydata()) == [100 * float(row["share_of_sentences"]) for row in written]
     assert len(figure.axes) == 3
     path = tmp_path / "t.csv"
-    write_delimited(path, CORRELATION_COLUMNS, [tuple(row.values()) for row in written], ",")
+    write_rows(path, [tuple(row.values()) for row in written], CORRELATIONS_VARIED)
     (numbers,) = draw_twice(tmp_path, "thresholds", {"thresholds": path}, {"domain": "a"}, title="Domain")
     assert numbers.read_bytes() == path.read_bytes()
-    write_delimited(path, CORRELATION_COLUMNS, [], ",")
+    write_rows(path, [], CORRELATIONS_VARIED)
     with pytest.raises(InputError, match="no thresholds to draw"):
         draw_twice(tmp_path, "thresholds", {"thresholds": path}, {"domain": "a"})

@@ -8,8 +8,7 @@ import pytest
 from tests.end_to_end.project import HASH_SEED, run_snakemake, write_tiny_config
 from tests.models.hub import read_folder, serve_hub
 from tests.programs import WORKFLOW, find_python
-
-from fathom.models.registry import COLUMNS
+from tests.tables import MODEL_COLUMNS
 
 STEPS = (100, 200, 250, 300)
 """Checkpoints of the stub, of which the second is corrupt; the third stands in for it, and is not listed."""
@@ -36,7 +35,7 @@ def make_revisions(project, folder):
 
 def write_registry(path, commits):
     """Write a table with a row for each checkpoint."""
-    lines = ["\t".join([*COLUMNS, "stand_in"])]
+    lines = ["\t".join([*MODEL_COLUMNS, "stand_in"])]
     for step, commit in zip(STEPS, commits, strict=True):
         stand_in = "step250" if step == STEPS[1] else ""
         row = (

@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 from tests.end_to_end.project import HASH_SEED, ROOT, copy_project, run_snakemake
 from tests.programs import MODELS, SNAKEMAKE, find_python, run_command
-
-from fathom.models.registry import COLUMNS
+from tests.tables import MODEL_COLUMNS
 
 SET = Path("results") / "courses" / "questions" / "courses"
 FORMS = {"binary": 2, "multiple-choice": 4, "multiple-answer": 8, "open": 0}
@@ -70,7 +69,7 @@ def write_writer(project):
     model.save_pretrained(project / "config" / "writer")
     tokenizer.save_pretrained(project / "config" / "writer")
     row = {"name": "writer", "source": "writer", "family": "writer", "kind": "base", "dtype": "float32"}
-    lines = ["\t".join(COLUMNS), "\t".join(row.get(column, "") for column in COLUMNS)]
+    lines = ["\t".join(MODEL_COLUMNS), "\t".join(row.get(column, "") for column in MODEL_COLUMNS)]
     (project / "config" / "writer.tsv").write_text("\n".join(lines) + "\n")
 
 

@@ -6,28 +6,25 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from tests.tables import write_delimited
 
 from fathom.config.scoring import Summary
 from fathom.explorer.reader import compute_tables
 from fathom.explorer.run import Benchmark, Run, rank_models
-from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS, CHOICE_DIAGNOSIS_COLUMNS
+from fathom.io.contracts.answering import CHOICE_ACCURACY, CHOICE_DIAGNOSIS
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.coverage import COVERAGE_MAP
-from fathom.io.contracts.layers import LAYER_SUMMARY_COLUMNS
-from fathom.io.contracts.ranking import AGREEMENT_COLUMNS
-from fathom.io.contracts.scoring import (
-    COMPARISON_COLUMNS,
-    CORRELATION_COLUMNS,
-    GROUP_COLUMNS,
-    SCORES,
-    SUMMARY_COLUMNS,
-)
-from fathom.io.files import write_delimited, write_json
+from fathom.io.contracts.jobs import TUNING
+from fathom.io.contracts.layers import LAYER_SUMMARY
+from fathom.io.contracts.ranking import AGREEMENT
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.statistics import COMPARISONS, CORRELATIONS, GROUPS, SUMMARY
+from fathom.io.delimited import write_rows
+from fathom.io.files import write_json
 from fathom.io.tables import write_table
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.summaries import read_scores, summarize_scores
-from fathom.tuning.score_tables import TUNING_COLUMNS
 
 SETTINGS = Summary(rounds=100)
 SCRIPT = "</script><script>window.planted = 1</script><img src=x onerror=window.planted=1>"
@@ -132,10 +129,10 @@ def write_summary(
         summary.append(("physics", "text", model, "bits_per_byte", "mean", *numbers))
     comparisons, groups = tabulate_comparisons(resample_scores(scores, SETTINGS), SETTINGS)
     for name, columns, rows in (
-        ("summary", SUMMARY_COLUMNS, summary),
-        ("comparisons", COMPARISON_COLUMNS, comparisons),
-        ("groups", GROUP_COLUMNS, groups),
-        ("correlations", CORRELATION_COLUMNS, []),
+        ("summary", SUMMARY.names, summary),
+        ("comparisons", COMPARISONS.names, comparisons),
+        ("groups", GROUPS.names, groups),
+        ("correlations", CORRELATIONS.names, []),
     ):
         write_delimited(folder / f"{name}.csv", columns, rows, ",")
 
@@ -162,7 +159,7 @@ def write_analyses(
         )
     ]
     rows = [(*row, 12) for row in layers]
-    write_delimited(folder / "physics/layers/layers.csv", LAYER_SUMMARY_COLUMNS, rows, ",")
+    write_rows(folder / "physics/layers/layers.csv", rows, LAYER_SUMMARY)
     tuned = [
         {
             "model": model, "task": f"{task}{planted}", "metric": metric, "direct": start - step * place,
@@ -174,10 +171,10 @@ def write_analyses(
             ("exam", "acc", 0.5, 0.02),
         )
     ]  # fmt: skip
-    lines = [[row.get(name, "") for name in TUNING_COLUMNS] for row in tuned]
-    write_delimited(folder / "tuning.csv", TUNING_COLUMNS, lines, ",")
+    lines = [[row.get(name, "") for name in TUNING.names] for row in tuned]
+    write_delimited(folder / "tuning.csv", TUNING.names, lines, ",")
     taus = [("direct", "mean_tau", 0.1, 0.0, 0.2), ("train-before-test", "mean_tau", 0.4, 0.3, 0.5)]
-    write_delimited(folder / "ranking/agreement.csv", AGREEMENT_COLUMNS, taus, ",")
+    write_rows(folder / "ranking/agreement.csv", taus, AGREEMENT)
     random = np.random.default_rng(5)
     count, pairs = 4000, 60
     places = random.normal(size=(count + pairs, 2)).round(4)
@@ -220,10 +217,10 @@ def _write_choices(folder: Path, models: Sequence[str], planted: str) -> None:
                         "ci_high": round(min(1, value + 0.06), 3), "baseline": "as-shipped",
                         **dict(zip(names, changes, strict=True)),
                         "apart": "yes" if change and abs(change) > 0.05 else "no", "items": 40,
+                        "no_letter": 0, "shots": 0, "cut": 0,
                     }
                 )  # fmt: skip
-    lines = [[row.get(name, "") for name in CHOICE_ACCURACY_COLUMNS] for row in rows]
-    write_delimited(folder / "accuracy.csv", CHOICE_ACCURACY_COLUMNS, lines, ",")
+    write_rows(folder / "accuracy.csv", rows, CHOICE_ACCURACY)
     found = [
         {
             "model": models[-1],
@@ -233,8 +230,8 @@ def _write_choices(folder: Path, models: Sequence[str], planted: str) -> None:
             "found": "yes",
         }
     ]
-    verdicts = [[row.get(name, "") for name in CHOICE_DIAGNOSIS_COLUMNS] for row in found]
-    write_delimited(folder / "diagnosis.csv", CHOICE_DIAGNOSIS_COLUMNS, verdicts, ",")
+    verdicts = [[row.get(name, "") for name in CHOICE_DIAGNOSIS.names] for row in found]
+    write_rows(folder / "diagnosis.csv", verdicts, CHOICE_DIAGNOSIS)
 
 
 def _around(value: float) -> tuple[float, float, float]:

@@ -11,6 +11,7 @@ import pytest
 from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, make_large, write_run
 from tests.programs import STATISTICS, run_command, run_program
 from tests.refusals import refuses
+from tests.tables import read_delimited, write_delimited
 
 from fathom.errors import InputError
 from fathom.explorer.advice import advise, find_disagreements, find_unknown_keywords, find_unsettled
@@ -20,8 +21,9 @@ from fathom.explorer.encoding import dump_script, pack_numbers
 from fathom.explorer.page import ASSETS, VENDOR, render_page
 from fathom.explorer.reader import read_run
 from fathom.explorer.subfields import Keywords, group_keywords, measure_strengths, sum_keywords
-from fathom.io.contracts.scoring import SETTLED_COLUMNS, SUMMARY_COLUMNS
-from fathom.io.files import hash_file, read_delimited, read_json, write_delimited, write_json
+from fathom.io.contracts.statistics import SETTLED, SUMMARY
+from fathom.io.delimited import write_rows
+from fathom.io.files import hash_file, read_json, write_json
 from fathom.statistics.sizing import count_keywords, estimate_variances
 
 
@@ -140,7 +142,7 @@ def test_scores_of_other_pairs_are_left_out_and_named(copied):
 
 
 def test_a_run_in_which_every_model_stopped_early_is_not_made_from_other_pairs(copied):
-    path, header = copied / "summary.csv", SUMMARY_COLUMNS
+    path, header = copied / "summary.csv", SUMMARY.names
     rows = [row | {"pairs": "40"} for row in read_delimited(path, ",")]
     write_delimited(path, header, [tuple(row[name] for name in header) for row in rows], ",")
     assert any(
@@ -148,7 +150,7 @@ def test_a_run_in_which_every_model_stopped_early_is_not_made_from_other_pairs(c
     )
     what = ("rank", "trimmed_mean", "alpha", "beta", 8, 7, 9, 0.01, "apart")
     looks = [("physics", variant, 1, 40, 119, *what) for variant in ("tf", "tfidf")]
-    write_delimited(copied / "settled.csv", SETTLED_COLUMNS, looks, ",")
+    write_rows(copied / "settled.csv", looks, SETTLED)
     found = read_run(copied, SETTINGS)
     assert not found.missing and found.benchmarks[0].left_out.sum() == 1
 
@@ -161,7 +163,7 @@ def test_a_word_for_a_number_is_said_with_its_place(copied, name, column):
     rows = read_delimited(path, ",")
     rows[3][column] = "inf." if column == "pairs" else "x"
     write_delimited(path, rows[0], [tuple(row.values()) for row in rows], ",")
-    message = rf"{name}\.csv, line 5, column {column}: not a number"
+    message = rf"{name}\.csv, line 5, column {column}: .* is not a"
     with pytest.raises(InputError, match=message):
         read_run(copied, SETTINGS)
 

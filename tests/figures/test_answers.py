@@ -4,16 +4,17 @@ from math import isnan
 
 import pytest
 from tests.figures.frames import draw_twice
+from tests.tables import type_rows
 
 from fathom.errors import InputError
 from fathom.figures.answers import SHOWN, draw_radar, draw_scores
 from fathom.figures.style import use_style
-from fathom.io.contracts.questions import SCORE_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.questions import QUESTION_SCORES
+from fathom.io.delimited import Row, write_rows
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[dict[str, str]]:
+def rows(tmp_path_factory) -> list[Row]:
     """Return the scores of a model and of what was made of it; one is undefined."""
     found = []
     for place, (model, prompting) in enumerate(
@@ -24,8 +25,8 @@ def rows() -> list[dict[str, str]]:
             low, high = (
                 ("", "") if not value else (f"{float(value) - 0.02:.6g}", f"{float(value) + 0.03:.6g}")
             )
-            cells = ("courses", model, prompting, form, level, "", metric, value, low, high, "20", "0")
-            found.append(dict(zip(SCORE_COLUMNS, cells, strict=True)))
+            found.append(("courses", model, prompting, form, level, "", metric, value, low, high, 20, 0))
+    found = type_rows(found, QUESTION_SCORES, tmp_path_factory.mktemp("rows"))
     return [*found, {**found[0], "template": "teaches"}, {**found[0], "set": "other"}]
 
 
@@ -40,7 +41,7 @@ def test_panels_show_each_model_and_prompting(rows, tmp_path):
     assert list(plain.lines[0].get_xdata()) == [0.0, 0.2] and list(rag.lines[0].get_xdata()) == [0.1, 0.3]
     segment = rag.lines[2][0].get_segments()[0]
     assert [x for x, _ in segment] == pytest.approx([0.08, 0.13])
-    write_delimited(tmp_path / "s.csv", SCORE_COLUMNS, [tuple(row.values()) for row in rows], ",")
+    write_rows(tmp_path / "s.csv", [tuple(row.values()) for row in rows], QUESTION_SCORES)
     tables = {"scores": tmp_path / "s.csv"}
     numbers = draw_twice(tmp_path, "answers", tables, {"set": "courses"})
     assert [path.name for path in numbers] == ["courses.radar.csv", "courses.scores.csv"]

@@ -4,13 +4,15 @@ import itertools
 
 import pytest
 from tests.figures.frames import draw_twice, list_cut
+from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.chat_models import TABLE_COLUMNS, Pair, draw_taxes, read_taxes
+from fathom.figures.chat_models import Pair, draw_taxes, read_taxes
 from fathom.figures.style import use_style
-from fathom.io.contracts.scoring import COMPARISON_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.figures import CHAT_MODELS
+from fathom.io.contracts.statistics import COMPARISONS
+from fathom.io.delimited import write_rows
 
 PAIRS = [
     Pair("Qwen2-1.5B-Instruct", "Qwen2-1.5B", "qwen2"),
@@ -29,7 +31,7 @@ def comparisons(tmp_path):
             rows.append((*told, second, other, 5, -20, 30, 0.6, "no", 9))  # the chat model is better
             rows.append((*told, second, base, 90, 50, 120, 0.001, "yes", 9))  # no pair
         rows.append((domain, variant, "probability", "trimmed_mean", base, first, 1, 0, 2, 0.1, "yes", 9))
-    write_delimited(tmp_path / "comparisons.csv", COMPARISON_COLUMNS, rows, ",")
+    write_rows(tmp_path / "comparisons.csv", rows, COMPARISONS)
     return tmp_path / "comparisons.csv"
 
 
@@ -40,7 +42,7 @@ def test_a_chat_model_that_is_worse_stands_right_of_0(comparisons, tmp_path):
     assert {(tax.difference, tax.low, tax.high) for tax in taxes if tax.pair == PAIRS[1]} == {(-5, -30, 20)}
     told = {"titles": {"law": "Law", "cs.AI": "AI"}, "chat_pairs": PAIRS}
     (numbers,) = draw_twice(tmp_path, "chat-models", {"comparisons": comparisons}, {}, **told)
-    rows = read_delimited(numbers, ",", TABLE_COLUMNS)
+    rows = read_delimited(numbers, ",", CHAT_MODELS.names)
     assert {(row["chat"], row["difference"]) for row in rows} == {
         (PAIRS[0].chat, "40"),
         (PAIRS[1].chat, "-5"),

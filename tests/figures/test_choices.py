@@ -3,6 +3,7 @@
 import pytest
 from tests.answering.planted import answer_table, make_table
 from tests.figures.frames import draw_twice, list_cut
+from tests.tables import read_delimited
 
 from fathom.answering.variation_effects import gather_answers, tabulate_accuracy
 from fathom.config.choices import Choices
@@ -10,8 +11,8 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.choices import draw_factor, draw_orders, read_accuracy
 from fathom.figures.style import use_style
-from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.answering import CHOICE_ACCURACY
+from fathom.io.delimited import write_rows
 
 NAMES = ["always-b", "longest"]
 
@@ -27,7 +28,7 @@ def accuracy(tmp_path_factory):
     tables |= {("numbers", f"{name}-with-a-long-name@chat"): table for name, table in chat.items()}
     path = tmp_path_factory.mktemp("choices") / "accuracy.csv"
     rows = tabulate_accuracy(gather_answers(tables, Summary(rounds=50)))
-    write_delimited(path, CHOICE_ACCURACY_COLUMNS, rows, ",")
+    write_rows(path, rows, CHOICE_ACCURACY)
     return path
 
 
@@ -37,7 +38,7 @@ def test_a_factor_shows_the_models_that_were_asked_and_their_baseline(accuracy, 
     assert [each.variation for each in asked if each.change is None] == ["as-shipped"] * 2
     parts = {"factor": "options", "way": "letter"}
     (numbers,) = draw_twice(tmp_path, "choices", {"accuracy": accuracy}, parts)
-    rows = read_delimited(numbers, ",", CHOICE_ACCURACY_COLUMNS)
+    rows = read_delimited(numbers, ",", CHOICE_ACCURACY.names)
     always = {row["variation"]: row["accuracy"] for row in rows if row["model"].startswith("always-b")}
     assert (always["right-B"], always["right-C"]) == ("1", "0")
 

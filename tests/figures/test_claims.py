@@ -7,8 +7,8 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.claims import VERDICT_SERIES, draw_claims, read_claims
 from fathom.figures.style import use_style
-from fathom.io.contracts.scoring import CLAIM_COLUMNS, CLAIM_CORRELATION_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIMS
+from fathom.io.delimited import write_rows
 
 TF, TEXT = ("tf", "rank", "trimmed_mean"), ("text", "perplexity", "mean")
 
@@ -31,8 +31,8 @@ def tables(tmp_path):
         for statistic in ("pearson", "spearman")
     ]
     files = tmp_path / "claims.csv", tmp_path / "correlations.csv"
-    write_delimited(files[0], CLAIM_COLUMNS, claims, ",")
-    write_delimited(files[1], CLAIM_CORRELATION_COLUMNS, correlations, ",")
+    write_rows(files[0], claims, CLAIMS)
+    write_rows(files[1], correlations, CLAIM_CORRELATIONS)
     return files
 
 

@@ -13,7 +13,7 @@ from fathom.figures.domain_order import draw_order
 from fathom.figures.stages import draw_stages, list_rows, read_relations
 from fathom.figures.style import use_style
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
-from fathom.io.contracts.scoring import FOLLOWING
+from fathom.io.contracts.studies import FOLLOWING
 from fathom.io.tables import write_table
 from fathom.studies.stages import select_stages
 
@@ -92,7 +92,7 @@ def test_the_programs_draw_what_the_tables_hold(tmp_path):
     relations = ("--output", tmp_path / "relations.csv", "--settings", '{"rounds": 50}')
     run_program("relate_stages", *tables, *relations, imports=DRAWING)
     found = read_relations(tmp_path / "relations.csv")
-    assert found["tf", "rank", "trimmed_mean", "reference", "pearson"]["value"] == "1"
+    assert found["tf", "rank", "trimmed_mean", "reference", "pearson"]["value"] == 1
     named = {"order": tmp_path / "order.parquet", "relations": tmp_path / "relations.csv"}
     named["following"] = tmp_path / "following.parquet"
     drawn = draw_twice(tmp_path / "stages", "stages", named, {"track": "a+s"})

@@ -4,13 +4,13 @@ import itertools
 
 import pytest
 from tests.figures.frames import draw_twice
+from tests.tables import write_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.controls import draw_controls, read_controls
 from fathom.figures.style import use_style
-from fathom.io.contracts.scoring import CONTRAST_COLUMNS, CONTROL_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.studies import CONTRASTS, CONTROLS
 
 METRICS = [
     ("tf", "rank", "trimmed_mean"), ("tfidf", "rank", "trimmed_mean"), ("tf", "rank", "geometric_mean"),
@@ -33,9 +33,7 @@ def tables(tmp_path):
         for first, second, verdict in (("as-is", "terms-exchanged", "ahead"), ("as-is", "far", "behind"))
     ]
     files = tmp_path / "controls.csv", tmp_path / "contrasts.csv"
-    for file, columns, lines in zip(
-        files, (CONTROL_COLUMNS, CONTRAST_COLUMNS), (rows, contrasts), strict=True
-    ):
+    for file, columns, lines in zip(files, (CONTROLS.names, CONTRASTS.names), (rows, contrasts), strict=True):
         write_delimited(file, columns, lines, ",")
     return files
 

@@ -7,8 +7,8 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.dates import draw_dates, read_dated_ranks
 from fathom.figures.style import use_style
-from fathom.io.contracts.scoring import DATE_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.statistics import DATES
+from fathom.io.delimited import write_rows
 
 ROWS = [
     ("law", "tf", "Llama-3.1-8B-Instruct", "2023-12-31", "trimmed_mean", "before", 80, 70, 95, 400),
@@ -22,7 +22,7 @@ ROWS = [
 
 @pytest.fixture
 def table(tmp_path):
-    write_delimited(tmp_path / "dates.csv", DATE_COLUMNS, ROWS, ",")
+    write_rows(tmp_path / "dates.csv", ROWS, DATES)
     return tmp_path / "dates.csv"
 
 
@@ -52,5 +52,5 @@ def test_without_dates_there_is_a_note(table):
 
 def test_a_broken_number_is_named(table):
     table.write_text(table.read_text().replace("80,70", "80,x"))
-    with pytest.raises(InputError, match=r"dates\.csv, line 2: not a number"):
+    with pytest.raises(InputError, match=r"dates\.csv, line 2, column ci_low: 'x' is not a number"):
         read_dated_ranks(table, "law")

@@ -3,20 +3,12 @@
 import polars as pl
 import pytest
 from tests.programs import run_program
+from tests.tables import read_delimited, write_delimited
 
 from fathom.errors import InputError
-from fathom.figures.example_tables import (
-    KEYWORD_COLUMNS,
-    PAIR_COLUMNS,
-    VOCABULARY_COLUMNS,
-    list_pairs,
-    list_terms,
-    read_examples,
-    render_page,
-)
-from fathom.io.contracts.benchmark import PAIRS
+from fathom.figures.example_tables import list_pairs, list_terms, read_examples, render_page
+from fathom.io.contracts.benchmark import EXAMPLE_KEYWORDS, EXAMPLE_PAIRS, EXAMPLE_VOCABULARIES, PAIRS
 from fathom.io.contracts.scoring import TOKEN_LISTS
-from fathom.io.files import read_delimited, write_delimited
 from fathom.io.tables import make_empty_table, write_table
 
 NAMES = ["tree search", "no pairs", "policy", "reward", "planning", *(f"word {n}" for n in range(9))]
@@ -98,9 +90,9 @@ def test_the_program_writes_a_page_and_three_tables(files, tmp_path):
     names = [word for name, path in out.items() for word in (f"--{name}", path)]
     run_program("write_examples", *options, *names, "--output", tmp_path / "page.md")
     sizes = {
-        "keywords": (KEYWORD_COLUMNS, 10),
-        "terms": (VOCABULARY_COLUMNS, 150),
-        "chosen": (PAIR_COLUMNS, 27),
+        "keywords": (EXAMPLE_KEYWORDS.names, 10),
+        "terms": (EXAMPLE_VOCABULARIES.names, 150),
+        "chosen": (EXAMPLE_PAIRS.names, 27),
     }
     for name, (columns, rows) in sizes.items():
         assert len(read_delimited(out[name], ",", columns)) == rows, name
@@ -109,5 +101,5 @@ def test_the_program_writes_a_page_and_three_tables(files, tmp_path):
 
 def test_a_damaged_table_of_keywords_is_refused(files, tmp_path):
     write_delimited(tmp_path / "bad.tsv", ("keyword", "documents"), [("law", "many")], "\t")
-    with pytest.raises(InputError, match="not a number"):
+    with pytest.raises(InputError, match="not a whole number"):
         read_examples([("ai", "AI", tmp_path / "bad.tsv")], [], [], [])

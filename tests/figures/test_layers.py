@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.tables import read_delimited, write_delimited
 
 from fathom.config.layers import FIGURES, Layers
 from fathom.config.scoring import Summary
@@ -21,8 +22,7 @@ from fathom.figures.layers import (
     draw_panels,
 )
 from fathom.figures.style import use_style
-from fathom.io.contracts.layers import LAYER_CHANGE_COLUMNS, LAYER_RATES, LAYER_SUMMARY_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_RATES, LAYER_SUMMARY
 from fathom.io.tables import make_empty_table
 from fathom.layers.layer_changes import compare_layers, list_changes, make_curves, summarize_layers
 
@@ -68,7 +68,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> FigureData:
     changes = compare_layers(curves, [(model, MODELS[0]) for model in MODELS[1:]], SETTINGS, summary)
     tables = [summarize_layers(curves, summary), list_changes(changes, summary)]
     found = []
-    headers = (LAYER_SUMMARY_COLUMNS, LAYER_CHANGE_COLUMNS)
+    headers = (LAYER_SUMMARY.names, LAYER_CHANGES.names)
     for name, columns, rows in zip(("layers", "changes"), headers, tables, strict=True):
         write_delimited(folder / f"{name}.csv", columns, rows, ",")
         found.append(read_delimited(folder / f"{name}.csv", ","))
@@ -161,7 +161,7 @@ def test_the_heat_map_shows_at_most_forty_keywords_from_best_to_worst(data: Figu
 def test_missing_columns_and_missing_numbers_are_named(data: FigureData, tmp_path: Path) -> None:
     (tmp_path / "layers.csv").write_text("model,layer\nm,0\n")
     with pytest.raises(InputError, match="missing columns: projection"):
-        read_delimited(tmp_path / "layers.csv", ",", LAYER_SUMMARY_COLUMNS)
+        read_delimited(tmp_path / "layers.csv", ",", LAYER_SUMMARY.names)
     nobody = FigureData(["nobody"], data.summary, [], data.rates, SETTINGS)
     with pytest.raises(InputError, match="no data for figure 'sums'"):
         draw_curves("sums", nobody, "")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 from tests.figures.frames import list_cut
+from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -21,8 +22,8 @@ from fathom.figures.metric_agreement import (
     read_metrics,
 )
 from fathom.figures.style import use_style
-from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import write_rows
 from fathom.statistics.bootstrap import Estimate
 
 SETTINGS = Summary(rounds=200)
@@ -45,7 +46,7 @@ def summary(tmp_path):
         }  # fmt: skip
         for (variant, metric, aggregate), value in numbers.items():
             rows.append(("cs.AI", variant, model, metric, aggregate, value, 0.9 * value, 1.1 * value, 50))
-    write_delimited(tmp_path / "summary.csv", SUMMARY_COLUMNS, rows, ",")
+    write_rows(tmp_path / "summary.csv", rows, SUMMARY)
     return tmp_path / "summary.csv"
 
 
@@ -92,7 +93,7 @@ def test_five_metrics_stand_over_their_correlations_with_the_reference(summary):
 
 def test_without_a_reference_metrics_are_held_against_tf(summary, tmp_path):
     rows = [tuple(row.values()) for row in read_delimited(summary, ",") if row["variant"] != "reference"]
-    write_delimited(tmp_path / "other.csv", SUMMARY_COLUMNS, rows, ",")
+    write_rows(tmp_path / "other.csv", rows, SUMMARY)
     metrics = read_metrics([tmp_path / "other.csv"], "cs.AI", MODELS[:2], "mean")
     assert metrics["tf"][MODELS[0]].value == 1200
     (tfidf, *_) = measure_agreements(metrics, SETTINGS)
@@ -113,7 +114,7 @@ def test_numbers_are_beside_the_figure_and_models_without_ranks_are_refused(summ
 def test_several_references_are_held_against_the_first_one(summary, tmp_path):
     more = [("cs.AI", "reference-claude", model, "rank", "median", 2 * rank, rank, 3 * rank, 20)
             for model, rank in zip(MODELS, RANKS, strict=True)]  # fmt: skip
-    write_delimited(tmp_path / "references.csv", SUMMARY_COLUMNS, more, ",")
+    write_rows(tmp_path / "references.csv", more, SUMMARY)
     labels = label_references({"reference": "expert", "reference-claude": "claude"})
     models = MODELS[::-1]
     metrics = read_metrics([summary, tmp_path / "references.csv"], "cs.AI", models, "median", labels)
@@ -153,7 +154,7 @@ def test_numbers_of_many_models_stand_apart():
 def test_a_model_without_text_metrics_keeps_its_line(summary, tmp_path):
     chat = ("cs.AI", "tf", "chat", "rank", "median", 50, 40, 60, 50)
     rows = [tuple(row.values()) for row in read_delimited(summary, ",") if row["variant"] != "reference"]
-    write_delimited(tmp_path / "other.csv", SUMMARY_COLUMNS, [*rows, chat], ",")
+    write_rows(tmp_path / "other.csv", [*rows, chat], SUMMARY)
     metrics = read_metrics([tmp_path / "other.csv"], "cs.AI", [*MODELS, "chat"], "median")
     assert "chat" in metrics["tf"] and "chat" not in metrics["perplexity"]
     figure = draw(metrics)

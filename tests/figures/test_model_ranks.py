@@ -11,14 +11,15 @@ import pytest
 from scipy import stats
 from tests.programs import DRAWING, run_command, run_program
 from tests.refusals import refuses
+from tests.tables import read_delimited
 
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
 from fathom.figures.rank_table import describe_run
 from fathom.figures.rank_values import ModelRanks, read_model_ranks, select_domain
 from fathom.figures.style import clean_name, use_style, wrap_name
-from fathom.io.contracts.scoring import GROUP_COLUMNS, SETTLED_COLUMNS, SUMMARY_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.statistics import GROUPS, SETTLED, SUMMARY
+from fathom.io.delimited import write_rows
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, Statistic
 
 _NASTY = [
@@ -34,7 +35,7 @@ _NASTY = [
 def _write(path: Path, rows: list[tuple]) -> Path:
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(SUMMARY_COLUMNS)
+        writer.writerow(SUMMARY.names)
         writer.writerows(rows)
     return path
 
@@ -359,7 +360,7 @@ def test_groups_are_shown_only_where_there_are_some(tmp_path):
     groups = [("ml", variant, mean, name, 1, 2, name[0].upper() + variant[-1] + mean[0], 9)
               for variant in ("tf", "tfidf") for mean in ("trimmed_mean", "geometric_mean")
               for name in ("one", "two")]  # fmt: skip
-    write_delimited(tmp_path / "groups.csv", GROUP_COLUMNS, groups, delimiter=",")
+    write_rows(tmp_path / "groups.csv", groups, GROUPS)
     grouped = _describe(tmp_path)
     assert "Letters:" not in plain and "Letters:" in grouped
     lines = [line for line in grouped.splitlines() if line.startswith("  one ")]
@@ -404,7 +405,7 @@ def test_pairs_that_no_model_needed_are_not_said_to_stand_in_training_text(tmp_p
     for left_out, said in ((0, False), (3, True)):
         report.write_text(json.dumps({"pairs": pairs + 700 + left_out}))
         row = ("ml", "tf", 1, pairs, pairs + 700, *what)
-        write_delimited(tmp_path / "settled.csv", SETTLED_COLUMNS, [row], ",")
+        write_rows(tmp_path / "settled.csv", [row], SETTLED)
         found = " ".join(_describe(tmp_path).split())
         assert ("models were trained on" in found) == said
         assert (f"models were trained on: 3 of {pairs + 703} TF pairs." in found) == said

@@ -9,7 +9,7 @@ from tests.figures.test_following import make_path
 from fathom.config.scoring import Summary
 from fathom.figures.paths import draw_paths
 from fathom.figures.style import use_style
-from fathom.io.contracts.scoring import FOLLOWING
+from fathom.io.contracts.studies import FOLLOWING
 from fathom.io.tables import write_table
 
 STAGES = (

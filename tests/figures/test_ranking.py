@@ -1,5 +1,6 @@
 """Figures and tables of rankings: nothing cut, no labels over each other, notes where there is nothing."""
 
+import math
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from tests.figures.frames import draw_twice
 from tests.programs import DRAWING, find_program, run_program
+from tests.tables import read_delimited
 
 from fathom.config.ranking import Ranking, RankingSettings
 from fathom.config.scoring import Summary
@@ -19,7 +21,6 @@ from fathom.figures.drawing import FigureSettings
 from fathom.figures.ranking_components import format_power
 from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import use_style
-from fathom.io.files import read_delimited
 from fathom.ranking.table import Benchmark, Model, ScoreTable, write_score_table
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -107,7 +108,7 @@ def test_no_label_is_cut_or_covers_another(request, size, name):
     from matplotlib.text import Text
 
     with use_style():
-        figure, (columns, rows) = _draw(request.getfixturevalue(size), name)
+        figure, (contract, rows) = _draw(request.getfixturevalue(size), name)
         figure.draw_without_rendering()
         frame, boxes = figure.bbox, []
         for axes in figure.axes:
@@ -130,7 +131,7 @@ def test_no_label_is_cut_or_covers_another(request, size, name):
         (a, b) for n, (a, first) in enumerate(boxes) for b, second in boxes[:n] if _overlap(first, second)
     ]
     assert covered == []
-    assert len(boxes) > 5 and rows and len(rows[0]) == len(columns)
+    assert len(boxes) > 5 and rows and list(rows[0]) == contract.names
 
 
 def _overlap(first, second) -> bool:
@@ -144,7 +145,7 @@ def _overlap(first, second) -> bool:
 @pytest.mark.parametrize("name", FIGURES)
 def test_where_there_is_nothing_to_draw_a_note_says_why(bare, name):
     with use_style():
-        figure, (columns, rows) = _draw(bare, name)
+        figure, (contract, rows) = _draw(bare, name)
         figure.draw_without_rendering()
     notes = [text.get_text() for text in figure.texts]
     expected = {"mean-tau-significant": "no standard errors", "categories-significant": "no standard errors",
@@ -152,7 +153,7 @@ def test_where_there_is_nothing_to_draw_a_note_says_why(bare, name):
                 "perplexity": "no perplexity", "perplexity-before": "no perplexity",
                 "pca-family": "too few models", "pc1-compute": "training compute"}  # fmt: skip
     if name in expected:
-        assert len(notes) == 1 and expected[name] in notes[0] and rows == [] and columns
+        assert len(notes) == 1 and expected[name] in notes[0] and rows == [] and contract.names
     else:
         assert notes == [] and rows
 
@@ -175,7 +176,7 @@ def test_models_that_are_alike_on_every_task_of_a_condition_leave_the_others(tmp
         assert len(rows) == 8 * panels
         assert [len(axes.lines) for axes in figure.axes] == [17] * panels
         figure, (_, rows) = _draw(folder, "perplexity-before")
-        assert len(rows) == 2 * 2 * 4 and all((row[4] == "") == (1 in which) for row in rows)
+        assert len(rows) == 2 * 2 * 4 and all(math.isnan(row["value"]) == (1 in which) for row in rows)
 
 
 def test_a_constant_task_has_no_tau_and_no_part_in_means(flat):

@@ -7,16 +7,16 @@ import pytest
 from fathom.figures import ranking_forecast, ranking_preparation
 from fathom.figures.drawing import FigureSettings
 from fathom.figures.style import use_style
-from fathom.io.contracts.ranking import FORECAST_COLUMNS, PREPARATION_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.ranking import FORECAST, PREPARATION
+from fathom.io.delimited import write_rows
 
-FORECAST = [
+FORECASTS = [
     ("after-before", 5, 0.2, -0.1, 0.5, 0.6, 0.3, 100),
     ("after-before", 20, 0.21, 0.05, 0.4, 0.35, 0.9, 100),
     ("other-before", 5, 0.1, -0.2, 0.4, 0.6, 0.1, 100),
     ("other-before", 20, 0.1, "", "", "", 1.0, 1),
 ]
-PREPARATION = [
+PREPARATIONS = [
     ("none", 0, 0, 0.4, 0.3, 0.5, "", "", "", "", "", ""),
     ("some", 500, 5, 0.6, 0.5, 0.7, 0.2, 0.1, 0.3, 0.1, 0.0, 0.2),
     ("short", "", 1, 0.65, 0.55, 0.75, 0.2, 0.1, 0.3, 0.1, 0.0, 0.2),
@@ -31,20 +31,18 @@ def _style():
         yield
 
 
-def draw(tmp_path, function, name, columns, rows):
-    write_delimited(tmp_path / f"{name}.csv", columns, rows, ",")
+def draw(tmp_path, function, name, contract, rows):
+    write_rows(tmp_path / f"{name}.csv", rows, contract)
     figure, numbers = function({"models": tmp_path / "models.csv"}, {}, FigureSettings())
     figure.draw_without_rendering()
     return figure, numbers
 
 
 def test_a_forecast_has_a_line_for_each_condition_and_shares_in_percent(tmp_path):
-    figure, (columns, rows) = draw(
-        tmp_path, ranking_forecast.draw_figure, "forecast", FORECAST_COLUMNS, FORECAST
-    )
+    figure, (contract, rows) = draw(tmp_path, ranking_forecast.draw_figure, "forecast", FORECAST, FORECASTS)
     changes, shares = figure.axes
-    assert (columns, len(rows)) == (FORECAST_COLUMNS, 4)
-    for line, of in zip(changes.lines, (FORECAST[:2], FORECAST[2:]), strict=False):
+    assert (contract, len(rows)) == (FORECAST, 4)
+    for line, of in zip(changes.lines, (FORECASTS[:2], FORECASTS[2:]), strict=False):
         np.testing.assert_allclose(line.get_xydata(), [row[1:3] for row in of])
     assert [line.get_ydata().tolist() for line in shares.lines] == [[30.0, 90.0], [10.0, 100.0]]
     assert len(changes.collections) == 2  # a band for each
@@ -53,14 +51,14 @@ def test_a_forecast_has_a_line_for_each_condition_and_shares_in_percent(tmp_path
 
 
 def test_a_forecast_of_one_condition_says_what_it_needs(tmp_path):
-    figure, (columns, rows) = draw(tmp_path, ranking_forecast.draw_figure, "forecast", FORECAST_COLUMNS, [])
+    figure, (contract, rows) = draw(tmp_path, ranking_forecast.draw_figure, "forecast", FORECAST, [])
     assert [text.get_text() for text in figure.texts] == ["A forecast needs two conditions."]
-    assert (columns, rows) == (FORECAST_COLUMNS, [])
+    assert (contract, rows) == (FORECAST, [])
 
 
 def test_preparations_stand_by_examples_and_by_epochs_the_whole_one_last(tmp_path):
     figure, (_, rows) = draw(
-        tmp_path, ranking_preparation.draw_figure, "preparation", PREPARATION_COLUMNS, PREPARATION
+        tmp_path, ranking_preparation.draw_figure, "preparation", PREPARATION, PREPARATIONS
     )
     left, right = figure.axes
     assert len(rows) == 4

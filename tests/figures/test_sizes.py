@@ -6,20 +6,16 @@ from dataclasses import astuple
 import pytest
 from matplotlib.text import Text
 from tests.figures.frames import draw_twice, list_cut
+from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.rank_values import ModelRanks, Rank
-from fathom.figures.sizes import (
-    TABLE_COLUMNS,
-    draw_sizes,
-    format_count,
-    join_sizes,
-    read_size,
-)
+from fathom.figures.sizes import draw_sizes, format_count, join_sizes, read_size
 from fathom.figures.style import use_style
-from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.figures import MODEL_SIZES
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import write_rows
 
 ROWS = [
     ("gpt2", "gpt2", "base", 124e6, 0), ("gpt2-xl", "gpt2", "base", 1.56e9, 0),
@@ -80,15 +76,17 @@ def test_two_sizes_are_named_at_least_and_numbers_leave_whiskers_free(parameters
 
 def test_numbers_are_beside_the_figure_and_the_same_again(models, tmp_path):
     rows = [("law", "tf", each.size.model, "rank", "trimmed_mean", *astuple(each.rank)) for each in models]
-    write_delimited(tmp_path / "summary.csv", SUMMARY_COLUMNS, rows, ",")
+    write_rows(tmp_path / "summary.csv", rows, SUMMARY)
     sizes = [(*each.size[:4], each.size.tokens or 0) for each in models]
     (numbers,) = draw_twice(
         tmp_path, "sizes", {"summary": tmp_path / "summary.csv"}, {"domain": "law"}, sizes=sizes
     )
-    rows = read_delimited(numbers, ",", TABLE_COLUMNS)
+    rows = read_delimited(numbers, ",", MODEL_SIZES.names)
     assert rows[0] == dict(
         zip(
-            TABLE_COLUMNS, ("gpt2", "gpt2", "base", "124000000", "", "900", "720", "1170", "500"), strict=True
+            MODEL_SIZES.names,
+            ("gpt2", "gpt2", "base", "124000000", "", "900", "720", "1170", "500"),
+            strict=True,
         )
     )
 

@@ -8,14 +8,15 @@ import pytest
 from tests.figures.frames import draw_twice
 from tests.programs import run_program
 from tests.scores import tabulate_scores
+from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.style import use_style
 from fathom.figures.target_changes import draw_changes, read_changes
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
-from fathom.io.contracts.scoring import SCORES, TARGET_CHANGES
-from fathom.io.files import read_delimited
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.studies import TARGET_CHANGES
 from fathom.io.tables import read_table, write_table
 
 NEAR = ["classifier", "regression", "kernel", "boosting", "estimator", "training"]

@@ -180,10 +180,6 @@ def test_json_has_one_form(tmp_path):
         ("{", files.read_json, "not valid JSON"),
         ('{"a": 1}\n[1]\n', files.read_json_lines, "line 2: not a JSON object"),
         ('{"a": 1}\n{\n', files.read_json_lines, "line 2: not valid JSON"),
-        ("", files.read_delimited, "empty"),
-        ("a\tb\n1\t2\n1\n", files.read_delimited, "line 3: 1 fields where the header has 2"),
-        ("a\tb\n1\tcafé\n", files.read_delimited, "line 2: not UTF-8"),
-        ('a\tb\n1\t"' + "x" * 200_000, files.read_delimited, "line 2: field larger than field limit"),
     ],
 )
 def test_a_broken_file_is_named_with_its_line(tmp_path, text, reader, message):
@@ -195,8 +191,6 @@ def test_a_broken_file_is_named_with_its_line(tmp_path, text, reader, message):
 
 
 def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
-    (tmp_path / "t").write_bytes(b"\xef\xbb\xbfmodel\tscore\r\na\t1\r\n")  # as a spreadsheet writes it
-    assert files.read_delimited(tmp_path / "t", columns=["model"]) == [{"model": "a", "score": "1"}]
     (tmp_path / "l").write_bytes(b'\xef\xbb\xbf{"a": 1}\n')
     assert files.read_json_lines(tmp_path / "l") == [{"a": 1}]
 
@@ -204,14 +198,6 @@ def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         files.read_json(tmp_path / "f")
-
-
-def test_numbers_of_a_table_stay_text(tmp_path):
-    rows = [["0704.0010", "1e5"], [" leading", 'quo"te\ttab\nline']]
-    for delimiter in "\t,":
-        files.write_delimited(tmp_path / "t", ["id", "x"], rows, delimiter)
-        read = files.read_delimited(tmp_path / "t", delimiter)
-        assert [list(row.values()) for row in read] == rows
 
 
 @given(st.lists(st.binary(max_size=200), max_size=4), st.sampled_from(["", ".gz", ".zst"]))

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import polars as pl
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.programs import run_program
@@ -13,7 +12,7 @@ from tests.programs import run_program
 from fathom.errors import InputError
 from fathom.io import tables
 from fathom.io.contracts.benchmark import MATCHES
-from fathom.io.contracts.column import Check, Column, Contract
+from fathom.io.contracts.column import DOUBLE, FLOATS, STRING, Check, Column, Contract
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
 from fathom.io.contracts.scoring import SCORES
 
@@ -57,11 +56,15 @@ def test_a_table_that_breaks_its_contract_is_not_written(tmp_path, frame):
     assert list(tmp_path.iterdir()) == []
 
 
-_CHECKED: Contract = (
-    Column("name", pa.string(), "", Check(unique=True)),
-    Column("rank", pa.float64(), "", Check(at_least=1)),
-    Column("share", pa.float64(), "", Check(at_least=0, at_most=1, nan=True)),
-    Column("shares", pa.list_(pa.float32()), "", Check(at_most=1)),
+_CHECKED = Contract(
+    "",
+    "",
+    (
+        Column("name", STRING, "", Check(unique=True)),
+        Column("rank", DOUBLE, "", Check(at_least=1)),
+        Column("share", DOUBLE, "", Check(at_least=0, at_most=1, nan=True)),
+        Column("shares", FLOATS, "", Check(at_most=1)),
+    ),
 )
 _VALUES = {"name": ["a", "b", "c"], "rank": [1.0, 2.5, 3.0], "share": [0.0, 1.0, math.nan],
            "shares": [[], [0.5, 1.0], [0.25]]}  # fmt: skip
@@ -139,9 +142,9 @@ def test_what_cannot_be_read_is_said(tmp_path):
 
 def test_the_page_of_tables_is_fresh(tmp_path):
     run_program("write_tables_doc", "--output", tmp_path / "t.md")
-    page = (_ROOT / "docs" / "tables.md").read_text()
+    page = (_ROOT / "docs" / "columns.md").read_text()
     assert (tmp_path / "t.md").read_text() == page, (
-        "docs/tables.md is stale: python scripts/jobs/write_tables_doc.py"
+        "docs/columns.md is stale: python scripts/jobs/write_tables_doc.py"
     )
-    for name in ("RECORDS", "DOCUMENTS", "INDEX", "TEXTS", "SENTENCES", "MATCHES", "PAIRS", "SCORES"):
-        assert f"## {name}\n" in page
+    for name in ("corpus/index.parquet", "{domain}/keywords.tsv", "summary.csv", "question-differences.csv"):
+        assert f"### {name}\n" in page

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from tests.refusals import refuses
+from tests.tables import write_delimited
 
 from fathom.errors import InputError
-from fathom.io.files import write_delimited
+from fathom.io.contracts.jobs import RATES, RESOURCES
+from fathom.io.delimited import write_rows
 from fathom.jobs.resources import (
-    RATE_COLUMNS,
-    RESOURCE_COLUMNS,
     Job,
     ModelEstimate,
     Rate,
@@ -78,7 +78,7 @@ def test_jobs_are_gathered_by_rule_with_the_text_that_they_went_over(tmp_path):
         ["split", 2, 12, 6, 8, 6, 300, 4, 6, 40],
         ["match", 1, 1, 1, 1, 0.5, 0, 2, 3, 10],
     ]
-    assert len(RESOURCE_COLUMNS) == len(lines[0])
+    assert len(RESOURCES.names) == len(lines[0])
 
 
 def test_a_dry_run_is_read(tmp_path):
@@ -125,7 +125,7 @@ def test_what_an_earlier_run_took_is_what_the_same_run_will_take(tmp_path):
     _measure(tmp_path / "b", "split_sentences/a.jsonl.tsv", (11, "100"))
     _measure(tmp_path / "b", "split_sentences/b.jsonl.tsv", (31, "100"))
     _measure(tmp_path / "b", "other.tsv", (7, "9"))
-    write_delimited(tmp_path / "r.csv", RESOURCE_COLUMNS, gather_timings(tmp_path / "b", SIZES), ",")
+    write_rows(tmp_path / "r.csv", gather_timings(tmp_path / "b", SIZES), RESOURCES)
     rates = measure_rates(tmp_path / "r.csv", {"split_sentences": Rate(1, 5)})
     jobs = [
         Job("split_sentences", {"part": "a.jsonl"}),
@@ -144,7 +144,7 @@ def test_an_earlier_run_of_the_same_models_takes_as_long_again(tmp_path):
     timings = tmp_path / "timings"
     _measure(timings, "tune_model/small/law.tsv", (30, "100"))
     _measure(timings, "tune_model/Large-1.5@chat/law.tsv", (570, "100"))
-    write_delimited(tmp_path / "resources.csv", RESOURCE_COLUMNS, gather_timings(timings, SIZES), ",")
+    write_rows(tmp_path / "resources.csv", gather_timings(timings, SIZES), RESOURCES)
     old = {"tune_model": Rate(10, 0, 200)}
     jobs = [Job("tune_model", {"model": name, "task": "law"}) for name in ("small", "Large-1.5@chat")]
     lines, _ = estimate(jobs, measure_rates(tmp_path / "resources.csv", old, sizes), SIZES, sizes)
@@ -166,8 +166,8 @@ def test_sizes():
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("rule\tsource\nx\ty\n", "columns are missing: disk_per_megabyte"),
-     ("\t".join(RATE_COLUMNS) + "\nx\tmuch" + "\t" * 5 + "\n", "could not convert string to float: 'much'")],
+    [("rule\tsource\nx\ty\n", "missing columns: seconds_per_job"),
+     ("\t".join(RATES.names) + "\nx\tmuch" + "\t" * 5 + "\n", "column seconds_per_job: 'much' is not")],
 )  # fmt: skip
 def test_bad_rates_are_named(tmp_path, text, message):
     path = tmp_path / "rates.tsv"
@@ -187,11 +187,11 @@ def test_every_rule_has_a_rate():
 
 @pytest.mark.parametrize(
     ("column", "value", "message"),
-    [("jobs", "0", "rule other had 0 jobs"), ("jobs", "1.5", "invalid literal"), ("megabytes", "x", "'x'")],
+    [("jobs", "0", "column jobs: 0"), ("jobs", "1.5", "column jobs: '1.5'"), ("megabytes", "x", "'x'")],
 )
 def test_bad_resources_are_named_with_their_line(tmp_path, column, value, message):
     path = tmp_path / "resources.csv"
-    row = dict.fromkeys(RESOURCE_COLUMNS, "1") | {"rule": "other", column: value}
-    write_delimited(path, RESOURCE_COLUMNS, [tuple(row.values())], ",")
-    with pytest.raises(InputError, match=f"resources.csv, line 2: .*{message}"):
+    row = dict.fromkeys(RESOURCES.names, "1") | {"rule": "other", column: value}
+    write_delimited(path, RESOURCES.names, [tuple(row.values())], ",")
+    with pytest.raises(InputError, match=f"resources.csv, line 2, .*{message}"):
         measure_rates(path, {})

@@ -10,12 +10,7 @@ from tests.refusals import refuses
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.layers import (
-    LAYER_CHANGE_COLUMNS,
-    LAYER_ONSET_COLUMNS,
-    LAYER_RATES,
-    LAYER_SUMMARY_COLUMNS,
-)
+from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_ONSETS, LAYER_RATES, LAYER_SUMMARY
 from fathom.io.tables import make_empty_table, write_table
 from fathom.layers.layer_changes import (
     compare_layers,
@@ -60,7 +55,7 @@ def table(rows: list[tuple[Any, ...]], columns: tuple[str, ...]) -> pl.DataFrame
 
 def test_means_are_over_pairs_and_intervals_over_keywords() -> None:
     targets = {"m": make_targets([("a", [10.0, 1.0]), ("a", [20.0, 1.0]), ("b", [60.0, 4.0])])}
-    rows = table(summarize_layers(make_curves({}, targets), SETTINGS), LAYER_SUMMARY_COLUMNS)
+    rows = table(summarize_layers(make_curves({}, targets), SETTINGS), LAYER_SUMMARY.names)
     found = rows.filter(metric="rank").sort("layer")
     assert found["value"].to_list() == ["30", "2"]
     assert found["projection"].unique().to_list() == ["normed"] and found["k"].unique().to_list() == [""]
@@ -74,7 +69,7 @@ def test_a_change_is_that_of_the_means_in_percent_and_its_interval_is_paired() -
     factor = np.array([1.0, 1.0, 0.5, 1.2])
     curves = make_curves({"base": make_rates(base), "moved": make_rates(base * factor)}, {})
     changes = compare_layers(curves, [("moved", "base")], LAYERS, SETTINGS)
-    rows = table(list_changes(changes, SETTINGS), LAYER_CHANGE_COLUMNS).filter(metric="rate").sort("layer")
+    rows = table(list_changes(changes, SETTINGS), LAYER_CHANGES.names).filter(metric="rate").sort("layer")
     for name in ("change", "ci_low", "ci_high"):
         assert [float(value) for value in rows[name]] == pytest.approx([0, 0, -50, 20], abs=1e-9)
 
@@ -87,7 +82,7 @@ def test_onsets_name_the_layers_that_change_and_the_third_they_are_in() -> None:
     moved[:, 6:] -= 0.28
     curves = make_curves({"base": make_rates(base), "moved": make_rates(moved)}, {})
     changes = compare_layers(curves, [("moved", "base")], LAYERS, SETTINGS)
-    rows = table(find_onsets(changes, SETTINGS), LAYER_ONSET_COLUMNS).filter(metric="inside")
+    rows = table(find_onsets(changes, SETTINGS), LAYER_ONSETS.names).filter(metric="inside")
     found = {row["part"]: row for row in rows.iter_rows(named=True)}
     assert found["first"]["layers"] == "3 4 5 6 7 8"
     assert [found[part]["layers"] for part in ("early", "middle", "late")] == ["0-2", "3-5", "6-8"]
@@ -101,7 +96,7 @@ def test_no_change_has_no_first_layer() -> None:
     curves = make_curves({"base": make_rates(base), "same": make_rates(base)}, {})
     rows = table(
         find_onsets(compare_layers(curves, [("same", "base")], LAYERS, SETTINGS), SETTINGS),
-        LAYER_ONSET_COLUMNS,
+        LAYER_ONSETS.names,
     )
     first = rows.filter(metric="rate", part="first")
     assert first.select("layers", "change", "ci_low").row(0) == ("", "", "")
@@ -112,7 +107,7 @@ def test_a_reference_without_any_changes_by_no_percentage() -> None:
     curves = make_curves({"base": make_rates(base), "moved": make_rates(base + 0.1)}, {})
     rows = table(
         list_changes(compare_layers(curves, [("moved", "base")], LAYERS, SETTINGS), SETTINGS),
-        LAYER_CHANGE_COLUMNS,
+        LAYER_CHANGES.names,
     )
     assert rows.filter(metric="rate").sort("layer")["change"].to_list() == ["", "20"]
 

@@ -11,6 +11,7 @@ import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
 from tests.refusals import refuses
+from tests.tables import MODEL_COLUMNS
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
@@ -25,7 +26,6 @@ from fathom.models.loading import (
     read_pointer,
     write_pointer,
 )
-from fathom.models.registry import COLUMNS
 
 IDS = torch.tensor([[3, 5, 7, 9]])
 
@@ -179,7 +179,7 @@ def test_what_an_adapter_may_not_change(adapter: Path, model_folder: Path, tmp_p
 
 def write_registry(path: Path, *rows: tuple[str, str, str]) -> Path:
     """Write a registry of rows with name, source and adapter_of."""
-    lines = ["\t".join([*COLUMNS, "adapter_of"])]
+    lines = ["\t".join([*MODEL_COLUMNS, "adapter_of"])]
     lines += [
         "\t".join([name, "f", source, "", "base", "", "", "", "float32", of]) for name, source, of in rows
     ]

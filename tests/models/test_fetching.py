@@ -8,12 +8,12 @@ import pytest
 from tests.models.hub import Cut, Hub, read_folder, serve_hub
 from tests.programs import MODELS, find_program, run_command, run_program
 from tests.refusals import refuses
+from tests.tables import MODEL_COLUMNS
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
 
 from fathom.io.files import read_json, write_json_lines
 from fathom.models.folders import fingerprint_folder
 from fathom.models.loading import read_pointer
-from fathom.models.registry import COLUMNS
 
 SHARD = "model-00001-of-00002.safetensors"
 CUT = 11_000_000  # the client keeps what it read in pieces of 10 MiB
@@ -51,7 +51,7 @@ def place(tmp_path: Path) -> Path:
     """Return a folder with a registry whose models lie on the hub."""
     rows = [("tiny", ""), ("nothing", ""), ("pinned", MISSING), ("old", "old")]
     with (tmp_path / "models.tsv").open("w") as registry:
-        registry.write("\t".join(COLUMNS) + "\n")
+        registry.write("\t".join(MODEL_COLUMNS) + "\n")
         for name, revision in rows:
             source = "org/nothing" if name == "nothing" else "org/tiny"
             registry.write("\t".join([name, "f", source, revision, "base", "", "", "", "float32"]) + "\n")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from tests.refusals import refuses
+from tests.tables import MODEL_COLUMNS
 
 from fathom.errors import InputError
-from fathom.models.registry import COLUMNS, find_model, read_registry
+from fathom.models.registry import find_model, read_registry
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = {
@@ -19,7 +20,7 @@ ROW = {
 
 def write(path: Path, *changes: dict[str, str]) -> Path:
     rows = [{**ROW, **change} for change in changes]
-    columns = list(dict.fromkeys([*COLUMNS, *(column for row in rows for column in row)]))
+    columns = list(dict.fromkeys([*MODEL_COLUMNS, *(column for row in rows for column in row)]))
     lines = ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -46,7 +47,7 @@ def test_values_have_types(tmp_path: Path) -> None:
     [
         ({"kind": "bass"}, r"line 3: kind = 'bass'\nHint: one of: base, chat"),
         ({"dtype": "int8"}, r"line 3: dtype = 'int8'"),
-        ({"parameters": "7B"}, r"line 3: parameters = '7B' is not a whole number"),
+        ({"parameters": "7B"}, r"line 3, column parameters: '7B' is not a whole number"),
         ({"source": ""}, "line 3: empty source"),
         ({"name": "meta-llama/b"}, "line 3: name = 'meta-llama/b', which becomes the name of a folder"),
         ({"name": "../b"}, "line 3: name = '../b'"),

@@ -6,13 +6,14 @@ import pytest
 import torch
 from safetensors.torch import save_file
 from tests.models.test_registry import ROW
+from tests.tables import MODEL_COLUMNS
 
 from fathom.errors import InputError
 from fathom.io.files import write_json
 from fathom.models.folders import find_damage
-from fathom.models.registry import COLUMNS, read_registry
+from fathom.models.registry import read_registry
 
-TABLE = (*COLUMNS, "adapter_of", "stand_in")
+TABLE = (*MODEL_COLUMNS, "adapter_of", "stand_in")
 
 
 def write(path: Path, *changes: dict[str, str]) -> Path:

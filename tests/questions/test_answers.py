@@ -7,14 +7,15 @@ import polars as pl
 import pytest
 from tests.programs import LIGHT, run_program
 from tests.questions.conftest import encode
+from tests.tables import read_delimited
 
 from fathom.answering.answerer import Fitted
 from fathom.answering.prompts import make_prompt
 from fathom.config.questions import Evaluation
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
-from fathom.io.contracts.questions import ANSWERED, CHUNKS, QUESTIONS, SCORE_COLUMNS
-from fathom.io.files import hash_file, read_delimited, read_json
+from fathom.io.contracts.questions import ANSWERED, CHUNKS, QUESTION_SCORES, QUESTIONS
+from fathom.io.files import hash_file, read_json
 from fathom.io.tables import check_table, read_table, write_table
 from fathom.questions.answer_files import QuestionFiles, plan_answers, prepare_questions
 from fathom.questions.answers import answer_questions, parse_answer
@@ -196,7 +197,7 @@ def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tm
         "--base", "other", "small", "--output", tmp_path / "s.csv", "--differences", tmp_path / "d.csv",
         "--settings", json.dumps({"rounds": 50}), imports=LIGHT,
     )  # fmt: skip
-    scores = read_delimited(tmp_path / "s.csv", ",", SCORE_COLUMNS)
+    scores = read_delimited(tmp_path / "s.csv", ",", QUESTION_SCORES.names)
     found = [
         row for row in scores
         if (row["model"], row["prompting"], row["metric"]) == ("small", "rag", "accuracy")

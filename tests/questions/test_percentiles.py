@@ -7,7 +7,7 @@ from tests.questions.conftest import encode
 from fathom.config.coverage import QuestionSettings
 from fathom.figures.coverage import draw_questions
 from fathom.figures.style import use_style
-from fathom.io.contracts.questions import PERCENTILE_COLUMNS, QUESTION_MAP, QUESTIONS
+from fathom.io.contracts.questions import PERCENTILES, QUESTION_MAP, QUESTIONS
 from fathom.io.tables import check_table, write_table
 from fathom.questions.percentiles import vary_percentile
 from fathom.questions.question_rounds import RoundFolder, ask_questions
@@ -26,7 +26,7 @@ def test_each_t_d_gives_its_rounds(material, tmp_path):
 
     found = vary_percentile(material, count, _SETTINGS)
     assert len(texts) == len(set(texts))
-    rows = [dict(zip(PERCENTILE_COLUMNS, row, strict=True)) for row in found.rows]
+    rows = [dict(zip(PERCENTILES.names, row, strict=True)) for row in found.rows]
     assert [row["gap_percentile"] for row in rows] == [0.2, 0.6, 0.9, 1.0]
     check_table(found.map.to_arrow(), QUESTION_MAP)
     check_table(found.questions.to_arrow(), QUESTIONS)

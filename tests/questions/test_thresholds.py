@@ -8,6 +8,7 @@ import pytest
 from tests.programs import LIGHT, run_program
 from tests.questions.conftest import encode
 from tests.questions.test_answers import Knowing
+from tests.tables import read_delimited
 
 from fathom.config.coverage import Coverage, QuestionSettings
 from fathom.config.questions import Evaluation
@@ -21,12 +22,12 @@ from fathom.io.contracts.questions import (
     ANSWERED,
     CHUNKS,
     QUESTION_MAP,
+    QUESTION_SCORES,
+    QUESTION_THRESHOLDS,
     QUESTIONS,
     RECORD_CORPORA,
-    SCORE_COLUMNS,
-    THRESHOLD_COLUMNS,
 )
-from fathom.io.files import read_delimited, read_json
+from fathom.io.files import read_json
 from fathom.io.tables import check_table, read_table, write_table
 from fathom.questions.answer_files import QuestionFiles, ThresholdFiles, prepare_questions
 from fathom.questions.answers import answer_questions
@@ -170,7 +171,7 @@ def test_scores_are_those_of_the_questions_of_each_threshold(files, varied):
     rows = score_thresholds(
         "courses", Varied(varied.questions, varied.map, corpora), [("one", answers)], Summary(rounds=20)
     )
-    table = pl.DataFrame(rows, THRESHOLD_COLUMNS, orient="row")
+    table = pl.DataFrame(rows, QUESTION_THRESHOLDS.names, orient="row")
     of_questions = table.filter(parameter="t_d", metric="accuracy")
     assert of_questions["threshold"].unique(maintain_order=True).to_list() == ["0.2", "0.6", "0.9"]
     asked = set(answers["question_id"])
@@ -213,13 +214,13 @@ def test_the_programs_write_answers_and_scores(plain, files, varied, material, t
         files.thresholds.corpora, "--threshold-scores", tmp_path / "t.csv", "--output", tmp_path / "s.csv",
         "--differences", tmp_path / "d.csv", "--settings", json.dumps({"rounds": 20}), imports=LIGHT,
     )  # fmt: skip
-    rows = read_delimited(tmp_path / "t.csv", ",", THRESHOLD_COLUMNS)
+    rows = read_delimited(tmp_path / "t.csv", ",", QUESTION_THRESHOLDS.names)
     assert {(row["parameter"], row["threshold"]) for row in rows} == {
         ("t_d", "0.2"), ("t_d", "0.6"), ("t_d", "0.9"), ("t_c", "0"), ("t_c", "0.3"), ("t_c", ""),
     }  # fmt: skip
     of_set = {
         (row["form"], row["level"], row["metric"]): (row["value"], row["ci_low"], row["questions"])
-        for row in read_delimited(tmp_path / "s.csv", ",", SCORE_COLUMNS)
+        for row in read_delimited(tmp_path / "s.csv", ",", QUESTION_SCORES.names)
         if row["prompting"] == "rag" and not row["template"]
     }
     assert of_set == {

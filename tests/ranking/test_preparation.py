@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 from tests.programs import find_program
+from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.config.tuning import Lora, Preparation, Task, TrainBeforeTest
-from fathom.io.contracts.ranking import PREPARATION_COLUMNS
-from fathom.io.files import read_delimited, write_json
+from fathom.io.contracts.ranking import PREPARATION
+from fathom.io.files import write_json
 from fathom.ranking.preparation import PreparationSettings, compare_preparations
 
 MODELS, TASKS = 12, 4
@@ -47,7 +48,7 @@ def make_reports() -> dict[tuple[str, str, str], dict[str, float]]:
 
 def test_more_preparation_gives_more_agreement():
     reports = make_reports()
-    rows = {row[0]: dict(zip(PREPARATION_COLUMNS, row, strict=True))
+    rows = {row[0]: dict(zip(PREPARATION.names, row, strict=True))
             for row in compare_preparations(reports, make_settings())}  # fmt: skip
     assert list(rows) == ["direct", "10-examples", "100-examples", "1-epochs", "whole"]
     assert [(row["examples"], row["epochs"]) for row in rows.values()] == [

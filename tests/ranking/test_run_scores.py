@@ -8,7 +8,7 @@ import pytest
 
 from fathom.config.ranking import RankingSettings
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
+from fathom.io.contracts.statistics import COMPARISONS, SUMMARY
 from fathom.models.registry import Entry
 from fathom.ranking.run_scores import collect_run
 
@@ -44,8 +44,8 @@ def run(tmp_path):
         ("law", "tf", "probability", "trimmed_mean", "gpt2", "own", 10, 1, 2, 0.1, "yes", 9),
     ]
     return (
-        write(tmp_path / "summary.csv", SUMMARY_COLUMNS, summary),
-        write(tmp_path / "comparisons.csv", COMPARISON_COLUMNS, comparisons),
+        write(tmp_path / "summary.csv", SUMMARY.names, summary),
+        write(tmp_path / "comparisons.csv", COMPARISONS.names, comparisons),
     )
 
 
@@ -91,10 +91,10 @@ def test_paired_tests_are_those_of_the_comparisons(run):
 def test_a_damaged_summary_is_named(run, tmp_path):
     text = run[0].read_text().replace(",30,", ",thirty,")
     (tmp_path / "summary.csv").write_text(text)
-    with pytest.raises(InputError, match=r"summary\.csv, line 2: this line holds no numbers"):
+    with pytest.raises(InputError, match=r"summary\.csv, line 2, column value: 'thirty' is not a number"):
         collect_run(*run, RankingSettings(), {})
     (tmp_path / "summary.csv").write_text("domain,variant\nlaw,tf\n")
-    with pytest.raises(InputError, match="columns are missing: model"):
+    with pytest.raises(InputError, match="missing columns: model"):
         collect_run(*run, RankingSettings(), {})
 
 
@@ -102,4 +102,4 @@ def test_a_run_of_one_model_cannot_be_ranked(run, tmp_path):
     lines = run[0].read_text().splitlines()
     (tmp_path / "summary.csv").write_text("\n".join(line for line in lines if "gpt2" not in line) + "\n")
     with pytest.raises(InputError, match="rankings of 1 model cannot be compared"):
-        collect_run(run[0], write(tmp_path / "none.csv", COMPARISON_COLUMNS, []), RankingSettings(), {})
+        collect_run(run[0], write(tmp_path / "none.csv", COMPARISONS.names, []), RankingSettings(), {})

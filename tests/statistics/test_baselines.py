@@ -7,12 +7,14 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.programs import STATISTICS, run_program
+from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.rank_values import read_model_ranks
-from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES, SUMMARY_COLUMNS
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import write_rows
 from fathom.io.tables import make_empty_table, write_table
 from fathom.statistics.baselines import (
     estimate_likelihood,
@@ -75,7 +77,7 @@ def test_rows_of_perplexity() -> None:
         for domain, model in (("a", "m"), ("a", "n"), ("b", "m"))
         for metric in ("bits_per_byte", "perplexity")
     ]
-    assert all(len(row) == len(SUMMARY_COLUMNS) and row[8] == 12 for row in rows)
+    assert all(len(row) == len(SUMMARY.names) and row[8] == 12 for row in rows)
     turned = {key: frame.reverse() for key, frame in scores.items()}
     assert summarize_perplexity(turned, Summary(rounds=30)) == rows
 
@@ -133,7 +135,7 @@ def test_the_figure_does_not_see_these_rows(tmp_path: Path) -> None:
     rows = summarize_perplexity({("a", "m"): make_likelihood()}, Summary(rounds=9))
     rows += summarize_attribute_rates({("a", "m"): make_rates()}, Summary(rounds=9))
     rows.append(("a", "tf", "m", "rank", "trimmed_mean", "5", "4", "6", 9))
-    write_delimited(tmp_path / "summary.csv", SUMMARY_COLUMNS, rows, ",")
+    write_rows(tmp_path / "summary.csv", rows, SUMMARY)
     (model,) = read_model_ranks(tmp_path / "summary.csv")["a"]
     assert set(model.ranks) == {"tf"}
 
@@ -161,7 +163,7 @@ def test_the_summary_holds_them(tmp_path: Path) -> None:
         "--summary", tmp_path / "summary.csv", "--settings", '{"rounds": 20}', imports=STATISTICS,
     )  # fmt: skip
     rows = read_delimited(tmp_path / "summary.csv", ",")
-    keys = [tuple(row[name] for name in SUMMARY_COLUMNS[:5]) for row in rows]
+    keys = [tuple(row[name] for name in SUMMARY.names[:5]) for row in rows]
     assert keys == sorted(keys)
     assert {key[1:4:2] for key in keys} > {
         ("tf", "rank"), ("text", "perplexity"), ("text", "bits_per_byte"), ("keywords", "attribute_rate"),

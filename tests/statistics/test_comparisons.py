@@ -10,17 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.programs import STATISTICS, run_program
 from tests.scores import tabulate_scores
+from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
-from fathom.io.contracts.scoring import (
-    COMPARISON_COLUMNS,
-    CORRELATION_COLUMNS,
-    GROUP_COLUMNS,
-    SCORES,
-    SETTLED_COLUMNS,
-    SUMMARY_COLUMNS,
-)
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.statistics import COMPARISONS, CORRELATIONS, GROUPS, SETTLED, SUMMARY
+from fathom.io.delimited import write_rows
 from fathom.io.tables import write_table
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, LEADING, TRIMMED_MEAN, Statistic
 from fathom.statistics.bootstrap import Resampled
@@ -142,7 +137,7 @@ def test_the_verdict_on_a_model_that_stopped_early_stands_for_its_differences(tm
         ("a", "tf", 2, 40, 200, *what, "one", "early", 2, 1, 3, 0.02, "apart"),
         ("a", "tf", 3, 60, 200, *what, "early", "one", 8, -7, 9, 0.9, "open"),
     ]
-    write_delimited(tmp_path / "settled.csv", SETTLED_COLUMNS, rows, ",")
+    write_rows(tmp_path / "settled.csv", rows, SETTLED)
     found = read_settled(tmp_path / "settled.csv", scores)
     assert list(found) == [("a", "tf", *what)]
     one, two = (found["a", "tf", *what].pop(frozenset((name, "early"))) for name in ("one", "two"))
@@ -223,7 +218,7 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
         for number in range(4)
         for variant in ("tf", "tfidf")
     ]
-    write_delimited(tmp_path / "summary.csv", SUMMARY_COLUMNS, rows, ",")
+    write_rows(tmp_path / "summary.csv", rows, SUMMARY)
     command += ["--summary", tmp_path / "summary.csv"]
     names = ("comparisons", "groups", "correlations")
     for name in names:
@@ -231,8 +226,8 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
     done = run_program("compare_models", *command, "--settings", '{"rounds": 50}', imports=STATISTICS)
     assert "a, tf: 6 of 6 pairs of models differ significantly by geometric mean rank" in done.stderr
     comparisons, groups, correlations = (read_delimited(tmp_path / f"{name}.csv", ",") for name in names)
-    assert [tuple(rows[0]) for rows in (comparisons, groups, correlations)] == [
-        COMPARISON_COLUMNS, GROUP_COLUMNS, CORRELATION_COLUMNS,
+    assert [list(rows[0]) for rows in (comparisons, groups, correlations)] == [
+        COMPARISONS.names, GROUPS.names, CORRELATIONS.names,
     ]  # fmt: skip
     assert len(comparisons) == 2 * 2 * 2 * 6 and len(groups) == 16 and len(correlations) == 3
     assert [row["groups"] for row in groups] == [*"abcd"] * 4

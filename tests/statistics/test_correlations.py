@@ -10,8 +10,8 @@ from scipy import stats
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import write_delimited
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import write_rows
 from fathom.statistics.correlations import (
     ROW_STATISTICS,
     STATISTICS,
@@ -107,7 +107,7 @@ def test_series_are_the_statistics_compared_and_what_a_domain_has_once(tmp_path:
         ("a", "text", "m", "perplexity", "mean", 40.5, 2, 4, 9),
         ("b", "tf", "n", "rank", "trimmed_mean", 7, 2, 4, 9),
     ]
-    write_delimited(tmp_path / "s.csv", SUMMARY_COLUMNS, rows, ",")
+    write_rows(tmp_path / "s.csv", rows, SUMMARY)
     assert read_series(tmp_path / "s.csv") == {
         "a": {
             "tf rank": {"m": 3.0},
@@ -117,10 +117,8 @@ def test_series_are_the_statistics_compared_and_what_a_domain_has_once(tmp_path:
         },
         "b": {"tf rank": {"n": 7.0}},
     }
-    write_delimited(
-        tmp_path / "s.csv", SUMMARY_COLUMNS, [("a", "tf", "m", "rank", "trimmed_mean", "", 2, 4, 9)], ","
-    )
-    with pytest.raises(InputError, match="line 2: '' is not a number"):
+    write_rows(tmp_path / "s.csv", [("a", "tf", "m", "rank", "trimmed_mean", "", 2, 4, 9)], SUMMARY)
+    with pytest.raises(InputError, match="line 2: there is no value"):
         read_series(tmp_path / "s.csv")
 
 

@@ -6,12 +6,13 @@ import polars as pl
 import pytest
 from tests.programs import run_program
 from tests.statistics.test_summaries import make_scores
+from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import OVERLAP
-from fathom.io.contracts.scoring import SCORES, SUMMARY_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.tables import write_table
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.summaries import summarize_scores
@@ -74,7 +75,7 @@ def test_programs_leave_flagged_pairs_out(tmp_path: Path) -> None:
     few = ["--settings", '{"rounds": 20}']
     summary, out = tmp_path / "s.csv", tmp_path / "o.csv"
     run_program("summarize_scores", *given, *overlap, *few, "--summary", summary)
-    assert {row["pairs"] for row in read_delimited(summary, ",", SUMMARY_COLUMNS)} == {"50"}
+    assert {row["pairs"] for row in read_delimited(summary, ",", SUMMARY.names)} == {"50"}
     others = ["--groups", tmp_path / "g.csv", "--correlations", tmp_path / "c.csv", "--summary", summary]
     run_program("compare_models", *given, *few, *others, "--comparisons", out)
     whole = out.read_text()

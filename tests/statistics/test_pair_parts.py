@@ -3,17 +3,18 @@
 import polars as pl
 import pytest
 from tests.programs import STATISTICS, run_program
+from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
-from fathom.io.contracts.scoring import DATE_COLUMNS, SCORES
-from fathom.io.files import read_delimited
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.statistics import DATES
 from fathom.io.tables import make_empty_table, write_table
 from fathom.statistics.pair_parts import split_by_date, split_ranks
 
 SETTINGS = Summary(rounds=50)
-DATES = ["2019-05-01", "2023-12-31", "2024-01-01", "2024-06-30", "", "2022-01-01"]
+DAYS = ["2019-05-01", "2023-12-31", "2024-01-01", "2024-06-30", "", "2022-01-01"]
 
 
 def make_scores(ranks):
@@ -37,7 +38,7 @@ def test_ranks_with_and_without_some_pairs():
 
 
 def test_the_last_day_is_before_and_pairs_without_a_date_are_in_neither_part():
-    dates = pl.DataFrame({"pair_id": [f"p{n}" for n in range(6)], "date": DATES})
+    dates = pl.DataFrame({"pair_id": [f"p{n}" for n in range(6)], "date": DAYS})
     scores = {"a": make_scores([2, 8, 50, 50, 999, 4])}
     rows = split_by_date(scores, dates, {"a": "2023-12-31"}, SETTINGS)
     found = {row[2]: (row[3], row[6]) for row in rows if row[1] == "geometric_mean"}
@@ -56,7 +57,7 @@ def test_the_program_leaves_out_what_stands_in_training_text(tmp_path):
     pairs = [
         {"pair_id": f"p{n}", "keyword": f"k{n % 3}", "variant": "tf", "prompt": "p", "target": " t",
          "doc_id": "d", "date": day, "cosine": 0.5, "target_in_prompt": False, "target_in_keyword": False}
-        for n, day in enumerate(DATES)
+        for n, day in enumerate(DAYS)
     ]  # fmt: skip
     write_table(tmp_path / "pairs.parquet", pl.DataFrame(pairs, make_empty_table(PAIRS).schema), PAIRS)
     scores = make_scores(ranks).with_columns(
@@ -74,7 +75,7 @@ def test_the_program_leaves_out_what_stands_in_training_text(tmp_path):
                  "--table", "dates.csv")  # fmt: skip
     done = run_program("split_by_date", *arguments, folder=tmp_path, imports=STATISTICS)
     assert "near, tf: 1 of 6 pairs have no date" in done.stderr
-    rows = read_delimited(tmp_path / "dates.csv", ",", DATE_COLUMNS)
+    rows = read_delimited(tmp_path / "dates.csv", ",", DATES.names)
     found = {row["part"]: (row["rank"], row["pairs"], row["cutoff"]) for row in rows
              if row["aggregate"] == "geometric_mean"}  # fmt: skip
     assert found == {"before": ("5.65685", "2", "2023-12-31"), "after": ("50", "2", "2023-12-31")}

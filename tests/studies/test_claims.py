@@ -8,14 +8,7 @@ import pytest
 from fathom.config.claims import Condition
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import (
-    CLAIM_COLUMNS,
-    CLAIM_CORRELATION_COLUMNS,
-    CLAIM_MODEL_COLUMNS,
-    FAILS,
-    HOLDS,
-    UNCLEAR,
-)
+from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIM_MODELS, CLAIMS, FAILS, HOLDS, UNCLEAR
 from fathom.statistics.bootstrap import Resampled
 from fathom.studies.claims import (
     check_claims,
@@ -73,7 +66,7 @@ def make_family(noise=0.02, seeds=5, **known):
 
 def find_verdicts(family):
     """Return verdicts by claim and variant."""
-    rows = [dict(zip(CLAIM_COLUMNS, row, strict=True)) for row in check_claims(family, ["unused"])]
+    rows = [dict(zip(CLAIMS.names, row, strict=True)) for row in check_claims(family, ["unused"])]
     return {(row["claim"], row["variant"]): row for row in rows}
 
 
@@ -138,8 +131,7 @@ def test_the_whole_interval_decides(interval, threshold, above, verdict):
 def test_agreement_is_positive_whatever_the_direction_of_a_metric():
     family = make_family()
     rows = [
-        dict(zip(CLAIM_CORRELATION_COLUMNS, row, strict=True))
-        for row in correlate_metrics(family, ["unused"])
+        dict(zip(CLAIM_CORRELATIONS.names, row, strict=True)) for row in correlate_metrics(family, ["unused"])
     ]
     assert {row["variant"] for row in rows} == {"tf", "tfidf", "text", "keywords"}
     assert {row["reference"] for row in rows} == {"unused"}
@@ -165,7 +157,7 @@ def test_seeds_that_differ_widen_the_interval():
 
 
 def test_models_are_described_with_their_roles_and_gains():
-    rows = [dict(zip(CLAIM_MODEL_COLUMNS, row, strict=True)) for row in describe_conditions(make_family())]
+    rows = [dict(zip(CLAIM_MODELS.names, row, strict=True)) for row in describe_conditions(make_family())]
     tf = {row["role"]: row for row in rows if (row["variant"], row["aggregate"]) == ("tf", "trimmed_mean")}
     assert list(tf) == ["base", "own", "near", "far", "far, then own", "own, then far"]
     assert float(tf["base"]["gain"]) == 0 and float(tf["own"]["gain"]) == pytest.approx(2, abs=0.05)

@@ -9,7 +9,7 @@ import pytest
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
-from fathom.io.contracts.scoring import FOLLOWING, RELATION_COLUMNS
+from fathom.io.contracts.studies import FOLLOWING, RELATIONS
 from fathom.io.tables import make_empty_table
 from fathom.studies.stages import EXTREMA, relate_stages, select_stages
 
@@ -47,7 +47,7 @@ def make_rows(values, places=PLACES, seeds=("0",)) -> pl.DataFrame:
 
 
 def find(relations, *wanted):
-    (row,) = [dict(zip(RELATION_COLUMNS, row, strict=True)) for row in relations if row[2:7] == wanted]
+    (row,) = [dict(zip(RELATIONS.names, row, strict=True)) for row in relations if row[2:7] == wanted]
     return row
 
 

@@ -4,13 +4,13 @@ from copy import deepcopy
 
 import polars as pl
 import pytest
+from tests.tables import read_delimited
 from tests.tuning.conftest import COMPLETION, LORA, make_model
 
 from fathom.config.models import Adapter
 from fathom.config.ranking import RankingSettings
 from fathom.config.tuning import Encoding, Lora, Optimiser, Task, TrainBeforeTest
 from fathom.errors import InputError
-from fathom.io.files import read_delimited
 from fathom.jobs.resume import Resume
 from fathom.models.loading import Pointer
 from fathom.models.tokens import find_answer_end

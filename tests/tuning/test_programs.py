@@ -11,14 +11,15 @@ import polars as pl
 from peft import LoraConfig, get_peft_model
 from safetensors import safe_open
 from tests.programs import TUNING, find_program, find_python
+from tests.tables import read_delimited
 from tests.tuning.conftest import COMPLETION, LORA
 from transformers import AutoModelForCausalLM
 
+from fathom.io.contracts import jobs
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.ranking import EXAMPLES, OUTCOMES
-from fathom.io.files import hash_file, read_delimited, read_json
+from fathom.io.files import hash_file, read_json
 from fathom.io.tables import read_table, write_table
-from fathom.tuning.score_tables import TUNING_COLUMNS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -127,7 +128,7 @@ def test_gathering_a_run(pairs, model_folder, tmp_path):
         "--scores", tmp_path / "scores", "--table", tmp_path / "tuning.csv",
     )  # fmt: skip
     (row,) = read_delimited(tmp_path / "tuning.csv", ",")
-    assert tuple(row) == TUNING_COLUMNS
+    assert list(row) == jobs.TUNING.names
     report = read_json(output.with_suffix(".json"))
     assert float(row["tuned"]) == report["tuned"]
     lines = read_delimited(tmp_path / "scores" / "direct_eval_examples" / "task.csv", ",")

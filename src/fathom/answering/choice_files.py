@@ -13,7 +13,7 @@ import polars as pl
 from fathom.answering.items import LETTERS, Item
 from fathom.config.choices import SPLITS
 from fathom.errors import InputError
-from fathom.io.csv_records import scan_csv
+from fathom.io.delimited import scan_csv
 from fathom.io.files import hash_text, read_plain_text
 from fathom.jobs.program import log
 

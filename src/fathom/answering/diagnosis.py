@@ -122,7 +122,7 @@ def name_verdict(findings: Sequence[Finding]) -> str:
 
 
 def tabulate_diagnosis(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of diagnosis.csv, under CHOICE_DIAGNOSIS_COLUMNS: findings, then a verdict."""
+    """Yield the rows of diagnosis.csv, under CHOICE_DIAGNOSIS: findings, then a verdict."""
     sets = {each.questions for each in answers}
     for each in answers:
         if each.questions != EVERY_SET and EVERY_SET in sets:

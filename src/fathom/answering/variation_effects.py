@@ -133,7 +133,7 @@ def gather_answers(tables: Mapping[tuple[str, str], pl.DataFrame], settings: Sum
 
 
 def tabulate_accuracy(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of accuracy.csv, under CHOICE_ACCURACY_COLUMNS."""
+    """Yield the rows of accuracy.csv, under CHOICE_ACCURACY."""
     import numpy as np
 
     for each in answers:
@@ -164,7 +164,7 @@ def tabulate_accuracy(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
 
 
 def tabulate_orders(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of orders.csv, under CHOICE_ORDER_COLUMNS; none where one order was asked."""
+    """Yield the rows of orders.csv, under CHOICE_ORDERS; none where one order was asked."""
     import numpy as np
 
     for each in answers:
@@ -191,7 +191,7 @@ def tabulate_orders(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
 
 
 def tabulate_rankings(answers: Sequence[Answers], settings: Summary) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of rankings.csv, under CHOICE_RANKING_COLUMNS.
+    """Yield the rows of rankings.csv, under CHOICE_RANKINGS.
 
     Each variation is compared with its baseline, and all cyclic orders with each other, over the
     models that were asked in both.

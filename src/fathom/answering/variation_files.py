@@ -119,7 +119,7 @@ def answer_choices(
         *(pl.Series(name, values, pl.Int32) for name, values in numbers.items()),
         order=pl.Series([list(each.order) for _, each in again], dtype=pl.List(pl.Int32)),
     )
-    return table.select(column.name for column in CHOICE_ANSWERS)
+    return table.select(CHOICE_ANSWERS.names)
 
 
 def find_longest(options: Sequence[str]) -> int:

@@ -17,7 +17,7 @@ from fathom.io.row_groups import scan_groups
 GROUP = 4096
 """Rows in a row group of one slice's matches; one row group of every slice is in memory."""
 
-_COLUMNS = [column.name for column in CANDIDATES]
+_COLUMNS = CANDIDATES.names
 _PENDING = 1_000_000
 
 Decide = Callable[[str, pl.DataFrame], pl.DataFrame]

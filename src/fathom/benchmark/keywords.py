@@ -16,9 +16,6 @@ from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 
-COLUMNS = ("keyword", "words", "documents", "count", "merged")
-"""Header of keywords.tsv."""
-
 _EXAMPLES = 20
 
 Encode = Callable[[list[str]], NDArray[np.float64]]

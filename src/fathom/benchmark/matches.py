@@ -79,7 +79,7 @@ def match_sentences(
         .join(pairs, on="row")
         .join(names.with_columns(pl.col("column").cast(pl.Int64)), on="column")
         .with_columns(uncertain=pl.when("again").then("sentence").otherwise(pl.lit("")))
-        .select(column.name for column in CANDIDATES)
+        .select(CANDIDATES.names)
         .sort(_ORDER)
     )
 
@@ -132,7 +132,7 @@ def decide_matches(
     pl.DataFrame
         Under MATCHES, in the order of the candidates.
     """
-    columns = [column.name for column in MATCHES]
+    columns = MATCHES.names
     again = (candidates["uncertain"] != "").to_numpy()
     if not again.any():
         return candidates.select(columns)

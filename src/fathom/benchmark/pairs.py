@@ -345,5 +345,5 @@ def _share(flags: Iterable[bool]) -> float:
 def write_pairs(pairs: pl.DataFrame, table: Path | str, json_lines: Path | str) -> None:
     """Write the pairs as parquet and as JSON lines, in the same order."""
     write_table(table, pairs, PAIRS)
-    columns = [column.name for column in PAIRS]
+    columns = PAIRS.names
     write_json_lines(json_lines, pairs.select(columns).iter_rows(named=True))

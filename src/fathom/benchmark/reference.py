@@ -15,7 +15,7 @@ from fathom.benchmark.pairs import is_in_keyword, is_in_prompt
 from fathom.config.benchmark import REFERENCE
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.csv_records import scan_csv
+from fathom.io.delimited import scan_csv
 from fathom.io.files import hash_text, read_plain_text
 from fathom.io.tables import make_empty_table
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from fathom.benchmark.reference_request import CheckedAnswers, check_answers, write_request
 from fathom.benchmark.wordlists import read_word_list
 from fathom.errors import InputError
-from fathom.io.files import read_delimited, read_plain_text, write_delimited, write_json_lines, write_text
-
-FAULT_COLUMNS = ("file", "line", "entry", "rule", "text")
-"""Header of the table of broken rules."""
+from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, REQUEST_FAULTS
+from fathom.io.delimited import read_rows, write_rows
+from fathom.io.files import read_plain_text, write_json_lines, write_text
 
 
 def choose_categories(keywords: Path, count: int) -> list[str]:
@@ -32,10 +31,8 @@ def choose_categories(keywords: Path, count: int) -> list[str]:
     """
     if count < 1:
         raise InputError("must be 1 or more", f"--categories {count}")
-    rows = read_delimited(keywords)
-    if not rows or not {"keyword", "documents"} <= set(rows[0]):
-        raise InputError("no keywords with their documents", str(keywords), "give keywords.tsv")
-    rows.sort(key=lambda row: (-int(row["documents"]), row["keyword"]))
+    rows = read_rows(keywords, DOMAIN_KEYWORDS, ("keyword", "documents"))
+    rows.sort(key=lambda row: (-row["documents"], row["keyword"]))
     if len(rows) < count:
         raise InputError(f"only {len(rows)} keywords", str(keywords), "lower --categories")
     return [row["keyword"] for row in rows[:count]]
@@ -138,6 +135,7 @@ def write_answer(answer: CheckedAnswers, source: str, output: Path, faults: Path
     )
     write_json_lines(output, entries)
     rows = [
-        (fault.file, fault.line or "", fault.entry or "", fault.rule, fault.text) for fault in answer.faults
+        (fault.file, fault.line or None, fault.entry or None, fault.rule, fault.text)
+        for fault in answer.faults
     ]
-    write_delimited(faults, FAULT_COLUMNS, rows, delimiter=",")
+    write_rows(faults, rows, REQUEST_FAULTS)

@@ -9,18 +9,11 @@ import polars as pl
 from fathom.benchmark.card import escape_markdown
 from fathom.config.benchmark import VARIANTS
 from fathom.io import paths
-from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.files import read_delimited, read_json
+from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, PAIRS
+from fathom.io.delimited import read_rows
+from fathom.io.files import read_json
 from fathom.io.row_groups import scan_table
 from fathom.io.tables import read_table
-
-CHANGE_COLUMNS = (
-    "domain", "what", "variant", "previous", "now", "kept", "changed", "new", "gone", "overlap",
-)  # fmt: skip
-"""Header of changes.csv; `overlap` is the number kept divided by the number in either run."""
-
-KEYWORD_COLUMNS = ("domain", "keyword", "change", "previous_documents", "documents")
-"""Header of keyword_changes.csv, which has one row per keyword of either run."""
 
 _CONTENT = ("title", "abstract", "text_hash")
 _LISTED = 100
@@ -38,7 +31,7 @@ class Change(NamedTuple):
     changed: int
 
     def values(self) -> list[Any]:
-        """Return the values of the row, in the order of CHANGE_COLUMNS."""
+        """Return the values of the row, in the order of CHANGES."""
         new, gone = self.now - self.kept - self.changed, self.previous - self.kept - self.changed
         total = self.kept + self.changed + new + gone
         overlap = f"{self.kept / total:.4f}" if total else ""
@@ -101,20 +94,21 @@ def _read_documents(run: Path) -> pl.DataFrame:
     return pl.concat(pieces)
 
 
-def compare_keywords(previous: Path, run: Path, domain: str) -> tuple[Change, list[list[str]]]:
-    """Compare the keywords of a domain; return their counts, and one row per keyword (KEYWORD_COLUMNS)."""
+def compare_keywords(previous: Path, run: Path, domain: str) -> tuple[Change, list[list[Any]]]:
+    """Compare the keywords of a domain; return their counts, and one row per keyword (KEYWORD_CHANGES)."""
     before, now = _read_keywords(previous, domain), _read_keywords(run, domain)
     lines = []
     for keyword in sorted(before.keys() | now.keys()):
         change = "kept" if keyword in before and keyword in now else "gained" if keyword in now else "lost"
-        lines.append([domain, keyword, change, before.get(keyword, ""), now.get(keyword, "")])
+        lines.append([domain, keyword, change, before.get(keyword), now.get(keyword)])
     return compare_names(domain, "keywords", before, now), lines
 
 
-def _read_keywords(run: Path, domain: str) -> dict[str, str]:
+def _read_keywords(run: Path, domain: str) -> dict[str, int]:
     """Return each keyword's number of documents; empty if the run has no such domain."""
     path = Path(paths.KEYWORDS.of(domain=domain).under(run))
-    return {row["keyword"]: row["documents"] for row in read_delimited(path)} if path.is_file() else {}
+    rows = read_rows(path, DOMAIN_KEYWORDS, ("keyword", "documents")) if path.is_file() else []
+    return {row["keyword"]: row["documents"] for row in rows}
 
 
 def compare_pairs(previous: Path, run: Path, domain: str) -> list[Change]:
@@ -170,7 +164,7 @@ def describe_changes(
     changes, reuse : sequence of Change
         What was compared, and what was reused.
     keywords : sequence of sequence of str
-        Rows with the columns KEYWORD_COLUMNS.
+        Rows with the columns KEYWORD_CHANGES.
     """
     lines = [f"# From {escape_markdown(previous)} to {escape_markdown(run)}", ""]
     header = ["domain", "what", "variant", "before", "now", "kept", "changed", "new", "gone", "overlap"]

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from fathom.benchmark.matches import DECIMALS, MARGIN, Encoder, is_uncertain
 from fathom.config.benchmark import Variant, Vocabulary
 from fathom.errors import InputError
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.benchmark import VOCABULARY
+from fathom.io.delimited import scan_rows, write_rows
 from fathom.jobs.program import log
 
 TOKEN_PATTERN = r"\s*\w+\b"  # noqa: S105 -- words with the white space before them
-COLUMNS = ("keyword", "term", "count", "score", "share", "cosine")
 
 _TOKEN = re.compile(TOKEN_PATTERN)
 _SENTENCES = 1000
@@ -208,10 +208,7 @@ def _keep_similar(entries: Sequence[Entry], min_cosine: float, encoder: Encoder)
 
 def write_vocabulary(path: Path | str, entries: Sequence[Entry]) -> None:
     """Write vocabulary.tsv, one row per term, in the order given."""
-    rows = (
-        (e.keyword, e.term, e.count, f"{e.score:.6f}", f"{e.share:.6f}", f"{e.cosine:.3f}") for e in entries
-    )
-    write_delimited(path, COLUMNS, rows)
+    write_rows(path, ((e.keyword, e.term, e.count, e.score, e.share, e.cosine) for e in entries), VOCABULARY)
 
 
 def read_vocabulary(path: Path | str) -> dict[str, frozenset[str]]:
@@ -223,15 +220,12 @@ def read_vocabulary(path: Path | str) -> dict[str, frozenset[str]]:
         If a column is missing, or a term is not one space followed by one word.
     """
     words: dict[str, set[str]] = {}
-    for line, row in enumerate(read_delimited(path), start=2):
-        missing = {"keyword", "term"} - set(row)
-        if missing:
-            raise InputError(f"columns are missing: {', '.join(sorted(missing))}", str(path))
+    for where, row in scan_rows(path, VOCABULARY, ("keyword", "term")):
         term = row["term"]
         if not term.startswith(" ") or not term[1:].isalnum():
             raise InputError(
                 f"the term {term!r} is not one space followed by one word",
-                f"{path}, line {line}",
+                where,
                 "keep the leading space of each term",
             )
         words.setdefault(row["keyword"], set()).add(term[1:])

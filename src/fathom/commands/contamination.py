@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.io.delimited import write_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,12 +97,11 @@ def _read_scores(paths: Sequence[Path], pairs: "pl.DataFrame") -> "dict[str, pl.
 def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output: Path) -> None:
     """Write and print the ranks of each model with and without the pairs that were found."""
     from fathom.config.scoring import Summary
-    from fathom.io.contracts.scoring import SPLIT_COLUMNS
-    from fathom.io.files import write_delimited
+    from fathom.io.contracts.statistics import PAIR_PARTS
     from fathom.statistics.pair_parts import split_ranks
 
     rows = split_ranks(scores, flagged, Summary())
-    write_delimited(output, SPLIT_COLUMNS, rows, ",")
+    write_rows(output, rows, PAIR_PARTS)
     for model, statistic, part, value, low, high, pairs in rows:
         print(f"{model}  {statistic}  {part:8}  {value} [{low}, {high}]  {pairs:,} pairs")
 

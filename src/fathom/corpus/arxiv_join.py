@@ -196,7 +196,7 @@ def collect_abstracts(
     for path in joined:
         with_text.update(read_table(path, DOCUMENTS, ["doc_id"])["doc_id"])
     counts = [{"metadata_only": 0, NO_FULL_TEXT: 0, EMPTY: 0} for _ in outputs]
-    names = [column.name for column in RECORDS]
+    names = RECORDS.names
     with ExitStack() as stack:
         writers = [stack.enter_context(write_table_in_batches(path, DOCUMENTS)) for path in outputs]
         for frame in scan_records(metadata):

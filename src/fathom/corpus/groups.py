@@ -88,7 +88,7 @@ class _Rows:
 
     def take(self) -> pl.DataFrame:
         """Return all rows, sorted, and forget them."""
-        names = [column.name for column in SKETCHES]
+        names = SKETCHES.names
         arrays = [np.concatenate(each) for each in zip(*self._columns, strict=True)]
         self.size, self._columns = 0, []
         frame = pl.DataFrame(dict(zip(names, arrays, strict=True))) if arrays else make_empty_table(SKETCHES)
@@ -157,7 +157,7 @@ def _read_bucket(
     sketches: Iterable[Path], nodes: Iterable[NDArray[np.int32]], low: int, high: int
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of a range of hashes; `document` is then the place of its id among all."""
-    names = [column.name for column in SKETCHES]
+    names = SKETCHES.names
     for path, places in zip(sketches, nodes, strict=True):
         for frame in scan_range(path, names, low, high):
             yield frame.with_columns(document=pl.Series(places[frame["document"].to_numpy()]))

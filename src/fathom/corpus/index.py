@@ -15,7 +15,7 @@ from fathom.io.row_groups import scan_table, select_rows
 from fathom.io.tables import TableWriter, read_table, write_table_in_batches
 
 _KEY = ("text_hash", "title", "abstract", "date", "domains")
-_NAMES = [column.name for column in INDEX]
+_NAMES = INDEX.names
 _BUCKET = 100_000
 """Documents sorted at once."""
 _BATCH = 20_000
@@ -44,7 +44,7 @@ def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[di
     wanted = {
         row[0]: row[1:] for row in index.filter(pl.col("part") == part).select("doc_id", *_KEY).iter_rows()
     }
-    columns = [column.name for column in DOCUMENTS]
+    columns = DOCUMENTS.names
     if not wanted:
         return
     for frame in scan_table(path, columns, lambda frame: not wanted.keys().isdisjoint(frame["doc_id"])):

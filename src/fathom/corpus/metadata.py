@@ -79,7 +79,7 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
             of_empty = table.filter(pc.field("abstract") == "")
             empty += of_empty["reason"].to_pylist().count("")
             left_out.update({reason: count for reason, count in reasons.items() if reason})
-            writer.write(table.select([column.name for column in RECORDS]))
+            writer.write(table.select(RECORDS.names))
         rows_kept = writer.rows
     return {
         "door": "metadata",
@@ -221,5 +221,5 @@ def read_first_day(versions: Any) -> str:
 
 def scan_records(path: Path) -> Iterator[pl.DataFrame]:
     """Yield the records of a metadata table that belong to a domain, a batch at a time."""
-    for frame in scan_table(path, [column.name for column in RECORDS]):
+    for frame in scan_table(path, RECORDS.names):
         yield frame.filter(pl.col("domains").list.len() > 0)

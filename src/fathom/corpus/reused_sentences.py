@@ -121,7 +121,7 @@ def report_splits(
     reused: int,
 ) -> dict[str, Any]:
     """Return the report on one slice: counts over its documents, the splitter, and the method."""
-    counts = {column.name: int(sentence_counts[column.name].sum()) for column in SENTENCE_COUNTS[2:]}
+    counts = {column.name: int(sentence_counts[column.name].sum()) for column in SENTENCE_COUNTS.columns[2:]}
     return {
         "documents": len(sentence_counts),
         "reused_documents": reused,

@@ -200,7 +200,7 @@ def hash_content(document: Mapping[str, Any]) -> str:
 
 def _pick(counts: Counter[str]) -> dict[str, int]:
     """Return the counts for a row of SENTENCE_COUNTS."""
-    return {column.name: counts[column.name] for column in SENTENCE_COUNTS[2:]}
+    return {column.name: counts[column.name] for column in SENTENCE_COUNTS.columns[2:]}
 
 
 def number_rows(sentences: pl.DataFrame) -> pl.DataFrame:

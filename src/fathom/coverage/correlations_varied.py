@@ -37,7 +37,7 @@ def vary_correlation(
     Returns
     -------
     list of tuple
-        Under CORRELATION_COLUMNS, by threshold; `_at_random`: the mean of several corpora.
+        Under CORRELATIONS_VARIED, by threshold; `_at_random`: the mean of several corpora.
     """
     held_out = HeldOut(space, resolve_bandwidth(space, settings), device, threads)
     whole = measure_redundancy(space.vectors, NEAR, device, threads)

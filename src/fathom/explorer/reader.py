@@ -32,22 +32,13 @@ from fathom.explorer.run import (
     rank_models,
 )
 from fathom.io import paths
-from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS, CHOICE_DIAGNOSIS_COLUMNS
-from fathom.io.contracts.benchmark import OVERLAP, PAIRS
+from fathom.io.contracts import answering, jobs, layers, ranking, statistics
+from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, OVERLAP, PAIRS
+from fathom.io.contracts.column import Contract
 from fathom.io.contracts.coverage import COVERAGE_MAP
-from fathom.io.contracts.layers import LAYER_SUMMARY_COLUMNS
-from fathom.io.contracts.ranking import AGREEMENT_COLUMNS
-from fathom.io.contracts.scoring import (
-    COMPARISON_COLUMNS,
-    CORRELATION_COLUMNS,
-    GROUP_COLUMNS,
-    OLDER_COMPARISON_COLUMNS,
-    OLDER_GROUP_COLUMNS,
-    SCORES,
-    SETTLED_COLUMNS,
-    SUMMARY_COLUMNS,
-)
-from fathom.io.files import read_delimited, read_json
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.delimited import read_fields, read_rows, type_fields
+from fathom.io.files import read_json
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
@@ -58,25 +49,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_READ = {
-    SUMMARY: SUMMARY_COLUMNS,
-    COMPARISONS: OLDER_COMPARISON_COLUMNS,
-    GROUPS: OLDER_GROUP_COLUMNS,
-    CORRELATIONS: CORRELATION_COLUMNS,
-    SETTLED: SETTLED_COLUMNS,
-    TUNING: ("model", "task", "metric", "direct", "chosen", "direct_error", "chosen_error"),
-    AGREEMENT: AGREEMENT_COLUMNS,
-    CHOICE_ACCURACY: CHOICE_ACCURACY_COLUMNS,
-    CHOICE_DIAGNOSIS: CHOICE_DIAGNOSIS_COLUMNS,
-}
-"""Tables that the page computes with, and columns that they must have."""
-
-_NUMBERS = frozenset((
-    "value", "ci_low", "ci_high", "difference", "p", "accuracy", "change", "change_low", "change_high",
-    "direct", "chosen", "direct_error", "chosen_error",
-))  # fmt: skip
-_COUNTS = frozenset(("pairs", "pairs_in_all", "items", "layer", "k", "list_length", "models"))
-"""Columns of tables that hold numbers, and whole ones; either may be empty."""
+_READ: dict[str, tuple[Contract, Sequence[str] | None]] = {
+    SUMMARY: (statistics.SUMMARY, None),
+    COMPARISONS: (statistics.COMPARISONS, statistics.COMPARISONS.names[:-1]),
+    GROUPS: (statistics.GROUPS, statistics.GROUPS.names[:-1]),
+    CORRELATIONS: (statistics.CORRELATIONS, None),
+    SETTLED: (statistics.SETTLED, None),
+    TUNING: (
+        jobs.TUNING, ("model", "task", "metric", "direct", "chosen", "direct_error", "chosen_error")
+    ),
+    AGREEMENT: (ranking.AGREEMENT, None),
+    CHOICE_ACCURACY: (answering.CHOICE_ACCURACY, None),
+    CHOICE_DIAGNOSIS: (answering.CHOICE_DIAGNOSIS, None),
+}  # fmt: skip
+"""Tables that the page computes with, and the columns that it needs, if not all; older runs lack `pairs`."""
 
 _APART = {"logs", "timings", "weights", "tokenizer", "checkpoints", "lm-eval"}
 """Folders that hold nothing of the page."""
@@ -104,8 +90,12 @@ def read_run(folder: Path, settings: Summary) -> Run:
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
     missing: list[str] = []
     files = _Files(folder)
-    tables = {name: read_delimited(folder / name, ",") for name in files.names if _is_shown(name)}
-    rows = _parse_tables(folder, tables, missing)
+    read = {name: read_fields(folder / name) for name in files.names if _is_shown(name)}
+    tables = {
+        name: [dict(zip(header, fields, strict=True)) for _, fields in lines]
+        for name, ((_, header), *lines) in read.items()
+    }
+    rows = _type_tables(read, missing)
     benchmarks = _read_benchmarks(files, rows, settings, missing)
     if not benchmarks and not tables:
         raise InputError(
@@ -164,35 +154,22 @@ def _is_shown(name: str) -> bool:
     return name.endswith(".csv") and not name.startswith(("figures/", "tuning/", paths.RESOURCES.below))
 
 
-def _parse_tables(
-    folder: Path, tables: Mapping[str, list[dict[str, str]]], missing: list[str]
+def _type_tables(
+    tables: Mapping[str, list[tuple[str, list[str]]]], missing: list[str]
 ) -> dict[str, list[Row]]:
     """Return the tables that the page computes with; one of another version is named and left out."""
     found = {}
-    for name, lines in tables.items():
-        columns = LAYER_SUMMARY_COLUMNS if paths.LAYERS.read(name) else _READ.get(name)
-        if columns is None:
+    for name, table in tables.items():
+        contract, columns = (
+            (layers.LAYER_SUMMARY, None) if paths.LAYERS.read(name) else _READ.get(name, (None, None))
+        )
+        if contract is None:
             continue
-        if lines and not set(columns) <= set(lines[0]):
+        if not set(columns or contract.names) <= set(table[0][1]):
             missing.append(f"{Path(name).name} was written by another version of Fathom and is left out.")
             continue
-        found[name] = [
-            {column: _parse(row[column], column, f"{folder / name}, line {number}") for column in columns}
-            for number, row in enumerate(lines, start=2)
-        ]
+        found[name] = [row for _, row in type_fields(table, contract, columns)]
     return found
-
-
-def _parse(text: str, column: str, where: str) -> Any:
-    """Return the value of a field: a number where its column holds some, NaN or None for an empty one."""
-    if column == "apart":
-        return text == "yes"
-    if column not in _NUMBERS | _COUNTS:
-        return text
-    try:
-        return int(text or 0) if column in _COUNTS else float(text or "nan")
-    except ValueError as error:
-        raise InputError(f"not a number: {text!r}", f"{where}, column {column}", "create it again") from error
 
 
 def _read_benchmarks(
@@ -268,7 +245,7 @@ def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, "NDArray[np.fl
     for found, name in files.find(paths.KEYWORD_VECTORS):
         table = paths.KEYWORDS.of(**found).below
         if table in files.names:
-            names = [row["keyword"] for row in read_delimited(files.folder / table, columns=["keyword"])]
+            names = [row["keyword"] for row in read_rows(files.folder / table, DOMAIN_KEYWORDS, ["keyword"])]
             values = load_embeddings(files.folder / name)
             if len(names) == len(values):
                 yield found["domain"], dict(zip(names, values, strict=True))
@@ -310,18 +287,14 @@ def compute_tables(benchmarks: Sequence[Benchmark], settings: Summary) -> dict[s
     resampled = [each for each in resample_scores(scores, settings) if each.metric == RANK.name]
     comparisons, groups = tabulate_comparisons(resampled, settings)
     named = {
-        SUMMARY: (
-            SUMMARY_COLUMNS,
-            [row for row in summarize_scores(scores, settings) if row[3] == RANK.name],
-        ),
-        COMPARISONS: (COMPARISON_COLUMNS, comparisons),
-        GROUPS: (GROUP_COLUMNS, groups),
-        CORRELATIONS: (CORRELATION_COLUMNS, []),
+        SUMMARY: [row for row in summarize_scores(scores, settings) if row[3] == RANK.name],
+        COMPARISONS: comparisons,
+        GROUPS: groups,
+        CORRELATIONS: [],
     }
-    return {
-        name: [
-            {column: _parse(str(value), column, name) for column, value in zip(columns, row, strict=True)}
-            for row in rows
-        ]
-        for name, (columns, rows) in named.items()
-    }
+    found = {}
+    for name, rows in named.items():
+        contract = _READ[name][0]
+        fields = [(name, [str(value) for value in row]) for row in rows]
+        found[name] = [row for _, row in type_fields([(name, contract.names), *fields], contract)]
+    return found

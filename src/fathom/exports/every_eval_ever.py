@@ -16,16 +16,16 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.model_names import ModelName
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
-from fathom.io.contracts.scoring import SCORES, SUMMARY_COLUMNS
-from fathom.io.files import read_delimited, read_json
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import Row, read_rows
+from fathom.io.files import read_json
 from fathom.io.tables import read_table
 from fathom.models.registry import Entry
 from fathom.statistics.metrics import METRICS
 
 SCHEMA_VERSION = "0.3.0"
 _LIBRARY = "fathom"
-
-Row = Mapping[str, str]
 
 
 class Record(NamedTuple):
@@ -80,7 +80,7 @@ def make_records(source: Source, registry: Mapping[str, Entry], with_pairs: bool
     InputError
         If the run has no summary, or a table is missing or damaged.
     """
-    rows = read_delimited(source.folder / "summary.csv", ",", SUMMARY_COLUMNS)
+    rows = read_rows(source.folder / "summary.csv", SUMMARY)
     if not rows:
         raise InputError("no model has been scored", str(source.folder / "summary.csv"))
     places: dict[tuple[str, str], list[Row]] = {}
@@ -165,15 +165,15 @@ def _make_result(source: Source, domain: str, identity: str, row: Row) -> dict[s
     """Return one line of the summary as a result."""
     metric, aggregate = row["metric"], row["aggregate"]
     name = f"{domain}.{row['variant']}"
-    details: dict[str, Any] = {"score": float(row["value"])}
-    if row["ci_low"] and row["ci_high"]:
+    details: dict[str, Any] = {"score": row["value"]}
+    if not math.isnan(row["ci_low"] + row["ci_high"]):
         details["uncertainty"] = {
             "confidence_interval": {
-                "lower": float(row["ci_low"]),
-                "upper": float(row["ci_high"]),
+                "lower": row["ci_low"],
+                "upper": row["ci_high"],
                 "method": "bootstrap over keywords or documents",
             },
-            "num_samples": int(row["pairs"]),
+            "num_samples": row["pairs"],
         }
     return {
         "evaluation_result_id": f"{identity}#{name}/{metric}/{aggregate}",

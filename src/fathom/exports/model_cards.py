@@ -1,5 +1,6 @@
 """A run's results for model cards on the Hugging Face hub, and as a table that `rankings` reads."""
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import NormalDist
@@ -7,8 +8,10 @@ from statistics import NormalDist
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.yaml_files import dump_yaml
 from fathom.exports.every_eval_ever import Source
-from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import read_delimited, write_delimited, write_json, write_text
+from fathom.io.contracts.ranking import SCORE_TABLE
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import Row, read_rows, write_rows
+from fathom.io.files import write_json, write_text
 from fathom.statistics.aggregates import COMPARED, LEADING
 from fathom.statistics.metrics import RANK
 
@@ -39,7 +42,7 @@ def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
                     {
                         "type": f"{row['aggregate']}_rank",
                         "name": _describe(row, confidence),
-                        "value": float(row["value"]),
+                        "value": row["value"],
                     }
                     for row in rows
                     if (row["model"], row["domain"], row["variant"]) == (model, domain, variant)
@@ -64,8 +67,8 @@ def write_score_table(source: Source, folder: Path, confidence: float) -> int:
     found = {(row["model"], f"{row['domain']}.{row['variant']}"): row for row in rows}
     values = [[model, *(_get(found, model, name, "value") for name in names)] for model in models]
     errors = [[model, *(_get_error(found, model, name, width) for name in names)] for model in models]
-    write_delimited(folder / f"{source.run}.csv", ["model", *names], values, ",")
-    write_delimited(folder / f"{source.run}_stderr.csv", ["model", *names], errors, ",")
+    write_rows(folder / f"{source.run}.csv", values, SCORE_TABLE, ["model", *names])
+    write_rows(folder / f"{source.run}_stderr.csv", errors, SCORE_TABLE, ["model", *names])
     categories = {name: name.rpartition(".")[0] for name in names}
     write_json(
         folder / "metadata.json", {"metric": dict.fromkeys(names, RANK.name), "task_category": categories}
@@ -73,35 +76,33 @@ def write_score_table(source: Source, folder: Path, confidence: float) -> int:
     return len(names)
 
 
-def _read_ranks(source: Source) -> list[dict[str, str]]:
+def _read_ranks(source: Source) -> list[Row]:
     """Return the lines of the summary on ranks that models are compared by."""
     compared = [statistic.name for statistic in COMPARED]
-    rows = read_delimited(source.folder / "summary.csv", ",", SUMMARY_COLUMNS)
+    rows = read_rows(source.folder / "summary.csv", SUMMARY)
     return [row for row in rows if row["metric"] == RANK.name and row["aggregate"] in compared]
 
 
-def _list_benchmarks(rows: Iterable[Mapping[str, str]]) -> list[tuple[str, str]]:
+def _list_benchmarks(rows: Iterable[Row]) -> list[tuple[str, str]]:
     """Return domain and variant of each benchmark: domains in the order of the rows."""
     places = dict.fromkeys((row["domain"], row["variant"]) for row in rows)
     domains = list(dict.fromkeys(domain for domain, _ in places))
     return sorted(places, key=lambda place: (domains.index(place[0]), _BENCHMARKS.index(place[1])))
 
 
-def _describe(row: Mapping[str, str], confidence: float) -> str:
+def _describe(row: Row, confidence: float) -> str:
     """Return a metric with its interval in words."""
     name = f"{row['aggregate'].replace('_', ' ')} of the target's rank, low is best"
-    interval = f"{100 * confidence:.4g} % interval {row['ci_low']} to {row['ci_high']}"
+    interval = f"{100 * confidence:.4g} % interval {row['ci_low']:.6g} to {row['ci_high']:.6g}"
     return f"{name} ({interval}, {row['pairs']} pairs)"
 
 
-def _get(found: Mapping[tuple[str, str], Mapping[str, str]], model: str, name: str, key: str) -> str:
-    """Return a field of a model's line on a benchmark, nothing where it has none."""
-    return found[model, name][key] if (model, name) in found else ""
+def _get(found: Mapping[tuple[str, str], Row], model: str, name: str, key: str) -> float:
+    """Return a number of a model's line on a benchmark, NaN where it has none."""
+    return found[model, name][key] if (model, name) in found else math.nan
 
 
-def _get_error(
-    found: Mapping[tuple[str, str], Mapping[str, str]], model: str, name: str, width: float
-) -> str:
-    """Return a standard error, nothing where there is no interval, or none with a width: of one keyword."""
-    low, high = (float(_get(found, model, name, key) or "nan") for key in ("ci_low", "ci_high"))
-    return f"{(high - low) / width:.6g}" if high > low else ""
+def _get_error(found: Mapping[tuple[str, str], Row], model: str, name: str, width: float) -> float:
+    """Return a standard error, NaN where there is no interval, or none with a width: of one keyword."""
+    low, high = (_get(found, model, name, key) for key in ("ci_low", "ci_high"))
+    return (high - low) / width if high > low else math.nan

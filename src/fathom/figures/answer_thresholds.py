@@ -1,14 +1,15 @@
 """Scores of answers over t_d and t_c [CompComp, Table 4]."""
 
 from collections.abc import Sequence
+from math import isnan
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
 from fathom.figures.answers import LEADING
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.style import clean_name, make_figure, wrap_name
-from fathom.io.contracts.questions import THRESHOLD_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.questions import QUESTION_THRESHOLDS
+from fathom.io.delimited import Row, read_rows
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -20,17 +21,15 @@ _CLOSED = ("binary", "multiple-choice", "multiple-answer")
 """Forms whose scores are drawn from 0 to 1; BLEU is low."""
 _MARKERS = "os^Dv<>P"
 
-Row = dict[str, str]
-
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the scores of all models on a set of questions over both thresholds."""
-    rows = read_delimited(inputs["scores"], ",", THRESHOLD_COLUMNS)
+    rows = read_rows(inputs["scores"], QUESTION_THRESHOLDS)
     own = [row for row in rows if row["set"] == parts["set"] and _find_kind(row) in LEADING]
     if not own:
         hint = "let a model answer it"
         raise InputError(f"there are no scores of {parts['set']}", str(inputs["scores"]), hint)
-    return draw_answer_thresholds(own, parts["set"]), list_rows(THRESHOLD_COLUMNS, own)
+    return draw_answer_thresholds(own, parts["set"]), (QUESTION_THRESHOLDS, own)
 
 
 def draw_answer_thresholds(rows: Sequence[Row], title: str) -> "Figure":
@@ -43,7 +42,7 @@ def draw_answer_thresholds(rows: Sequence[Row], title: str) -> "Figure":
     grid = figure.subplots(len(drawn), len(kinds), squeeze=False)
     for line, (parameter, what) in zip(grid, drawn, strict=True):
         own = [row for row in rows if row["parameter"] == parameter]
-        columns = list(dict.fromkeys((row["threshold"], row["size"]) for row in own))
+        columns = list(dict.fromkeys((_label(row), row["size"]) for row in own))
         for axes, kind in zip(line, kinds, strict=True):
             _draw_panel(axes, [row for row in own if _find_kind(row) == kind], models, columns)
             form, level, metric = kind
@@ -59,26 +58,31 @@ def draw_answer_thresholds(rows: Sequence[Row], title: str) -> "Figure":
 
 
 def _draw_panel(
-    axes: "Axes", rows: Sequence[Row], models: Sequence[str], columns: Sequence[tuple[str, str]]
+    axes: "Axes", rows: Sequence[Row], models: Sequence[str], columns: Sequence[tuple[str, int]]
 ) -> None:
     """Draw the scores of one form and level, a line for each model, with intervals."""
     for place, model in enumerate(models):
-        own = {row["threshold"]: row for row in rows if row["model"] == model and row["value"]}
+        own = {_label(row): row for row in rows if row["model"] == model and not isnan(row["value"])}
         shift = 0.12 * (place - (len(models) - 1) / 2)
         where = [number + shift for number, (threshold, _) in enumerate(columns) if threshold in own]
         found = [own[threshold] for threshold, _ in columns if threshold in own]
         ends = [
-            [abs(float(row[end] or row["value"]) - float(row["value"])) for row in found]
+            [0.0 if isnan(row[end]) else abs(row[end] - row["value"]) for row in found]
             for end in ("ci_low", "ci_high")
         ]
         axes.errorbar(
-            where, [float(row["value"]) for row in found], yerr=ends, label=model, color=f"C{place}",
+            where, [row["value"] for row in found], yerr=ends, label=model, color=f"C{place}",
             marker=_MARKERS[place % len(_MARKERS)], markersize=4, linewidth=1.1,
         )  # fmt: skip
-    names = [f"{threshold or 'none'}\n{int(size):,}" for threshold, size in columns]
+    names = [f"{threshold}\n{size:,}" for threshold, size in columns]
     axes.set_xticks(range(len(columns)), names)
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(bottom=0)
+
+
+def _label(row: Row) -> str:
+    """Return a threshold as text."""
+    return "none" if isnan(row["threshold"]) else f"{row['threshold']:g}"
 
 
 def _find_kind(row: Row) -> tuple[str, str, str]:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from math import cos, pi, sin
+from math import cos, isnan, nan, pi, sin
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.style import clean_name, make_figure, wrap_name
-from fathom.io.contracts.questions import SCORE_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.questions import QUESTION_SCORES
+from fathom.io.delimited import Row, read_rows
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -38,16 +38,14 @@ _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009
 _LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
 _COLUMNS = 3
 
-Row = dict[str, str]
-
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the scores of all models on a set of questions: by form and level, or radar charts."""
     is_radar = parts["figure"] == "radar"
-    rows = read_delimited(inputs["scores"], ",", SCORE_COLUMNS)
+    rows = read_rows(inputs["scores"], QUESTION_SCORES)
     own = _select(rows, parts["set"], SHOWN if is_radar else LEADING)
     figure = draw_radar(own, parts["set"], settings.bases) if is_radar else draw_scores(own, parts["set"])
-    return figure, list_rows(SCORE_COLUMNS, own)
+    return figure, (QUESTION_SCORES, own)
 
 
 def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
@@ -77,13 +75,13 @@ def _draw_panel(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> Non
     """Draw the scores of one form and level, with intervals."""
     promptings = [name for name in _LOOKS if any(row["prompting"] == name for row in rows)]
     for place, prompting in enumerate(promptings):
-        own = {row["model"]: row for row in rows if row["prompting"] == prompting and row["value"]}
+        own = {row["model"]: row for row in rows if row["prompting"] == prompting and not isnan(row["value"])}
         color, marker = _LOOKS[prompting]
         shift = 0.22 * (place - (len(promptings) - 1) / 2)
         heights = [models.index(model) + shift for model in own]
-        values = [float(row["value"]) for row in own.values()]
+        values = [row["value"] for row in own.values()]
         ends = [
-            [abs(float(row[end] or row["value"]) - float(row["value"])) for row in own.values()]
+            [0.0 if isnan(row[end]) else abs(row[end] - row["value"]) for row in own.values()]
             for end in ("ci_low", "ci_high")
         ]
         axes.errorbar(
@@ -130,8 +128,7 @@ def _draw_line(
     axes: "PolarAxes", rows: Sequence[Row], spokes: Sequence[tuple[str, str, str]], prompting: str, place: int
 ) -> None:
     """Draw one closed line; a value that there is not leaves a gap."""
-    found = [next((row["value"] for row in rows if _is_of(row, spoke)), "") for spoke in spokes]
-    values = [float(value or "nan") for value in found]
+    values = [next((row["value"] for row in rows if _is_of(row, spoke)), nan) for spoke in spokes]
     angles = [2 * pi * number / len(spokes) for number in range(len(spokes))]
     color, marker = _LOOKS[prompting]
     label = prompting if place == 0 else f"{prompting}, trained" + (f" ({place})" if place > 1 else "")

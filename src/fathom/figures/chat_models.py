@@ -10,20 +10,15 @@ from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
-from fathom.io.contracts.scoring import COMPARISON_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.figures import CHAT_MODELS
+from fathom.io.contracts.statistics import COMPARISONS
+from fathom.io.delimited import read_rows
 from fathom.statistics.aggregates import STATISTICS
-from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TABLE_COLUMNS = (
-    "domain", "variant", "aggregate", "family", "chat", "base", "difference", "ci_low", "ci_high", "p",
-    "apart",
-)  # fmt: skip
-"""Columns of the figure's table; the difference is the chat model's rank less that of its base."""
 
 _WIDTH, _LINE, _NAME = 2.9, 0.36, 30
 
@@ -56,7 +51,7 @@ def read_taxes(comparisons: Path | str, pairs: Sequence[Pair]) -> list[Tax]:
     Parameters
     ----------
     comparisons : Path or str
-        CSV under COMPARISON_COLUMNS.
+        CSV under COMPARISONS.
     pairs : sequence of Pair
 
     Returns
@@ -71,16 +66,11 @@ def read_taxes(comparisons: Path | str, pairs: Sequence[Pair]) -> list[Tax]:
     """
     found: dict[Pair, list[Tax]] = {pair: [] for pair in pairs}
     places = {frozenset((pair.chat, pair.base)): pair for pair in pairs}
-    for number, row in enumerate(read_delimited(comparisons, ",", COMPARISON_COLUMNS), start=2):
+    for row in read_rows(comparisons, COMPARISONS):
         pair = places.get(frozenset((row["better"], row["worse"])))
         if row["metric"] != "rank" or pair is None:
             continue
-        try:
-            value, low, high = (float(row[name] or "nan") for name in ("difference", "ci_low", "ci_high"))
-        except ValueError as error:
-            raise InputError(
-                f"not a number: {error}", f"{comparisons}, line {number}", "create it again"
-            ) from error
+        value, low, high = row["difference"], row["ci_low"], row["ci_high"]
         ends = (value, low, high) if row["better"] == pair.base else (-value, -high, -low)
         told = (row["domain"], row["variant"], row["aggregate"])
         found[pair].append(Tax(*told, pair, *ends, row["p"], row["apart"]))
@@ -99,12 +89,11 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     rows = [
         (
             *(tax.domain, tax.variant, tax.aggregate, tax.pair.family, tax.pair.chat, tax.pair.base),
-            *map(format_number, (tax.difference, tax.low, tax.high)),
-            *(tax.p, tax.apart),
+            *(tax.difference, tax.low, tax.high, tax.p, tax.apart),
         )
         for tax in taxes
     ]
-    return draw_taxes(taxes, titles, settings.summary), (TABLE_COLUMNS, rows)
+    return draw_taxes(taxes, titles, settings.summary), (CHAT_MODELS, rows)
 
 
 def draw_taxes(taxes: Sequence[Tax], titles: dict[str, str], settings: Summary) -> "Figure":

@@ -1,14 +1,15 @@
 """Accuracy on multiple-choice questions by how they are asked [RawCorpora, Figs. 3 (left), 11, 12, 13]."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.errors import InputError
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.style import Series, clean_name, make_figure, wrap_name
-from fathom.io.contracts.answering import CHOICE_ACCURACY_COLUMNS, EVERY_SET
-from fathom.io.files import read_delimited
+from fathom.io.contracts.answering import CHOICE_ACCURACY, EVERY_SET
+from fathom.io.delimited import read_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +65,7 @@ def read_accuracy(path: Path | str, factor: str, way: str) -> list[Asked]:
     Parameters
     ----------
     path : Path or str
-        CSV under CHOICE_ACCURACY_COLUMNS.
+        CSV under CHOICE_ACCURACY.
     factor : str
         examples, options, styles or orders; orders come with options.
     way : str
@@ -80,7 +81,7 @@ def read_accuracy(path: Path | str, factor: str, way: str) -> list[Asked]:
     InputError
         If a column is missing, a value is no number, or no answer varies the factor.
     """
-    rows = read_delimited(path, ",", CHOICE_ACCURACY_COLUMNS)
+    rows = read_rows(path, CHOICE_ACCURACY)
     sets = {row["questions"] for row in rows}
     questions = EVERY_SET if EVERY_SET in sets else min(sets, default="")
     some = [row for row in rows if (row["questions"], row["way"]) == (questions, way)]
@@ -92,13 +93,10 @@ def read_accuracy(path: Path | str, factor: str, way: str) -> list[Asked]:
         is_baseline = (row["model"], row["variation"]) in baselines
         if row["model"] not in models or not (row["factor"] in factors or is_baseline):
             continue
-        try:
-            accuracy = Share(*(float(row[name]) for name in ("accuracy", "ci_low", "ci_high")))
-            names = ("change", "change_low", "change_high")
-            change = Share(*(float(row[name]) for name in names)) if row["change"] else None
-        except ValueError as error:
-            raise InputError(f"not a number: {error}", str(path), "create it again") from error
-        found.append(Asked(row["model"], row["variation"], row["factor"], accuracy, change, row))
+        accuracy = Share(row["accuracy"], row["ci_low"], row["ci_high"])
+        change = Share(row["change"], row["change_low"], row["change_high"])
+        told = None if math.isnan(row["change"]) else change
+        found.append(Asked(row["model"], row["variation"], row["factor"], accuracy, told, row))
     if not found:
         raise InputError(f"no answers that vary {factor}, way {way!r}", str(path), "ask models that way")
     return found
@@ -108,7 +106,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     """Draw accuracy by how questions were asked, one factor and one way of answering."""
     asked = read_accuracy(inputs["accuracy"], parts["factor"], parts["way"])
     draw = draw_orders if parts["factor"] == ORDERS else draw_factor
-    rows = list_rows(CHOICE_ACCURACY_COLUMNS, [each.row for each in asked])
+    rows = (CHOICE_ACCURACY, [each.row for each in asked])
     return draw(asked, parts["factor"], parts["way"]), rows
 
 

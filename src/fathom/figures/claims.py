@@ -4,11 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.scoring import Summary
-from fathom.figures.domain_rows import Table, read_domain_rows
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
-from fathom.figures.metric_rows import Row, draw_rows
+from fathom.figures import metric_rows
+from fathom.figures.domain_rows import read_domain_rows
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
+from fathom.figures.metric_rows import draw_rows
 from fathom.figures.style import Series, clean_name, make_figure, wrap_name
-from fathom.io.contracts.scoring import CLAIM_COLUMNS, CLAIM_CORRELATION_COLUMNS, FAILS, HOLDS, UNCLEAR
+from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIMS, FAILS, HOLDS, UNCLEAR
+from fathom.io.delimited import Row
 from fathom.statistics.aggregates import STATISTICS, TRIMMED_MEAN
 from fathom.statistics.metrics import METRICS, RANK
 
@@ -27,10 +29,11 @@ _REFERENCES = {
     "reference": Series("reference", "#009E73", "^", True, "-"),
 }
 _VARIANTS = {"tf": "TF ", "tfidf": "TF-IDF "}
+_NUMBERS = ("value", "ci_low", "ci_high")
 _LINE = 0.27  # inches
 
 
-def read_claims(claims: Path | str, correlations: Path | str, domain: str) -> tuple[Table, Table]:
+def read_claims(claims: Path | str, correlations: Path | str, domain: str) -> tuple[list[Row], list[Row]]:
     """Read the rows of one domain from claims.csv and claim-correlations.csv.
 
     Raises
@@ -38,18 +41,18 @@ def read_claims(claims: Path | str, correlations: Path | str, domain: str) -> tu
     InputError
         If a column is missing, or the domain is not among the claims.
     """
-    found = read_domain_rows(claims, CLAIM_COLUMNS, domain)
-    return found, read_domain_rows(correlations, CLAIM_CORRELATION_COLUMNS, domain, needed=False)
+    found = read_domain_rows(claims, CLAIMS, domain)
+    return found, read_domain_rows(correlations, CLAIM_CORRELATIONS, domain, needed=False)
 
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw how metrics go with references, and the papers' claims about them."""
     claims, correlations = read_claims(inputs["claims"], inputs["correlations"], parts["domain"])
     title = settings.title or parts["domain"]
-    return draw_claims(claims, correlations, title, settings.summary), list_rows(CLAIM_COLUMNS, claims)
+    return draw_claims(claims, correlations, title, settings.summary), (CLAIMS, claims)
 
 
-def draw_claims(claims: Table, correlations: Table, title: str, settings: Summary) -> "Figure":
+def draw_claims(claims: list[Row], correlations: list[Row], title: str, settings: Summary) -> "Figure":
     """Draw correlations with references beside the claims; call it inside `use_style`.
 
     Parameters
@@ -62,7 +65,7 @@ def draw_claims(claims: Table, correlations: Table, title: str, settings: Summar
         Its confidence is named.
     """
     bases = ", ".join(dict.fromkeys(row["base"] for row in claims))
-    seeds = max(int(row["seeds"]) for row in claims)
+    seeds = max(row["seeds"] for row in claims)
     figure = make_figure(13.0, 2.3 + _LINE * len(claims))
     figure.suptitle(
         f"{wrap_name(title, 90)}\nThe papers' claims, on models adapted from {clean_name(bases)}:"
@@ -74,7 +77,7 @@ def draw_claims(claims: Table, correlations: Table, title: str, settings: Summar
     return figure
 
 
-def _draw_correlations(axes: "Axes", correlations: Table) -> dict[str, Any]:
+def _draw_correlations(axes: "Axes", correlations: list[Row]) -> dict[str, Any]:
     """Draw a line for each metric and a marker for each reference; return legend handles by label."""
     some = [
         row
@@ -84,7 +87,11 @@ def _draw_correlations(axes: "Axes", correlations: Table) -> dict[str, Any]:
     ]
     names = list(dict.fromkeys(_name_metric(row) for row in some))
     rows = [
-        Row(names.index(_name_metric(row)), _REFERENCES.get(row["reference"]), *_read_numbers(row))
+        metric_rows.Row(
+            names.index(_name_metric(row)),
+            _REFERENCES.get(row["reference"]),
+            *(row[name] for name in _NUMBERS),
+        )
         for row in some
     ]
     handles = draw_rows(axes, names, rows)
@@ -94,7 +101,7 @@ def _draw_correlations(axes: "Axes", correlations: Table) -> dict[str, Any]:
     return handles
 
 
-def _draw_verdicts(axes: "Axes", claims: Table) -> dict[str, Any]:
+def _draw_verdicts(axes: "Axes", claims: list[Row]) -> dict[str, Any]:
     """Draw a line for each claim: how far its number is on the side claimed; return legend handles."""
     names: list[str] = []
     numbers: list[list[float]] = []
@@ -103,7 +110,7 @@ def _draw_verdicts(axes: "Axes", claims: Table) -> dict[str, Any]:
         names.append(f"{row['claim']}: {_name_metric(row)}{mark}")
         side, threshold = row["claimed"].split(" ")
         sign = 1.0 if side == "above" else -1.0
-        numbers.append([sign * (number - float(threshold)) for number in _read_numbers(row)])
+        numbers.append([sign * (number - float(threshold)) for number in (row[name] for name in _NUMBERS)])
     found: dict[str, Any] = {}
     for verdict, look in VERDICT_SERIES.items():
         places = [place for place, row in enumerate(claims) if row["verdict"] == verdict]
@@ -119,12 +126,7 @@ def _draw_verdicts(axes: "Axes", claims: Table) -> dict[str, Any]:
     return found
 
 
-def _name_metric(row: dict[str, str]) -> str:
+def _name_metric(row: Row) -> str:
     """Return what a metric is called."""
     name = f"{_VARIANTS.get(row['variant'], '')}{METRICS[row['metric']].label}"
     return f"{name}, {STATISTICS[row['aggregate']].label}" if row["metric"] == RANK.name else name
-
-
-def _read_numbers(row: dict[str, str]) -> list[float]:
-    """Return a value and its interval; NaN where there is none."""
-    return [float(row[name] or "nan") for name in ("value", "ci_low", "ci_high")]

@@ -6,19 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.scoring import Summary
-from fathom.figures.domain_rows import Table, read_domain_rows
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_rows
+from fathom.figures import metric_rows
+from fathom.figures.domain_rows import read_domain_rows
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.following import PANELS, label_panel
-from fathom.figures.metric_rows import Row, draw_rows
+from fathom.figures.metric_rows import draw_rows
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
-from fathom.io.contracts.scoring import (
-    AS_IS,
-    BASE,
-    CONTRAST_COLUMNS,
-    CONTROL_COLUMNS,
-    EXCHANGED,
-    ONLY,
-)
+from fathom.io.contracts.studies import AS_IS, BASE, CONTRASTS, CONTROLS, EXCHANGED, ONLY
+from fathom.io.delimited import Row
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -28,7 +23,7 @@ _NAMES = {AS_IS: "text as it is", ONLY: "sentences with terms", EXCHANGED: "term
 _COLUMNS, _PANEL_WIDTH, _ROW_HEIGHT = 3, 3.1, 0.34
 
 
-def read_controls(table: Path | str, contrasts: Path | str, domain: str) -> tuple[Table, Table]:
+def read_controls(table: Path | str, contrasts: Path | str, domain: str) -> tuple[list[Row], list[Row]]:
     """Read the rows of one domain from controls.csv and control-contrasts.csv.
 
     Raises
@@ -36,18 +31,18 @@ def read_controls(table: Path | str, contrasts: Path | str, domain: str) -> tupl
     InputError
         If a column is missing, or the domain is in neither.
     """
-    found = read_domain_rows(table, CONTROL_COLUMNS, domain)
-    return found, read_domain_rows(contrasts, CONTRAST_COLUMNS, domain, needed=False)
+    found = read_domain_rows(table, CONTROLS, domain)
+    return found, read_domain_rows(contrasts, CONTRASTS, domain, needed=False)
 
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw what a model gains from a domain's text, and from controls of it."""
     rows, contrasts = read_controls(inputs["controls"], inputs["contrasts"], parts["domain"])
     title = settings.title or parts["domain"]
-    return draw_controls(rows, contrasts, title, settings.summary), list_rows(CONTROL_COLUMNS, rows)
+    return draw_controls(rows, contrasts, title, settings.summary), (CONTROLS, rows)
 
 
-def draw_controls(rows: Table, contrasts: Table, title: str, settings: Summary) -> "Figure":
+def draw_controls(rows: list[Row], contrasts: list[Row], title: str, settings: Summary) -> "Figure":
     """Draw a panel for each metric: the gain over the base by condition; call it inside `use_style`.
 
     Parameters
@@ -68,7 +63,7 @@ def draw_controls(rows: Table, contrasts: Table, title: str, settings: Summary) 
         max(5.6, 1.4 + _PANEL_WIDTH * columns), 1.6 + height * (1.1 + _ROW_HEIGHT * len(conditions))
     )
     bases = ", ".join(sorted({row["base"] for row in rows}))
-    seeds = max(int(row["seeds"]) for row in rows)
+    seeds = max(row["seeds"] for row in rows)
     figure.suptitle(
         f"{wrap_name(title, 60)}\nWhat {clean_name(bases)} gains from the text and its controls"
         + f"\n{100 * settings.confidence:.4g} % intervals over items and {seeds} seed{'s' * (seeds > 1)}"
@@ -101,15 +96,15 @@ def _order(conditions: Sequence[str]) -> list[str]:
     return [*known, *sorted(set(conditions) - {*known, BASE})]
 
 
-def _make_row(row: dict[str, str], conditions: Sequence[str]) -> Row:
+def _make_row(row: Row, conditions: Sequence[str]) -> metric_rows.Row:
     """Return a gain where it stands; as a factor where the metric has one."""
-    numbers = [float(row[name] or "nan") for name in ("gain", "gain_low", "gain_high")]
+    numbers = [row[name] for name in ("gain", "gain_low", "gain_high")]
     if METRICS[row["metric"]].is_factor:
         numbers = [math.exp(number) for number in numbers]
-    return Row(conditions.index(row["condition"]), VARIANT_SERIES.get(row["variant"]), *numbers)
+    return metric_rows.Row(conditions.index(row["condition"]), VARIANT_SERIES.get(row["variant"]), *numbers)
 
 
-def _describe(panel: tuple[str, str, str], contrasts: Table) -> str:
+def _describe(panel: tuple[str, str, str], contrasts: list[Row]) -> str:
     """Return the label of the axis, and how often knowledge is ahead."""
     some = [row["verdict"] for row in contrasts if (row["metric"], row["aggregate"]) == panel[:2]]
     metric = METRICS[panel[0]]

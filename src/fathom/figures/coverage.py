@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from fathom.config.benchmark import VARIANTS
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
 from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION_MAP
 from fathom.io.contracts.questions import QUESTION_MAP
@@ -33,14 +33,15 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     if "variant" in parts:
         label = VARIANT_SERIES[parts["variant"]].label if parts["variant"] in VARIANTS else parts["variant"]
         rows = read_table(inputs["map"], COVERAGE_MAP)
-        return draw_benchmark(rows, f"{settings.title or parts['domain']}: {label} benchmark"), list_frame(
-            rows
+        return draw_benchmark(rows, f"{settings.title or parts['domain']}: {label} benchmark"), (
+            COVERAGE_MAP,
+            rows.rows(named=True),
         )
     if "set" in parts:
         rows = read_table(inputs["map"], QUESTION_MAP)
-        return draw_questions(rows, parts["set"]), list_frame(rows)
+        return draw_questions(rows, parts["set"]), (QUESTION_MAP, rows.rows(named=True))
     rows = read_table(inputs["map"], EXPANSION_MAP)
-    return draw_expansion(rows, settings.title or parts["domain"]), list_frame(rows)
+    return draw_expansion(rows, settings.title or parts["domain"]), (EXPANSION_MAP, rows.rows(named=True))
 
 
 def draw_benchmark(rows: pl.DataFrame, title: str) -> "Figure":

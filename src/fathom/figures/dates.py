@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.config.benchmark import VARIANTS
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.model_ranks import label_ranks, scale_axis
@@ -19,8 +18,9 @@ from fathom.figures.style import (
     make_figure,
     wrap_name,
 )
-from fathom.io.contracts.scoring import AFTER, BEFORE, DATE_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.figures import DATES_FIGURE
+from fathom.io.contracts.statistics import AFTER, BEFORE, DATES
+from fathom.io.delimited import read_rows
 from fathom.statistics.aggregates import LEADING
 
 if TYPE_CHECKING:
@@ -54,26 +54,19 @@ def read_dated_ranks(table: Path | str, domain: str) -> list[DatedRank]:
         If a column is missing or a value is no number.
     """
     found = []
-    for number, row in enumerate(read_delimited(table, ",", DATE_COLUMNS), start=2):
+    for row in read_rows(table, DATES):
         if (row["domain"], row["variant"], row["aggregate"]) != (domain, VARIANTS[0], LEADING.name):
             continue
-        try:
-            numbers = [float(row[key] or "nan") for key in ("rank", "ci_low", "ci_high")]
-            told = (row["model"], row["cutoff"], row["part"])
-            found.append(DatedRank(*told, numbers[0], numbers[1], numbers[2], int(row["pairs"])))
-        except ValueError as error:
-            raise InputError(
-                f"not a number: {error}", f"{table}, line {number}", "create it again"
-            ) from error
+        names = ("model", "cutoff", "part", "rank", "ci_low", "ci_high", "pairs")
+        found.append(DatedRank(*(row[name] for name in names)))
     return found
 
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw ranks on documents from before and after the end of each model's training text."""
     ranks = read_dated_ranks(inputs["dates"], parts["domain"])
-    rows = [(*each[:3], *(f"{n:.6g}" for n in each[3:6]), each.pairs) for each in ranks]
     figure = draw_dates(ranks, settings.title or parts["domain"], settings.summary)
-    return figure, (DatedRank._fields, rows)
+    return figure, (DATES_FIGURE, ranks)
 
 
 def draw_dates(ranks: Sequence[DatedRank], title: str, settings: Summary) -> "Figure":

@@ -20,7 +20,7 @@ _LINE = 0.2  # inches
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw domains by similarity to the target of a study."""
     order = read_table(inputs["order"], DOMAIN_ORDERS)
-    return draw_order(order, parts["study"]), (order.columns, order.rows())
+    return draw_order(order, parts["study"]), (DOMAIN_ORDERS, order.rows(named=True))
 
 
 def draw_order(order: pl.DataFrame, title: str) -> "Figure":

@@ -1,23 +1,20 @@
 """Rows of a CSV table that belong to one domain."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from fathom.errors import InputError
-from fathom.io.files import read_delimited
+from fathom.io.contracts.column import Contract
+from fathom.io.delimited import Row, read_rows
 
-Table = Sequence[dict[str, str]]
 
-
-def read_domain_rows(path: Path | str, columns: Sequence[str], domain: str, needed: bool = True) -> Table:
+def read_domain_rows(path: Path | str, contract: Contract, domain: str, needed: bool = True) -> list[Row]:
     """Return the rows of one domain.
 
     Parameters
     ----------
     path : Path or str
-        CSV with a column `domain`.
-    columns : sequence of str
-        What it must have.
+    contract : Contract
+        With a column `domain`.
     domain : str
     needed : bool
         Whether there must be at least one row.
@@ -25,9 +22,9 @@ def read_domain_rows(path: Path | str, columns: Sequence[str], domain: str, need
     Raises
     ------
     InputError
-        If a column is missing, or a needed domain is not there.
+        If the file does not fit its contract, or a needed domain is not there.
     """
-    rows = read_delimited(path, ",", columns)
+    rows = read_rows(path, contract)
     found = [row for row in rows if row["domain"] == domain]
     if needed and not found:
         known = ", ".join(sorted({row["domain"] for row in rows}))

@@ -17,18 +17,18 @@ from fathom.config.scoring import Summary
 from fathom.config.section import Section
 from fathom.figures.entry import Figure as Entry
 from fathom.figures.style import save_figure, use_style
-from fathom.io.files import write_delimited
+from fathom.io.contracts.column import Contract
+from fathom.io.delimited import write_rows
 
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.figure import Figure
 
 Inputs = Mapping[str, Path]
 """Finished tables by name."""
 Parts = Mapping[str, str]
 """Parts of the name of a figure's file, such as its domain."""
-Table = tuple[Sequence[str], Sequence[Sequence[Any]]]
-"""Columns and rows of a figure's numbers."""
+Table = tuple[Contract, Sequence[Mapping[str, Any] | Sequence[Any]]]
+"""A figure's numbers: their contract, and rows."""
 
 
 class FigureSettings(Section):
@@ -66,22 +66,11 @@ def draw_files(
     for values in entry.vary():
         name = entry.pattern.format_map({**parts, **values})
         with use_style():
-            figure, (columns, rows) = draw(inputs, {**parts, **values}, settings)
+            figure, (contract, rows) = draw(inputs, {**parts, **values}, settings)
             save_figure(figure, folder / f"{name}.pdf", folder / f"{name}.png")
-        write_delimited(folder / f"{name}.csv", columns, rows, ",")
+        write_rows(folder / f"{name}.csv", rows, contract)
         names.append(name)
     return names
-
-
-def list_rows(columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Table:
-    """Return rows of a CSV as they are, under some of their columns."""
-    return columns, [tuple(row[name] for name in columns) for row in rows]
-
-
-def list_frame(frame: "pl.DataFrame") -> Table:
-    """Return a frame with six digits of each number."""
-    rows = [tuple(f"{n:.6g}" if isinstance(n, float) else n for n in row) for row in frame.iter_rows()]
-    return frame.columns, rows
 
 
 DrawnFigure = tuple["Figure", Table]

@@ -12,17 +12,13 @@ from typing import Any
 import polars as pl
 
 from fathom.config.benchmark import VARIANTS
-from fathom.errors import InputError
 from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import VARIANT_SERIES
-from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, PAIRS, VOCABULARY
 from fathom.io.contracts.scoring import TOKEN_LISTS
-from fathom.io.files import hash_text, read_delimited
+from fathom.io.delimited import read_rows
+from fathom.io.files import hash_text
 from fathom.io.tables import read_table
-
-KEYWORD_COLUMNS = ("domain", "place", "keyword", "documents")
-VOCABULARY_COLUMNS = ("domain", "keyword", "list", "place", "entry")
-PAIR_COLUMNS = ("domain", "variant", "keyword", "prompt", "target")
 
 KEYWORDS, DETAILED, TERMS, TOKENS, EACH = 10, 3, 10, 15, 3
 """Keywords of a domain, those with terms and pairs, terms and tokens of each, pairs of each and variant."""
@@ -90,7 +86,7 @@ def read_examples(
     """
     found = {name: Examples(name, title or name, _read_keywords(path)) for name, title, path in domains}
     for domain, variant, path in vocabularies:
-        rows = read_delimited(path, "\t", ("keyword", "term"))
+        rows = read_rows(path, VOCABULARY, ("keyword", "term"))
         found[domain].vocabularies[variant] = _gather((row["keyword"], row["term"].strip()) for row in rows)
     for domain, model, path in tokens:
         lists = _gather(read_table(path, TOKEN_LISTS, ["keyword", "token"]).iter_rows())
@@ -107,11 +103,8 @@ def read_examples(
 
 def _read_keywords(path: Path | str) -> list[tuple[str, int]]:
     """Return keywords and their number of documents."""
-    rows = read_delimited(path, "\t", ("keyword", "documents"))
-    try:
-        return [(row["keyword"], int(row["documents"])) for row in rows]
-    except ValueError as error:
-        raise InputError(f"not a number: {error}", str(path), "create it again") from error
+    rows = read_rows(path, DOMAIN_KEYWORDS, ("keyword", "documents"))
+    return [(row["keyword"], row["documents"]) for row in rows]
 
 
 def _gather(rows: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:
@@ -123,7 +116,7 @@ def _gather(rows: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:
 
 
 def list_keywords(domains: Iterable[Examples]) -> list[Row]:
-    """Return the first keywords of each domain, under KEYWORD_COLUMNS."""
+    """Return the first keywords of each domain, under EXAMPLE_KEYWORDS."""
     return [
         (each.domain, place, *keyword)
         for each in domains
@@ -132,7 +125,7 @@ def list_keywords(domains: Iterable[Examples]) -> list[Row]:
 
 
 def list_terms(domains: Iterable[Examples]) -> list[Row]:
-    """Return the first terms and tokens of some keywords, under VOCABULARY_COLUMNS."""
+    """Return the first terms and tokens of some keywords, under EXAMPLE_VOCABULARIES."""
     return [
         (each.domain, keyword, name, place, entry)
         for each in domains
@@ -151,7 +144,7 @@ def _list_entries(examples: Examples, keyword: str) -> list[tuple[str, Sequence[
 
 
 def list_pairs(domains: Iterable[Examples]) -> list[Row]:
-    """Return some pairs of each variant, under PAIR_COLUMNS; of a reference, from its first categories."""
+    """Return some pairs of each variant, under EXAMPLE_PAIRS; of a reference, from its first categories."""
     found: list[Row] = []
     for each in domains:
         for variant, pairs in each.pairs.items():

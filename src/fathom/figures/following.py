@@ -14,7 +14,7 @@ import polars as pl
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.style import (
     VARIANT_SERIES,
     Series,
@@ -22,7 +22,7 @@ from fathom.figures.style import (
     make_figure,
     wrap_name,
 )
-from fathom.io.contracts.scoring import ALL_SEEDS, AS_IS, FOLLOWING
+from fathom.io.contracts.studies import ALL_SEEDS, AS_IS, FOLLOWING
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
 from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, RANK
@@ -87,7 +87,10 @@ def read_track(path: Path | str, track: str, domain: str) -> pl.DataFrame:
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw one track on one domain."""
     rows = read_track(inputs["following"], parts["track"], parts["domain"])
-    return draw_track(rows, settings.title or parts["domain"], settings.summary), list_frame(rows)
+    return draw_track(rows, settings.title or parts["domain"], settings.summary), (
+        FOLLOWING,
+        rows.rows(named=True),
+    )
 
 
 def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":

@@ -4,7 +4,7 @@ Source: [BeyondBenchmarks, Figs. 9-12, 22-24].
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from fathom.config.layers import Layers
 from fathom.errors import InputError
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.style import (
     LAYER_COLOR_MAP,
     LAYER_COLORS,
@@ -20,8 +20,9 @@ from fathom.figures.style import (
     make_figure,
     wrap_name,
 )
-from fathom.io.contracts.layers import LAYER_CHANGE_COLUMNS, LAYER_RATES, LAYER_SUMMARY_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.figures import LAYER_CURVES, LAYER_KEYWORDS
+from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_RATES, LAYER_SUMMARY
+from fathom.io.delimited import Row, read_rows
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TABLE_COLUMNS = ("panel", "series", "layer", "value", "low", "high")
-"""Columns of the table of a figure of curves."""
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", ":", "-.")
@@ -79,8 +78,8 @@ class FigureData:
     """
 
     models: list[str]
-    summary: list[dict[str, str]]
-    changes: list[dict[str, str]]
+    summary: list[Row]
+    changes: list[Row]
     rates: pl.DataFrame
     settings: Layers = field(default_factory=Layers)
 
@@ -88,10 +87,7 @@ class FigureData:
         """Return a metric of one model by layer; `k` and `length` of rates default to the settings."""
         if metric in ("rate", "inside", "outside", "outside_any"):
             k, length = k or self.settings.k, length or self.settings.list_length
-        counts = {
-            name: "" if value is None else str(value) for name, value in (("k", k), ("list_length", length))
-        }
-        wanted = {"model": model, "projection": projection, "metric": metric, **counts}
+        wanted = {"model": model, "projection": projection, "metric": metric, "k": k, "list_length": length}
         return _make_curve(model, self.summary, wanted, "value")
 
     def select_change(self, model: str, projection: str, metric: str) -> Curve:
@@ -100,15 +96,13 @@ class FigureData:
         return _make_curve(model, self.changes, wanted, "change")
 
 
-def _make_curve(
-    label: str, rows: Iterable[Mapping[str, str]], wanted: Mapping[str, str], value: str
-) -> Curve:
+def _make_curve(label: str, rows: Iterable[Row], wanted: Row, value: str) -> Curve:
     """Return the rows with the wanted values as a curve by layer."""
-    found = [row for row in rows if all(row[name] == text for name, text in wanted.items())]
-    found.sort(key=lambda row: int(row["layer"]))
-    columns = [[float(row[name] or "nan") for row in found] for name in (value, "ci_low", "ci_high")]
-    values, low, high = columns
-    return Curve(label, [int(row["layer"]) for row in found], values, low, high)
+    found = [row for row in rows if all(row[name] == each for name, each in wanted.items())]
+    found.sort(key=lambda row: row["layer"])
+    names = ("layer", value, "ci_low", "ci_high")
+    layers, values, low, high = ([row[name] for row in found] for name in names)
+    return Curve(label, layers, values, low, high)
 
 
 def _restyle(curve: Curve, label: str, style: int, dash: int | None = None, scale: float = 1.0) -> Curve:
@@ -221,8 +215,8 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     """Draw one figure of a family of models on one domain."""
     data = FigureData(
         settings.members,
-        read_delimited(inputs["summary"], ",", LAYER_SUMMARY_COLUMNS),
-        read_delimited(inputs["changes"], ",", LAYER_CHANGE_COLUMNS),
+        read_rows(inputs["summary"], LAYER_SUMMARY),
+        read_rows(inputs["changes"], LAYER_CHANGES),
         read_table(inputs["rates"], LAYER_RATES),
         settings.layers,
     )
@@ -246,13 +240,13 @@ def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
             " ".join(panel.title.split()) or panel.label,
             curve.label,
             layer,
-            *(f"{n:.6g}" if math.isfinite(n) else "" for n in point),
+            *point,
         )
         for panel in panels
         for curve in panel.curves
         for layer, *point in zip(curve.layers, curve.value, curve.low, curve.high, strict=True)
     ]
-    return draw_panels(panels, heading), (TABLE_COLUMNS, rows)
+    return draw_panels(panels, heading), (LAYER_CURVES, rows)
 
 
 def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
@@ -361,8 +355,8 @@ def draw_keywords(data: FigureData, title: str) -> DrawnFigure:
     heading = f"Attribute rate (%), {clean_name(data.models[0])}\n{wrap_name(title, 60)}"
     if len(table) < total:
         heading += f", {len(table)} of {total} keywords"
-    columns = ["keyword", *(f"layer {name}" for name in table.columns[1:])]
-    return draw_heat_map(table, heading), (columns, list_frame(table)[1])
+    rows = table.rename({name: f"layer {name}" for name in table.columns[1:]}).rows(named=True)
+    return draw_heat_map(table, heading), (LAYER_KEYWORDS, rows)
 
 
 def draw_heat_map(table: pl.DataFrame, title: str) -> "Figure":

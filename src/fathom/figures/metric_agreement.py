@@ -23,13 +23,13 @@ from fathom.figures.style import (
     place_labels,
     wrap_name,
 )
-from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.figures import METRIC_AGREEMENT
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import read_rows
 from fathom.statistics.aggregates import STATISTICS
 from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.correlations import Correlation, correlate_series
 from fathom.statistics.metrics import ATTRIBUTE_RATE, PERPLEXITY, RANK
-from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,10 +40,6 @@ METRICS = {name: f"{VARIANT_SERIES[name].label} rank" for name in (REFERENCE, *V
     name: each.label.capitalize() for name, each in BASELINES.items()
 }
 """Labels of what is drawn, in this order: ranks by variant, and the baselines."""
-TABLE_COLUMNS = (
-    "metric", "model", "value", "ci_low", "ci_high", "against", "r", "r_low", "r_high", "p",
-)  # fmt: skip
-"""Columns of the figure's table; the correlation is that of the metric, the same for all models."""
 
 _WIDTH, _SCATTER, _LINE, _TICKS = 2.35, 2.3, 0.34, 3
 _FEW, _WIDER, _HIGHER = 10, 0.06, 0.1
@@ -88,7 +84,7 @@ def read_metrics(
     Parameters
     ----------
     summaries : sequence of Path or str
-        CSV under SUMMARY_COLUMNS.
+        CSV under SUMMARY.
     domain : str
     models : sequence of str
         In the order from top to bottom.
@@ -109,12 +105,14 @@ def read_metrics(
     """
     found: Metrics = {}
     for path in summaries:
-        for number, row in enumerate(read_delimited(path, ",", SUMMARY_COLUMNS), start=2):
+        for row in read_rows(path, SUMMARY):
             is_rank = row["metric"] == "rank"
             name = row["variant"] if is_rank else row["metric"]
             wanted = row["aggregate"] == statistic if is_rank else name in BASELINES
             if row["domain"] == domain and row["model"] in models and wanted:
-                found.setdefault(name, {})[row["model"]] = _read_estimate(row, f"{path}, line {number}")
+                found.setdefault(name, {})[row["model"]] = Estimate(
+                    row["value"], row["ci_low"], row["ci_high"]
+                )
     missing = sorted(set(models) - set(found.get(VARIANTS[0], {})))
     if missing:
         raise InputError(
@@ -125,14 +123,6 @@ def read_metrics(
         for name in names
         if name in found
     }
-
-
-def _read_estimate(row: Mapping[str, str], where: str) -> Estimate:
-    """Return the numbers of a row of the summary."""
-    try:
-        return Estimate(*(float(row[key] or "nan") for key in ("value", "ci_low", "ci_high")))
-    except ValueError as error:
-        raise InputError(f"not a number: {error}", where, "create it again") from error
 
 
 def measure_agreements(metrics: Metrics, settings: Summary) -> list[Agreement]:
@@ -167,9 +157,8 @@ def list_metrics(metrics: Metrics, agreements: Sequence[Agreement]) -> Table:
         told = correlations.get(name)
         ends = (told.found.value, told.found.low, told.found.high, told.found.p) if told else [math.nan] * 4
         for model, estimate in models.items():
-            numbers = (*map(format_number, estimate), told.against if told else "", *map(format_number, ends))
-            rows.append((name, model, *numbers))
-    return TABLE_COLUMNS, rows
+            rows.append((name, model, *estimate, told.against if told else "", *ends))
+    return METRIC_AGREEMENT, rows
 
 
 def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) -> "Figure":

@@ -21,6 +21,7 @@ from fathom.figures.style import (
     place_labels,
     wrap_name,
 )
+from fathom.io.contracts.figures import MODEL_RANKS
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, LEADING, TRIMMED_MEAN, Statistic
 from fathom.statistics.correlations import correlate
@@ -125,8 +126,8 @@ def list_model_ranks(models: list[ModelRanks], agreements: list[Agreement], othe
         for _, ranks in others:
             (same,) = _align([model], ranks)
             row += [field for variant in find_variants(models) for field in _list_rank(same, variant)[:3]]
-        rows.append(row)
-    return columns, rows
+        rows.append(dict(zip(columns, row, strict=True)))
+    return MODEL_RANKS, rows
 
 
 def _list_rank(model: ModelRanks, variant: str) -> list[Any]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.following import OVER_TIME, label_panel, read_track, scale_axes
 from fathom.figures.style import (
     RANKING_COLORS,
@@ -19,7 +19,7 @@ from fathom.figures.style import (
     make_figure,
     wrap_name,
 )
-from fathom.io.contracts.scoring import ALL_SEEDS
+from fathom.io.contracts.studies import ALL_SEEDS, FOLLOWING
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import BASELINES, RANK
 
@@ -38,7 +38,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     shown = pl.DataFrame(panels, schema=keys, orient="row")
     rows = pl.concat(tracks).join(shown, on=keys, how="semi", maintain_order="left")
     title = settings.title or parts["domain"]
-    return draw_paths(tracks, title, parts["statistic"], settings.summary), list_frame(rows)
+    return draw_paths(tracks, title, parts["statistic"], settings.summary), (FOLLOWING, rows.rows(named=True))
 
 
 def draw_paths(tracks: Sequence[pl.DataFrame], title: str, statistic: str, settings: Summary) -> "Figure":

@@ -8,8 +8,9 @@ from fathom.errors import InputError
 from fathom.figures.model_ranks import describe_agreement, measure_agreements
 from fathom.figures.rank_values import ModelRanks, find_variants, read_model_ranks
 from fathom.figures.style import VARIANT_SERIES, clean_name
-from fathom.io.contracts.scoring import OLDER_GROUP_COLUMNS
-from fathom.io.files import read_delimited, read_json
+from fathom.io.contracts.statistics import GROUPS
+from fathom.io.delimited import read_rows
+from fathom.io.files import read_json
 from fathom.statistics.aggregates import COMPARED, LEADING, Statistic
 from fathom.statistics.comparisons import count_settled
 from fathom.statistics.rank_sentences import format_rank
@@ -72,7 +73,7 @@ def _read_groups(path: Path) -> Groups:
     """Read the letters of `groups.csv`; nothing without the file."""
     if not path.is_file():
         return {}
-    rows = read_delimited(path, ",", OLDER_GROUP_COLUMNS)
+    rows = read_rows(path, GROUPS)
     return {(row["domain"], row["aggregate"], row["variant"], row["model"]): row["groups"] for row in rows}
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.errors import InputError
 from fathom.figures.style import VARIANT_SERIES
-from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import scan_rows
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import LEADING, Statistic
 
@@ -43,7 +43,7 @@ def read_model_ranks(summary: Path | str, statistic: Statistic = LEADING) -> dic
     Parameters
     ----------
     summary : Path or str
-        CSV under SUMMARY_COLUMNS; only rows of metric `rank` are used.
+        CSV under SUMMARY; only rows of metric `rank` are used.
     statistic : Statistic
         Only rows of this aggregate are used.
 
@@ -60,8 +60,7 @@ def read_model_ranks(summary: Path | str, statistic: Statistic = LEADING) -> dic
         leading statistic.
     """
     found: dict[str, dict[str, dict[str, Rank]]] = {}
-    for number, row in enumerate(read_delimited(summary, ",", SUMMARY_COLUMNS), start=2):
-        where = f"{summary}, line {number}"
+    for where, row in scan_rows(summary, SUMMARY):
         if (row["metric"], row["aggregate"]) != ("rank", statistic.name):
             continue
         ranks = found.setdefault(row["domain"], {}).setdefault(row["model"], {})
@@ -69,7 +68,7 @@ def read_model_ranks(summary: Path | str, statistic: Statistic = LEADING) -> dic
             raise InputError(
                 f"duplicate row of model {row['model']!r} on {row['variant']}", where, "create it again"
             )
-        rank = _read_rank(row, where)
+        rank = Rank(row["value"], row["ci_low"], row["ci_high"], row["pairs"])
         if math.isfinite(rank.value):
             ranks[row["variant"]] = rank
         else:
@@ -82,15 +81,6 @@ def read_model_ranks(summary: Path | str, statistic: Statistic = LEADING) -> dic
         domain: sorted((ModelRanks(name, ranks) for name, ranks in models.items()), key=lambda m: m.order)
         for domain, models in found.items()
     }
-
-
-def _read_rank(row: dict[str, str], where: str) -> Rank:
-    """Return the numbers of one row; an empty field is NaN."""
-    try:
-        value, low, high = (float(row[name] or "nan") for name in ("value", "ci_low", "ci_high"))
-        return Rank(value, low, high, int(row["pairs"] or 0))
-    except ValueError as error:
-        raise InputError(f"not a number: {error}", where, "create it again") from error
 
 
 def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path | str) -> list[ModelRanks]:

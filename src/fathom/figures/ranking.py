@@ -9,41 +9,42 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.figures.families import style_families
 from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name, make_figure
+from fathom.io.contracts.column import Contract
 from fathom.io.contracts.ranking import (
-    AGREEMENT_COLUMNS,
-    ALIGNMENT_COLUMNS,
-    CATEGORY_COLUMNS,
-    COMPONENT_COLUMNS,
-    CORPUS_AGREEMENT_COLUMNS,
-    FIRST_COMPONENT_COLUMNS,
-    FORECAST_COLUMNS,
-    PAIRWISE_COLUMNS,
-    PREPARATION_COLUMNS,
+    AGREEMENT,
+    ALIGNMENT,
+    CATEGORIES,
+    COMPONENTS,
+    CORPUS_AGREEMENT,
+    FIRST_COMPONENT,
+    FORECAST,
+    PAIRWISE,
+    PREPARATION,
 )
-from fathom.io.files import read_delimited
+from fathom.io.delimited import Row, read_rows
 from fathom.ranking.table import PARTS, Benchmark, Model, read_benchmarks, read_models
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_COLUMNS = {
-    "agreement": AGREEMENT_COLUMNS,
-    "pairwise": PAIRWISE_COLUMNS,
-    "means": PAIRWISE_COLUMNS,
-    "categories": CATEGORY_COLUMNS,
-    "perplexity": CORPUS_AGREEMENT_COLUMNS,
-    "pca": COMPONENT_COLUMNS,
-    "pc1": FIRST_COMPONENT_COLUMNS,
-    "alignment": ALIGNMENT_COLUMNS,
-    "forecast": FORECAST_COLUMNS,
-    "preparation": PREPARATION_COLUMNS,
+_CONTRACTS = {
+    "agreement": AGREEMENT,
+    "pairwise": PAIRWISE,
+    "means": PAIRWISE,
+    "categories": CATEGORIES,
+    "perplexity": CORPUS_AGREEMENT,
+    "pca": COMPONENTS,
+    "pc1": FIRST_COMPONENT,
+    "alignment": ALIGNMENT,
+    "forecast": FORECAST,
+    "preparation": PREPARATION,
 }
 
+Table = tuple[Contract, Sequence[Row]]
+"""Numbers of a figure: what they are, and the rows."""
+
 _HATCHES = ("", "///", "...", "xxx")
-
-
-Row = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class RankingTables:
 
     def read(self, name: str) -> list[Row]:
         """Read a table by its name without suffix; raise `InputError` if a column is missing."""
-        return read_delimited(self.folder / f"{name}.csv", ",", _COLUMNS[name])
+        return read_rows(self.folder / f"{name}.csv", _CONTRACTS[name])
 
     @cached_property
     def models(self) -> dict[str, Model]:
@@ -87,11 +88,6 @@ class RankingTables:
     def families(self) -> dict[str, Series]:
         """Style of each model family; models without a known family come last."""
         return style_families({model.family for model in self.models.values()})
-
-
-def read_number(text: str) -> float:
-    """Parse a number of a table; an empty field is NaN."""
-    return float(text) if text else math.nan
 
 
 def condition_style(index: int) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from fathom.figures.ranking import (
     draw_note,
     label_statistic,
     measure_names,
-    read_number,
     title_condition,
 )
 from fathom.figures.style import clean_name, make_figure
-from fathom.io.contracts.ranking import CATEGORY_COLUMNS, PAIRWISE_COLUMNS
+from fathom.io.contracts.ranking import CATEGORIES, PAIRWISE
+from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import PLAIN
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     kind = name.removesuffix("-significant")
     statistic = PLAIN if kind == name else tables.tested
     if statistic is None:
-        return draw_note(NO_TEST), (CATEGORY_COLUMNS if kind == "categories" else PAIRWISE_COLUMNS, [])
+        return draw_note(NO_TEST), (CATEGORIES if kind == "categories" else PAIRWISE, [])
     if kind == "tau":
         return draw_benchmarks(tables, statistic, parts["condition"])
     return draw_means(tables, statistic) if kind == "mean-tau" else draw_categories(tables, statistic)
@@ -49,14 +49,15 @@ def draw_means(tables: RankingTables, statistic: str) -> DrawnFigure:
     values = {(row["condition"], row["first"]): row for row in rows}
     names = list(dict.fromkeys(row["first"] for row in rows))
     # benchmarks without tau, constant over models, come first
-    names.sort(key=lambda name: float(values[tables.conditions[0], name]["value"] or "-inf"))
+    means = {name: values[tables.conditions[0], name]["value"] for name in names}
+    names.sort(key=lambda name: -math.inf if math.isnan(means[name]) else means[name])
     titles = [clean_name(tables.benchmarks[name].title) for name in names]
     figure = make_figure(max(5.0, 1.5 + 0.36 * len(names)), 3.2 + 0.7 * measure_names(titles, 9))
     axes = figure.subplots()
     width = 0.8 / len(tables.conditions)
     for place, condition in enumerate(tables.conditions):
         lines = [values[condition, name] for name in names]
-        heights, lows, highs = ([read_number(line[key]) for line in lines]
+        heights, lows, highs = ([line[key] for line in lines]
                                 for key in ("value", "ci_low", "ci_high"))  # fmt: skip
         at = [column + (place - (len(tables.conditions) - 1) / 2) * width for column in range(len(names))]
         axes.bar(at, heights, width, label=title_condition(condition), **condition_style(place))
@@ -64,12 +65,12 @@ def draw_means(tables: RankingTables, statistic: str) -> DrawnFigure:
     axes.set_xticks(range(len(names)), titles, rotation=45, ha="right", rotation_mode="anchor")
     axes.grid(False, axis="x")
     axes.set_xlim(-0.6, len(names) - 0.4)
-    axes.set_ylim(min([0.0, *(float(row["ci_low"]) for row in rows if row["ci_low"])]), 1.0)
+    axes.set_ylim(min([0.0, *(row["ci_low"] for row in rows if not math.isnan(row["ci_low"]))]), 1.0)
     axes.set_ylabel(f"Mean {label_statistic(statistic)}")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(tables.conditions))
     return figure, (
-        PAIRWISE_COLUMNS,
-        [tuple(values[s, t].values()) for s in tables.conditions for t in names],
+        PAIRWISE,
+        [values[s, t] for s in tables.conditions for t in names],
     )
 
 
@@ -97,7 +98,7 @@ def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> Dr
     mean = next(row for row in tables.read("agreement")
                 if (row["condition"], row["statistic"]) == (condition, f"mean_{statistic}"))  # fmt: skip
     axes.set_title(f"{title_condition(condition)}: mean {_describe(mean)}")
-    return figure, (PAIRWISE_COLUMNS, [tuple(row.values()) for row in rows])
+    return figure, (PAIRWISE, rows)
 
 
 def draw_categories(tables: RankingTables, statistic: str) -> DrawnFigure:
@@ -108,7 +109,7 @@ def draw_categories(tables: RankingTables, statistic: str) -> DrawnFigure:
     rows = [row for row in tables.read("categories") if row["statistic"] == statistic]
     names = list(dict.fromkeys(name for row in rows for name in (row["first"], row["second"])))
     if not names:
-        return draw_note("The benchmarks have no categories."), (CATEGORY_COLUMNS, [])
+        return draw_note("The benchmarks have no categories."), (CATEGORIES, [])
     grids = [_fill([row for row in rows if row["condition"] == condition], names, diagonal=math.nan)
              for condition in tables.conditions]  # fmt: skip
     lowest = min(_find_lowest(grid) for grid in grids)
@@ -119,12 +120,12 @@ def draw_categories(tables: RankingTables, statistic: str) -> DrawnFigure:
         image = draw_matrix(axes, grid, names, names, size=9.0, lowest=lowest)
         axes.set_title(title_condition(condition))
     add_colorbar(figure, image, list(panels), f"Mean {label_statistic(statistic)}")
-    return figure, (CATEGORY_COLUMNS, [tuple(row.values()) for row in rows])
+    return figure, (CATEGORIES, rows)
 
 
-def _fill(rows: list[dict[str, str]], names: list[str], diagonal: float = 1.0) -> list[list[float]]:
+def _fill(rows: list[Row], names: list[str], diagonal: float = 1.0) -> list[list[float]]:
     """Return a symmetric matrix from the rows of its pairs, with a default for the diagonal."""
-    found = {(row["first"], row["second"]): read_number(row["value"]) for row in rows}
+    found = {(row["first"], row["second"]): row["value"] for row in rows}
     return [
         [found.get((a, b), found.get((b, a), diagonal if a == b else math.nan)) for b in names] for a in names
     ]
@@ -136,7 +137,7 @@ def _find_lowest(values: list[list[float]]) -> float:
     return min(0.0, math.floor(10 * min(known, default=0.0)) / 10)
 
 
-def _describe(row: dict[str, str]) -> str:
+def _describe(row: Row) -> str:
     """Format a value with its interval."""
-    value, low, high = (read_number(row[key]) for key in ("value", "ci_low", "ci_high"))
+    value, low, high = (row[key] for key in ("value", "ci_low", "ci_high"))
     return f"{value:.2f}" if math.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"

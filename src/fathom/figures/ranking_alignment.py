@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.ranking import RankingTables, measure_names, title_condition
 from fathom.figures.style import clean_name, make_figure
-from fathom.io.contracts.ranking import ALIGNMENT_COLUMNS
+from fathom.io.contracts.ranking import ALIGNMENT
+from fathom.io.delimited import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     agreement = {(row["condition"], row["statistic"]): row for row in tables.read("agreement")}
     for axes, condition in zip(panels, tables.conditions, strict=True):
         _draw_condition(axes, tables, [row for row in rows if row["condition"] == condition], still, side)
-        crossed = float(agreement[condition, "opposite_aligned"]["value"] or "nan")
+        crossed = agreement[condition, "opposite_aligned"]["value"]
         axes.set_title(f"{title_condition(condition)}: {100 * crossed:.1f} % of pairs cross", pad=22)
     handles = [
         Line2D([], [], color=style.color, marker=style.marker, label=clean_name(style.label))
@@ -39,17 +40,15 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     ]
     handles.append(Line2D([], [], color="0.75", label=f"moves {still} places or fewer" if still else "stays"))
     figure.legend(handles=handles, loc="outside upper center", ncols=min(7, len(handles)))
-    return figure, (ALIGNMENT_COLUMNS, [tuple(row.values()) for row in rows])
+    return figure, (ALIGNMENT, rows)
 
 
-def _draw_condition(
-    axes: "Axes", tables: RankingTables, rows: list[dict[str, str]], still: int, side: float
-) -> None:
+def _draw_condition(axes: "Axes", tables: RankingTables, rows: list[Row], still: int, side: float) -> None:
     """Draw a line per model between its two ranks, with `side` inches for names on each side."""
     for row in rows:
         model = tables.models[row["model"]]
         style = tables.families[model.family]
-        ends = [int(row["place_first"]), int(row["place_second"])]
+        ends = [row["place_first"], row["place_second"]]
         moves = abs(ends[0] - ends[1]) > still
         axes.plot([0, 1], ends, color=style.color if moves else "0.75", linewidth=1.3 if moves else 1.0,
                   zorder=3 if moves else 2)  # fmt: skip

@@ -14,11 +14,11 @@ from fathom.figures.ranking import (
     condition_style,
     draw_note,
     measure_names,
-    read_number,
     title_condition,
 )
 from fathom.figures.style import clean_name, make_figure
-from fathom.io.contracts.ranking import COMPONENT_COLUMNS, FIRST_COMPONENT_COLUMNS
+from fathom.io.contracts.ranking import COMPONENTS, FIRST_COMPONENT
+from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import ALL
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 def draw_shares(tables: RankingTables, group: str = ALL) -> DrawnFigure:
     """Draw the variance that each component explains, by condition [TrainBeforeTest, Figs. 6, 8]."""
-    rows = [row for row in tables.read("pca") if row["group"] == group and row["share"]]
+    rows = [row for row in tables.read("pca") if row["group"] == group and not math.isnan(row["share"])]
     single = [row for row in rows if " to " not in row["component"]]
     if not single:
-        return draw_note("There are too few models for principal components."), (COMPONENT_COLUMNS, [])
+        return draw_note("There are too few models for principal components."), (COMPONENTS, [])
     names = list(dict.fromkeys(row["component"] for row in single))
     conditions = [
         condition for condition in tables.conditions if any(row["condition"] == condition for row in single)
@@ -49,7 +49,7 @@ def draw_shares(tables: RankingTables, group: str = ALL) -> DrawnFigure:
     for place, (axes, condition) in enumerate(zip(panels, conditions, strict=True)):
         lines = {row["component"]: row for row in single if row["condition"] == condition}
         heights, lows, highs = (
-            [read_number(lines[name][key]) if name in lines else math.nan for name in names]
+            [lines[name][key] if name in lines else math.nan for name in names]
             for key in ("share", "ci_low", "ci_high")
         )
         axes.bar(names, heights, 0.7, **condition_style(place))
@@ -64,7 +64,7 @@ def draw_shares(tables: RankingTables, group: str = ALL) -> DrawnFigure:
         size = next(iter(lines.values()))
         axes.set_title(f"{title_condition(condition)} ({size['models']} models)")
     panels[0].set_ylabel("Share of the variance")
-    return figure, (COMPONENT_COLUMNS, [tuple(row.values()) for row in rows])
+    return figure, (COMPONENTS, rows)
 
 
 def draw_compute(tables: RankingTables) -> DrawnFigure:
@@ -73,29 +73,31 @@ def draw_compute(tables: RankingTables) -> DrawnFigure:
     Chat models have hollow markers. Models of unknown compute are left out.
     """
     rows = [
-        row for row in tables.read("pc1") if row["group"] == ALL and row["log10_compute"] and row["score"]
+        row
+        for row in tables.read("pc1")
+        if row["group"] == ALL and math.isfinite(row["log10_compute"] + row["score"])
     ]
     if not rows:
-        return draw_note("No model's training compute is known."), (FIRST_COMPONENT_COLUMNS, [])
+        return draw_note("No model's training compute is known."), (FIRST_COMPONENT, [])
     figure = make_figure(4.2 * len(tables.conditions), 4.6)
     panels = figure.subplots(1, len(tables.conditions), squeeze=False, sharey=True)[0]
-    agreement = {(row["condition"], row["statistic"]): row for row in tables.read("agreement")}
+    agreement = {(row["condition"], row["statistic"]): row["value"] for row in tables.read("agreement")}
     for axes, condition in zip(panels, tables.conditions, strict=True):
         some = [row for row in rows if row["condition"] == condition]
         for row in some:
             model = tables.models[row["model"]]
             look = mark_model(tables.families[model.family], model.kind)
-            axes.plot(10 ** float(row["log10_compute"]), float(row["score"]), **look)
+            axes.plot(10 ** row["log10_compute"], row["score"], **look)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: format_power(value))
         axes.set_xlabel("Training compute, 6 N D (FLOP)")
-        r = agreement.get((condition, "pc1_compute_pearson"))
-        found = f", r = {float(r['value']):.2f}" if r and r["value"] else ""
+        r = agreement.get((condition, "pc1_compute_pearson"), math.nan)
+        found = "" if math.isnan(r) else f", r = {r:.2f}"
         axes.set_title(f"{title_condition(condition)}{found}, {len(some)} models")
     panels[0].set_ylabel("PC1 score")
     used = {tables.models[row["model"]].family for row in rows}
     _add_families(figure, tables, used)
-    return figure, (FIRST_COMPONENT_COLUMNS, [tuple(row.values()) for row in rows])
+    return figure, (FIRST_COMPONENT, rows)
 
 
 def format_power(value: float) -> str:
@@ -115,9 +117,9 @@ def draw_first(tables: RankingTables) -> DrawnFigure:
 
     Source: [TrainBeforeTest, Fig. 11].
     """
-    rows = [row for row in tables.read("pc1") if row["group"] == ALL and row["score"]]
+    rows = [row for row in tables.read("pc1") if row["group"] == ALL and not math.isnan(row["score"])]
     if not rows:
-        return draw_note("There are too few models for principal components."), (FIRST_COMPONENT_COLUMNS, [])
+        return draw_note("There are too few models for principal components."), (FIRST_COMPONENT, [])
     # a condition in which all models are alike on every benchmark has no components
     conditions = [name for name in tables.conditions if any(row["condition"] == name for row in rows)]
     order = [row["model"] for row in rows if row["condition"] == conditions[-1]]
@@ -135,16 +137,15 @@ def draw_first(tables: RankingTables) -> DrawnFigure:
     )
     panels[0].set_ylim(len(order) - 0.4, -0.6)
     _add_families(figure, tables, {model.family for model in tables.models.values()})
-    return figure, (FIRST_COMPONENT_COLUMNS, [tuple(row.values()) for row in rows])
+    return figure, (FIRST_COMPONENT, rows)
 
 
-def _draw_scores(axes: "Axes", tables: RankingTables, rows: list[dict[str, str]], color: str) -> None:
+def _draw_scores(axes: "Axes", tables: RankingTables, rows: list[Row], color: str) -> None:
     """Draw a row per model: its score, with its family's marker, and its interval."""
     for place, row in enumerate(rows):
         model = tables.models[row["model"]]
-        if row["ci_low"]:
-            axes.plot([float(row["ci_low"]), float(row["ci_high"])], [place, place], color=color, linewidth=1)
+        axes.plot([row["ci_low"], row["ci_high"]], [place, place], color=color, linewidth=1)
         look = mark_model(tables.families[model.family], model.kind)
-        axes.plot(float(row["score"]), place, markersize=5, **look)
+        axes.plot(row["score"], place, markersize=5, **look)
     axes.tick_params(axis="y", length=0)
     axes.axvline(0, color="0.6", linewidth=0.8)

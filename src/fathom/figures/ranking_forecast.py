@@ -1,9 +1,9 @@
 """How the change of agreement becomes significant with the number of models."""
 
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.ranking import RankingTables, condition_color, draw_note, read_number
+from fathom.figures.ranking import RankingTables, condition_color, draw_note
 from fathom.figures.style import clean_name, make_figure
-from fathom.io.contracts.ranking import FORECAST_COLUMNS
+from fathom.io.contracts.ranking import FORECAST
 
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
@@ -13,13 +13,13 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     """
     rows = RankingTables(inputs["models"].parent).read("forecast")
     if not rows:
-        return draw_note("A forecast needs two conditions."), (FORECAST_COLUMNS, [])
+        return draw_note("A forecast needs two conditions."), (FORECAST, [])
     figure = make_figure(7.4, 3.3)
     changes, shares = figure.subplots(1, 2)
     for place, condition in enumerate(dict.fromkeys(row["condition"] for row in rows)):
         some = [row for row in rows if row["condition"] == condition]
-        sizes = [int(row["models"]) for row in some]
-        values, lows, highs, power = ([read_number(row[key]) for row in some] for key in
+        sizes = [row["models"] for row in some]
+        values, lows, highs, power = ([row[key] for row in some] for key in
                                       ("change", "ci_low", "ci_high", "significant"))  # fmt: skip
         look = {"color": condition_color(place), "label": clean_name(condition)}
         changes.plot(sizes, values, marker="o", **look)
@@ -34,4 +34,4 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
         axes.set_xlim(left=0)
         axes.xaxis.get_major_locator().set_params(integer=True)
     shares.legend(loc="lower right")
-    return figure, (FORECAST_COLUMNS, [tuple(row.values()) for row in rows])
+    return figure, (FORECAST, rows)

@@ -14,11 +14,10 @@ from fathom.figures.ranking import (
     draw_note,
     label_statistic,
     measure_names,
-    read_number,
     title_condition,
 )
 from fathom.figures.style import make_figure
-from fathom.io.contracts.ranking import CORPUS_AGREEMENT_COLUMNS
+from fathom.io.contracts.ranking import CORPUS_AGREEMENT
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer
 
 if TYPE_CHECKING:
@@ -65,14 +64,14 @@ def _draw(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bo
         some = [row for row in rows if (row["condition"], row["group"]) == (condition, group)
                 and row["benchmark"] in columns]  # fmt: skip
         if some:
-            values = {(row["corpus"], row["benchmark"]): read_number(row["value"]) for row in some}
+            values = {(row["corpus"], row["benchmark"]): row["value"] for row in some}
             tasks = [v for (_, name), v in values.items() if name not in names and not math.isnan(v)]
             mean = sum(tasks) / len(tasks) if tasks else math.nan
             grids.append((f"{title}: mean over benchmarks {mean:.2f}, {some[0]['models']} models",
                           [[values.get((a, b), math.nan) for b in columns] for a in names]))  # fmt: skip
             used += some
     if not grids:
-        return draw_note("There is no perplexity of enough models."), (CORPUS_AGREEMENT_COLUMNS, [])
+        return draw_note("There is no perplexity of enough models."), (CORPUS_AGREEMENT, [])
     known = [value for _, grid in grids for line in grid for value in line if not math.isnan(value)]
     lowest = min(0.0, math.floor(10 * min(known, default=0.0)) / 10)
     titles = [tables.benchmarks[name].title for name in columns]
@@ -88,4 +87,4 @@ def _draw(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bo
         if corpora:
             axes.axvline(len(names) - 0.5, color="0.3", linewidth=1.2)
     add_colorbar(figure, image, list(axes_of), label_statistic(PLAIN))
-    return figure, (CORPUS_AGREEMENT_COLUMNS, [tuple(row.values()) for row in used])
+    return figure, (CORPUS_AGREEMENT, used)

@@ -1,9 +1,11 @@
 """Agreement of benchmarks after preparations of different cost."""
 
+import math
+
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.ranking import RankingTables, condition_color, read_number
+from fathom.figures.ranking import RankingTables, condition_color
 from fathom.figures.style import make_figure
-from fathom.io.contracts.ranking import PREPARATION_COLUMNS
+from fathom.io.contracts.ranking import PREPARATION
 
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
@@ -17,18 +19,18 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
             left,
             "examples",
             "Training examples",
-            [row for row in rows if row["epochs"] in ("0", whole["epochs"])],
+            [row for row in rows if row["epochs"] in (0, whole["epochs"])],
         ),
-        (right, "epochs", "Epochs", [row for row in rows if row["examples"] in ("0", whole["examples"])]),
+        (right, "epochs", "Epochs", [row for row in rows if row["examples"] in (0, whole["examples"])]),
     ]
     for place, (axes, key, title, chosen) in enumerate(panels):
-        some = sorted(chosen, key=lambda row: float(row[key] or "inf"))
+        some = sorted(chosen, key=lambda row: math.inf if row[key] is None else row[key])
         at = range(len(some))
-        values, lows, highs = ([read_number(row[name]) for row in some]
+        values, lows, highs = ([row[name] for row in some]
                                for name in ("mean_tau", "ci_low", "ci_high"))  # fmt: skip
         axes.vlines(at, lows, highs, color="0.25", linewidth=0.9)
         axes.plot(at, values, marker="o", color=condition_color(place))
-        axes.set_xticks(at, [row[key] or "all" for row in some])
+        axes.set_xticks(at, ["all" if row[key] is None else row[key] for row in some])
         axes.set_xlabel(title)
     left.set_ylabel("Mean tau-b of two benchmarks")
-    return figure, (PREPARATION_COLUMNS, [tuple(row.values()) for row in rows])
+    return figure, (PREPARATION, rows)

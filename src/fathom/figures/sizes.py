@@ -17,14 +17,12 @@ from fathom.figures.style import (
     make_figure,
     place_labels,
 )
-from fathom.statistics.summaries import format_number
+from fathom.io.contracts.figures import MODEL_SIZES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TABLE_COLUMNS = ("model", "family", "kind", "parameters", "tokens", "rank", "ci_low", "ci_high", "pairs")
-"""Columns of the figure's table, smallest model first."""
 
 _WIDE = 200
 _STEPS = ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9))
@@ -91,12 +89,11 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
         (
             *(each.size.model, each.size.family, each.size.kind, f"{each.size.parameters:.0f}"),
             "" if each.size.tokens is None else f"{each.size.tokens:.0f}",
-            *map(format_number, (each.rank.value, each.rank.low, each.rank.high)),
-            each.rank.pairs,
+            *(each.rank.value, each.rank.low, each.rank.high, each.rank.pairs),
         )
         for each in models
     ]
-    return draw_sizes(models, settings.title or parts["domain"], settings.summary), (TABLE_COLUMNS, rows)
+    return draw_sizes(models, settings.title or parts["domain"], settings.summary), (MODEL_SIZES, rows)
 
 
 def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figure":

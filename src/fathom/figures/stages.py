@@ -8,14 +8,14 @@ reference rank, or, without one, against similarity. Source: [RawCorpora, Figs. 
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from fathom.config.benchmark import REFERENCE
 from fathom.config.following import STAGE_KINDS
 from fathom.config.scoring import Summary
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.style import (
     SIMILARITY_COLOR_MAP,
     VARIANT_SERIES,
@@ -23,8 +23,9 @@ from fathom.figures.style import (
     make_figure,
 )
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
-from fathom.io.contracts.scoring import FOLLOWING, RELATION_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.figures import STAGES_FIGURE
+from fathom.io.contracts.studies import FOLLOWING, RELATIONS
+from fathom.io.delimited import read_rows
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, LEADING, MEAN, MEDIAN
 from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, RANK
@@ -46,7 +47,7 @@ _MOST_NAMES, _LONGEST = 30, 26
 _HEIGHT, _LOG_FROM = 1.75, 20.0
 _MARKS = {"minimum": "v", "maximum": "^", "": "o"}
 
-Relations = Mapping[tuple[str, str, str, str, str], Mapping[str, str]]
+Relations = Mapping[tuple[str, str, str, str, str], Mapping[str, Any]]
 """Lines of the table of relations by variant, metric, aggregate, what it is compared with, and statistic."""
 
 
@@ -60,10 +61,10 @@ class Row(NamedTuple):
 
 
 def read_relations(path: Path | str) -> Relations:
-    """Read a table under RELATION_COLUMNS."""
+    """Read a table under RELATIONS."""
     keys = ("variant", "metric", "aggregate", "with", "statistic")
     found = {}
-    for line in read_delimited(path, ",", RELATION_COLUMNS):
+    for line in read_rows(path, RELATIONS):
         variant, metric, aggregate, other, statistic = (line[key] for key in keys)
         found[variant, metric, aggregate, other, statistic] = line
     return found
@@ -77,7 +78,10 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     stages, relations = select_stages(rows, order), read_relations(inputs["relations"])
     drawn = pl.concat([_select(stages, row) for row in list_rows(stages, parts["kind"], settings.summary)])
     title = settings.title or measured
-    return draw_stages(stages, relations, parts["kind"], title, settings.summary), list_frame(drawn)
+    return draw_stages(stages, relations, parts["kind"], title, settings.summary), (
+        STAGES_FIGURE,
+        drawn.rows(named=True),
+    )
 
 
 def list_rows(stages: pl.DataFrame, kind: str, settings: Summary) -> list[Row]:
@@ -185,27 +189,25 @@ def _name_other(stages: pl.DataFrame) -> str:
 def _describe(relations: Relations, row: Row) -> str:
     """Return how a metric goes with similarity, as a title."""
     place = (row.variant, row.metric, row.aggregate, SIMILARITY)
-    r, extrema = relations.get((*place, "pearson"), {}), relations.get((*place, EXTREMA), {})
-    parts = [f"with similarity r = {_format(r)}"] if r.get("value") else []
-    if extrema.get("value"):
-        value, p = float(extrema["value"]), float(extrema["p"])
-        parts.append(f"similarity at minima less at maxima {value:+.2f} (p = {p:.2g})")
+    r, extrema = relations.get((*place, "pearson")), relations.get((*place, EXTREMA))
+    parts = [f"with similarity {_format(r)}"] if _format(r) else []
+    if extrema and not math.isnan(extrema["value"]):
+        parts.append(f"similarity at minima less at maxima {extrema['value']:+.2f} (p = {extrema['p']:.2g})")
     return "; ".join(parts)
 
 
 def _describe_pair(relations: Relations, stages: pl.DataFrame, row: Row) -> str:
     """Return the correlation that the right panel shows, as a title."""
     other = REFERENCE if REFERENCE in stages["variant"] else SIMILARITY
-    found = relations.get((row.variant, row.metric, row.aggregate, other, "pearson"), {})
-    return f"r = {_format(found)}" if found.get("value") else ""
+    return _format(relations.get((row.variant, row.metric, row.aggregate, other, "pearson")))
 
 
-def _format(line: Mapping[str, str]) -> str:
-    """Return a correlation with its interval, where there is one."""
-    value = f"{float(line['value']):.2f}"
-    if line["ci_low"]:
-        value += f" [{float(line['ci_low']):.2f}, {float(line['ci_high']):.2f}]"
-    return value
+def _format(line: Mapping[str, Any] | None) -> str:
+    """Return a correlation with its interval, where there is one; nothing without a correlation."""
+    if line is None or math.isnan(line["value"]):
+        return ""
+    interval = "" if math.isnan(line["ci_low"]) else f" [{line['ci_low']:.2f}, {line['ci_high']:.2f}]"
+    return f"r = {line['value']:.2f}{interval}"
 
 
 def _label_stages(axes: "Axes", names: Sequence[str]) -> None:

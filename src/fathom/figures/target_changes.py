@@ -9,10 +9,10 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, list_frame
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
-from fathom.io.contracts.scoring import TARGET_CHANGES, TARGET_GROUP_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.studies import TARGET_CHANGES, TARGET_GROUPS
+from fathom.io.delimited import Row, read_rows
 from fathom.io.tables import read_table
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ _GOLDEN = 0.6180339887498949  # multiples of it spread evenly: points beside eac
 _LARGEST, _SMALLEST = 60.0, 6.0  # area of a point, in square points
 
 
-def read_changes(
-    targets: Path | str, groups: Path | str, model: str
-) -> tuple[pl.DataFrame, list[dict[str, str]]]:
+def read_changes(targets: Path | str, groups: Path | str, model: str) -> tuple[pl.DataFrame, list[Row]]:
     """Read what one model's targets are, and their contrast on each benchmark.
 
     Parameters
@@ -38,7 +36,7 @@ def read_changes(
     targets : Path or str
         Table under contract TARGET_CHANGES.
     groups : Path or str
-        CSV under TARGET_GROUP_COLUMNS.
+        CSV under TARGET_GROUPS.
     model : str
 
     Raises
@@ -50,7 +48,7 @@ def read_changes(
     known = sorted(set(table["model"].to_list()))
     if model not in known:
         raise InputError(f"unknown model {model!r}", str(targets), f"known: {', '.join(known)}")
-    rows = [row for row in read_delimited(groups, ",", TARGET_GROUP_COLUMNS) if row["model"] == model]
+    rows = [row for row in read_rows(groups, TARGET_GROUPS) if row["model"] == model]
     return table.filter(model=model), rows
 
 
@@ -58,12 +56,10 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     """Draw the best and the worst targets of one model."""
     targets, groups = read_changes(inputs["targets"], inputs["groups"], parts["model"])
     title = settings.title or parts["domain"]
-    return draw_changes(targets, groups, title, settings.summary), list_frame(targets)
+    return draw_changes(targets, groups, title, settings.summary), (TARGET_CHANGES, targets.rows(named=True))
 
 
-def draw_changes(
-    targets: pl.DataFrame, groups: Sequence[dict[str, str]], title: str, settings: Summary
-) -> "Figure":
+def draw_changes(targets: pl.DataFrame, groups: Sequence[Row], title: str, settings: Summary) -> "Figure":
     """Draw a panel for each benchmark; call it inside `use_style`."""
     figure = make_figure(max(5.2, _PANEL_WIDTH * len(groups)), _HEIGHT)
     model, other, phrase = (clean_name(groups[0][key]) for key in ("model", "against", "phrase"))
@@ -86,19 +82,16 @@ def draw_changes(
     return figure
 
 
-def _describe(row: dict[str, str], settings: Summary) -> str:
+def _describe(row: Row, settings: Summary) -> str:
     """Return the title of a panel: benchmark, Cohen's d with its interval, and p of the t test."""
     series = VARIANT_SERIES.get(row["variant"])
     label = f"{series.label if series else row['variant']} targets"
-    if not row["d"]:
+    if math.isnan(row["d"]):
         return f"{label}: too few"
-    ends = (
-        f" ({100 * settings.confidence:.4g} %: {float(row['d_low']):.2f} to {float(row['d_high']):.2f})"
-        if row["d_low"]
-        else ""
-    )
-    p = float(row["p"]) if row["p"] else math.nan
-    return f"{label}\nCohen's d = {float(row['d']):.2f}{ends}\nt test: p = {p:.2g}"
+    ends = ""
+    if not math.isnan(row["d_low"]):
+        ends = f" ({100 * settings.confidence:.4g} %: {row['d_low']:.2f} to {row['d_high']:.2f})"
+    return f"{label}\nCohen's d = {row['d']:.2f}{ends}\nt test: p = {row['p']:.2g}"
 
 
 def _draw_group(axes: "Axes", targets: pl.DataFrame, group: str) -> str:

@@ -15,10 +15,12 @@ from fathom.errors import InputError
 from fathom.figures.example_tables import Examples, read_examples
 from fathom.figures.ranking_tables import render_table
 from fathom.figures.style import VARIANT_SERIES
-from fathom.io.contracts.benchmark import MATCHES
-from fathom.io.contracts.ranking import AGREEMENT_COLUMNS
-from fathom.io.contracts.scoring import GROUP_COLUMNS, SCORES, SUMMARY_COLUMNS
-from fathom.io.files import read_delimited, read_json
+from fathom.io.contracts.benchmark import MATCHES, VOCABULARY
+from fathom.io.contracts.ranking import AGREEMENT
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.statistics import GROUPS, SUMMARY
+from fathom.io.delimited import read_rows
+from fathom.io.files import read_json
 from fathom.io.row_groups import select_rows
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import LEADING, STATISTICS
@@ -27,7 +29,7 @@ from fathom.statistics.left_out_pairs import read_flagged
 SPLITS = ("benchmark", "adapt-train", "adapt-valid", "adapt-test")
 TERMS, SENTENCES, PAIRS = 8, 5, 4
 """Terms of a vocabulary, sentences and pairs that the page shows."""
-AGREEMENT = ("mean_tau", "mean_tau_paired", "perplexity_tasks_tau")
+AGREEMENTS = ("mean_tau", "mean_tau_paired", "perplexity_tasks_tau")
 """Statistics of agreement that the page shows."""
 _SHOWN = ("doc_id", "abstract", "characters")
 _BLOCK = re.compile(r"(?<=<!-- run: )([\w-]+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -126,9 +128,9 @@ def tabulate_vocabularies(walk: Walk) -> str:
     """Return the first terms of both vocabularies of the keyword, with what they are sorted by."""
     folder, columns = walk.run / walk.domain / "benchmark", []
     for variant, form in zip(VARIANTS, (".0f", ".2f"), strict=True):
-        rows = read_delimited(folder / variant / "vocabulary.tsv", "\t", ("keyword", "term", "score"))
+        rows = read_rows(folder / variant / "vocabulary.tsv", VOCABULARY)
         own = [row for row in rows if row["keyword"] == walk.keyword][:TERMS]
-        columns.append([(row["term"].strip(), format(float(row["score"]), form)) for row in own])
+        columns.append([(row["term"].strip(), format(row["score"], form)) for row in own])
     longest = max(map(len, columns))
     padded = [[*column, *[("", "")] * (longest - len(column))] for column in columns]
     header = [cell for name in VARIANTS for cell in (VARIANT_SERIES[name].label, "score")]
@@ -165,7 +167,7 @@ def tabulate_statistics(walk: Walk) -> str:
     """Return the statistics of the ranks of all pairs by model."""
     found = {
         (row["model"], row["aggregate"]): row
-        for row in read_delimited(walk.run / "summary.csv", ",", SUMMARY_COLUMNS)
+        for row in read_rows(walk.run / "summary.csv", SUMMARY)
         if (row["domain"], row["variant"], row["metric"]) == (walk.domain, VARIANTS[0], "rank")
     }
     rows = [
@@ -178,8 +180,8 @@ def tabulate_statistics(walk: Walk) -> str:
 def tabulate_groups(walk: Walk) -> str:
     """Return all models in their order, with the letters of their groups."""
     rows = [
-        (row["place"], row["model"], f"{float(row['value']):,.0f}", row["groups"])
-        for row in read_delimited(walk.run / "groups.csv", ",", GROUP_COLUMNS)
+        (row["place"], row["model"], f"{row['value']:,.0f}", row["groups"])
+        for row in read_rows(walk.run / "groups.csv", GROUPS)
         if (row["domain"], row["variant"], row["aggregate"]) == (walk.domain, VARIANTS[0], LEADING.name)
     ]
     return render_table(["place", "model", f"{LEADING.label} rank", "groups"], rows)
@@ -189,15 +191,15 @@ def tabulate_agreement(walk: Walk) -> str:
     """Return how far the run's benchmarks agree on the order of models."""
     rows = [
         (row["statistic"], _tell(row))
-        for row in read_delimited(walk.run / "ranking" / "agreement.csv", ",", AGREEMENT_COLUMNS)
-        if row["statistic"] in AGREEMENT
+        for row in read_rows(walk.run / "ranking" / "agreement.csv", AGREEMENT)
+        if row["statistic"] in AGREEMENTS
     ]
     return render_table(["statistic", "value"], rows)
 
 
 def _tell(row: Mapping[str, Any]) -> str:
     """Return a value with its interval."""
-    value, low, high = (float(row[name]) for name in ("value", "ci_low", "ci_high"))
+    value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
     form = ",.0f" if value >= 10 else ".2f"
     return f"{value:{form}} [{low:{form}}, {high:{form}}]"
 

@@ -4,7 +4,6 @@ Everything that the project writes goes through :func:`write_atomically`, so tha
 is complete, whatever happened on the way: a full disk, a kill, two jobs that write the same file.
 """
 
-import csv
 import errno
 import gzip
 import hashlib
@@ -13,7 +12,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -189,72 +188,6 @@ def write_json_lines(path: Path | str, rows: Iterable[Mapping[str, Any]]) -> Non
     with write_atomically(path) as temporary, temporary.open("wb") as stream:
         for row in rows:
             stream.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-
-
-def write_delimited(
-    path: Path | str, columns: Sequence[str], rows: Iterable[Sequence[Any]], delimiter: str = "\t"
-) -> None:
-    r"""Write a TSV or CSV table with a header line, atomically.
-
-    Parameters
-    ----------
-    path : Path or str
-        The final name.
-    columns : sequence of str
-        The header.
-    rows : iterable of sequences
-        One sequence of values for each line, in the order of `columns`.
-    delimiter : str, default="\t"
-        What stands between values.
-    """
-    with write_atomically(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
-
-
-def read_delimited(
-    path: Path | str, delimiter: str = "\t", columns: Sequence[str] = ()
-) -> list[dict[str, str]]:
-    """Read a TSV or CSV table as strings; numbers stay text, so `0704.0010` stays itself.
-
-    Parameters
-    ----------
-    path : Path or str
-    delimiter : str
-        By default a tab.
-    columns : sequence of str
-        Columns that the table must have.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, not UTF-8, empty or lacks a column, quotes are broken, or a line has another
-        number of fields than the header.
-    """
-    path = Path(path)
-    reader = csv.reader(io.StringIO(read_plain_text(path), newline=""), delimiter=delimiter)
-    try:
-        records = [(reader.line_num, values) for values in reader]
-    except csv.Error as error:
-        raise InputError(str(error), f"{path}, line {reader.line_num}", "check its quotes") from error
-    if not records:
-        raise InputError("the file is empty", str(path), "it needs a header line")
-    (_, header), *lines = records
-    twice = sorted({name for name in header if header.count(name) > 1})
-    if twice:
-        raise InputError(f"duplicate columns: {', '.join(twice)}", f"{path}, line 1")
-    missing = [name for name in columns if name not in header]
-    if missing:
-        raise InputError(f"missing columns: {', '.join(missing)}", str(path), f"found: {', '.join(header)}")
-    for number, values in lines:
-        if len(values) != len(header):
-            raise InputError(
-                f"{len(values)} fields where the header has {len(header)}",
-                f"{path}, line {number}",
-                "check for a missing or an extra separator",
-            )
-    return [dict(zip(header, values, strict=True)) for _, values in lines]
 
 
 def read_plain_text(path: Path | str) -> str:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fathom.errors import InputError
-from fathom.io.tables import explain_damage, open_table, read_table, to_frame
+from fathom.io.tables import explain_damage, open_table, to_frame
 
 
 def scan_table(
@@ -88,7 +88,7 @@ def select_rows(path: Path | str, columns: Sequence[str], where: pl.Expr) -> pl.
         for frame in scan_table(path, names)
     ]
     if not found:  # a table without row groups
-        return read_table(path, (), names).select(columns)
+        return to_frame(open_table(path, names).read(columns=names)).select(columns)
     return to_frame(pa.concat_tables(found))
 
 

@@ -1,8 +1,8 @@
 """Writing and reading of the tables that rules hand to each other, checked against their contracts.
 
-A contract (`fathom.io.contracts`) is a tuple of columns, each with its type, a line on what it holds, and
-checks of its values. A table that breaks its contract is a defect of this library, never a user's fault: it
-raises `ValueError`, and nothing is written.
+Tables of text are read and written by `fathom.io.delimited`. A table that breaks its contract
+(`fathom.io.contracts`) is a defect of this library, never a user's fault: it raises `ValueError`, and nothing
+is written.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,8 +24,17 @@ GROUP = 50_000
 
 def arrow_schema(contract: Contract) -> pa.Schema:
     """Return the Arrow schema of a contract; columns are never null, and carry their description."""
-    fields = [pa.field(c.name, c.type, nullable=False, metadata={"about": c.about}) for c in contract]
-    return pa.schema(fields)
+    return pa.schema(
+        pa.field(each.name, _find_type(each.type), nullable=False, metadata={"about": each.about})
+        for each in contract
+    )
+
+
+def _find_type(name: str) -> pa.DataType:
+    """Return the Arrow type of a name, such as `list<int32>`."""
+    if name.startswith("list<"):
+        return pa.list_(_find_type(name.removeprefix("list<").removesuffix(">")))
+    return pa.type_for_alias(name)
 
 
 def make_empty_table(contract: Contract) -> pl.DataFrame:
@@ -42,7 +51,7 @@ def check_table(table: pa.Table, contract: Contract) -> pa.Table:
         If a column is missing, unknown, of a type that cannot be cast, or holds nulls or values that its
         contract does not allow.
     """
-    expected = [column.name for column in contract]
+    expected = contract.names
     if sorted(table.column_names) != sorted(expected):
         raise ValueError(f"columns {sorted(table.column_names)} where the contract has {sorted(expected)}")
     table = table.select(expected)
@@ -60,7 +69,7 @@ def _check_values(column: Column, values: pa.Array) -> None:
     import pyarrow.compute as pc
 
     check, rows = column.check, None
-    if pa.types.is_list(column.type):
+    if pa.types.is_list(values.type):
         rows, values = pc.list_parent_indices(values), pc.list_flatten(values)
     faults = {}
     if pa.types.is_floating(values.type):
@@ -137,7 +146,7 @@ def read_table(path: Path | str, contract: Contract, columns: Sequence[str] | No
     InputError
         If the file is missing, no parquet, or lacks a column of the contract.
     """
-    names = [column.name for column in contract] if columns is None else list(columns)
+    names = contract.names if columns is None else list(columns)
     with explain_damage(path):
         return to_frame(open_table(path, names).read(columns=names).select(names))
 

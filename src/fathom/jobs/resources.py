@@ -1,5 +1,6 @@
 """Time, memory and disk by rule: gathered after a run, estimated before one."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,21 +9,9 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from fathom.config.model_names import ModelName
-from fathom.errors import InputError
-from fathom.io.files import read_delimited
+from fathom.io.contracts.jobs import RATES, RESOURCES
+from fathom.io.delimited import read_delimited, read_rows
 from fathom.jobs.job_slices import read_slice
-
-RESOURCE_COLUMNS = (
-    "rule", "jobs", "seconds", "median_seconds", "max_seconds", "cpu_seconds", "max_memory_mb", "read_mb",
-    "written_mb", "megabytes",
-)  # fmt: skip
-"""Header of resources.csv: one line for each rule; `megabytes` is the text that its jobs processed."""
-
-RATE_COLUMNS = (
-    "rule", "seconds_per_job", "seconds_per_megabyte", "seconds_per_gigaparameter", "disk_per_megabyte",
-    "memory_mb", "source",
-)  # fmt: skip
-"""Header of config/rates.tsv."""
 
 PACKED = {".gz": 3.4, ".zst": 3.4}
 """Bytes of JSON lines for each byte of a compressed file; measured on arXiv's metadata and full texts."""
@@ -61,7 +50,7 @@ def measure_parts(shards: Mapping[str, float], abstracts: Sequence[str], metadat
 
 
 def gather_timings(folder: Path, sizes: Sizes, without: Iterable[str] = ()) -> list[list[Any]]:
-    """Return a line under RESOURCE_COLUMNS for each rule of a run, most time first.
+    """Return a line under RESOURCES for each rule of a run, most time first.
 
     Parameters
     ----------
@@ -77,7 +66,7 @@ def gather_timings(folder: Path, sizes: Sizes, without: Iterable[str] = ()) -> l
         place = path.relative_to(folder)
         rule = place.parts[0].removesuffix(".tsv")
         part = place.stem if sizes.find(place.stem) is not None else ""
-        for row in read_delimited(path):
+        for row in read_delimited(path, "\t"):
             numbers = {name: _read_number(value) for name, value in row.items()}
             jobs.setdefault(rule, []).append({**numbers, "megabytes": sizes.of(part)})
     lines = [_summarize_rule(rule, rows) for rule, rows in jobs.items() if rule not in set(without)]
@@ -117,7 +106,7 @@ class Rate:
 
 
 def read_rates(path: Path) -> dict[str, Rate]:
-    """Read a table of rates by rule (RATE_COLUMNS).
+    """Read a table of rates by rule (contract RATES).
 
     Raises
     ------
@@ -125,13 +114,9 @@ def read_rates(path: Path) -> dict[str, Rate]:
         If a column is missing or a value is not a number.
     """
     rates = {}
-    for number, row in enumerate(read_delimited(path), start=2):
-        _require_columns(row, RATE_COLUMNS, path)
-        try:
-            values: dict[str, Any] = {name: float(row[name] or 0) for name in RATE_COLUMNS[1:-1]}
-        except ValueError as error:
-            raise InputError(str(error), f"{path}, line {number}", "write numbers, or nothing") from error
-        rates[row["rule"]] = Rate(**values, source=row["source"])
+    for row in read_rows(path, RATES):
+        rule, empty = row.pop("rule"), [name for name in RATES.names[1:-1] if math.isnan(row[name])]
+        rates[rule] = Rate(**row | dict.fromkeys(empty, 0.0))
     return rates
 
 
@@ -157,17 +142,10 @@ def measure_rates(
         If a column is missing, a value is not a number, or a rule had no jobs.
     """
     found = dict(rates)
-    for number, row in enumerate(read_delimited(path, ","), start=2):
-        _require_columns(row, RESOURCE_COLUMNS, path)
+    for row in read_rows(path, RESOURCES):
         old = rates.get(row["rule"], Rate())
-        names = ("seconds", "median_seconds", "max_memory_mb", "megabytes")
-        try:
-            jobs = int(row["jobs"])
-            seconds, middle, memory, megabytes = (float(row[name]) for name in names)
-        except ValueError as error:
-            raise InputError(str(error), f"{path}, line {number}", "make it again") from error
-        if jobs < 1:
-            raise InputError(f"rule {row['rule']} had {jobs} jobs", f"{path}, line {number}", "make it again")
+        names = ("jobs", "seconds", "median_seconds", "max_memory_mb", "megabytes")
+        jobs, seconds, middle, memory, megabytes = (row[name] for name in names)
         start, slope, growth = seconds / jobs, 0.0, old.seconds_per_gigaparameter
         size = _average_size(path.parent / "timings" / row["rule"], parameters or {})
         if growth and size:
@@ -194,13 +172,6 @@ def _average_size(timings: Path, parameters: Mapping[str, float]) -> float:
     names = [[ModelName.parse(part.removesuffix(".tsv")).base for part in job.parts] for job in jobs]
     known = [next((parameters[name] for name in job if name in parameters), 0.0) for job in names]
     return sum(known) / len(known) / 1e9 if known else 0.0
-
-
-def _require_columns(row: Mapping[str, str], columns: Sequence[str], path: Path) -> None:
-    """Raise `InputError` if a table lacks columns."""
-    missing = sorted(set(columns) - set(row))
-    if missing:
-        raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ def _make_curve(rows: pl.DataFrame, metric: str) -> LayerCurve:
 
 
 def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> list[tuple[Any, ...]]:
-    """Return mean and interval of every metric at every layer, as rows under LAYER_SUMMARY_COLUMNS."""
+    """Return mean and interval of every metric at every layer, as rows under LAYER_SUMMARY."""
     import numpy as np
 
     rows: list[tuple[Any, ...]] = []
@@ -227,7 +227,7 @@ def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Com
 
 
 def list_changes(changes: Mapping[Comparison, Resampled], settings: Summary) -> list[tuple[Any, ...]]:
-    """Return changes with their intervals, as rows under LAYER_CHANGE_COLUMNS."""
+    """Return changes with their intervals, as rows under LAYER_CHANGES."""
     rows: list[tuple[Any, ...]] = []
     for (model, reference, projection, metric), change in changes.items():
         low, high = find_interval(change.drawn, settings.confidence)
@@ -243,7 +243,7 @@ def find_onsets(changes: Mapping[Comparison, Resampled], settings: Summary) -> l
     Returns
     -------
     list of tuples
-        Rows under LAYER_ONSET_COLUMNS. Part `first`: the change at the first layer whose interval excludes 0,
+        Rows under LAYER_ONSETS. Part `first`: the change at the first layer whose interval excludes 0,
         and all such layers. Parts early, middle, late: the mean change in each third of the layers.
         `late - middle`: whether later layers amplify the change.
     """

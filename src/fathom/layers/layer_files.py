@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from fathom.config.layers import Layers, TunedLens
+from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS
 from fathom.io.contracts.corpus import TEXTS
-from fathom.io.contracts.layers import LAYER_EXAMPLE_COLUMNS, LAYER_RATES, LAYER_TARGETS, LAYER_TOKENS
+from fathom.io.contracts.layers import LAYER_EXAMPLES, LAYER_RATES, LAYER_TARGETS, LAYER_TOKENS
 from fathom.io.contracts.scoring import TOKEN_LISTS
-from fathom.io.files import hash_file, read_delimited, write_delimited, write_json
+from fathom.io.delimited import read_rows, write_rows
+from fathom.io.files import hash_file, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log
 from fathom.layers.lens import load_lens, save_lens, train_lens
@@ -115,7 +117,7 @@ def _plan(
 
 def _measure_rates(model: OpenModel, files: DomainFiles, settings: Layers, outputs: Sequence[Path]) -> None:
     """Write rates by keyword and layer, the most likely tokens, token lists, examples and a report."""
-    keywords = [row["keyword"] for row in read_delimited(files.keywords)]
+    keywords = [row["keyword"] for row in read_rows(files.keywords, DOMAIN_KEYWORDS, ["keyword"])]
     longest = max(settings.all_lengths)
     content, lists, owned = list_keyword_tokens(model.tokenizer, files.sentences, files.stopwords, longest)
     tokens, left_out, count = _collect_tokens(model, keywords, TokenLists(content, owned), settings)
@@ -136,7 +138,7 @@ def _measure_rates(model: OpenModel, files: DomainFiles, settings: Layers, outpu
     write_table(outputs[1], tokens, LAYER_TOKENS)
     write_table(outputs[2], lists, TOKEN_LISTS)
     rows = list_examples(tokens, texts, settings.k, settings.list_length)
-    write_delimited(outputs[3], LAYER_EXAMPLE_COLUMNS, rows)
+    write_rows(outputs[3], rows, LAYER_EXAMPLES)
     write_json(outputs[4], report)
 
 

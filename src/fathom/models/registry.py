@@ -5,18 +5,17 @@ import re
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from fathom.config.model_names import ModelName
 from fathom.config.section import NAME
 from fathom.errors import InputError
-from fathom.io.files import read_delimited
+from fathom.io.contracts.jobs import MODELS
+from fathom.io.delimited import Row, scan_rows
 from fathom.models.quantization import QUANTIZATIONS
 
 Kind = Literal["base", "chat"]
 DTYPES = ("float32", "bfloat16", "float16")
-COLUMNS = ("name", "family", "source", "revision", "kind", "base_of", "parameters", "tokens", "dtype")
-# and, where a table has them: adapter_of, quantization, stand_in, cutoff
 
 # families trained with a BOS token before every text, even if a copy of their tokenizer does not add it
 BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "gemma-2", "gemma-3"})
@@ -91,9 +90,8 @@ def read_registry(path: Path | str) -> dict[str, Entry]:
         If a column is missing, a name is duplicated, or a value is invalid.
     """
     entries: dict[str, Entry] = {}
-    for number, row in enumerate(read_delimited(path, columns=COLUMNS), start=2):
-        where = f"{path}, line {number}"
-        entry = _read_row(row, where)
+    for where, row in scan_rows(path, MODELS):
+        entry = _make_entry(row, where)
         if entry.name in entries:
             raise InputError(f"duplicate model {entry.name!r}", where, "give each row its own name")
         entries[entry.name] = entry
@@ -170,8 +168,8 @@ def find_folder(entry: Entry, registry: Path | str) -> Path | None:
     return folder if entry.source.startswith((".", "/", "~")) or folder.is_dir() else None
 
 
-def _read_row(row: dict[str, str], where: str) -> Entry:
-    """Check one row and convert its values."""
+def _make_entry(row: Row, where: str) -> Entry:
+    """Check one row."""
     for column in ("name", "source"):
         if not row[column]:
             raise InputError(f"empty {column}", where)
@@ -186,33 +184,10 @@ def _read_row(row: dict[str, str], where: str) -> Entry:
         raise InputError(f"kind = {kind!r}", where, f"one of: {', '.join(get_args(Kind))}")
     if dtype not in DTYPES:
         raise InputError(f"dtype = {dtype!r}", where, f"one of: {', '.join(DTYPES)}")
-    quantization = row.get("quantization", "")
+    quantization = row["quantization"]
     if quantization and quantization not in QUANTIZATIONS:
         raise InputError(f"quantization = {quantization!r}", where, f"one of: {', '.join(QUANTIZATIONS)}")
-    return Entry(
-        name=row["name"],
-        family=row["family"],
-        source=row["source"],
-        revision=row["revision"],
-        kind=cast(Kind, kind),
-        base_of=row["base_of"],
-        parameters=_read_count(row["parameters"], "parameters", where),
-        tokens=_read_count(row["tokens"], "tokens", where),
-        dtype=dtype,
-        adapter_of=row.get("adapter_of", ""),
-        quantization=quantization,
-        stand_in=row.get("stand_in", ""),
-        cutoff=_read_day(row.get("cutoff", ""), where),
-    )
-
-
-def _read_count(text: str, column: str, where: str) -> int | None:
-    """Return a whole number, or None for an empty field."""
-    if not text:
-        return None
-    if not text.isdecimal():
-        raise InputError(f"{column} = {text!r} is not a whole number", where, "write it out: 7000000000")
-    return int(text)
+    return Entry(**row | {"cutoff": _read_day(row["cutoff"], where)})
 
 
 def _read_day(text: str, where: str) -> str:

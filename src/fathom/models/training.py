@@ -30,7 +30,6 @@ from fathom.models.tokens import uses_bos
 if TYPE_CHECKING:
     from torch import Tensor
 
-CURVE_COLUMNS = ("step", "loss", "valid_loss", "learning_rate")
 WARM_UP, FLOOR = 0.05, 0.1  # shares: of the steps for the warm-up, of the learning rate at the end
 BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1
 VALIDATION_INTERVAL = 50  # steps between two measurements of the validation loss

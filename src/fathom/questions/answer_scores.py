@@ -74,7 +74,7 @@ def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score
 def tabulate_scores(
     name: str, scores: Mapping[Way, Mapping[Cell, Score]], settings: Summary
 ) -> list[tuple[object, ...]]:
-    """Return rows under SCORE_COLUMNS; a score of one question has no interval.
+    """Return rows under QUESTION_SCORES; a score of one question has no interval.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def tabulate_differences(
     comparisons: Iterable[tuple[Way, Way]],
     settings: Summary,
 ) -> list[tuple[object, ...]]:
-    """Return rows under DIFFERENCE_COLUMNS: paired, as both ways answered the same questions.
+    """Return rows under QUESTION_DIFFERENCES: paired, as both ways answered the same questions.
 
     Parameters
     ----------

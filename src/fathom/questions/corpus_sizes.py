@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 Row = tuple[str, str, str, str]
-"""Under SIZE_COLUMNS."""
+"""Under SIZES."""
 
 _FORMS = {
     ("binary", "memorise"): 7000,

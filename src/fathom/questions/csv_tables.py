@@ -8,7 +8,7 @@ from fathom.config.questions import Link, Table, read_tables_file
 from fathom.config.section import suggest
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
-from fathom.io.csv_records import scan_csv
+from fathom.io.delimited import scan_csv
 from fathom.io.files import read_plain_text
 from fathom.questions.ontology import Entity, Ontology, find_number, name_entity, put_in_words
 

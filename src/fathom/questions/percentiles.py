@@ -29,7 +29,7 @@ class Variations(NamedTuple):
     Attributes
     ----------
     rows : list of tuple
-        Under PERCENTILE_COLUMNS.
+        Under PERCENTILES.
     map : polars.DataFrame
         Under QUESTION_MAP: which questions were asked, where they and the records lie.
     questions : polars.DataFrame

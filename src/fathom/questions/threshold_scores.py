@@ -44,7 +44,7 @@ class _Part(NamedTuple):
 def score_thresholds(
     name: str, varied: Varied, answers: Iterable[tuple[str, pl.DataFrame]], settings: Summary
 ) -> list[tuple[object, ...]]:
-    """Return rows under THRESHOLD_COLUMNS: first those of all t_d, then those of all t_c.
+    """Return rows under QUESTION_THRESHOLDS: first those of all t_d, then those of all t_c.
 
     Parameters
     ----------

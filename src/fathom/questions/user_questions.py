@@ -10,7 +10,7 @@ import polars as pl
 from fathom.config.questions import CREATE, OPEN
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
-from fathom.io.csv_records import scan_csv
+from fathom.io.delimited import scan_csv
 from fathom.io.files import read_plain_text
 from fathom.questions.posing import name_question
 

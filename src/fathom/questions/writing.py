@@ -15,11 +15,10 @@ from fathom.answering.answerer import Answerer
 from fathom.answering.prompts import Prompt
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
-from fathom.io.files import write_delimited, write_json_lines
+from fathom.io.contracts.questions import WRITTEN_FAULTS
+from fathom.io.delimited import write_rows
+from fathom.io.files import write_json_lines
 from fathom.jobs.program import log
-
-FAULT_COLUMNS = ("source", "fault", "text")
-"""Header of the table of what was left out."""
 
 MAX_TOKENS = 96
 """Longest question with answer of a local model."""
@@ -62,7 +61,7 @@ class Written(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """Questions that pass, and rows under FAULT_COLUMNS of all others."""
+    """Questions that pass, and rows under WRITTEN_FAULTS of all others."""
 
     valid: list[Written]
     faults: list[tuple[str, str, str]]
@@ -159,8 +158,8 @@ def write_checked(checked: Checked, output: Path, faults: Path) -> None:
     rows = [
         {"question": each.question, "answer": each.answer, "source": each.source} for each in checked.valid
     ]
-    write_delimited(
-        faults, FAULT_COLUMNS, [(where, what, clean_line(text)) for where, what, text in checked.faults], ","
+    write_rows(
+        faults, [(where, what, clean_line(text)) for where, what, text in checked.faults], WRITTEN_FAULTS
     )
     write_json_lines(output, rows)
     log.info("%s questions pass, %s do not: see %s", len(rows), len(checked.faults), faults)

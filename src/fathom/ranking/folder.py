@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fathom.config.ranking import RankingSettings
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import KEYWORD, WEIGHT
-from fathom.io.files import read_delimited
+from fathom.io.delimited import read_delimited
 from fathom.jobs.program import log
 from fathom.models.registry import Entry
 from fathom.ranking.condition_files import ConditionFiles, find_score_files
@@ -74,7 +74,7 @@ def read_folder(folder: Path | str, settings: RankingSettings, registry: Mapping
 
 def _read_grid(path: Path) -> Grid:
     """Read one table of numbers: a line for each model, a column for each benchmark."""
-    rows = read_delimited(path, ",")
+    rows = read_delimited(path)
     if not rows:
         raise InputError("there is no model in this table", str(path), "one line for each model")
     if MODEL not in rows[0]:
@@ -190,7 +190,7 @@ def _read_examples(
                 str(path),
                 f"{files.scores.name} has none of this name",
             )
-        rows = read_delimited(path, ",")
+        rows = read_delimited(path)
         unknown = [name for name in (rows[0] if rows else {}) if name not in (*models, KEYWORD, WEIGHT)][1:]
         lacking = [name for name in models if rows and name not in rows[0]]
         if unknown or lacking or len(rows) < 2:

@@ -39,7 +39,7 @@ def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[
     Returns
     -------
     list of tuples
-        Under FORECAST_COLUMNS, by condition and size; the whole table last.
+        Under FORECAST, by condition and size; the whole table last.
     """
     count = len(table.models)
     large = [size for size in settings.ranking.forecast if size >= count]

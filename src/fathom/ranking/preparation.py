@@ -36,7 +36,7 @@ def compare_preparations(reports: Reports, settings: PreparationSettings) -> lis
     Returns
     -------
     list of tuples
-        Under PREPARATION_COLUMNS: mean tau, its change from no preparation, and what it lacks of the whole
+        Under PREPARATION: mean tau, its change from no preparation, and what it lacks of the whole
         preparation's, with intervals over models from the same resamples.
     """
     resampled = ResampledScores(_make_table(reports, settings.train_before_test), settings)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from fathom.config.model_names import ModelName
 from fathom.config.ranking import RankingSettings
-from fathom.errors import InputError
-from fathom.io.contracts.scoring import COMPARISON_COLUMNS, SUMMARY_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.statistics import COMPARISONS, SUMMARY
+from fathom.io.delimited import read_rows
 from fathom.models.registry import Entry
 from fathom.ranking.descriptions import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size
@@ -48,16 +47,12 @@ def collect_run(
     domains: dict[str, str] = {}
     found: dict[tuple[str, str], tuple[float, float]] = {}
     width = 2 * norm.isf((1 - settings.summary.confidence) / 2)
-    for number, row in enumerate(_read(summary, SUMMARY_COLUMNS), start=2):
+    for row in read_rows(summary, SUMMARY):
         if _RANKED.get(row["metric"]) != row["aggregate"]:
             continue
         name = f"{row['domain']}.{row['variant']}"
         metrics[name], domains[name] = row["metric"], row["domain"]
-        try:
-            value, low, high = (float(row[key] or "nan") for key in ("value", "ci_low", "ci_high"))
-        except ValueError as error:
-            where = f"{summary}, line {number}"
-            raise InputError(f"this line holds no numbers: {error}", where, "make it again") from error
+        value, low, high = (row[key] for key in ("value", "ci_low", "ci_high"))
         # no width: a benchmark of one keyword, of which nothing is known
         found[row["model"], name] = value, (high - low) / width if high > low else float("nan")
     models = sorted({model for model, _ in found})
@@ -79,14 +74,6 @@ def collect_run(
     )
     check_size(table, str(summary))
     return table
-
-
-def _read(path: Path | str, columns: Iterable[str]) -> list[dict[str, str]]:
-    rows = read_delimited(path, ",")
-    missing = [column for column in columns if rows and column not in rows[0]]
-    if missing:
-        raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
-    return rows
 
 
 def _complete_registry(models: Iterable[str], registry: Mapping[str, Entry]) -> dict[str, Entry]:
@@ -114,12 +101,12 @@ def _read_paired(path: Path | str, models: list[str], names: list[str]) -> "Arra
     places = {model: place for place, model in enumerate(models)}
     rows = {name: place for place, name in enumerate(names)}
     found = np.full((len(names), len(models), len(models)), np.nan)
-    for row in _read(path, COMPARISON_COLUMNS):
+    for row in read_rows(path, COMPARISONS):
         name = f"{row['domain']}.{row['variant']}"
         ranked = (row["metric"], row["aggregate"]) == (RANK.name, LEADING.name)
-        if ranked and name in rows and row["p"]:
+        if ranked and name in rows and not np.isnan(row["p"]):
             a, b = places[row["better"]], places[row["worse"]]
             ahead = 1.0 if a < b else -1.0
-            found[rows[name], min(a, b), max(a, b)] = ahead if row["apart"] == "yes" else 0.0
+            found[rows[name], min(a, b), max(a, b)] = ahead if row["apart"] else 0.0
     upper = np.triu_indices(len(models), 1)
     return np.asarray(found[:, upper[0], upper[1]])

@@ -1,6 +1,7 @@
 """The table that is ranked: models, benchmarks, scores, standard errors, paired tests."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.errors import InputError
-from fathom.io.contracts.ranking import (
-    PAIRED_TESTS,
-    RANKED_BENCHMARK_COLUMNS,
-    RANKED_MODEL_COLUMNS,
-    RANKED_SCORES,
-)
-from fathom.io.files import read_delimited, write_delimited
+from fathom.io.contracts.ranking import PAIRED_TESTS, RANKED_BENCHMARKS, RANKED_MODELS, RANKED_SCORES
+from fathom.io.delimited import read_rows, write_rows
 from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.jobs.program import log
 
@@ -160,7 +156,7 @@ def tabulate_models(models: Iterable[Model]) -> list[tuple[Any, ...]]:
             m.title,
             m.family,
             m.kind,
-            *("" if n is None else f"{n:.10g}" for n in (m.parameters, m.tokens)),
+            *(m.parameters, m.tokens),
         )
         for m in models
     ]
@@ -173,55 +169,27 @@ def tabulate_benchmarks(benchmarks: Iterable[Benchmark]) -> list[tuple[Any, ...]
             b.name,
             b.title,
             b.category,
-            _say(b.corpus),
-            _say(b.lower_is_better),
+            b.corpus,
+            b.lower_is_better,
             b.metric,
-            "" if b.training_examples is None else b.training_examples,
+            b.training_examples,
         )
         for b in benchmarks
     ]
 
 
-def _say(value: bool) -> str:
-    return "yes" if value else "no"
-
-
 def read_models(path: Path | str) -> list[Model]:
     """Read models.csv."""
+    rows = [list(row.values()) for row in read_rows(path, RANKED_MODELS)]
     return [
-        Model(
-            row["model"],
-            row["title"],
-            row["family"],
-            row["kind"],
-            *(float(row[name]) if row[name] else None for name in ("parameters", "tokens")),
-        )
-        for row in _read_lines(path, RANKED_MODEL_COLUMNS)
+        Model(*texts, *(None if math.isnan(n) else n for n in (size, tokens)))
+        for *texts, size, tokens in rows
     ]
 
 
 def read_benchmarks(path: Path | str) -> list[Benchmark]:
     """Read benchmarks.csv."""
-    return [
-        Benchmark(
-            row["benchmark"],
-            row["title"],
-            row["category"],
-            row["corpus"] == "yes",
-            row["lower_is_better"] == "yes",
-            row["metric"],
-            int(row["training_examples"]) if row["training_examples"] else None,
-        )
-        for row in _read_lines(path, RANKED_BENCHMARK_COLUMNS)
-    ]
-
-
-def _read_lines(path: Path | str, columns: Sequence[str]) -> list[dict[str, str]]:
-    rows = read_delimited(path, ",")
-    missing = [column for column in columns if rows and column not in rows[0]]
-    if missing:
-        raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
-    return rows
+    return [Benchmark(*row.values()) for row in read_rows(path, RANKED_BENCHMARKS)]
 
 
 def write_score_table(folder: Path | str, table: ScoreTable) -> None:
@@ -229,8 +197,8 @@ def write_score_table(folder: Path | str, table: ScoreTable) -> None:
     folder = Path(folder)
     write_table(folder / PARTS[0], tabulate_scores(table), RANKED_SCORES)
     write_table(folder / PARTS[1], tabulate_paired(table), PAIRED_TESTS)
-    write_delimited(folder / PARTS[2], RANKED_MODEL_COLUMNS, tabulate_models(table.models), ",")
-    write_delimited(folder / PARTS[3], RANKED_BENCHMARK_COLUMNS, tabulate_benchmarks(table.benchmarks), ",")
+    write_rows(folder / PARTS[2], tabulate_models(table.models), RANKED_MODELS)
+    write_rows(folder / PARTS[3], tabulate_benchmarks(table.benchmarks), RANKED_BENCHMARKS)
     log.info(
         "%s models, %s benchmarks, %s corpora; conditions: %s",
         len(table.models),

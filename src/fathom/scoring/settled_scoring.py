@@ -223,7 +223,7 @@ def _read_group(
 def tabulate_look(
     benchmark: SettledBenchmark, models: Sequence[str], number: int, summary: Summary
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of a look under SETTLED_COLUMNS, for every two of the models that were compared.
+    """Return the rows of a look under SETTLED, for every two of the models that were compared.
 
     The interval holds, at every look, the one that all pairs will give; p is the highest that they will.
     """

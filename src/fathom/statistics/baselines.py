@@ -1,6 +1,6 @@
 """Summaries of the baselines that ranks are compared with: perplexity, bits per byte, attribute rate.
 
-Rows have the columns of SUMMARY_COLUMNS. Text and keywords of a domain do not depend on the variant of its
+Rows have the columns of SUMMARY. Text and keywords of a domain do not depend on the variant of its
 benchmark: column `variant` is text or keywords, `aggregate` is mean, `pairs` counts documents or keywords.
 """
 

@@ -16,9 +16,8 @@ from typing import Any
 import polars as pl
 
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
-from fathom.io.contracts.scoring import SETTLED_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.statistics import SETTLED
+from fathom.io.delimited import read_rows
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, STATISTICS
 from fathom.statistics.bootstrap import Resampled
@@ -223,16 +222,16 @@ def read_settled(
         If the table lacks a column or holds no numbers.
     """
     found: dict[tuple[str, str, str, str], dict[frozenset[str], Difference]] = {}
-    for row in read_delimited(path, ",", SETTLED_COLUMNS) if path else []:
+    for row in read_rows(path, SETTLED) if path else []:
         name, models = (row["domain"], row["variant"]), (row["better"], row["worse"])
         counts = [len(scores[*name, model]) for model in models if (*name, model) in scores]
-        if len(counts) < 2 or min(counts) == int(row["pairs_in_all"]):
+        if len(counts) < 2 or min(counts) == row["pairs_in_all"]:
             continue
-        value, low, high, p = (float(row[key] or "nan") for key in ("difference", "ci_low", "ci_high", "p"))
+        value, low, high, p = (row[key] for key in ("difference", "ci_low", "ci_high", "p"))
         of_metric = found.setdefault((*name, row["metric"], row["aggregate"]), {})
         # a verdict stays, whatever a later look at more pairs of both finds
         if row["verdict"] != "open" or frozenset(models) not in of_metric:
-            of_metric[frozenset(models)] = Difference(*models, value, low, high, p, int(row["pairs"]))
+            of_metric[frozenset(models)] = Difference(*models, value, low, high, p, row["pairs"])
     return found
 
 
@@ -244,11 +243,8 @@ def count_settled(path: Path) -> dict[tuple[str, str], int]:
     path : Path
         Nothing is returned if it does not exist: all pairs were scored.
     """
-    rows = read_delimited(path, ",", SETTLED_COLUMNS) if path.is_file() else []
-    try:
-        return {(row["domain"], row["variant"]): int(row["pairs_in_all"]) for row in rows}
-    except ValueError as error:
-        raise InputError(f"not a number: {error}", str(path), "create it again") from error
+    rows = read_rows(path, SETTLED) if path.is_file() else []
+    return {(row["domain"], row["variant"]): row["pairs_in_all"] for row in rows}
 
 
 def tabulate_comparisons(
@@ -266,7 +262,7 @@ def tabulate_comparisons(
     Returns
     -------
     (list of tuples, list of tuples)
-        Under COMPARISON_COLUMNS for all metrics, and under GROUP_COLUMNS for ranks only. Numbers are text
+        Under COMPARISONS for all metrics, and under GROUPS for ranks only. Numbers are text
         with six significant digits; NaN is empty.
     """
     comparisons: list[tuple[Any, ...]] = []

@@ -4,6 +4,7 @@ The papers report Pearson's r with its p-value [RawCorpora, Sec. 4.1, App. A.5].
 models, so Kendall's tau is tau-b [KendallTauB]. Intervals come from a bootstrap over models.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import SUMMARY_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import scan_rows
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, LEADING
 from fathom.statistics.bootstrap import Resampled, draw_resamples
@@ -167,18 +168,15 @@ def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
     labels = {each.name: "" if each is LEADING else f" ({each.label})" for each in COMPARED}
-    for number, row in enumerate(read_delimited(summary, ",", SUMMARY_COLUMNS), start=2):
+    for where, row in scan_rows(summary, SUMMARY):
         name = row["metric"]
         if name in SUMMARIZED:
             if row["aggregate"] not in labels:
                 continue
             name = f"{row['variant']} {name}{labels[row['aggregate']]}"
-        try:
-            value = float(row["value"])
-        except ValueError as error:
-            where = f"{summary}, line {number}"
-            raise InputError(f"{row['value']!r} is not a number", where, "create it again") from error
-        found.setdefault(row["domain"], {}).setdefault(name, {})[row["model"]] = value
+        if math.isnan(row["value"]):
+            raise InputError("there is no value", where, "create it again")
+        found.setdefault(row["domain"], {}).setdefault(name, {})[row["model"]] = row["value"]
     return found
 
 
@@ -196,7 +194,7 @@ def tabulate_correlations(
     Returns
     -------
     list of tuples
-        Under CORRELATION_COLUMNS; numbers are text with six significant digits, NaN is empty.
+        Under CORRELATIONS; numbers are text with six significant digits, NaN is empty.
     """
     return [row for domain, series in domains.items() for row in _correlate_domain(domain, series, settings)]
 

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from fathom.config.scoring import Summary
-from fathom.io.contracts.scoring import AFTER, BEFORE
+from fathom.io.contracts.statistics import AFTER, BEFORE
 from fathom.statistics.aggregates import COMPARED
 from fathom.statistics.summaries import check_same_pairs, format_number, summarize_values
 
@@ -30,7 +30,7 @@ def split_ranks(
     Returns
     -------
     list of tuples
-        Rows under SPLIT_COLUMNS by model, statistic and part; a part without pairs has no row.
+        Rows under PAIR_PARTS by model, statistic and part; a part without pairs has no row.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def split_by_date(
     Returns
     -------
     list of tuples
-        Rows under SPLIT_COLUMNS by model, statistic and part; a part without pairs has no row.
+        Rows under PAIR_PARTS by model, statistic and part; a part without pairs has no row.
     """
     known = dates.filter(pl.col("date") != "")
     rows: list[tuple[Any, ...]] = []

@@ -48,7 +48,7 @@ def summarize_scores(
     Returns
     -------
     list of tuples
-        Rows under SUMMARY_COLUMNS, sorted; numbers are text with six significant digits. With a single
+        Rows under SUMMARY, sorted; numbers are text with six significant digits. With a single
         keyword nothing can be resampled: both ends of the interval equal the value.
 
     Raises

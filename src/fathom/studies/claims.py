@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fathom.config.benchmark import REFERENCE
-from fathom.io.contracts.scoring import FAILS, HOLDS, UNCLEAR
+from fathom.io.contracts.studies import FAILS, HOLDS, UNCLEAR
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN
 from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled
 from fathom.statistics.correlations import ROW_STATISTICS
@@ -165,7 +165,7 @@ def judge(estimate: Estimate, threshold: float, above: bool, seeds: int) -> str:
 
 
 def check_claims(family: Family, references: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return a row for each claim, metric and reference, under CLAIM_COLUMNS; numbers are text.
+    """Return a row for each claim, metric and reference, under CLAIMS; numbers are text.
 
     A claim about models that there are none of has no number, and cannot be told.
     """
@@ -186,7 +186,7 @@ def check_claims(family: Family, references: Sequence[str]) -> list[tuple[Any, .
 
 
 def correlate_metrics(family: Family, references: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return how each metric goes with each reference, under CLAIM_CORRELATION_COLUMNS; numbers are text."""
+    """Return how each metric goes with each reference, under CLAIM_CORRELATIONS; numbers are text."""
     rows = []
     count = sum(len(each.models) for each in family.conditions)
     for other in (metric for metric in family.metrics if metric[0] in references):
@@ -202,7 +202,7 @@ def correlate_metrics(family: Family, references: Sequence[str]) -> list[tuple[A
 
 
 def describe_conditions(family: Family) -> Iterator[tuple[Any, ...]]:
-    """Yield each metric after each training, under CLAIM_MODEL_COLUMNS: mean over seeds, and gain."""
+    """Yield each metric after each training, under CLAIM_MODELS: mean over seeds, and gain."""
     for metric in family.metrics:
         series = family.find_series(metric) or {}
         for each in family.conditions:

@@ -12,7 +12,7 @@ from typing import Any
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import AS_IS, BASE, ONLY
+from fathom.io.contracts.studies import AS_IS, BASE, ONLY
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.metrics import METRICS
 from fathom.statistics.summaries import format_number
@@ -67,7 +67,7 @@ def compare_conditions(
     Returns
     -------
     gains, contrasts : list of tuple
-        Rows under CONTROL_COLUMNS and CONTRAST_COLUMNS; numbers are text.
+        Rows under CONTROLS and CONTRASTS; numbers are text.
 
     Raises
     ------

@@ -10,7 +10,7 @@ import numpy as np
 from fathom.config.claims import Condition
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import BASE
+from fathom.io.contracts.studies import BASE
 from fathom.statistics.bootstrap import Resampled, draw_seeds
 from fathom.statistics.correlations import MIN_MODELS_FOR_INTERVAL, correlate_rows
 from fathom.statistics.metrics import METRICS

@@ -16,7 +16,8 @@ import polars as pl
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import ALL_SEEDS, ATTRIBUTE_RATES, CHECKPOINT_COLUMNS, PERPLEXITY, SCORES
+from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES
+from fathom.io.contracts.studies import ALL_SEEDS, CHECKPOINTS
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.jobs.signature import Tables
@@ -202,7 +203,7 @@ def follow_tracks(
 
 
 def list_checkpoints(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    """Return the models of each track once, in their order, under CHECKPOINT_COLUMNS.
+    """Return the models of each track once, in their order, under CHECKPOINTS.
 
     Parameters
     ----------
@@ -210,7 +211,7 @@ def list_checkpoints(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]
         Rows of FOLLOWING, see :func:`follow_tracks`.
     """
     own = (row for row in rows if row["seed"] != ALL_SEEDS)
-    return list(dict.fromkeys(tuple(row[name] for name in CHECKPOINT_COLUMNS) for row in own))
+    return list(dict.fromkeys(tuple(row[name] for name in CHECKPOINTS.names) for row in own))
 
 
 def take_stand_ins(

@@ -14,7 +14,7 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import ALL_SEEDS
+from fathom.io.contracts.studies import ALL_SEEDS
 from fathom.statistics.aggregates import LEADING
 from fathom.statistics.bootstrap import start_random
 from fathom.statistics.correlations import correlate_series
@@ -86,7 +86,7 @@ def relate_stages(stages: pl.DataFrame, settings: Summary) -> list[tuple[Any, ..
     Returns
     -------
     list of tuples
-        Under RELATION_COLUMNS. Similarity is over all stages but the start; the reference over the start too.
+        Under RELATIONS. Similarity is over all stages but the start; the reference over the start too.
         Ranks go with the reference rank of the same aggregate, other metrics with that of the leading one.
     """
     found: list[tuple[Any, ...]] = []

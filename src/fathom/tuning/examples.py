@@ -117,7 +117,7 @@ def make_texts(texts: pl.DataFrame) -> pl.DataFrame:
     texts : DataFrame
         Under contract TEXTS; `split` may be empty.
     """
-    names = [column.name for column in TEXTS]
+    names = TEXTS.names
     full = texts.select(names).filter(pl.col("text").str.strip_chars() != "")
     rows = [
         (doc_id, "", CORPUS_SPLITS.get(split) or split_by(doc_id, _TEXT_SHARES), [""], [text], 0)

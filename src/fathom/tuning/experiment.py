@@ -25,9 +25,6 @@ from fathom.tuning.task_scores import (
     evaluate_examples,
 )
 
-CURVE_COLUMNS = ("template", "step", "loss", "learning_rate")
-"""Header of a tuning's curve: one line for each step."""
-
 
 class Result(NamedTuple):
     """One model on one task, without or with its chat template.
@@ -47,7 +44,7 @@ class Result(NamedTuple):
     direct, tuned : DataFrame
         Outcomes of the test split before tuning, and with the weights of the best epoch.
     curve : list of tuples
-        Under CURVE_COLUMNS.
+        Under TUNING_CURVE.
     cut : int
         Encoded training and test prompts that lost their beginning.
     """

@@ -8,18 +8,15 @@ import polars as pl
 
 from fathom.config.tuning import Metric, Task
 from fathom.errors import InputError
-from fathom.io.contracts.ranking import KEYWORD, WEIGHT
-from fathom.io.files import write_delimited, write_json
+from fathom.io.contracts.jobs import TUNING
+from fathom.io.contracts.ranking import EXAMPLE_SCORES, KEYWORD, SCORE_TABLE, WEIGHT
+from fathom.io.delimited import write_rows
+from fathom.io.files import write_json
 
 CONDITIONS = {"direct_eval": "direct", "train_before_test": "chosen"}
 """Tables of the folder, and which score of a report each holds, with its standard error."""
 
 _NAMES: dict[Metric, str] = {"trimmed_mean_rank": "rank"}
-TUNING_COLUMNS = (
-    "model", "task", "metric", "direct", "tuned", "chosen", "floored", "direct_error", "tuned_error",
-    "chosen_error", "epoch", "improved", "direct_template", "tuned_template", "test_examples",
-)  # fmt: skip
-"""Header of tuning.csv: one line for each model and task."""
 
 Reports = Mapping[tuple[str, str], Mapping[str, Any]]
 """Reports of tunings by model and task."""
@@ -67,8 +64,8 @@ def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> N
 
 def _write_grid(path: Path, reports: Reports, models: Sequence[str], tasks: Sequence[str], key: str) -> None:
     """Write one value of every report as a table of models by tasks."""
-    rows = [[model, *(repr(float(reports[model, task][key])) for task in tasks)] for model in models]
-    write_delimited(path, ["model", *tasks], rows, ",")
+    rows = [[model, *(float(reports[model, task][key]) for task in tasks)] for model in models]
+    write_rows(path, rows, SCORE_TABLE, ["model", *tasks])
 
 
 def pick_outcomes(report: Mapping[str, Any], score: str) -> str:
@@ -105,7 +102,7 @@ def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], conditions:
     first = next(iter(columns.values()))
     values = [(frame["value"] / frame["weight"]).to_list() for frame in columns.values()]
     rows = zip(names, first["keyword"].to_list(), first["weight"].to_list(), *values, strict=True)
-    write_delimited(path, ["example", KEYWORD, WEIGHT, *columns], rows, ",")
+    write_rows(path, rows, EXAMPLE_SCORES, ["example", KEYWORD, WEIGHT, *columns])
 
 
 def list_rows(reports: Reports) -> list[list[Any]]:
@@ -119,5 +116,5 @@ def list_rows(reports: Reports) -> list[list[Any]]:
             "direct_template": report["templates"]["direct"],
             "tuned_template": report["templates"]["tuned"],
         }
-        rows.append([flat[column] for column in TUNING_COLUMNS])
+        rows.append([flat[column] for column in TUNING.names])
     return rows

@@ -1,91 +1,218 @@
 """Contracts of matches and pairs."""
 
 from fathom.io.contracts.column import (
+    ANY_OR_NAN,
     BOOL,
     COSINE,
     COSINE_OR_NAN,
     DATE,
     DOC_ID,
+    DOMAIN,
     DOUBLE,
     FROM_ONE,
     INT32,
     INT64,
     KEYWORD,
     NOT_NEGATIVE,
+    PLACE,
     SHARE,
     STRING,
     UNIQUE,
+    VARIANT,
+    Check,
     Column,
     Contract,
 )
 
-MATCHES: Contract = (
-    KEYWORD,
-    DOC_ID,
-    Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
-    Column("clean", STRING, "the cleaned sentence"),
-    Column("cosine", DOUBLE, "cosine of keyword and raw sentence, three decimals", COSINE),
-)
-"""Matches of keywords and sentences in one domain."""
-
-CANDIDATES: Contract = (
-    *MATCHES[:-1],
-    Column(
-        "cosine",
-        DOUBLE,
-        "cosine of keyword and raw sentence, three decimals; if uncertain, the float32 result",
+MATCHES = Contract(
+    "{domain}/sentences.parquet",
+    "Matches of keywords and sentences in one domain.",
+    (
+        KEYWORD,
+        DOC_ID,
+        Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
+        Column("clean", STRING, "the cleaned sentence"),
+        Column("cosine", DOUBLE, "cosine of keyword and raw sentence, three decimals", COSINE),
     ),
-    Column("uncertain", STRING, "the raw sentence if rounding errors could decide, else empty"),
 )
-"""Matches of one slice; uncertain ones are decided when all slices are gathered."""
 
-OVERLAP: Contract = (
-    Column("pair_id", STRING, "pair that was looked for", UNIQUE),
-    Column("sentence", BOOL, "prompt and target occur word for word in text that models are trained on"),
-    Column("ending", BOOL, "the last six words of prompt and target occur there"),
-)
-"""Which pairs of a benchmark occur in training text, in the order of the pairs."""
-
-CONTAMINATION: Contract = (
-    Column("pair_id", STRING, "pair that was looked for", UNIQUE),
-    Column("words", INT64, "its words, prompt and target together", NOT_NEGATIVE),
-    Column("exact", INT64, "its sequences of 13 words that occur in the corpus; 0: none", NOT_NEGATIVE),
-    Column(
-        "near",
-        DOUBLE,
-        "largest share of its sequences of three words in one passage; 0: below the threshold",
-        SHARE,
+CANDIDATES = Contract(
+    "{domain}/matches/{slice}.parquet",
+    "Matches of one slice; uncertain ones are decided when all slices are gathered.",
+    (
+        *MATCHES.columns[:-1],
+        Column(
+            "cosine",
+            DOUBLE,
+            "cosine of keyword and raw sentence, three decimals; if uncertain, the float32 result",
+        ),
+        Column("uncertain", STRING, "the raw sentence if rounding errors could decide, else empty"),
     ),
-    Column("source", STRING, "text with the best passage, or else the first exact match; empty: none"),
 )
-"""Which pairs of a benchmark occur in a corpus, exactly or nearly, in the order of the pairs."""
 
-PAIRS: Contract = (
-    Column("pair_id", STRING, "hash of keyword, variant, prompt and target", UNIQUE),
-    KEYWORD,
-    Column(
-        "variant",
-        STRING,
-        "tf or tfidf, the vocabulary that the target comes from; reference; unused or clozes",
+OVERLAP = Contract(
+    "{domain}/benchmark/{variant}/overlap.parquet",
+    "Which pairs of a benchmark occur in training text, in the order of the pairs.",
+    (
+        Column("pair_id", STRING, "pair that was looked for", UNIQUE),
+        Column("sentence", BOOL, "prompt and target occur word for word in text that models are trained on"),
+        Column("ending", BOOL, "the last six words of prompt and target occur there"),
     ),
-    Column("prompt", STRING, "the sentence up to the target, no blank at its end"),
-    Column("target", STRING, "one blank and the term"),
-    DOC_ID,
-    DATE,
-    Column(
-        "cosine", DOUBLE, "cosine of keyword and sentence, three decimals; NaN in a reference", COSINE_OR_NAN
-    ),
-    Column("target_in_prompt", BOOL, "the target already occurs in the prompt as a word"),
-    Column("target_in_keyword", BOOL, "the target is a word of the keyword, whatever its case"),
 )
-"""Prompt-target pairs of one benchmark, by keyword and pair_id."""
 
-DOMAIN_ORDERS: Contract = (
-    Column("evaluation_domain", STRING, "domain that the others are compared with"),
-    Column("domain", STRING, "name of the domain", UNIQUE),
-    Column("similarity", DOUBLE, "cosine of the mean embeddings of its and that domain's abstracts", COSINE),
-    Column("place", INT32, "place by similarity, from 1, the least similar first", FROM_ONE),
-    Column("chosen", BOOL, "whether it is one of the domains at even distances"),
-    Column("stage", INT32, "stage of the training that it is, 0 for none", NOT_NEGATIVE),
+CONTAMINATION = Contract(
+    "{pairs}.contamination.parquet",
+    "Which pairs of a benchmark occur in a corpus, exactly or nearly, in the order of the pairs.",
+    (
+        Column("pair_id", STRING, "pair that was looked for", UNIQUE),
+        Column("words", INT64, "its words, prompt and target together", NOT_NEGATIVE),
+        Column("exact", INT64, "its sequences of 13 words that occur in the corpus; 0: none", NOT_NEGATIVE),
+        Column(
+            "near",
+            DOUBLE,
+            "largest share of its sequences of three words in one passage; 0: below the threshold",
+            SHARE,
+        ),
+        Column("source", STRING, "text with the best passage, or else the first exact match; empty: none"),
+    ),
 )
-"""Domains that a study of continual pretraining compares with its evaluation domain, by place."""
+
+PAIRS = Contract(
+    "{domain}/benchmark/{variant}/pairs.parquet",
+    "Prompt-target pairs of one benchmark, by keyword and pair_id.",
+    (
+        Column("pair_id", STRING, "hash of keyword, variant, prompt and target", UNIQUE),
+        KEYWORD,
+        Column(
+            "variant",
+            STRING,
+            "tf or tfidf, the vocabulary that the target comes from; reference; unused or clozes",
+        ),
+        Column("prompt", STRING, "the sentence up to the target, no blank at its end"),
+        Column("target", STRING, "one blank and the term"),
+        DOC_ID,
+        DATE,
+        Column(
+            "cosine",
+            DOUBLE,
+            "cosine of keyword and sentence, three decimals; NaN in a reference",
+            COSINE_OR_NAN,
+        ),
+        Column("target_in_prompt", BOOL, "the target already occurs in the prompt as a word"),
+        Column("target_in_keyword", BOOL, "the target is a word of the keyword, whatever its case"),
+    ),
+)
+
+DOMAIN_ORDERS = Contract(
+    "orders/{study}.parquet, figures/order.{study}.csv",
+    "Domains that a study of continual pretraining compares with its evaluation domain, by place.",
+    (
+        Column("evaluation_domain", STRING, "domain that the others are compared with"),
+        Column("domain", STRING, "name of the domain", UNIQUE),
+        Column(
+            "similarity", DOUBLE, "cosine of the mean embeddings of its and that domain's abstracts", COSINE
+        ),
+        Column("place", INT32, "place by similarity, from 1, the least similar first", FROM_ONE),
+        Column("chosen", BOOL, "whether it is one of the domains at even distances"),
+        Column("stage", INT32, "stage of the training that it is, 0 for none", NOT_NEGATIVE),
+    ),
+)
+
+_COUNT_OR_EMPTY = Check(at_least=0, nan=True)
+
+DOMAIN_KEYWORDS = Contract(
+    "{domain}/keywords.tsv",
+    "Keywords of a domain, those of most documents first.",
+    (
+        KEYWORD,
+        Column("words", INT64, "number of its words", FROM_ONE),
+        Column("documents", INT64, "abstracts that hold it", NOT_NEGATIVE),
+        Column("count", INT64, "its uses", NOT_NEGATIVE),
+        Column("merged", STRING, "phrases that were merged into it"),
+    ),
+)
+
+VOCABULARY = Contract(
+    "{domain}/benchmark/{variant}/vocabulary.tsv",
+    "Terms of each keyword, best first.",
+    (
+        KEYWORD,
+        Column("term", STRING, "one blank and the word; case counts"),
+        Column("count", INT64, "its uses in the keyword's sentences", NOT_NEGATIVE),
+        Column("score", DOUBLE, "its TF or TF-IDF value", digits=".6f"),
+        Column("share", DOUBLE, "share of the keywords whose sentences hold it", SHARE, ".6f"),
+        Column("cosine", DOUBLE, "nearness to the keyword", COSINE, ".3f"),
+    ),
+)
+
+CHANGES = Contract(
+    "changes.csv",
+    "What differs from the previous run: input files, documents, keywords, pairs.",
+    (
+        Column("domain", STRING, "name of the domain; empty: all"),
+        Column("what", STRING, "input files, documents, keywords, pairs, documents of pairs"),
+        Column("variant", STRING, "that of the benchmark, for its pairs"),
+        *(
+            Column(name, INT64, about, NOT_NEGATIVE)
+            for name, about in (
+                ("previous", "number in the previous run"),
+                ("now", "number in this run"),
+                ("kept", "in both, with equal content"),
+                ("changed", "in both, with other content"),
+                ("new", "in this run only"),
+                ("gone", "in the previous run only"),
+            )
+        ),
+        Column("overlap", DOUBLE, "kept divided by the number in either run", ANY_OR_NAN, ".4f"),
+    ),
+)
+
+KEYWORD_CHANGES = Contract(
+    "keyword_changes.csv",
+    "A line for each keyword of this run or the previous one.",
+    (
+        *(DOMAIN, KEYWORD),
+        Column("change", STRING, "kept, gained or lost"),
+        Column("previous_documents", INT64, "abstracts that hold it in the previous run", _COUNT_OR_EMPTY),
+        Column("documents", INT64, "abstracts that hold it in this run", _COUNT_OR_EMPTY),
+    ),
+)
+
+REQUEST_FAULTS = Contract(
+    "{answer}.faults.csv",
+    "Rules that a model's answer to a request breaks.",
+    (
+        Column("file", STRING, "file of the answer"),
+        Column("line", INT64, "its line; empty: the whole file", _COUNT_OR_EMPTY),
+        Column("entry", INT64, "number of the entry in it; empty: none", _COUNT_OR_EMPTY),
+        Column("rule", STRING, "the broken rule"),
+        Column("text", STRING, "what breaks it"),
+    ),
+)
+
+EXAMPLE_KEYWORDS = Contract(
+    "examples/keywords.csv",
+    "The first keywords of each domain.",
+    (DOMAIN, PLACE, KEYWORD, DOMAIN_KEYWORDS.columns[2]),
+)
+
+EXAMPLE_VOCABULARIES = Contract(
+    "examples/vocabularies.csv",
+    "Terms and tokens of the first keywords of each domain.",
+    (
+        *(DOMAIN, KEYWORD),
+        Column("list", STRING, "tf, tfidf, or `tokens of` the models with one tokenizer"),
+        PLACE,
+        Column("entry", STRING, "a term or token"),
+    ),
+)
+
+EXAMPLE_PAIRS = Contract(
+    "examples/pairs.csv",
+    "Pairs of the first keywords of each domain.",
+    (
+        *(DOMAIN, VARIANT, KEYWORD),
+        Column("prompt", STRING, "the sentence up to the target"),
+        Column("target", STRING, "the term"),
+    ),
+)

@@ -1,17 +1,18 @@
 """What a contract is made of, and columns that several of them share."""
 
+import math
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import pyarrow as pa
-
-STRING = pa.string()
-BOOL = pa.bool_()
-INT32 = pa.int32()
-INT64 = pa.int64()
-DOUBLE = pa.float64()
-STRINGS = pa.list_(pa.string())
-INTS = pa.list_(pa.int32())
-FLOATS = pa.list_(pa.float32())
+STRING = "string"
+BOOL = "bool"
+YES_NO = "yes or no"
+"""A truth value that a CSV shows as `yes` or `no`, where BOOL shows `True` or `False`."""
+INT16, INT32, INT64, UINT64 = "int16", "int32", "int64", "uint64"
+DOUBLE = "double"
+STRINGS, BOOLS, INTS, FLOATS, DOUBLES = (f"list<{kind}>" for kind in (STRING, BOOL, INT32, "float", DOUBLE))
+"""Types have Arrow's names."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Check:
     unique : bool, default=False
         Whether no value occurs twice in what is written at once.
     nan : bool, default=False
-        Whether NaN is allowed; infinite values never are.
+        Whether NaN is allowed; in tables of text infinite values then are, too.
     """
 
     at_least: float | None = None
@@ -33,12 +34,22 @@ class Check:
     unique: bool = False
     nan: bool = False
 
-    def describe(self) -> str:
-        """Return the check in a few words; nothing for one that takes every finite value."""
+    def describe(self, missing: str = "NaN") -> str:
+        """Return the check in a few words, given what stands for a missing number; nothing if all may be."""
         limits = (("≥", self.at_least), ("≤", self.at_most))
         parts = [f"{sign} {limit:g}" for sign, limit in limits if limit is not None]
-        flags = [name for name, given in (("unique", self.unique), ("or NaN", self.nan)) if given]
+        flags = [name for name, given in (("unique", self.unique), (f"or {missing}", self.nan)) if given]
         return ", ".join([*parts, *flags])
+
+    def find_fault(self, value: float) -> str:
+        """Return what is wrong with one number of a table of text; nothing if it is allowed."""
+        if not (math.isfinite(value) or self.nan):
+            return "is not a finite number"
+        if self.at_least is not None and value < self.at_least:
+            return f"is less than {self.at_least:g}"
+        if self.at_most is not None and value > self.at_most:
+            return f"is greater than {self.at_most:g}"
+        return ""
 
 
 FINITE = Check()
@@ -54,15 +65,84 @@ COSINE_OR_NAN = Check(at_least=-1, at_most=1, nan=True)
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a contract: its name, Arrow type, a line on what it holds, and a check of its values."""
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+        A piece in braces stands for any text: `{benchmark}_rank` is any number of columns, or none.
+    type : str
+        STRING, DOUBLE, ...
+    about : str
+        One line on what it holds.
+    check : Check
+        What its values must be. In a CSV, a number that may be NaN may be an empty field.
+    digits : str, default=".6g"
+        How a CSV shows a float; nothing: with all its digits.
+    optional : bool, default=False
+        Whether a table may lack it.
+    """
 
     name: str
-    type: pa.DataType
+    type: str
     about: str
     check: Check = FINITE
+    digits: str = ".6g"
+    optional: bool = False
+
+    def fits(self, name: str) -> bool:
+        """Return whether a column of a table is this one, or one of these."""
+        return re.fullmatch(re.sub(r"\\{\w+\\}", ".+", re.escape(self.name)), name) is not None
+
+    @property
+    def needed(self) -> bool:
+        """Whether every table of the contract has it."""
+        return not self.optional and "{" not in self.name
 
 
-Contract = tuple[Column, ...]
+@dataclass(frozen=True)
+class Contract:
+    """What a table is.
+
+    Attributes
+    ----------
+    files : str
+        Where it lies in a run, with wildcards in braces; several places are separated by commas.
+    about : str
+        One sentence on what it holds.
+    columns : tuple of Column
+        In their order.
+    hint : str
+        What to do about a file that does not fit.
+    """
+
+    files: str
+    about: str
+    columns: tuple[Column, ...]
+    hint: str = "make it again"
+
+    def __iter__(self) -> Iterator[Column]:
+        """Yield the columns."""
+        return iter(self.columns)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [column.name for column in self.columns]
+
+    @property
+    def delimiter(self) -> str:
+        """What separates the fields of a line, if it is a table of text."""
+        return "\t" if self.files.endswith(".tsv") else ","
+
+    def match(self, header: Sequence[str]) -> list[Column | None]:
+        """Return the column that each name of a header belongs to, None for one that is unknown."""
+        exact = {column.name: column for column in self.columns}
+        repeated = [column for column in self.columns if "{" in column.name]
+        return [
+            exact.get(name) or next((each for each in repeated if each.fits(name)), None) for name in header
+        ]
+
 
 DOC_ID = Column("doc_id", STRING, "canonical id of a document, unique in a corpus")
 TITLE = Column("title", STRING, "title on one line, may be empty")
@@ -73,3 +153,32 @@ SPLIT = Column("split", STRING, "benchmark, adapt-train, adapt-valid or adapt-te
 TEXT_HASH = Column("text_hash", STRING, "sha256 of the full text; tells versions of one document apart")
 CHARACTERS = Column("characters", INT64, "length of the full text, 0 where there is none", NOT_NEGATIVE)
 KEYWORD = Column("keyword", STRING, "keyword in lower case, words separated by one blank")
+MODEL = Column("model", STRING, "name of the model")
+FAMILY = Column("family", STRING, "family of the model")
+KIND = Column("kind", STRING, "base or chat")
+DOMAIN = Column("domain", STRING, "name of the domain")
+VARIANT = Column("variant", STRING, "that of the benchmark, or text or keywords for what needs no pairs")
+METRIC = Column("metric", STRING, "what was measured")
+AGGREGATE = Column("aggregate", STRING, "how pairs are summed up: trimmed_mean, geometric_mean, mean, median")
+VALUE = Column("value", DOUBLE, "the number", ANY_OR_NAN)
+CI_LOW = Column("ci_low", DOUBLE, "lower end of its interval", ANY_OR_NAN)
+CI_HIGH = Column("ci_high", DOUBLE, "upper end", ANY_OR_NAN)
+INTERVAL = (CI_LOW, CI_HIGH)
+ESTIMATE = (VALUE, *INTERVAL)
+P = Column("p", DOUBLE, "two-sided p-value", Check(at_least=0, at_most=1, nan=True))
+APART = Column("apart", YES_NO, "whether the interval of the difference leaves out 0")
+PLACE = Column("place", INT64, "place, from 1", FROM_ONE)
+SEEDS = Column("seeds", INT64, "number of trainings", NOT_NEGATIVE)
+BASE_MODEL = Column("base", STRING, "model that all start from")
+ITEMS = Column("items", INT64, "number of pairs, documents or keywords", NOT_NEGATIVE)
+KEYWORD_COUNT = Column("keywords", INT64, "number of keywords", NOT_NEGATIVE)
+PAIR_COUNT = Column(
+    "pairs", INT64, "number of pairs; of documents for text, of keywords for the attribute rate", NOT_NEGATIVE
+)
+MODEL_COUNT = Column("models", INT64, "number of models", NOT_NEGATIVE)
+
+
+def describe_numbers(*names: str, about: str) -> tuple[Column, ...]:
+    """Return columns of numbers that may be empty: the first is described, the others are its interval."""
+    told = (about, "lower end of its interval", "upper end")
+    return tuple(Column(name, DOUBLE, text, ANY_OR_NAN) for name, text in zip(names, told, strict=False))

@@ -1,13 +1,12 @@
 """Contracts of documents, texts and sentences."""
 
-import pyarrow as pa
-
 from fathom.io.contracts.column import (
     ABSTRACT,
     CHARACTERS,
     DATE,
     DOC_ID,
     DOMAINS,
+    INT16,
     INT32,
     NOT_NEGATIVE,
     SPLIT,
@@ -15,95 +14,124 @@ from fathom.io.contracts.column import (
     STRINGS,
     TEXT_HASH,
     TITLE,
+    UINT64,
     Column,
     Contract,
 )
 
-RECORDS: Contract = (
-    DOC_ID,
-    TITLE,
-    ABSTRACT,
-    Column("categories", STRINGS, "categories in the source's order, the first is the primary one"),
-    DATE,
-    DOMAINS,
-    Column("split", STRING, "split by a hash of doc_id alone; the index has the one that counts"),
-)
-"""One row for each record of a corpus's metadata; those of no domain have no domains, title, abstract."""
-
-DOCUMENTS: Contract = (
-    *RECORDS,
-    Column("text", STRING, "full text as it came (LaTeX or plain), empty where there is none"),
-    TEXT_HASH,
-    CHARACTERS,
-)
-"""Documents of one part (input shard), in its order; a doc_id may repeat: the index says which row counts."""
-
-INDEX: Contract = (
-    DOC_ID,
-    Column("part", STRING, "name of the part whose version of the document is used"),
-    TITLE,
-    ABSTRACT,
-    DATE,
-    DOMAINS,
-    SPLIT,
-    TEXT_HASH,
-    CHARACTERS,
-)
-"""One row for each document of the corpus, sorted by doc_id: which part holds the version that counts."""
-
-SKETCHES: Contract = (
-    Column("hash", pa.uint64(), "hash of a sentence, or of a band of the whole document's minimal hashes"),
-    Column("document", INT32, "row of the document in its part's table, from 0", NOT_NEGATIVE),
-    Column("words", pa.int16(), "words of the sentence, at most 255; 0 for a band", NOT_NEGATIVE),
-)
-"""What tells whether documents share text: hashes of one part, in sorted runs."""
-
-SPLITS: Contract = (
-    DOC_ID,
-    Column("group", STRING, "smallest doc_id of the documents that belong together"),
-    SPLIT,
-)
-"""Documents that share text with others, sorted by doc_id; all others are in the split of their own id."""
-
-TEXTS: Contract = (
-    DOC_ID,
-    SPLIT,
-    Column("text", STRING, "plain text that models are trained on, LaTeX taken out"),
-)
-"""Training and held-out text of one domain, without the benchmark split, sorted by a hash of doc_id."""
-
-SENTENCES: Contract = (
-    DOC_ID,
-    Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
-    Column("sentence", STRING, "the sentence as it stands in the document: what is embedded"),
-    Column("clean", STRING, "the sentence after cleaning: what prompts are made of"),
-    Column(
-        "row",
-        INT32,
-        "row of the sentence's embedding in the part's array; equal sentences share one",
-        NOT_NEGATIVE,
+RECORDS = Contract(
+    "corpus/metadata.parquet",
+    "One row for each record of a corpus's metadata; those of no domain have no domains, title, abstract.",
+    (
+        DOC_ID,
+        TITLE,
+        ABSTRACT,
+        Column("categories", STRINGS, "categories in the source's order, the first is the primary one"),
+        DATE,
+        DOMAINS,
+        Column("split", STRING, "split by a hash of doc_id alone; the index has the one that counts"),
     ),
 )
-"""Sentences of one slice's benchmark documents that survive cleaning, by doc_id and position."""
 
-SENTENCE_COUNTS: Contract = (
-    DOC_ID,
-    Column("content", STRING, "hash of title, abstract and text: equal content has equal sentences"),
-    Column("sentences", INT32, "sentences of the document"),
-    Column("kept", INT32, "those in the table of sentences"),
-    Column("dropped_too_long", INT32, "left out: over sentences.max_characters"),
-    Column("dropped_characters", INT32, "left out: a character that prompts may not have"),
-    Column("dropped_empty", INT32, "left out: nothing is left after cleaning"),
-    Column("dropped_long_words", INT32, "words taken out that are data"),
-    Column("latex_failed", INT32, "sentences whose LaTeX could not be converted"),
-    Column("latex_too_slow", INT32, "sentences whose conversion was stopped"),
-    Column("latex_too_long", INT32, "sentences too long to convert"),
-    Column("latex_bad_result", INT32, "sentences whose conversion gave no text"),
+DOCUMENTS = Contract(
+    "corpus/documents/{part}.parquet",
+    "Documents of one part (input shard), in its order; doc_id may repeat: the index says which row counts.",
+    (
+        *RECORDS,
+        Column("text", STRING, "full text as it came (LaTeX or plain), empty where there is none"),
+        TEXT_HASH,
+        CHARACTERS,
+    ),
 )
-"""Documents of one slice that were split, by doc_id: what a later run needs to reuse their sentences."""
 
-DRAWN: Contract = (
-    DOC_ID,
-    Column("domains", STRINGS, "domains with a benchmark that it is drawn for"),
+INDEX = Contract(
+    "corpus/index.parquet",
+    "One row for each document of the corpus, sorted by doc_id: which part holds the version that counts.",
+    (
+        DOC_ID,
+        Column("part", STRING, "name of the part whose version of the document is used"),
+        TITLE,
+        ABSTRACT,
+        DATE,
+        DOMAINS,
+        SPLIT,
+        TEXT_HASH,
+        CHARACTERS,
+    ),
 )
-"""Documents that are drawn if `sentences.limit` is set, sorted by doc_id."""
+
+SKETCHES = Contract(
+    "corpus/sketches/{part}.parquet",
+    "What tells whether documents share text: hashes of one part, in sorted runs.",
+    (
+        Column("hash", UINT64, "hash of a sentence, or of a band of the whole document's minimal hashes"),
+        Column("document", INT32, "row of the document in its part's table, from 0", NOT_NEGATIVE),
+        Column("words", INT16, "words of the sentence, at most 255; 0 for a band", NOT_NEGATIVE),
+    ),
+)
+
+SPLITS = Contract(
+    "corpus/splits.parquet",
+    "Documents that share text with others, sorted by doc_id; all others are in the split of their own id.",
+    (
+        DOC_ID,
+        Column("group", STRING, "smallest doc_id of the documents that belong together"),
+        SPLIT,
+    ),
+)
+
+TEXTS = Contract(
+    "corpus/texts/{domain}.parquet, corpus/training/{domain}.parquet, {domain}/texts/{text}.parquet, "
+    "questions/{set}/texts/{kind}.parquet",
+    "Training and held-out text of one domain, without the benchmark split, sorted by a hash of doc_id.",
+    (
+        DOC_ID,
+        SPLIT,
+        Column("text", STRING, "plain text that models are trained on, LaTeX taken out"),
+    ),
+)
+
+SENTENCES = Contract(
+    "corpus/sentences/{slice}.parquet",
+    "Sentences of one slice's benchmark documents that survive cleaning, by doc_id and position.",
+    (
+        DOC_ID,
+        Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
+        Column("sentence", STRING, "the sentence as it stands in the document: what is embedded"),
+        Column("clean", STRING, "the sentence after cleaning: what prompts are made of"),
+        Column(
+            "row",
+            INT32,
+            "row of the sentence's embedding in the part's array; equal sentences share one",
+            NOT_NEGATIVE,
+        ),
+    ),
+)
+
+SENTENCE_COUNTS = Contract(
+    "corpus/sentence_counts/{slice}.parquet",
+    "Documents of one slice that were split, by doc_id: what a later run needs to reuse their sentences.",
+    (
+        DOC_ID,
+        Column("content", STRING, "hash of title, abstract and text: equal content has equal sentences"),
+        Column("sentences", INT32, "sentences of the document"),
+        Column("kept", INT32, "those in the table of sentences"),
+        Column("dropped_too_long", INT32, "left out: over sentences.max_characters"),
+        Column("dropped_characters", INT32, "left out: a character that prompts may not have"),
+        Column("dropped_empty", INT32, "left out: nothing is left after cleaning"),
+        Column("dropped_long_words", INT32, "words taken out that are data"),
+        Column("latex_failed", INT32, "sentences whose LaTeX could not be converted"),
+        Column("latex_too_slow", INT32, "sentences whose conversion was stopped"),
+        Column("latex_too_long", INT32, "sentences too long to convert"),
+        Column("latex_bad_result", INT32, "sentences whose conversion gave no text"),
+    ),
+)
+
+DRAWN = Contract(
+    "corpus/drawn.parquet",
+    "Documents that are drawn if `sentences.limit` is set, sorted by doc_id.",
+    (
+        DOC_ID,
+        Column("domains", STRINGS, "domains with a benchmark that it is drawn for"),
+    ),
+)

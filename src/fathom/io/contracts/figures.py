@@ -1,0 +1,119 @@
+"""Contracts of the numbers beside figures that no other table has."""
+
+from fathom.io.contracts.column import (
+    AGGREGATE,
+    ANY_OR_NAN,
+    APART,
+    DOMAIN,
+    DOUBLE,
+    ESTIMATE,
+    FAMILY,
+    INT64,
+    KEYWORD,
+    KIND,
+    METRIC,
+    MODEL,
+    NOT_NEGATIVE,
+    PAIR_COUNT,
+    PLACE,
+    STRING,
+    VARIANT,
+    Check,
+    Column,
+    Contract,
+    P,
+    describe_numbers,
+)
+from fathom.io.contracts.statistics import CUTOFF
+from fathom.io.contracts.studies import FOLLOWING
+
+STAGES_FIGURE = Contract(
+    "figures/stages.{track}.{kind}.csv",
+    "The points of the figure; see following.parquet.",
+    (
+        *FOLLOWING,
+        Column("similarity", DOUBLE, "similarity of the stage's domain to the target", ANY_OR_NAN),
+        Column("extremum", STRING, "minimum or maximum of the metric; or empty"),
+    ),
+)
+
+_R = Column("{benchmarks}_r", DOUBLE, "Pearson's correlation of ranks of models; empty with fewer than three",
+            ANY_OR_NAN, ".10g")  # fmt: skip
+
+MODEL_RANKS = Contract(
+    "figures/{domain}.model-ranks.csv",
+    "Ranks of models by benchmark; the correlations are those of the domain, the same in every line.",
+    (
+        *(PLACE, MODEL),
+        Column("{benchmark}_rank", DOUBLE, "rank: trimmed mean, or tf_geometric_rank", ANY_OR_NAN, ".10g"),
+        Column("{benchmark}_low", DOUBLE, "lower end of its interval", ANY_OR_NAN, ".10g"),
+        Column("{benchmark}_high", DOUBLE, "upper end", ANY_OR_NAN, ".10g"),
+        Column("{benchmark}_pairs", INT64, "number of pairs", NOT_NEGATIVE),
+        _R,
+        Column("{benchmarks}_p", DOUBLE, "its two-sided p-value", ANY_OR_NAN, ".10g"),
+    ),
+)
+
+METRIC_AGREEMENT = Contract(
+    "figures/{domain}.adapted.{base}.{statistic}.csv, figures/{domain}.metrics.{group}.{statistic}.csv, "
+    "figures/{domain}.references.{group}.{statistic}.csv",
+    "Metrics of models; the correlation over models is that of the metric, the same for all of them.",
+    (
+        *(METRIC, MODEL, *ESTIMATE),
+        Column("against", STRING, "metric that it is compared with; empty for that one itself"),
+        *describe_numbers("r", "r_low", "r_high", about="Pearson's correlation over models"),
+        P,
+    ),
+)
+
+MODEL_SIZES = Contract(
+    "figures/{domain}.sizes.csv",
+    "Ranks of models by size, smallest first.",
+    (
+        *(MODEL, FAMILY, KIND),
+        Column("parameters", INT64, "number of parameters", NOT_NEGATIVE),
+        Column("tokens", INT64, "number of training tokens; empty: unknown", Check(at_least=0, nan=True)),
+        *describe_numbers("rank", "ci_low", "ci_high", about="the rank"),
+        PAIR_COUNT,
+    ),
+)
+
+DATES_FIGURE = Contract(
+    "figures/{domain}.dates.csv",
+    "Ranks on documents up to the last day of a model's training text, and on later ones.",
+    (
+        *(MODEL, CUTOFF),
+        Column("part", STRING, "all, before or after the cut-off"),
+        *describe_numbers("value", "low", "high", about="the rank on them"),
+        PAIR_COUNT,
+    ),
+)
+
+CHAT_MODELS = Contract(
+    "figures/chat-models.csv",
+    "The rank of each chat model less that of its base.",
+    (
+        *(DOMAIN, VARIANT, AGGREGATE, FAMILY),
+        Column("chat", STRING, "the chat model"),
+        Column("base", STRING, "its base model"),
+        *describe_numbers("difference", "ci_low", "ci_high", about="rank of the chat model less its base's"),
+        *(P, APART),
+    ),
+)
+
+LAYER_CURVES = Contract(
+    "figures/{domain}.layers.{model}.{figure}.csv",
+    "The curves of the figure.",
+    (
+        Column("panel", STRING, "title of the panel"),
+        Column("series", STRING, "label of the curve"),
+        Column("layer", DOUBLE, "layer", ANY_OR_NAN),
+        *describe_numbers("value", "low", "high", about="the value there"),
+    ),
+)
+
+LAYER_KEYWORDS = Contract(
+    "figures/{domain}.layers.{model}.keywords.csv",
+    "The attribute rate of keywords, per cent.",
+    (KEYWORD, Column("layer {layer}", DOUBLE, "rate at this layer", ANY_OR_NAN)),
+)

@@ -1,0 +1,105 @@
+"""Contracts of what scores come down to: summaries, comparisons, groups, correlations, ranks by date."""
+
+from fathom.io.contracts.column import (
+    AGGREGATE,
+    APART,
+    CI_HIGH,
+    CI_LOW,
+    DOMAIN,
+    ESTIMATE,
+    FROM_ONE,
+    INT64,
+    INTERVAL,
+    METRIC,
+    MODEL,
+    MODEL_COUNT,
+    NOT_NEGATIVE,
+    PAIR_COUNT,
+    PLACE,
+    STRING,
+    VALUE,
+    VARIANT,
+    Column,
+    Contract,
+    P,
+    describe_numbers,
+)
+
+SUMMARY = Contract(
+    "summary.csv, references.csv",
+    "A line for each domain, variant, model, metric and aggregate.",
+    (DOMAIN, VARIANT, MODEL, METRIC, AGGREGATE, *ESTIMATE, PAIR_COUNT),
+)
+
+_BETTER = Column("better", STRING, "the model that is ahead")
+_WORSE = Column("worse", STRING, "the other one")
+_DIFFERENCE = Column("difference", VALUE.type, "how far the better one is ahead, never negative", VALUE.check)
+
+COMPARISONS = Contract(
+    "comparisons.csv",
+    "A line for every two models on a benchmark, by metric and aggregate. Pairs are those of both models; "
+    "with `scoring.until: settled`, interval and `p` are those of settled.csv where it is not all.",
+    (DOMAIN, VARIANT, METRIC, AGGREGATE, _BETTER, _WORSE, _DIFFERENCE, *INTERVAL, P, APART, PAIR_COUNT),
+)
+
+SETTLED = Contract(
+    "settled.csv",
+    "A line for every two models compared at a look, by metric and aggregate; with `scoring.until: settled`.",
+    (
+        *(DOMAIN, VARIANT),
+        Column("look", INT64, "number of the look, from 1", FROM_ONE),
+        Column("pairs", INT64, "number of pairs that both models had", NOT_NEGATIVE),
+        Column("pairs_in_all", INT64, "pairs of the benchmark that summaries do not leave out", NOT_NEGATIVE),
+        *(METRIC, AGGREGATE, _BETTER, _WORSE, _DIFFERENCE),
+        Column("ci_low", VALUE.type, "lower end; it holds at all looks together", CI_LOW.check),
+        CI_HIGH,
+        Column("p", VALUE.type, "highest p that all pairs will give", P.check),
+        Column("verdict", STRING, "what all pairs will say: apart, alike (the interval holds 0), or open"),
+    ),
+)
+
+GROUPS = Contract(
+    "groups.csv",
+    "A line for each model on a benchmark and aggregate, best rank first.",
+    (
+        *(DOMAIN, VARIANT, AGGREGATE, MODEL, PLACE),
+        Column("value", VALUE.type, "the rank that places are given by", VALUE.check),
+        Column("groups", STRING, "letters; models that share one are not significantly different"),
+        PAIR_COUNT,
+    ),
+)
+
+CORRELATIONS = Contract(
+    "correlations.csv",
+    "A line for every two variants or metrics of a domain, by statistic.",
+    (
+        DOMAIN,
+        Column("x", STRING, "such as `tf rank` (the trimmed mean), `tf rank (geometric mean)`, `perplexity`"),
+        Column("y", STRING, "the other one"),
+        Column("statistic", STRING, "pearson, spearman or kendall (tau-b)"),
+        *(*ESTIMATE, P, MODEL_COUNT),
+    ),
+)
+
+_PART = (
+    Column("part", STRING, "the pairs that count: all, found or other; before or after the cut-off"),
+    *describe_numbers("rank", "ci_low", "ci_high", about="the rank on them"),
+    PAIR_COUNT,
+)
+
+PAIR_PARTS = Contract(
+    "{pairs}.parts.csv",
+    "Ranks on parts of a benchmark: all pairs, those found in a corpus, the others.",
+    (MODEL, AGGREGATE, *_PART),
+)
+
+BEFORE, AFTER = "before", "after"
+"""Parts of a benchmark by the date of a pair's document."""
+
+CUTOFF = Column("cutoff", STRING, "last day of the model's training text")
+
+DATES = Contract(
+    "dates.csv",
+    "Ranks on documents up to the last day of a model's training text, and on later ones.",
+    (DOMAIN, VARIANT, MODEL, CUTOFF, AGGREGATE, *_PART),
+)

@@ -1,0 +1,225 @@
+"""Contracts of studies of training: models followed, controls, claims, stages, targets."""
+
+from fathom.io.contracts.column import (
+    AGGREGATE,
+    BASE_MODEL,
+    COSINE,
+    DOMAIN,
+    DOUBLE,
+    ESTIMATE,
+    FROM_ONE,
+    INT32,
+    INT64,
+    INTERVAL,
+    ITEMS,
+    KEYWORD_COUNT,
+    METRIC,
+    MODEL,
+    MODEL_COUNT,
+    NOT_NEGATIVE,
+    PAIR_COUNT,
+    PLACE,
+    SEEDS,
+    STRING,
+    VARIANT,
+    Column,
+    Contract,
+    P,
+    describe_numbers,
+)
+
+ALL_SEEDS = "all"
+"""In FOLLOWING: the mean over several seeds."""
+
+FOLLOWING = Contract(
+    "following/following.parquet, figures/{domain}.following.{track}.csv, "
+    "figures/{domain}.paths.{base}.{statistic}.csv",
+    "Metrics of models over their training.",
+    (
+        Column("track", STRING, "what is followed: the last model of a path, or a name under models.follow"),
+        Column("model", STRING, "model at this point; for the mean over seeds, that of the first seed"),
+        Column(
+            "stand_in",
+            STRING,
+            "model that was measured in its place, because its weights are corrupt; or empty",
+        ),
+        Column(
+            "seed", STRING, "seed of the training, `all` for the mean over seeds, empty for others' models"
+        ),
+        Column("stage", INT32, "stage of the path, 0 for the model that it starts from", NOT_NEGATIVE),
+        Column("trained_on", STRING, "domain of the stage; empty at the start and for others' models"),
+        Column(
+            "step", INT64, "optimiser steps since the start of the path, 0 for others' models", NOT_NEGATIVE
+        ),
+        Column(
+            "tokens",
+            INT64,
+            "tokens read since the start of the path; in all, for others' models",
+            NOT_NEGATIVE,
+        ),
+        Column("domain", STRING, "domain that the model is measured on"),
+        Column("variant", STRING, "that of the benchmark; text or keywords for the baselines"),
+        Column("metric", STRING, "rank, log_probability, perplexity, bits_per_byte or attribute_rate"),
+        Column("aggregate", STRING, "how pairs are summed up: trimmed_mean, geometric_mean, mean, median"),
+        Column("value", DOUBLE, "the metric"),
+        Column("ci_low", DOUBLE, "lower end of its interval, over keywords or documents, and over seeds"),
+        Column("ci_high", DOUBLE, "upper end"),
+        Column("items", INT64, "number of pairs, documents or keywords", FROM_ONE),
+    ),
+)
+
+_OF_TRACK = {column.name: column for column in FOLLOWING}
+
+CHECKPOINTS = Contract(
+    "following/checkpoints.csv",
+    "A line for each model of a track, in the order of its training.",
+    tuple(
+        _OF_TRACK[name] for name in ("track", "model", "stand_in", "stage", "trained_on", "step", "tokens")
+    ),
+)
+
+TARGET_CHANGES = Contract(
+    "{domain}/targets/changes.parquet, figures/{domain}.targets.{model}.csv",
+    "Targets of one domain, by variant and model, best score first.",
+    (
+        Column("variant", STRING, "that of the benchmark"),
+        Column("model", STRING, "model that is looked at"),
+        Column("against", STRING, "model that it is compared with"),
+        Column("target", STRING, "the target, without its blank"),
+        Column("pairs", INT64, "pairs with this target", FROM_ONE),
+        Column("probability_gain", DOUBLE, "mean over them of the model's probability less the other's"),
+        Column("rank_gain", DOUBLE, "mean over them of the other's rank less the model's"),
+        Column("score", DOUBLE, "both gains in standard deviations, averaged, times ln(1 + pairs)"),
+        Column("similarity", DOUBLE, "cosine of target and domain phrase", COSINE),
+        Column("group", STRING, "top, middle or bottom, by score"),
+    ),
+)
+
+
+_AGAINST = Column("against", STRING, "model that it is compared with")
+
+TARGET_GROUPS = Contract(
+    "{domain}/targets/target-groups.csv",
+    "How near the best and the worst targets are to a domain's phrase; a line for each model and benchmark.",
+    (
+        *(DOMAIN, VARIANT, MODEL, _AGAINST),
+        Column("phrase", STRING, "what targets are near to or far from"),
+        Column("targets", INT64, "number of targets", NOT_NEGATIVE),
+        Column("in_group", INT64, "number of targets in each group", NOT_NEGATIVE),
+        *describe_numbers("top", about="mean cosine of the best targets with the phrase"),
+        *describe_numbers("bottom", about="mean cosine of the worst ones"),
+        *describe_numbers("difference", "difference_low", "difference_high", about="of both means"),
+        *describe_numbers("d", "d_low", "d_high", about="Cohen's d of both groups"),
+        *describe_numbers("t", about="Student's t"),
+        *(P, PAIR_COUNT, KEYWORD_COUNT),
+    ),
+)
+
+EXTREMES = Contract(
+    "{domain}/targets/best-and-worst.csv",
+    "Targets by their score from both ends.",
+    (
+        *(VARIANT, MODEL, _AGAINST, PLACE),
+        Column("best", STRING, "the target at this place"),
+        Column("worst", STRING, "the target at this place from the other end"),
+    ),
+)
+
+RELATIONS = Contract(
+    "following/{track}.relations.csv",
+    "How a metric goes with the similarity of the stage's domain to the target, and with the reference rank.",
+    (
+        Column("track", STRING, "the training"),
+        *(DOMAIN, VARIANT, METRIC, AGGREGATE),
+        Column("with", STRING, "similarity, or reference: the rank on the reference benchmark"),
+        Column(
+            "statistic",
+            STRING,
+            "pearson, spearman, kendall; minima_minus_maxima: similarity at the metric's minima less at its "
+            "maxima",
+        ),
+        *(*ESTIMATE, P),
+        Column("stages", INT64, "number of stages, or of minima and maxima", NOT_NEGATIVE),
+    ),
+)
+
+_GAIN = describe_numbers(
+    "gain",
+    "gain_low",
+    "gain_high",
+    about="over the base, positive is better: ln of the factor for ranks and perplexity, else the difference",
+)
+
+CONTROLS = Contract(
+    "following/controls.csv, figures/{domain}.controls.csv",
+    "A metric of a model that read a domain's text, a control of it, or another; a line for each condition.",
+    (
+        *(DOMAIN, VARIANT, METRIC, AGGREGATE, BASE_MODEL),
+        Column("condition", STRING, "base, as-is, terms-exchanged, terms-only, or another domain"),
+        *(SEEDS, *ESTIMATE, *_GAIN),
+        *describe_numbers("share", "share_low", "share_high", about="gain divided by that of as-is"),
+        ITEMS,
+    ),
+)
+
+AS_IS, EXCHANGED, ONLY, BASE = "as-is", "terms-exchanged", "terms-only", "base"
+"""Conditions in controls.csv, beside names of domains."""
+
+CONTRASTS = Contract(
+    "following/control-contrasts.csv",
+    "Whether what keeps the knowledge is ahead of what does not.",
+    (
+        *(DOMAIN, VARIANT, METRIC, AGGREGATE, BASE_MODEL),
+        Column("first", STRING, "a condition with knowledge"),
+        Column("second", STRING, "one without"),
+        *describe_numbers("difference", about="of their gains"),
+        *INTERVAL,
+        Column("verdict", STRING, "first is ahead, behind, or cannot be told"),
+    ),
+)
+
+CLAIMS = Contract(
+    "following/claims.csv, figures/{domain}.claims.csv",
+    "What a paper says of a metric, the number that decides, and the verdict.",
+    (
+        *(DOMAIN, BASE_MODEL),
+        Column("claim", STRING, "name of the claim"),
+        Column("source", STRING, "where the paper makes it"),
+        Column("says", STRING, "what it says"),
+        *(VARIANT, METRIC, AGGREGATE),
+        Column("reference", STRING, "variant that the metric is compared with; empty for claims without one"),
+        Column("measured", STRING, "what the number is"),
+        *ESTIMATE,
+        Column("claimed", STRING, "side of a threshold on which the paper puts the number"),
+        SEEDS,
+        Column("verdict", STRING, "holds, does not, cannot be told"),
+    ),
+)
+
+HOLDS, FAILS, UNCLEAR = VERDICTS = ("holds", "does not", "cannot be told")
+"""Verdicts in claims.csv."""
+
+CLAIM_CORRELATIONS = Contract(
+    "following/claim-correlations.csv",
+    "How a metric goes with a reference over models; positive if both agree.",
+    (
+        *(DOMAIN, BASE_MODEL),
+        Column("reference", STRING, "variant of the reference"),
+        Column("reference_metric", STRING, "its metric"),
+        Column("reference_aggregate", STRING, "its aggregate"),
+        *(VARIANT, METRIC, AGGREGATE),
+        Column("statistic", STRING, "pearson, spearman or kendall"),
+        *(*ESTIMATE, MODEL_COUNT, SEEDS),
+    ),
+)
+
+CLAIM_MODELS = Contract(
+    "following/claim-models.csv",
+    "A metric of models that were adapted alike, in the mean over seeds.",
+    (
+        *(DOMAIN, BASE_MODEL),
+        Column("model", STRING, "model of the first seed"),
+        Column("role", STRING, "its role; empty for other paths and checkpoints of them"),
+        *(VARIANT, METRIC, AGGREGATE, SEEDS, *ESTIMATE, *_GAIN, ITEMS),
+    ),
+)

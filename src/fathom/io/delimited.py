@@ -1,0 +1,213 @@
+"""Reading and writing of tables of text (CSV and TSV), checked against their contracts.
+
+A row is a mapping with a value of the right type for each column: text, a float, an int or a truth value. An
+empty field is NaN in a column of floats, None in one of whole numbers. What is written is checked as what is
+read; a table that breaks its contract when it is written is a defect of this library.
+"""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fathom.errors import InputError
+from fathom.io.contracts.column import BOOL, DOUBLE, STRING, YES_NO, Column, Contract
+from fathom.io.files import read_plain_text, write_atomically
+
+Row = dict[str, Any]
+"""A line of a table: values by column."""
+
+_TRUTH = {YES_NO: {"yes": True, "no": False}, BOOL: {"True": True, "False": False}}
+
+
+def read_rows(path: Path | str, contract: Contract, columns: Sequence[str] | None = None) -> list[Row]:
+    """Read a CSV or TSV table; columns that are unknown to its contract are left out.
+
+    Parameters
+    ----------
+    path : Path or str
+    contract : Contract
+    columns : sequence of str, optional
+        Those that are wanted, if not all.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or no table, lacks a column, or a value is not what its column holds: file,
+        line, column, and what is wrong.
+    """
+    return [row for _, row in scan_rows(path, contract, columns)]
+
+
+def scan_rows(
+    path: Path | str, contract: Contract, columns: Sequence[str] | None = None
+) -> list[tuple[str, Row]]:
+    """Do as :func:`read_rows`, and say where each row lies: file and line."""
+    return type_fields(read_fields(path, contract.delimiter), contract, columns)
+
+
+def type_fields(
+    table: Sequence[tuple[str, Sequence[str]]], contract: Contract, columns: Sequence[str] | None = None
+) -> list[tuple[str, Row]]:
+    """Return the rows of a table that was read with :func:`read_fields`, and where each lies."""
+    (first, header), *lines = table
+    needed = [each.name for each in contract if each.needed] if columns is None else columns
+    missing = [name for name in needed if name not in header]
+    if missing:
+        found = f"found: {', '.join(header)}"
+        raise InputError(f"missing columns: {', '.join(missing)}", first, f"{found}; {contract.hint}")
+    absent = {each.name: _parse("", each) for each in contract if each.optional}
+    matched = [
+        (place, name, column)
+        for place, (name, column) in enumerate(zip(header, contract.match(header), strict=True))
+        if column is not None and (columns is None or name in columns)
+    ]
+    rows = []
+    for where, fields in lines:
+        row = dict(absent)
+        for place, name, column in matched:
+            try:
+                row[name] = _parse(fields[place], column)
+            except ValueError as error:
+                raise InputError(str(error), f"{where}, column {name}", contract.hint) from error
+        rows.append((where, row))
+    return rows
+
+
+def write_rows(
+    path: Path | str,
+    rows: Iterable[Mapping[str, Any] | Sequence[Any]],
+    contract: Contract,
+    header: Sequence[str] | None = None,
+) -> None:
+    """Write a CSV or TSV table, atomically.
+
+    Parameters
+    ----------
+    path : Path or str
+        The final name.
+    rows : iterable of mappings or sequences
+        Values by column, or in the order of the header; text for a number is written as it is.
+    contract : Contract
+    header : sequence of str, optional
+        Names of the columns, where the contract leaves them open; by default those of the first row.
+
+    Raises
+    ------
+    ValueError
+        If the header or a value breaks the contract; nothing is written.
+    """
+    if header is None and any("{" in name for name in contract.names):
+        rows = list(rows)
+        header = list(rows[0]) if rows else [each.name for each in contract if each.needed]
+    names = contract.names if header is None else list(header)
+    columns = [column for column in contract.match(names) if column is not None]
+    if len(columns) < len(names) or any(each.needed and each not in columns for each in contract):
+        raise ValueError(f"{path}: columns {names} where the contract has {contract.names}")
+    with write_atomically(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, delimiter=contract.delimiter, lineterminator="\n")
+        writer.writerow(names)
+        for number, row in enumerate(rows, start=2):
+            values = [row[name] for name in names] if isinstance(row, Mapping) else row
+            try:
+                writer.writerow([_render(*each) for each in zip(values, columns, strict=True)])
+            except ValueError as error:
+                raise ValueError(f"{path}, line {number}: {error}") from error
+
+
+def _parse(text: str, column: Column) -> Any:
+    """Return the value of a field; raise `ValueError` with what is wrong."""
+    if column.type == STRING:
+        return text
+    if not text and (column.check.nan or column.optional):
+        return math.nan if column.type == DOUBLE else None
+    if column.type in _TRUTH:
+        known = _TRUTH[column.type]
+        if text not in known:
+            raise ValueError(f"{text!r} is not {' or '.join(known)}")
+        return known[text]
+    whole = column.type != DOUBLE
+    try:
+        value = int(text) if whole else float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a {'whole ' * whole}number") from None
+    fault = column.check.find_fault(value)
+    if fault:
+        raise ValueError(f"{text} {fault}")
+    return value
+
+
+def _render(value: Any, column: Column) -> str:
+    """Return a value as text; raise `ValueError` if its column does not allow it."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        text = ""
+    elif isinstance(value, float) and column.type == DOUBLE:
+        text = format(value, column.digits)
+    elif column.type == YES_NO and isinstance(value, bool):
+        text = "yes" if value else "no"
+    else:
+        text = str(value)
+    try:
+        _parse(text, column)
+    except ValueError as error:
+        raise ValueError(f"column {column.name}: {error}") from None
+    return text
+
+
+def read_fields(path: Path | str, delimiter: str = ",") -> list[tuple[str, list[str]]]:
+    """Read a table as text, header first: where each line lies, and its fields.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, not UTF-8 or empty, a column is named twice, quotes are broken, or a line has
+        another number of fields than the header.
+    """
+    found: list[tuple[str, list[str]]] = []
+    for number, fields in scan_csv(read_plain_text(path), delimiter):
+        where = f"{path}, line {number}"
+        if isinstance(fields, str):
+            raise InputError(fields, where, "check its quotes")
+        if found and len(fields) != len(found[0][1]):
+            raise InputError(
+                f"{len(fields)} fields where the header has {len(found[0][1])}",
+                where,
+                "check for a missing or an extra separator",
+            )
+        found.append((where, fields))
+    if not found:
+        raise InputError("the file is empty", str(path), "it needs a header line")
+    twice = sorted({name for name in found[0][1] if found[0][1].count(name) > 1})
+    if twice:
+        raise InputError(f"duplicate columns: {', '.join(twice)}", f"{path}, line 1")
+    return found
+
+
+def read_delimited(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
+    """Read a user's table as text, whatever its columns; see :func:`read_fields`."""
+    (_, header), *lines = read_fields(path, delimiter)
+    return [dict(zip(header, fields, strict=True)) for _, fields in lines]
+
+
+def scan_csv(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str] | str]]:
+    """Yield the number of each record's first line with its fields; after a broken one, what is wrong.
+
+    Parameters
+    ----------
+    text : str
+        The header is the first record. Blank lines have no fields.
+    delimiter : str, default=","
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    while True:
+        first = reader.line_num + 1
+        try:
+            values = next(reader, None)
+        except csv.Error as error:
+            yield first, f"not CSV: {error}"
+            return
+        if values is None:
+            return
+        yield first, values

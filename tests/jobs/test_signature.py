@@ -1,7 +1,7 @@
 """A program's options are the signature of its function."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 
@@ -24,6 +24,7 @@ def main(
     names: Annotated[list[list[str]], "pairs of names"] = (),
     limit: Annotated[float | None, "limit"] = None,
     quick: Annotated[bool, "quick"] = False,
+    order: Annotated[Literal["up", "down"], "order"] = "up",
     output: Annotated[Path, "table to write"],
     previous: Previous = None,
     threads: Threads = 1,
@@ -46,7 +47,7 @@ def test_values_have_the_types_of_the_signature(monkeypatch: pytest.MonkeyPatch)
     assert found == {
         "scores": [("law", "tf", "gpt2", "results/r/law/scores/tf/gpt2.parquet"),
                    ("art", "tf", "m", "x.parquet")],
-        "files": [Path("a"), Path("b")], "names": [["a", "b"]], "limit": 0.5, "quick": True,
+        "files": [Path("a"), Path("b")], "names": [["a", "b"]], "limit": 0.5, "quick": True, "order": "up",
         "output": Path("o.csv"), "previous": Path("earlier"), "threads": 1, "settings": Settings(rounds=2),
     }  # fmt: skip
 
@@ -72,7 +73,12 @@ def test_a_value_that_does_not_fit_is_one_message(arguments: list[str], named: l
     assert all(each in str(caught.value) for each in named)
 
 
-def test_a_missing_option_ends_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "named"), [([], "--scores"), (["--scores", "a/b/c=d", "--order", "left"], "--order")]
+)
+def test_a_missing_option_or_an_unknown_choice_ends_the_program(
+    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
-        read()
-    assert "--scores" in capsys.readouterr().err
+        read(*arguments)
+    assert named in capsys.readouterr().err

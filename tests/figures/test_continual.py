@@ -89,7 +89,7 @@ def test_the_programs_draw_what_the_tables_hold(tmp_path):
         "--order",
         tmp_path / "order.parquet",
     )
-    relations = ("--output", tmp_path / "relations.csv", "--settings", '{"rounds": 50}')
+    relations = ("--relations", tmp_path / "relations.csv", "--settings", '{"rounds": 50}')
     run_program("relate_stages", *tables, *relations, imports=DRAWING)
     found = read_relations(tmp_path / "relations.csv")
     assert found["tf", "rank", "trimmed_mean", "reference", "pearson"]["value"] == 1

@@ -1,8 +1,13 @@
 """The catalogue of figures: every file is of one kind, every caption fits its files."""
 
-import pytest
+from importlib import import_module
 
+import pytest
+from tests.programs import run_program
+
+from fathom.errors import InputError
 from fathom.figures.catalogue import CATALOGUE, find_figure
+from fathom.figures.drawing import FigureSettings
 from fathom.figures.papers import PRESETS
 
 
@@ -37,3 +42,25 @@ def test_captions_titles_and_rows_name_parts_that_there_are(figure):
     for row in figure.shown:
         assert row.paper in ("", *PRESETS) and bool(row.paper) == bool(row.number)
         assert all(value in figure.values[name] for name, value in row.values.items())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--figure", "pie", "--inputs", "{}"), "unknown figure 'pie'"),
+        (("--figure", "dates", "--inputs", "{}"), "dates needs dates"),
+        (("--figure", "dates", "--inputs", '{"dates": "d.csv"}'), "dates needs domain"),
+    ],
+)
+def test_the_program_names_what_it_lacks(options, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        run_program("draw_figure", *options, "--folder", tmp_path)
+
+
+@pytest.mark.parametrize("figure", CATALOGUE.values(), ids=CATALOGUE)
+def test_every_figure_is_drawn_from_what_its_name_says(figure):
+    assert callable(import_module(figure.source).draw_figure)
+    parts = dict.fromkeys((*figure.parts, "study"), "x")  # a track's study follows from the track
+    assert all(path.format_map(parts) for path in figure.reads.values())
+    assert {*figure.settings} <= {*FigureSettings.model_fields}
+    assert len(figure.name_files()) == len({*figure.name_files()}) > 0

@@ -7,10 +7,9 @@ from tests.figures.frames import draw_twice
 from tests.programs import DRAWING, run_program
 from tests.studies.test_stages import make_order, make_rows
 
-from fathom.config.following import STAGE_KINDS
 from fathom.config.scoring import Summary
 from fathom.figures.domain_order import draw_order
-from fathom.figures.stages import draw_stages, list_rows, read_relations
+from fathom.figures.stages import KINDS, draw_stages, list_rows, read_relations
 from fathom.figures.style import use_style
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.studies import FOLLOWING
@@ -96,7 +95,7 @@ def test_the_programs_draw_what_the_tables_hold(tmp_path):
     named = {"order": tmp_path / "order.parquet", "relations": tmp_path / "relations.csv"}
     named["following"] = tmp_path / "following.parquet"
     drawn = draw_twice(tmp_path / "stages", "stages", named, {"track": "a+s"})
-    assert [path.name.split(".")[2] for path in drawn] == sorted(STAGE_KINDS)
+    assert [path.name.split(".")[2] for path in drawn] == sorted(KINDS)
     for path in drawn:
         header, *lines = path.read_text().splitlines()
         assert header.endswith(",similarity,extremum")

@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 from tests.tables import read_delimited, write_delimited
 
-from fathom.config.layers import FIGURES, Layers
+from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.figures.catalogue import CATALOGUE
 from fathom.figures.layers import (
     BUILDERS,
     Curve,
@@ -76,7 +77,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> FigureData:
 
 
 def test_every_figure_is_built() -> None:
-    assert {*BUILDERS, "keywords"} == set(FIGURES)
+    assert {*BUILDERS, "keywords"} == {*CATALOGUE["layers"].values["figure"]}
 
 
 @pytest.mark.parametrize(

@@ -38,15 +38,15 @@ for figure in CATALOGUE.values():
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            figure=figure.name,
-            settings=TARGETS.figures.find_settings(figure),
-            inputs=named_inputs(figure.reads),
-            parts=lambda wildcards: dump_json(dict(wildcards.items())),
-            folder=folder_of("pdf"),
+            options=pass_options(
+                figure=figure.name,
+                inputs=named_inputs(figure.reads),
+                parts=lambda wildcards: dict(wildcards.items()),
+                folder=folder_of("pdf"),
+                settings=TARGETS.figures.find_settings(figure),
+            ),
         shell:
-            "python {input.code[0]:q} --figure {params.figure} --inputs {params.inputs:q}"
-            " --parts {params.parts:q} --settings {params.settings:q} --folder {params.folder:q}"
-            " --log {log:q}"
+            CALL
 
 
 rule write_ranking_tables:

@@ -4,9 +4,6 @@ from pydantic import Field
 
 from fathom.config.section import Section
 
-STAGE_KINDS = ("trimmed-mean", "geometric-mean", "mean", "median", "log-probability")
-"""Figures of continual pretraining, by what they show of pairs."""
-
 
 class Point(Section):
     """A model at one point of its training."""

@@ -9,8 +9,6 @@ from fathom.config.scoring import Scoring
 from fathom.config.section import Positive, Section
 
 Projection = Literal["normed", "raw", "geva"]
-FIGURES = ("norm", "sums", "variations", "rates", "targets", "keywords", "lens")
-"""Figures of one family of models on one domain."""
 
 
 class TunedLens(Section):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from fathom.config.benchmark import REFERENCE
-from fathom.config.following import STAGE_KINDS
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.style import (
@@ -40,7 +39,7 @@ _SHOWN = (
     *((RANK.name, each.name, RANK.describe(each)) for each in (*COMPARED, MEAN, MEDIAN)),
     (LOG_PROBABILITY.name, MEAN.name, LOG_PROBABILITY.describe(MEAN)),
 )
-KINDS = dict(zip(STAGE_KINDS, _SHOWN, strict=True))
+KINDS = {(each[1] if each[0] == "rank" else each[0]).replace("_", "-"): each for each in _SHOWN}
 """What is drawn of pairs, by the name of the figure: metric, aggregate, label."""
 _ORDER = (REFERENCE, *(name for name in VARIANT_SERIES if name != REFERENCE))
 _MOST_NAMES, _LONGEST = 30, 26

@@ -133,13 +133,6 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=1, help="how many to use; changes no result")
 
 
-def add_figure_files(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the files of a figure: `--output`, `--png`, `--table`."""
-    parser.add_argument("--output", type=Path, required=True, help="figure (PDF)")
-    parser.add_argument("--png", type=Path, required=True, help="figure (PNG)")
-    parser.add_argument("--table", type=Path, required=True, help="numbers of the figure (CSV)")
-
-
 def add_tables(
     parser: argparse.ArgumentParser, option: str, places: tuple[str, ...], what: str, required: bool = False
 ) -> None:

@@ -1,11 +1,13 @@
 """What a page shows beside its own charts: finished tables and figures of other parts of a run."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fathom.explorer.run import Run
 from fathom.figures.catalogue import CATALOGUE, find_figure
 from fathom.io import paths
+from fathom.io.contracts import list_contracts
 from fathom.statistics.aggregates import LEADING, STATISTICS
 
 MOST_ROWS = 5_000
@@ -21,38 +23,46 @@ _REPEATING = tuple(f".{name}" for name in STATISTICS if name != LEADING.name)
 
 
 def collect_tables(run: Run) -> list[dict[str, Any]]:
-    """Return the tables of a run: name, what it holds, columns, rows; long ones without rows."""
+    """Return the tables of a run: name, what it and its lines hold, columns, rows; long ones without rows."""
+    meanings = [(path, path.meaning) for path in paths.ALL.values()]
+    contracts = [
+        (paths.RunPath(file), contract.about)
+        for _, contract in list_contracts()
+        for file in contract.files.split(", ")
+    ]
+    contracts.sort(key=lambda each: len(each[0].fields))  # of several that fit, the one that says most
     found = [
         {
             "name": name,
-            "about": _find_meaning(name),
+            "about": _find_text(name, meanings),
+            "lines": _find_text(name, contracts),
             "count": len(rows),
             "columns": list(rows[0]) if rows else [],
             "rows": [list(row.values()) for row in rows] if len(rows) <= MOST_ROWS else [],
         }
-        for name, rows in run.tables.items()
+        for name, rows in (run.tables | _tabulate_coverage(run)).items()
     ]
-    for each in run.coverage:
-        lines = [
-            [key, str(value)]
-            for key, value in sorted(each.numbers.items())
-            if isinstance(value, str | int | float)
-        ]
-        name = paths.COVERAGE.of(domain=each.domain, variant=each.variant).below
-        found.append(
-            {"name": name, "about": paths.COVERAGE.meaning, "count": len(lines), "columns": ["what", "value"],
-             "rows": lines}
-        )  # fmt: skip
-    order = [template.meaning for template in paths.ALL.values()]
+    order = [text for _, text in meanings]
     return sorted(found, key=lambda each: order.index(each["about"]) if each["about"] else len(order))
 
 
-def _find_meaning(name: str) -> str:
-    """Return what a table of a run holds, nothing if it is unknown."""
-    for template in paths.ALL.values():
-        if template.below.count("/") == name.count("/") and template.read(name) is not None:
-            return template.meaning
-    return ""
+def _tabulate_coverage(run: Run) -> dict[str, list[dict[str, str]]]:
+    """Return the numbers of coverage.json as tables."""
+    return {
+        paths.COVERAGE.of(domain=each.domain, variant=each.variant).below: [
+            {"what": key, "value": str(value)}
+            for key, value in sorted(each.numbers.items())
+            if isinstance(value, str | int | float)
+        ]
+        for each in run.coverage
+    }
+
+
+def _find_text(name: str, known: Sequence[tuple[paths.RunPath, str]]) -> str:
+    """Return the text of the first kind of file that a path fits; nothing if it fits none."""
+    depth = name.count("/")
+    fitting = (text for path, text in known if path.below.count("/") == depth and path.read(name) is not None)
+    return next(fitting, "")
 
 
 def collect_figures(run: Run) -> tuple[list[dict[str, str]], dict[str, Path]]:

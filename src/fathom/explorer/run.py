@@ -143,7 +143,7 @@ class Run:
     name: str
     benchmarks: list[Benchmark]
     rows: Mapping[str, list[Row]] = field(default_factory=dict)
-    tables: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)
+    tables: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     coverage: list[CoverageMap] = field(default_factory=list)
     vectors: Mapping[str, Mapping[str, "NDArray[np.float64]"]] = field(default_factory=dict)
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

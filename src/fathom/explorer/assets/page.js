@@ -106,11 +106,12 @@
       models.map((model) => columns.map((column) => (column === "fingerprint" ? element("code", {}, model[column]) : model[column]))));
   };
 
-  const showTable = ({ name, about, columns = [], count, rows }) => {
+  const showTable = ({ name, about, lines, columns = [], count, rows }) => {
     const numbers = columns.map((_, place) => rows.every((row) => row[place] === "" || Number.isFinite(Number(row[place]))));
     const summary = element("span", {}, element("code", {}, name), ` ${about}, ${Fathom.plural(count, "row")}`);
     return Fathom.unfold({}, summary, () => rows.length
       ? [
+          lines && element("p", {}, lines),
           Fathom.downloadButton(name.replaceAll("/", "."), () => [columns, rows]),
           Fathom.tables.plain(name, columns.map((column, place) => ({ title: column, number: numbers[place] })),
             rows.map((row) => row.map((value, place) => (numbers[place] && value !== "" ? { node: value, value: Number(value) } : value))),

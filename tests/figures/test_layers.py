@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.tables import read_delimited, write_delimited
+from tests.tables import type_rows
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
@@ -24,6 +24,7 @@ from fathom.figures.layers import (
 )
 from fathom.figures.style import use_style
 from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_RATES, LAYER_SUMMARY
+from fathom.io.delimited import read_rows
 from fathom.io.tables import make_empty_table
 from fathom.layers.layer_changes import compare_layers, list_changes, make_curves, summarize_layers
 
@@ -68,11 +69,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> FigureData:
     curves, summary = make_curves(rates, targets), Summary(rounds=20)
     changes = compare_layers(curves, [(model, MODELS[0]) for model in MODELS[1:]], SETTINGS, summary)
     tables = [summarize_layers(curves, summary), list_changes(changes, summary)]
-    found = []
-    headers = (LAYER_SUMMARY.names, LAYER_CHANGES.names)
-    for name, columns, rows in zip(("layers", "changes"), headers, tables, strict=True):
-        write_delimited(folder / f"{name}.csv", columns, rows, ",")
-        found.append(read_delimited(folder / f"{name}.csv", ","))
+    contracts = (LAYER_SUMMARY, LAYER_CHANGES)
+    found = [type_rows(rows, contract, folder) for rows, contract in zip(tables, contracts, strict=True)]
     return FigureData(MODELS, found[0], found[1], rates[MODELS[0]], SETTINGS)
 
 
@@ -126,8 +124,8 @@ def test_a_legend_of_long_names_stays_inside_the_figure(length: int, panels: int
 
 def test_numbers_of_a_figure_are_those_of_the_tables_in_percent(data: FigureData) -> None:
     with use_style():
-        _, (columns, rows) = draw_curves("rates", data, "CS.AI")
-    table = pl.DataFrame(rows, schema=columns, orient="row").with_columns(
+        _, (contract, rows) = draw_curves("rates", data, "CS.AI")
+    table = pl.DataFrame(rows, schema=contract.names, orient="row").with_columns(
         pl.col("value").cast(pl.Float64, strict=False)
     )
     assert table["panel"].unique(maintain_order=True).to_list() == [
@@ -149,8 +147,8 @@ def test_the_heat_map_shows_at_most_forty_keywords_from_best_to_worst(data: Figu
     means = table.drop("keyword").mean_horizontal().to_list()
     assert means == sorted(means, reverse=True) and 20 < max(means) < 100
     with use_style():
-        _, (columns, rows) = draw_keywords(data, "CS.AI")
-        assert (len(rows), len(columns)) == (40, 26)
+        _, (_, rows) = draw_keywords(data, "CS.AI")
+        assert (len(rows), len(rows[0])) == (40, 26)
         figure = draw_heat_map(table, "title")
         figure.draw_without_rendering()
         boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
@@ -162,7 +160,7 @@ def test_the_heat_map_shows_at_most_forty_keywords_from_best_to_worst(data: Figu
 def test_missing_columns_and_missing_numbers_are_named(data: FigureData, tmp_path: Path) -> None:
     (tmp_path / "layers.csv").write_text("model,layer\nm,0\n")
     with pytest.raises(InputError, match="missing columns: projection"):
-        read_delimited(tmp_path / "layers.csv", ",", LAYER_SUMMARY.names)
+        read_rows(tmp_path / "layers.csv", LAYER_SUMMARY)
     nobody = FigureData(["nobody"], data.summary, [], data.rates, SETTINGS)
     with pytest.raises(InputError, match="no data for figure 'sums'"):
         draw_curves("sums", nobody, "")

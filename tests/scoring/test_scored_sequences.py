@@ -1,1 +1,107 @@
 """What pairs share: each shared prefix is read once, and every pair still gets its own scores."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.refusals import refuses
+from tests.scoring.sentences import cut_sentences, make_tokenizer
+from transformers import (
+    AutoModelForCausalLM,
+    BertConfig,
+    BertLMHeadModel,
+    Gemma2Config,
+    GPT2Config,
+    LlamaConfig,
+    MistralConfig,
+    PreTrainedTokenizerFast,
+)
+
+from fathom.config.scoring import Scoring
+from fathom.models.tokens import EncodedPair
+from fathom.scoring.ranks import score_benchmarks, score_pairs
+from fathom.scoring.scored_sequences import plan_sequences
+
+SHAPE = {
+    "vocab_size": 62, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 40, "bos_token_id": 1,
+    "eos_token_id": 1, "pad_token_id": 0, "initializer_range": 0.2,
+}  # fmt: skip
+CONFIGS = {
+    "gpt2": GPT2Config(vocab_size=62, n_positions=40, n_embd=32, n_layer=2, n_head=4, initializer_range=0.2),
+    "llama": LlamaConfig(**SHAPE),
+    "mistral-window": MistralConfig(**SHAPE, sliding_window=5),
+    "gemma2": Gemma2Config(**SHAPE, head_dim=8, sliding_window=5),
+}
+
+
+@st.composite
+def encoded_pairs(draw: st.DrawFn) -> EncodedPair:
+    ids = draw(st.lists(st.integers(0, 2), min_size=2, max_size=8))
+    return EncodedPair(ids, draw(st.integers(1, len(ids) - 1)), False)
+
+
+@given(pairs=st.lists(encoded_pairs(), max_size=30))
+def test_every_pair_finds_its_tokens_and_no_pass_begins_another(pairs: list[EncodedPair]) -> None:
+    sequences, rows = plan_sequences(pairs)
+    wanted = [(found.ids, position, token) for found in sequences for position, token in found.targets]
+    assert len(set(wanted)) == len(wanted)
+    for pair, places in zip(pairs, rows, strict=True):
+        assert len(places) == len(pair.ids) - pair.start
+        for index, place in enumerate(places, start=pair.start):
+            ids, position, token = wanted[place]
+            assert (position, token) == (index - 1, pair.ids[index])
+            assert ids[:index] == tuple(pair.ids[:index])
+    inputs = {tuple(pair.ids[:-1]) for pair in pairs}
+    assert {found.ids for found in sequences} == {
+        ids for ids in inputs if not any(other[: len(ids)] == ids and other != ids for other in inputs)
+    }
+    assert [len(found.ids) for found in sequences] == sorted(
+        (len(found.ids) for found in sequences), reverse=True
+    )
+    assert plan_sequences(pairs[::-1]).sequences == sequences
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> PreTrainedTokenizerFast:
+    return make_tokenizer()
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_shared_passes_give_the_scores_of_each_pair_alone(name: str, tokenizer: Any) -> None:
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval()
+    benchmarks = [cut_sentences("tf", [2, 5]), cut_sentences("tfidf", [3, 5, 7])]
+    read: list[int] = []
+    hook = model.get_input_embeddings().register_forward_hook(
+        lambda module, inputs, output: read.append(inputs[0].numel())
+    )
+    together = score_benchmarks(model, tokenizer, benchmarks, Scoring(batch_tokens=50))
+    hook.remove()
+    apart = sum(len(pairs["prompt"][place].split()) for pairs in benchmarks for place in range(len(pairs)))
+    assert sum(read) < apart / 2  # padding and the check before all counted
+    for pairs, scores in zip(benchmarks, together, strict=True):
+        assert scores["pair_id"].to_list() == pairs["pair_id"].to_list()
+        some = range(0, len(pairs), 3)
+        alone = pl.concat([score_pairs(model, tokenizer, pairs[place], Scoring()) for place in some])
+        shared = scores[some]
+        exact = ["pair_id", "keyword", "tokens", "rank", "rank_first", "rank_share", "ties", "backed_off"]
+        assert shared.select(exact).equals(alone.select(exact))
+        assert (shared["log_probability"] - alone["log_probability"]).abs().max() < 1e-5
+        assert (shared["probability"] - alone["probability"]).abs().max() < 1e-6
+        assert scores["rank"].n_unique() > 5
+
+
+def test_a_model_that_looks_ahead_is_refused(tokenizer: Any) -> None:
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=62, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48,
+        initializer_range=0.2,
+    )  # fmt: skip
+    with refuses("bert", "causal", "Hint"):
+        score_pairs(
+            BertLMHeadModel(config).eval(), tokenizer, cut_sentences("tf", [3]), Scoring(), name="bert"
+        )

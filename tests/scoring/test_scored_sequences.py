@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.refusals import refuses
+from tests.scores import score_pairs
 from tests.scoring.sentences import cut_sentences, make_tokenizer
 from transformers import (
     AutoModelForCausalLM,
@@ -22,7 +23,7 @@ from transformers import (
 
 from fathom.config.scoring import Scoring
 from fathom.models.tokens import EncodedPair
-from fathom.scoring.ranks import score_benchmarks, score_pairs
+from fathom.scoring.ranks import score_benchmarks
 from fathom.scoring.scored_sequences import plan_sequences
 
 SHAPE = {

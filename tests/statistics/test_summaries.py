@@ -11,12 +11,13 @@ from scipy.stats import gmean, trim_mean
 from tests.programs import STATISTICS, run_program
 from tests.refusals import refuses
 from tests.scores import tabulate_scores
+from tests.tables import read_delimited
 
 from fathom.benchmark.reference import Entry, make_reference_pairs
 from fathom.config.scoring import Summary
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.contracts.scoring import SCORES, SUMMARY_COLUMNS
-from fathom.io.files import read_delimited
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.tables import write_table
 from fathom.statistics.bootstrap import draw_resamples
 from fathom.statistics.summaries import (
@@ -101,7 +102,7 @@ def test_rows_are_sorted_and_complete() -> None:
     assert len(rows) == 4 * 2 * 4
     assert rows == sorted(rows)
     assert {row[3] for row in rows} == {"rank", "probability"}
-    assert all(len(row) == len(SUMMARY_COLUMNS) for row in rows)
+    assert all(len(row) == len(SUMMARY.names) for row in rows)
     assert all(float(row[6]) <= float(row[5]) <= float(row[7]) for row in rows if row[4] == "mean")
     assert {row[8] for row in rows} == {60}
 
@@ -187,7 +188,7 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
     rounds = ("--settings", '{"rounds": 20}')
     run_program("summarize_scores", *command, *rounds, imports=STATISTICS)
     rows = read_delimited(tmp_path / "summary.csv", ",")
-    assert tuple(rows[0]) == SUMMARY_COLUMNS
+    assert list(rows[0]) == SUMMARY.names
     assert len(rows) == 16
     write_table(tmp_path / "pairs.parquet", make_reference_pairs([Entry(1, "k", "A", " b")]), PAIRS)
     pairs = ("--pairs", f"a/tf={tmp_path / 'pairs.parquet'}")

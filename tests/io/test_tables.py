@@ -10,7 +10,8 @@ import pytest
 from tests.programs import run_program
 
 from fathom.errors import InputError
-from fathom.io import tables
+from fathom.io import paths, tables
+from fathom.io.contracts import list_contracts
 from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.contracts.column import DOUBLE, FLOATS, STRING, Check, Column, Contract
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
@@ -148,3 +149,34 @@ def test_the_page_of_tables_is_fresh(tmp_path):
     )
     for name in ("corpus/index.parquet", "{domain}/keywords.tsv", "summary.csv", "question-differences.csv"):
         assert f"### {name}\n" in page
+
+
+def _fill(name: str) -> str:
+    """Return a pattern for a path whose pieces in braces stand for any text."""
+    return re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(name))
+
+
+def test_every_table_of_a_run_has_a_contract():
+    known = [name for _, contract in list_contracts() for name in contract.files.split(", ")]
+    patterns = [_fill(name) for name in known]
+    tables = [
+        path.below
+        for path in vars(paths).values()
+        if isinstance(path, paths.RunPath) and path.below.endswith((".csv", ".tsv", ".parquet"))
+    ]
+    assert len(tables) > 40
+    assert [
+        name
+        for name in tables
+        if not any(
+            re.fullmatch(each, name) or re.fullmatch(_fill(name), own)
+            for each, own in zip(patterns, known, strict=True)
+        )
+    ] == []
+
+
+def test_tables_of_text_are_read_and_written_in_one_place():
+    names = re.compile(r"csv\.(reader|writer|Dict)|write_csv\(|or \"nan\"")
+    files = [path for folder in ("src", "scripts") for path in (_ROOT / folder).rglob("*.py")]
+    found = {path.name for path in files if names.search(path.read_text())}
+    assert found <= {"delimited.py"}

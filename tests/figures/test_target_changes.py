@@ -46,10 +46,10 @@ def tables(tmp_path_factory):
     write_table(folder / "pairs.parquet", pairs, PAIRS)
     flags = pairs.select("pair_id", sentence=pl.lit(False), ending=pl.col("target") == " learned")
     write_table(folder / "overlap.parquet", flags, OVERLAP)
-    scores = [f"tf/{model}={folder / model}.parquet" for model in ("base", "base+learning")]
+    scores = [f"learning/tf/{model}={folder / model}.parquet" for model in ("base", "base+learning")]
     run_program(
-        "compare_targets", "--pairs", f"tf={folder / 'pairs.parquet'}", "--scores", *scores,
-        "--overlap", f"tf={folder / 'overlap.parquet'}", "--compared", '{"base+learning": "base"}',
+        "compare_targets", "--pairs", f"learning/tf={folder / 'pairs.parquet'}", "--scores", *scores,
+        "--overlap", f"learning/tf={folder / 'overlap.parquet'}", "--compared", '{"base+learning": "base"}',
         "--domain", "learning", "--phrase", "machine learning",
         "--settings", json.dumps({"summary": {"rounds": 100}}), "--targets", folder / "changes.parquet",
         "--groups", folder / "groups.csv", "--extremes", folder / "extremes.csv",

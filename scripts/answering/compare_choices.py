@@ -4,10 +4,11 @@ Reads answers by set and model. Writes accuracy and its change by variation, wha
 of the options, how far rankings of models agree, and what is behind the answers of each model.
 """
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.scoring import Summary
+from fathom.io import paths
 from fathom.io.contracts.answering import (
     CHOICE_ACCURACY,
     CHOICE_ANSWERS,
@@ -17,10 +18,19 @@ from fathom.io.contracts.answering import (
 )
 from fathom.io.delimited import write_rows
 from fathom.io.tables import read_table
-from fathom.jobs.program import add_settings, add_tables, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import Tables, run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    answers: Annotated[Tables, paths.CHOICE_ANSWERS, "answers of a model to a set of questions"],
+    accuracy: Annotated[Path, "accuracy by variation to write (CSV)"],
+    orders: Annotated[Path, "what holds over all orders, to write (CSV)"],
+    rankings: Annotated[Path, "agreement of rankings to write (CSV)"],
+    diagnosis: Annotated[Path, "what is behind the answers, to write (CSV)"],
+    settings: Summary,
+) -> None:
     """Read all answers, compare them, write the tables."""
     from fathom.answering.diagnosis import VERDICT, tabulate_diagnosis
     from fathom.answering.variation_effects import (
@@ -30,27 +40,17 @@ def main(arguments: argparse.Namespace) -> None:
         tabulate_rankings,
     )
 
-    settings = read_settings(arguments.settings, Summary)
-    tables = {(name, model): read_table(path, CHOICE_ANSWERS) for name, model, path in arguments.answers}
-    answers = gather_answers(tables, settings)
-    write_rows(arguments.accuracy, tabulate_accuracy(answers), CHOICE_ACCURACY)
-    write_rows(arguments.orders, tabulate_orders(answers), CHOICE_ORDERS)
-    write_rows(arguments.rankings, tabulate_rankings(answers, settings), CHOICE_RANKINGS)
-    diagnosis = list(tabulate_diagnosis(answers))
-    write_rows(arguments.diagnosis, diagnosis, CHOICE_DIAGNOSIS)
-    for model, way, finding, detail, *_ in diagnosis:
+    tables = {(name, model): read_table(path, CHOICE_ANSWERS) for name, model, path in answers}
+    gathered = gather_answers(tables, settings)
+    write_rows(accuracy, tabulate_accuracy(gathered), CHOICE_ACCURACY)
+    write_rows(orders, tabulate_orders(gathered), CHOICE_ORDERS)
+    write_rows(rankings, tabulate_rankings(gathered, settings), CHOICE_RANKINGS)
+    found = list(tabulate_diagnosis(gathered))
+    write_rows(diagnosis, found, CHOICE_DIAGNOSIS)
+    for model, way, finding, detail, *_ in found:
         if finding == VERDICT:
             log.info("%s, %s: %s", model, way, detail)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_tables(
-        parser, "--answers", ("SET", "MODEL"), "answers of a model to a set of questions", required=True
-    )
-    parser.add_argument("--accuracy", type=Path, required=True, help="accuracy by variation (CSV)")
-    parser.add_argument("--orders", type=Path, required=True, help="what holds over all orders (CSV)")
-    parser.add_argument("--rankings", type=Path, required=True, help="agreement of rankings (CSV)")
-    parser.add_argument("--diagnosis", type=Path, required=True, help="what is behind the answers (CSV)")
-    add_settings(parser, Summary)
-    run_program(parser, main)
+    run(main)

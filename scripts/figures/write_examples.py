@@ -3,38 +3,43 @@
 Each table is a CSV; one page of Markdown holds them all.
 """
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from fathom.figures.example_tables import list_keywords, list_pairs, list_terms, read_examples, render_page
+from fathom.io import paths
 from fathom.io.contracts.benchmark import EXAMPLE_KEYWORDS, EXAMPLE_PAIRS, EXAMPLE_VOCABULARIES
 from fathom.io.delimited import write_rows
 from fathom.io.files import write_text
-from fathom.jobs.program import add_tables, log, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import PairTables, Tables, run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    domains: Annotated[Tables, paths.KEYWORDS, "keywords of one domain"],
+    titles: Annotated[list[str], "what each domain is called"],
+    vocabularies: Annotated[Tables, paths.VOCABULARY, "terms of its keywords"] = (),
+    pairs: PairTables = (),
+    tokens: Annotated[Tables, paths.TOKEN_LISTS, "tokens of its keywords"] = (),
+    page: Annotated[Path, "all tables to write (Markdown)"],
+    keywords: Annotated[Path, "keywords to write (CSV)"],
+    terms: Annotated[Path, "target vocabularies and tokens to write (CSV)"],
+    chosen: Annotated[Path, "pairs to write (CSV)"],
+) -> None:
     """Read all domains, write three tables and a page."""
-    examples = read_examples(arguments.domain, arguments.vocabulary, arguments.tokens, arguments.pairs)
+    named = [(name, title, path) for (name, path), title in zip(domains, titles, strict=True)]
+    examples = read_examples(named, vocabularies, tokens, pairs)
     tables = [
-        (arguments.keywords, EXAMPLE_KEYWORDS, list_keywords(examples)),
-        (arguments.terms, EXAMPLE_VOCABULARIES, list_terms(examples)),
-        (arguments.chosen, EXAMPLE_PAIRS, list_pairs(examples)),
+        (keywords, EXAMPLE_KEYWORDS, list_keywords(examples)),
+        (terms, EXAMPLE_VOCABULARIES, list_terms(examples)),
+        (chosen, EXAMPLE_PAIRS, list_pairs(examples)),
     ]
     for path, contract, rows in tables:
         write_rows(path, rows, contract)
         log.info("%s: %s rows", path.name, f"{len(rows):,}")
-    write_text(arguments.output, render_page(examples))
+    write_text(page, render_page(examples))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_tables(parser, "--domain", ("NAME", "TITLE"), "keywords of one domain (TSV)", required=True)
-    add_tables(parser, "--vocabulary", ("DOMAIN", "VARIANT"), "terms of its keywords (TSV)")
-    add_tables(parser, "--pairs", ("DOMAIN", "VARIANT"), "pairs of one benchmark (parquet)")
-    add_tables(parser, "--tokens", ("DOMAIN", "MODEL"), "tokens of its keywords (parquet)")
-    parser.add_argument("--output", type=Path, required=True, help="all tables (Markdown)")
-    parser.add_argument("--keywords", type=Path, required=True, help="keywords (CSV)")
-    parser.add_argument("--terms", type=Path, required=True, help="target vocabularies and tokens (CSV)")
-    parser.add_argument("--chosen", type=Path, required=True, help="pairs (CSV)")
-    run_program(parser, main)
+    run(main)

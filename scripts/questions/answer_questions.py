@@ -4,15 +4,15 @@ Writes a table of answers for each set, and a report beside it. What is finished
 own: a job that was interrupted does not make it again.
 """
 
-import argparse
 import os
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.questions import Evaluation
 from fathom.config.scoring import Scoring
 from fathom.config.section import Section
-from fathom.jobs.program import add_settings, add_tables, read_settings, run_program
-from fathom.models.open_model import add_gpus, add_measuring
+from fathom.io import paths
+from fathom.jobs.signature import Gpus, ModelFile, Tables, Threads, run
 
 
 class Settings(Section):
@@ -22,40 +22,38 @@ class Settings(Section):
     scoring: Scoring = Scoring()
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    model: ModelFile,
+    questions: Annotated[Tables, paths.QUESTIONS, "questions of a set"],
+    vectors: Annotated[list[Path], "their embeddings (.npy)"],
+    chunks: Annotated[list[Path], "texts of records of each set (parquet)"],
+    embeddings: Annotated[list[Path], "embeddings of these texts (.npy)"],
+    others: Annotated[Tables, paths.PERCENTILE_QUESTIONS, "questions of a set with every t_d"] = (),
+    vectors_of_others: Annotated[list[Path], "their embeddings (.npy)"] = (),
+    corpora: Annotated[list[Path], "records of each set that each t_c keeps (parquet)"] = (),
+    finished: Annotated[Path, "folder where finished results are kept"],
+    answers: Annotated[list[Path], "answers to each set to write (parquet)"],
+    threads: Threads = 1,
+    gpus: Gpus = 1,
+    settings: Settings,
+) -> None:
     """Plan the answers to all sets and write them."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     from fathom.models.loading import read_pointer
     from fathom.models.open_model import OpenModel, measure_all
     from fathom.questions.answer_files import QuestionFiles, ThresholdFiles, plan_answers
 
-    settings = read_settings(arguments.settings, Settings)
-    model = OpenModel(read_pointer(arguments.model), settings.scoring, arguments.threads, arguments.gpus)
-    others = {name: ThresholdFiles(*map(Path, files)) for name, *files in arguments.thresholds}
+    varied = {
+        name: ThresholdFiles(Path(path), *files)
+        for (name, path), *files in zip(others, vectors_of_others, corpora, strict=True)
+    }
     planned = [
-        plan_answers(
-            name, QuestionFiles(*map(Path, files), others.get(name)), Path(output), settings.evaluation
-        )
-        for name, *files, output in arguments.questions
+        plan_answers(name, QuestionFiles(Path(path), *files, varied.get(name)), output, settings.evaluation)
+        for (name, path), *files, output in zip(questions, vectors, chunks, embeddings, answers, strict=True)
     ]
-    measure_all(model, planned, arguments.finished)
+    measure_all(OpenModel(read_pointer(model), settings.scoring, threads, gpus), planned, finished)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_measuring(parser)
-    add_tables(
-        parser,
-        "--questions",
-        ("NAME", "QUESTIONS", "VECTORS", "CHUNKS", "EMBEDDINGS"),
-        "name of a set, its questions and records, each with embeddings, and answers to write",
-    )
-    add_tables(
-        parser,
-        "--thresholds",
-        ("NAME", "QUESTIONS", "VECTORS"),
-        "name of a set, questions of all t_d with embeddings, and records by t_c",
-    )
-    add_gpus(parser)
-    add_settings(parser, Settings)
-    run_program(parser, main)
+    run(main)

@@ -1,40 +1,43 @@
 """Build an ontology from one's own CSV tables, or from arXiv's metadata [CompComp, App. B.2]."""
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from fathom.config.coverage import QuestionSettings
+from fathom.errors import InputError
 from fathom.io.contracts.questions import ENTITIES
 from fathom.io.files import write_json
 from fathom.io.tables import write_table
-from fathom.jobs.program import add_settings, log, read_settings, run_program
+from fathom.jobs.program import log
+from fathom.jobs.signature import run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    tables: Annotated[Path | None, "YAML file that explains tables, which lie beside it"] = None,
+    metadata: Annotated[Path | None, "in place of tables: arXiv's metadata (JSON lines)"] = None,
+    statements: Annotated[Path, "statements to write (N-Triples)"],
+    entities: Annotated[Path, "entities to write (parquet)"],
+    report: Annotated[Path, "counts to write (JSON)"],
+    settings: QuestionSettings,
+) -> None:
     """Read tables or metadata; write entities, statements and a report."""
     from fathom.questions.arxiv_ontology import read_papers
     from fathom.questions.csv_tables import read_tables
     from fathom.questions.ontology import tabulate_entities, write_statements
 
-    chosen = read_settings(arguments.settings, QuestionSettings).questions
-    if arguments.tables:
-        ontology = read_tables(arguments.tables)
+    if (tables is None) == (metadata is None):
+        raise InputError("neither or both are given", "--tables, --metadata", "give one of them")
+    if tables is not None:
+        ontology = read_tables(tables)
     else:
-        ontology = read_papers(arguments.metadata, chosen.categories)
-    entities, report = tabulate_entities(ontology)
-    write_statements(arguments.statements, ontology)
-    write_table(arguments.entities, entities, ENTITIES)
-    write_json(arguments.report, report)
-    log.info("%s entities, %s statements", f"{len(entities):,}", f"{report['statements']:,}")
+        ontology = read_papers(metadata, settings.questions.categories)
+    found, counts = tabulate_entities(ontology)
+    write_statements(statements, ontology)
+    write_table(entities, found, ENTITIES)
+    write_json(report, counts)
+    log.info("%s entities, %s statements", f"{len(found):,}", f"{counts['statements']:,}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--tables", type=Path, help="YAML file that explains tables, which lie beside it")
-    source.add_argument("--metadata", type=Path, help="arXiv's metadata, JSON lines")
-    add_settings(parser, QuestionSettings)
-    parser.add_argument("--statements", type=Path, required=True, help="statements to write (N-Triples)")
-    parser.add_argument("--entities", type=Path, required=True, help="table of entities to write")
-    parser.add_argument("--report", type=Path, required=True, help="counts to write (JSON)")
-    run_program(parser, main)
+    run(main)

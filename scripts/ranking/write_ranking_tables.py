@@ -3,8 +3,8 @@
 Each table is a CSV; one page of Markdown holds them all.
 """
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from fathom.figures.ranking import RankingTables
 from fathom.figures.ranking_tables import (
@@ -18,29 +18,32 @@ from fathom.io.contracts.ranking import RANKED_SCORES, RANKING_TABLES
 from fathom.io.delimited import write_rows
 from fathom.io.files import write_text
 from fathom.io.tables import read_table
-from fathom.jobs.program import run_program
+from fathom.jobs.signature import run
 from fathom.ranking.table import PARTS
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    tables: Annotated[Path, "folder of the rankings' tables"],
+    page: Annotated[Path, "all four tables to write (Markdown)"],
+    categories: Annotated[Path, "benchmarks by category to write (CSV)"],
+    families: Annotated[Path, "models by family to write (CSV)"],
+    corpora: Annotated[Path, "scores on corpora to write (CSV)"],
+    compute: Annotated[Path, "training compute to write (CSV)"],
+) -> None:
     """Read the table of scores, write four tables and a page."""
-    tables = RankingTables(arguments.tables)
-    scores = read_table(arguments.tables / PARTS[0], RANKED_SCORES)
+    read = RankingTables(tables)
+    scores = read_table(tables / PARTS[0], RANKED_SCORES)
     found = [
-        ("Benchmarks by category", arguments.categories, tabulate_categories(tables)),
-        ("Models by family", arguments.families, tabulate_families(tables)),
-        ("Scores on corpora", arguments.corpora, tabulate_bits(tables, scores)),
-        ("Training compute", arguments.compute, tabulate_compute(tables)),
+        ("Benchmarks by category", categories, tabulate_categories(read)),
+        ("Models by family", families, tabulate_families(read)),
+        ("Scores on corpora", corpora, tabulate_bits(read, scores)),
+        ("Training compute", compute, tabulate_compute(read)),
     ]
     for _, path, (columns, rows) in found:
         write_rows(path, rows, RANKING_TABLES, columns)
-    write_text(arguments.output, "\n".join(render_markdown(title, *table) for title, _, table in found))
+    write_text(page, "\n".join(render_markdown(title, *table) for title, _, table in found))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", type=Path, required=True, help="folder of the rankings' tables")
-    parser.add_argument("--output", type=Path, required=True, help="all four tables (Markdown)")
-    for name in ("categories", "families", "corpora", "compute"):
-        parser.add_argument(f"--{name}", type=Path, required=True, help=f"the table of {name} (CSV)")
-    run_program(parser, main)
+    run(main)

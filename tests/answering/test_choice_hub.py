@@ -60,8 +60,8 @@ def test_questions_of_the_hub_come_from_the_pinned_commit_and_bad_ones_get_one_m
         }  # fmt: skip
         output = tmp_path / "questions.parquet"
         done = run_program(
-            "read_choices", "--name", "anatomy", "--hub", "org/mmlu", "--revision", pinned,
-            "--output", output, environment=environment, imports=IMPORTS,
+            "read_choices", "--set", "anatomy", "--hub", "org/mmlu", "--revision", pinned,
+            "--questions", output, environment=environment, imports=IMPORTS,
         )  # fmt: skip
         table = read_table(output, CHOICE_QUESTIONS)
         assert table["question"].to_list() == ["An example?", "Which?", "What?"]

@@ -83,12 +83,13 @@ def test_the_page_has_domains_beside_each_other_and_text_as_it_is(files, tmp_pat
 
 
 def test_the_program_writes_a_page_and_three_tables(files, tmp_path):
-    options = [word for name, key in (("--domain", "domains"), ("--vocabulary", "vocabularies"),
-                                      ("--pairs", "pairs"), ("--tokens", "tokens"))
-               for place in files[key] for word in (name, *place)]  # fmt: skip
+    options = [word for name in ("vocabularies", "pairs", "tokens") for *place, path in files[name]
+               for word in (f"--{name}", f"{'/'.join(place)}={path}")]  # fmt: skip
+    for name, title, path in files["domains"]:
+        options += ["--domains", f"{name}={path}", "--titles", title]
     out = {name: tmp_path / f"out-{name}.csv" for name in ("keywords", "terms", "chosen")}
     names = [word for name, path in out.items() for word in (f"--{name}", path)]
-    run_program("write_examples", *options, *names, "--output", tmp_path / "page.md")
+    run_program("write_examples", *options, *names, "--page", tmp_path / "page.md")
     sizes = {
         "keywords": (EXAMPLE_KEYWORDS.names, 10),
         "terms": (EXAMPLE_VOCABULARIES.names, 150),

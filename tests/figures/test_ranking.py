@@ -220,7 +220,7 @@ def test_tables_list_categories_families_corpora_and_compute(full, bare, tmp_pat
     for folder in (full, bare):
         out = tmp_path / folder.name
         options = [f"--{name}={out / name}.csv" for name in ("categories", "families", "corpora", "compute")]
-        _run("write_ranking_tables", "--tables", folder, "--output", out / "tables.md", *options)
+        _run("write_ranking_tables", "--tables", folder, "--page", out / "tables.md", *options)
     out = tmp_path / full.name
     assert [row["category"] for row in read_delimited(out / "categories.csv", ",")] == [
         "C0", "C1", "C2", "C3", "corpora"]  # fmt: skip

@@ -180,8 +180,9 @@ def test_a_set_without_questions_to_ask_and_embeddings_of_another_run(files, que
 def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tmp_path):
     settings = {"evaluation": ALL_WAYS.model_dump(), "scoring": {"device": "cpu", "batch_tokens": 600}}
     run_program(
-        "answer_questions", "--model", plain.pointer.path, "--questions", "courses", *files[:4],
-        tmp_path / "small.parquet", "--finished", tmp_path / "finished", "--settings", json.dumps(settings),
+        "answer_questions", "--model", plain.pointer.path, "--questions", f"courses={files.questions}",
+        "--vectors", files.vectors, "--chunks", files.chunks, "--embeddings", files.embeddings,
+        "--answers", tmp_path / "small.parquet", "--finished", tmp_path / "finished", "--settings", json.dumps(settings),
         imports=(*LIGHT, "torch", "transformers"),
     )  # fmt: skip
     answers, report = read_table(tmp_path / "small.parquet", ANSWERED), read_json(tmp_path / "small.json")
@@ -192,9 +193,9 @@ def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tm
     planned = plan_answers("courses", files, tmp_path / "a.parquet", ALL_WAYS)
     assert planned.outputs == [tmp_path / "a.parquet", tmp_path / "a.json"]
     run_program(
-        "score_answers", "--questions", "courses", files.questions, "--answers", "courses", "small",
-        tmp_path / "small.parquet", "--answers", "courses", "other", tmp_path / "small.parquet",
-        "--base", "other", "small", "--output", tmp_path / "s.csv", "--differences", tmp_path / "d.csv",
+        "score_answers", "--questions", f"courses={files.questions}",
+        "--answers", *(f"courses/{name}={tmp_path / 'small.parquet'}" for name in ("small", "other")),
+        "--bases", '[["other", "small"]]', "--scores", tmp_path / "s.csv", "--differences", tmp_path / "d.csv",
         "--settings", json.dumps({"rounds": 50}), imports=LIGHT,
     )  # fmt: skip
     scores = read_delimited(tmp_path / "s.csv", ",", QUESTION_SCORES.names)

@@ -47,8 +47,8 @@ def test_each_form_and_level_is_a_task_whose_data_are_the_questions(rows, tmp_pa
         "--vectors": tmp_path / "q.npy",
         "--chunks": tmp_path / "c.parquet",
         "--embeddings": tmp_path / "c.npy",
-        "--name": "courses",
-        "--output": tmp_path / "lm-eval",
+        "--set": "courses",
+        "--tasks": tmp_path / "lm-eval",
     }
     monkeypatch.setattr("sys.argv", ["export", *(str(part) for pair in options.items() for part in pair)])
     for _ in range(2):  # the second time over the first

@@ -123,13 +123,13 @@ def test_the_programs_write_what_the_library_returns(catalogue, tmp_path, monkey
         "ask_questions", *common, "--statements", statements, "--rounds", tmp_path / "rounds",
         "--templates", COURSES / "templates.yaml", "--users", COURSES / "faq.csv",
         "--settings", json.dumps({"questions": {"first": 12}}),
-        "--output", questions, "--vectors", tmp_path / "q.npy", "--report", tmp_path / "q.json",
+        "--questions", questions, "--vectors", tmp_path / "q.npy", "--report", tmp_path / "q.json",
     )  # fmt: skip
     report = json.loads((tmp_path / "q.json").read_text())
     assert "round 1:" in said and report["end"] in said
     assert len(read_table(questions, QUESTIONS)) == report["questions"] == len(np.load(tmp_path / "q.npy"))
     said = run("prove_questions", "--questions", questions, "--statements", statements,
-               "--output", tmp_path / "p.json")  # fmt: skip
+               "--proof", tmp_path / "p.json")  # fmt: skip
     assert (
         json.loads((tmp_path / "p.json").read_text())["open"] == 3 and "questions proved, 3 are open" in said
     )

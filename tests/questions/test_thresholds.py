@@ -198,8 +198,10 @@ def test_scores_are_those_of_the_questions_of_each_threshold(files, varied):
 def test_the_programs_write_answers_and_scores(plain, files, varied, material, tmp_path):
     settings = {"evaluation": ALL_WAYS.model_dump(), "scoring": {"device": "cpu", "batch_tokens": 600}}
     run_program(
-        "answer_questions", "--model", plain.pointer.path, "--questions", "courses", *files[:4],
-        tmp_path / "small.parquet", "--thresholds", "courses", *files.thresholds,
+        "answer_questions", "--model", plain.pointer.path, "--questions", f"courses={files.questions}",
+        "--vectors", files.vectors, "--chunks", files.chunks, "--embeddings", files.embeddings,
+        "--others", f"courses={files.thresholds.questions}", "--vectors-of-others", files.thresholds.vectors,
+        "--corpora", files.thresholds.corpora, "--answers", tmp_path / "small.parquet",
         "--finished", tmp_path / "finished", "--settings", json.dumps(settings),
         imports=(*LIGHT, "torch", "transformers"),
     )  # fmt: skip
@@ -209,9 +211,10 @@ def test_the_programs_write_answers_and_scores(plain, files, varied, material, t
     assert [each["questions"] for each in promptings.values()] == [len(asked)] * 2
     others = files.thresholds.questions
     run_program(
-        "score_answers", "--questions", "courses", files.questions, "--answers", "courses", "small",
-        tmp_path / "small.parquet", "--thresholds", "courses", others, others.with_name("map.parquet"),
-        files.thresholds.corpora, "--threshold-scores", tmp_path / "t.csv", "--output", tmp_path / "s.csv",
+        "score_answers", "--questions", f"courses={files.questions}",
+        "--answers", f"courses/small={tmp_path / 'small.parquet'}", "--others", f"courses={others}",
+        "--maps", others.with_name("map.parquet"), "--corpora", files.thresholds.corpora,
+        "--thresholds", tmp_path / "t.csv", "--scores", tmp_path / "s.csv",
         "--differences", tmp_path / "d.csv", "--settings", json.dumps({"rounds": 20}), imports=LIGHT,
     )  # fmt: skip
     rows = read_delimited(tmp_path / "t.csv", ",", QUESTION_THRESHOLDS.names)
@@ -231,6 +234,6 @@ def test_the_programs_write_answers_and_scores(plain, files, varied, material, t
     coverage = {"coverage": SETTINGS.coverage.model_dump(mode="json")}
     run_program(
         "vary_records", "--chunks", files.chunks, "--embeddings", files.embeddings,
-        "--settings", json.dumps(coverage), "--output", tmp_path / "c.parquet", imports=LIGHT,
+        "--settings", json.dumps(coverage), "--records", tmp_path / "c.parquet", imports=LIGHT,
     )  # fmt: skip
     assert (tmp_path / "c.parquet").read_bytes() == files.thresholds.corpora.read_bytes()

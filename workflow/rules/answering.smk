@@ -1,9 +1,4 @@
-"""Multiple-choice questions, asked of each model in several ways.
-
-In:  CSV files that `choices.questions` names, or a data set of the hub; <results>/models/{model}/model.json
-Out: <results>/choices/questions/{questions}.parquet, <results>/choices/answers/{questions}/{model}.{parquet,json},
-     <results>/choices/{accuracy,orders,rankings,diagnosis}.csv
-"""
+"""Multiple-choice questions, asked of each model in several ways."""
 
 
 def find_choice_files():
@@ -37,7 +32,7 @@ rule read_choices:
             outside(path) for path in CHOICE_FILES[wildcards.questions]
         ],
     output:
-        questions="<results>/choices/questions/{questions}.parquet",
+        questions=paths.CHOICE_QUESTIONS,
     log:
         "<logs>/read_choices/{questions}.log",
     benchmark:
@@ -49,10 +44,16 @@ rule read_choices:
         mem_mb=grow(1000),
         runtime=grow(20),
     params:
-        source=lambda wildcards: CHOICES.find_source(wildcards.questions, ROOT),
+        options=pass_options(
+            set=lambda wildcards: wildcards.questions,
+            folder=lambda wildcards: CHOICES.find_folder(wildcards.questions, ROOT),
+            hub=lambda wildcards: CONFIG.choices.questions[wildcards.questions].hub,
+            revision=lambda wildcards: CONFIG.choices.questions[
+                wildcards.questions
+            ].revision,
+        ),
     shell:
-        "python {input.code[0]:q} --name {wildcards.questions:q} {params.source}"
-        " --output {output.questions:q} --log {log:q}"
+        CALL
 
 
 # one load of the weights for all sets and variations
@@ -61,19 +62,14 @@ rule answer_choices:
         code=sources("answer_choices"),
         model=pointer,
         weights=own_weights,
-        questions=expand(
-            "<results>/choices/questions/{questions}.parquet", questions=CHOICE_SETS
-        ),
+        questions=expand(paths.CHOICE_QUESTIONS, questions=CHOICE_SETS),
         styles=own(CONFIG.choices.styles),
     output:
-        answers=expand(
-            "<results>/choices/answers/{questions}/{{model}}.parquet",
-            questions=CHOICE_SETS,
-        ),
-        reports=expand(
-            "<results>/choices/answers/{questions}/{{model}}.json",
-            questions=CHOICE_SETS,
-        ),
+        answers=[paths.CHOICE_ANSWERS.of(questions=name) for name in CHOICE_SETS],
+        reports=[
+            paths.CHOICE_ANSWERS.ending(".json").of(questions=name)
+            for name in CHOICE_SETS
+        ],
     log:
         "<logs>/answer_choices/{model}.log",
     benchmark:
@@ -91,17 +87,14 @@ rule answer_choices:
         gpu_mem_mb=needs.of("answer_choices", "gpu_mb"),
         gpu_model=needs.of("answer_choices", "model"),
     params:
-        model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
-        settings=settings.of_choices(),
-        finished=finished("choices"),
-        questions=lambda wildcards, input, output: repeat_option(
-            "questions",
-            zip(CHOICE_SETS, SUBJECTS, input.questions, output.answers),
+        options=pass_options(
+            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            subjects=SUBJECTS,
+            finished=finished("choices"),
+            settings=settings.of_choices(),
         ),
     shell:
-        "python {input.code[0]:q} --model {params.model:q} {params.questions} --styles {input.styles:q}"
-        " --finished {params.finished:q} --settings {params.settings:q} --threads {threads}"
-        " --gpus {resources.gpu} --log {log:q}"
+        CALL_ON_GPUS
 
 
 rule compare_choices:
@@ -109,10 +102,10 @@ rule compare_choices:
         code=sources("compare_choices"),
         answers=CHOICES.name_answers(),
     output:
-        accuracy="<results>/choices/accuracy.csv",
-        orders="<results>/choices/orders.csv",
-        rankings="<results>/choices/rankings.csv",
-        diagnosis="<results>/choices/diagnosis.csv",
+        accuracy=paths.CHOICES.of(table="accuracy"),
+        orders=paths.CHOICES.of(table="orders"),
+        rankings=paths.CHOICES.of(table="rankings"),
+        diagnosis=paths.CHOICES.of(table="diagnosis"),
     log:
         "<logs>/compare_choices.log",
     benchmark:
@@ -124,8 +117,6 @@ rule compare_choices:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=settings.of("summary"),
-        answers=options("answers", CHOICES.places, "answers"),
+        options=pass_options(settings=settings.of("summary")),
     shell:
-        "python {input.code[0]:q} {params.answers} --settings {params.settings:q} --accuracy {output.accuracy:q}"
-        " --orders {output.orders:q} --rankings {output.rankings:q} --diagnosis {output.diagnosis:q} --log {log:q}"
+        CALL

@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from itertools import product
 from pathlib import Path
 
 from snakemake.logging import logger
@@ -34,15 +35,14 @@ from fathom.planning.needs import Needs
 from fathom.planning.obstacles import find_obstacles
 from fathom.planning.options import (
     grow,
-    list_options,
     one_of,
     pass_options,
-    repeat_option,
     say_places,
 )
 from fathom.planning.outputs import RANKING_TABLES, Outputs
 from fathom.planning.question_files import (
     find_question_files,
+    list_bases,
 )
 from fathom.planning.settings import Settings, dump_json
 from fathom.planning.targets import Targets
@@ -277,11 +277,6 @@ def folder_of(name):
     return find
 
 
-def options(option, places, name):
-    """Return a param: `--option PLACE ... FILE` for each table of a named input."""
-    return lambda wildcards, input: list_options(option, places, getattr(input, name))
-
-
 def of_domains(path, domains=CONFIG.benchmark_domains):
     """Return a path for each of some domains, by default those with a benchmark."""
     return [path.of(domain=domain) for domain in domains]
@@ -314,13 +309,6 @@ def of_benchmarks(path, wanted=True):
 def named_inputs(names):
     """Return a param: some inputs by name."""
     return lambda input: {name: input[name] for name in names}
-
-
-def measured(option, names, source, target):
-    """Return a param: `--option NAME INPUT OUTPUT` for each measurement of a kind."""
-    return lambda wildcards, input, output: list_options(
-        option, zip(names, getattr(input, source)), getattr(output, target)
-    )
 
 
 def entry_of(wildcards):

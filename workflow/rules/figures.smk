@@ -53,13 +53,13 @@ rule write_ranking_tables:
     input:
         code=sources("write_ranking_tables"),
         table=SCORE_TABLE,
-        means="<results>/ranking/means.csv",
+        means=paths.RANKING.of(table="means"),
     output:
-        page="<results>/ranking/tables.md",
-        categories="<results>/ranking/table-categories.csv",
-        families="<results>/ranking/table-families.csv",
-        corpora="<results>/ranking/table-corpora.csv",
-        compute="<results>/ranking/table-compute.csv",
+        page=paths.RANKING_PAGE,
+        categories=paths.RANKING.of(table="table-categories"),
+        families=paths.RANKING.of(table="table-families"),
+        corpora=paths.RANKING.of(table="table-corpora"),
+        compute=paths.RANKING.of(table="table-compute"),
     log:
         "<logs>/write_ranking_tables.log",
     benchmark:
@@ -71,41 +71,27 @@ rule write_ranking_tables:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        folder=folder_of("page"),
+        options=pass_options(tables=folder_of("page")),
     shell:
-        "python {input.code[0]:q} --tables {params.folder} --output {output.page}"
-        " --categories {output.categories} --families {output.families} --corpora {output.corpora}"
-        " --compute {output.compute} --log {log}"
-
-
-VOCABULARIES = [
-    (domain, variant) for domain in CONFIG.benchmark_domains for variant in VARIANTS
-]
-TOKENIZED = [
-    (domain, model)
-    for domain in CONFIG.benchmark_domains
-    for model in COMPARING.tokenizers
-]
+        CALL
 
 
 rule write_examples:
     input:
         code=sources("write_examples"),
-        keywords=of_domains(paths.KEYWORDS),
-        vocabularies=[
-            f"<results>/{domain}/benchmark/{variant}/vocabulary.tsv"
-            for domain, variant in VOCABULARIES
-        ],
+        domains=of_domains(paths.KEYWORDS),
+        vocabularies=paths.VOCABULARY.of_each(
+            product(CONFIG.benchmark_domains, VARIANTS)
+        ),
         pairs=OUTPUTS.name_pairs(),
-        tokens=[
-            f"<results>/{domain}/scores/attribute-rate/{model}.token-lists.parquet"
-            for domain, model in TOKENIZED
-        ],
+        tokens=paths.TOKEN_LISTS.of_each(
+            product(CONFIG.benchmark_domains, COMPARING.tokenizers)
+        ),
     output:
-        page="<results>/examples/tables.md",
-        keywords="<results>/examples/keywords.csv",
-        terms="<results>/examples/vocabularies.csv",
-        chosen="<results>/examples/pairs.csv",
+        page=paths.EXAMPLES,
+        keywords=paths.EXAMPLE_TABLE.of(table="keywords"),
+        terms=paths.EXAMPLE_TABLE.of(table="vocabularies"),
+        chosen=paths.EXAMPLE_TABLE.of(table="pairs"),
     log:
         "<logs>/write_examples.log",
     benchmark:
@@ -117,40 +103,20 @@ rule write_examples:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        domains=lambda wildcards, input: repeat_option(
-            "domain",
-            [(*place, path) for place, path in zip(COMPARING.titles, input.keywords)],
-        ),
-        vocabularies=options("vocabulary", VOCABULARIES, "vocabularies"),
-        pairs=options("pairs", OUTPUTS.benchmarks, "pairs"),
-        tokens=options("tokens", TOKENIZED, "tokens"),
+        options=pass_options(titles=[title for _, title in COMPARING.titles]),
     shell:
-        "python {input.code[0]:q} {params.domains} {params.vocabularies} {params.pairs} {params.tokens}"
-        " --output {output.page} --keywords {output.keywords} --terms {output.terms}"
-        " --chosen {output.chosen} --log {log}"
+        CALL
 
 
 rule write_sizes:
     input:
         code=sources("write_sizes"),
-        expansions=[
-            f"<results>/{domain}/coverage/expansion.json"
-            for domain in CONFIG.coverage.expand
-        ],
-        maps=[
-            f"<results>/{domain}/coverage/expansion-map.parquet"
-            for domain in CONFIG.coverage.expand
-        ],
-        reports=[
-            f"<results>/questions/{name}/questions.json"
-            for name in CONFIG.coverage.questions
-        ],
-        questions=[
-            f"<results>/questions/{name}/questions.parquet"
-            for name in CONFIG.coverage.questions
-        ],
+        expansions=of_domains(paths.EXPANSION.ending(".json"), CONFIG.coverage.expand),
+        maps=of_domains(paths.EXPANSION_MAP, CONFIG.coverage.expand),
+        reports=paths.QUESTIONS.ending(".json").of_each(zip(CONFIG.coverage.questions)),
+        questions=paths.QUESTIONS.of_each(zip(CONFIG.coverage.questions)),
     output:
-        sizes="<results>/sizes.csv",
+        table=paths.SIZES,
     log:
         "<logs>/write_sizes.log",
     benchmark:
@@ -162,11 +128,6 @@ rule write_sizes:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        expansions=lambda wildcards, input: list_options(
-            "expansion", zip(CONFIG.coverage.expand, input.expansions), input.maps
-        ),
-        questions=lambda wildcards, input: list_options(
-            "questions", zip(CONFIG.coverage.questions, input.reports), input.questions
-        ),
+        options=pass_options(),
     shell:
-        "python {input.code[0]:q} {params.expansions} {params.questions} --output {output.sizes:q} --log {log:q}"
+        CALL

@@ -1,11 +1,4 @@
-"""Models answer questions about records: their answers, scores, and the text of the questions to learn from.
-
-In:  <results>/questions/{set}/{questions.parquet,proof.json,chunks.parquet,chunks.npy,questions.npy},
-     <results>/models/{model}/model.json
-     with other thresholds <results>/questions/{set}/percentiles-{map.parquet,questions.parquet,questions.npy}
-Out: <results>/questions/{set}/{texts/,answers/}, <results>/question-{scores,differences}.csv, with other
-     thresholds <results>/questions/{set}/correlations-records.parquet and <results>/question-thresholds.csv
-"""
+"""Models answer questions about records: their answers, scores, and the text of the questions to learn from."""
 
 VARIED = [*CONFIG.coverage.questions] if CONFIG.coverage.scores_thresholds else []
 """Sets that models answer with other thresholds, too."""
@@ -20,12 +13,12 @@ def of_varied(path):
 rule write_question_texts:
     input:
         code=sources("write_question_texts"),
-        questions="<results>/questions/{set}/questions.parquet",
-        proof="<results>/questions/{set}/proof.json",
-        chunks="<results>/questions/{set}/chunks.parquet",
+        questions=paths.QUESTIONS,
+        proof=paths.PROOF,
+        chunks=paths.CHUNKS,
     output:
-        records="<results>/questions/{set}/texts/records.parquet",
-        questions="<results>/questions/{set}/texts/questions.parquet",
+        record_texts=paths.QUESTION_TEXTS.of(kind="records"),
+        question_texts=paths.QUESTION_TEXTS.of(kind="questions"),
     log:
         "<logs>/write_question_texts/{set}.log",
     benchmark:
@@ -37,20 +30,18 @@ rule write_question_texts:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        settings=settings.of_shown_questions(),
+        options=pass_options(settings=settings.of_shown_questions()),
     shell:
-        "python {input.code[0]:q} --questions {input.questions:q} --chunks {input.chunks:q}"
-        " --record-texts {output.records:q} --question-texts {output.questions:q}"
-        " --settings {params.settings:q} --log {log:q}"
+        CALL
 
 
 rule vary_records:
     input:
         code=sources("vary_records"),
-        chunks="<results>/questions/{set}/chunks.parquet",
-        embeddings="<results>/questions/{set}/chunks.npy",
+        chunks=paths.CHUNKS,
+        embeddings=paths.CHUNK_VECTORS,
     output:
-        records="<results>/questions/{set}/correlations-records.parquet",
+        records=paths.RECORD_CORPORA,
     log:
         "<logs>/vary_records/{set}.log",
     benchmark:
@@ -63,10 +54,9 @@ rule vary_records:
         runtime=grow(60),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        settings=settings.of_correlations(),
+        options=pass_options(settings=settings.of_correlations()),
     shell:
-        "python {input.code[0]:q} --chunks {input.chunks:q} --embeddings {input.embeddings:q}"
-        " --settings {params.settings:q} --threads {threads} --output {output.records:q} --log {log:q}"
+        CALL_WITH_THREADS
 
 
 # one load of a model for all sets
@@ -75,17 +65,17 @@ rule answer_questions:
         code=sources("answer_questions"),
         model=pointer,
         weights=own_weights,
-        questions=of_sets("questions.parquet"),
-        proofs=of_sets("proof.json"),
-        vectors=of_sets("questions.npy"),
-        chunks=of_sets("chunks.parquet"),
-        embeddings=of_sets("chunks.npy"),
-        others=of_varied("percentiles-questions.parquet"),
-        vectors_of_others=of_varied("percentiles-questions.npy"),
-        corpora=of_varied("correlations-records.parquet"),
+        questions=of_sets(paths.QUESTIONS),
+        proofs=of_sets(paths.PROOF),
+        vectors=of_sets(paths.QUESTION_VECTORS),
+        chunks=of_sets(paths.CHUNKS),
+        embeddings=of_sets(paths.CHUNK_VECTORS),
+        others=of_varied(paths.PERCENTILE_QUESTIONS),
+        vectors_of_others=of_varied(paths.PERCENTILE_VECTORS),
+        corpora=of_varied(paths.RECORD_CORPORA),
     output:
-        answers=of_sets("answers/{model}.parquet"),
-        reports=of_sets("answers/{model}.json"),
+        answers=of_sets(paths.QUESTION_ANSWERS),
+        reports=of_sets(paths.QUESTION_ANSWERS.ending(".json")),
     log:
         "<logs>/answer_questions/{model}.log",
     benchmark:
@@ -103,46 +93,31 @@ rule answer_questions:
         gpu_mem_mb=needs.of("answer_questions", "gpu_mb"),
         gpu_model=needs.of("answer_questions", "model"),
     params:
-        model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
-        settings=settings.of_answers(),
-        finished=finished("answers"),
-        questions=lambda wildcards, input, output: list_options(
-            "questions",
-            zip(
-                CONFIG.coverage.questions,
-                input.questions,
-                input.vectors,
-                input.chunks,
-                input.embeddings,
-            ),
-            output.answers,
-        ),
-        thresholds=lambda wildcards, input: list_options(
-            "thresholds",
-            zip(VARIED, input.others, input.vectors_of_others),
-            input.corpora,
+        options=pass_options(
+            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            finished=finished("answers"),
+            settings=settings.of_answers(),
         ),
     shell:
-        "python {input.code[0]:q} --model {params.model:q} {params.questions} {params.thresholds}"
-        " --finished {params.finished:q} --settings {params.settings:q} --threads {threads} --gpus {resources.gpu} --log {log:q}"
+        CALL_ON_GPUS
 
 
 rule score_answers:
     input:
         code=sources("score_answers"),
-        questions=of_sets("questions.parquet"),
+        questions=of_sets(paths.QUESTIONS),
         answers=[
             path
             for model in CONFIG.coverage.evaluation.models
-            for path in of_sets(f"answers/{model}.parquet")
+            for path in of_sets(paths.QUESTION_ANSWERS.of(model=model))
         ],
-        others=of_varied("percentiles-questions.parquet"),
-        maps=of_varied("percentiles-map.parquet"),
-        corpora=of_varied("correlations-records.parquet"),
+        others=of_varied(paths.PERCENTILE_QUESTIONS),
+        maps=of_varied(paths.PERCENTILE_MAP),
+        corpora=of_varied(paths.RECORD_CORPORA),
     output:
-        scores="<results>/question-scores.csv",
-        differences="<results>/question-differences.csv",
-        thresholds=["<results>/question-thresholds.csv"] if VARIED else [],
+        scores=paths.QUESTION_SCORES,
+        differences=paths.QUESTION_DIFFERENCES,
+        thresholds=[paths.QUESTION_THRESHOLDS] if VARIED else [],
     log:
         "<logs>/score_answers.log",
     benchmark:
@@ -154,29 +129,8 @@ rule score_answers:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        settings=settings.of("summary"),
-        questions=options(
-            "questions", [[name] for name in CONFIG.coverage.questions], "questions"
-        ),
-        answers=options(
-            "answers",
-            [
-                (name, model)
-                for model in CONFIG.coverage.evaluation.models
-                for name in CONFIG.coverage.questions
-            ],
-            "answers",
-        ),
-        bases=repeat_option("base", COMPARING.bases),
-        thresholds=lambda wildcards, input, output: " ".join(
-            [
-                list_options(
-                    "thresholds", zip(VARIED, input.others, input.maps), input.corpora
-                ),
-                *(f"--threshold-scores {path}" for path in output.thresholds),
-            ]
+        options=pass_options(
+            bases=list_bases(CONFIG, ENTRIES), settings=settings.of("summary")
         ),
     shell:
-        "python {input.code[0]:q} {params.questions} {params.answers} {params.bases} {params.thresholds}"
-        " --settings {params.settings:q}"
-        " --output {output.scores:q} --differences {output.differences:q} --log {log:q}"
+        CALL

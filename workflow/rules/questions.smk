@@ -1,11 +1,4 @@
-"""Questions about records, from templates and queries, round by round, and their proof.
-
-In:  tables or metadata, templates and open questions that `coverage.questions` names,
-     <results>/{domain}/benchmark/{variant}/pairs.parquet
-Out: <results>/questions/{set}/{ontology.nt,entities.parquet,ontology.json,chunks.parquet,chunks.npy,
-     questions.parquet,questions.npy,questions.json,proof.json,lm-eval/,percentiles.csv,
-     percentiles-map.parquet,percentiles-questions.{parquet,npy},written.jsonl,written-faults.csv}, and rounds/
-"""
+"""Questions about records, from templates and queries, round by round, and their proof."""
 
 
 def look_up_questions():
@@ -40,27 +33,18 @@ def of_questions(what):
 
 def of_joining_pairs(wildcards):
     """Return the tables of pairs that may join a set of questions."""
-    return [
-        f"<results>/{domain}/benchmark/{variant}/pairs.parquet"
-        for domain, variant in QUESTION_FILES[wildcards.set].pairs
-    ]
-
-
-def name_joining_pairs(wildcards, input):
-    """Return these tables as options, each with the name of its benchmark."""
-    names = [["/".join(each)] for each in QUESTION_FILES[wildcards.set].pairs]
-    return list_options("pairs", names, input.pairs)
+    return paths.PAIRS.of_each(QUESTION_FILES[wildcards.set].pairs)
 
 
 def of_sets(path):
     """Return a file of each set of questions."""
-    return [f"<results>/questions/{name}/{path}" for name in CONFIG.coverage.questions]
+    return [path.of(set=name) for name in CONFIG.coverage.questions]
 
 
 def of_users(wildcards):
     """Return files of open questions: that people asked, and that a model wrote."""
     found = of_questions("users")(wildcards)
-    written = f"<results>/questions/{wildcards.set}/written.jsonl"
+    written = paths.WRITTEN.of(set=wildcards.set)
     return [*found, written] if wildcards.set in WRITERS else found
 
 
@@ -84,9 +68,9 @@ rule build_ontology:
         source=of_questions("source"),
         tables=of_questions("tables"),
     output:
-        statements="<results>/questions/{set}/ontology.nt",
-        entities="<results>/questions/{set}/entities.parquet",
-        report="<results>/questions/{set}/ontology.json",
+        statements=paths.ONTOLOGY,
+        entities=paths.ENTITIES,
+        report=paths.ONTOLOGY.ending(".json"),
     log:
         "<logs>/build_ontology/{set}.log",
     benchmark:
@@ -98,24 +82,22 @@ rule build_ontology:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        settings=lambda wildcards: settings.of_ontology(wildcards.set),
-        kind=lambda wildcards: (
-            "--tables"
-            if CONFIG.coverage.questions[wildcards.set].tables
-            else "--metadata"
+        options=pass_options(
+            tables=lambda wildcards, input: input.source if input.tables else None,
+            metadata=lambda wildcards, input: None if input.tables else input.source,
+            settings=lambda wildcards: settings.of_ontology(wildcards.set),
         ),
     shell:
-        "python {input.code[0]:q} {params.kind} {input.source:q} --settings {params.settings:q} --statements {output.statements:q}"
-        " --entities {output.entities:q} --report {output.report:q} --log {log:q}"
+        CALL
 
 
 rule embed_records:
     input:
         code=sources("embed_records"),
-        entities="<results>/questions/{set}/entities.parquet",
+        entities=paths.ENTITIES,
     output:
-        chunks="<results>/questions/{set}/chunks.parquet",
-        embeddings="<results>/questions/{set}/chunks.npy",
+        chunks=paths.CHUNKS,
+        embeddings=paths.CHUNK_VECTORS,
     log:
         "<logs>/embed_records/{set}.log",
     benchmark:
@@ -127,10 +109,11 @@ rule embed_records:
         mem_mb=grow(4000),
         runtime=grow(120),
     params:
-        settings=lambda wildcards: settings.of_records(wildcards.set),
+        options=pass_options(
+            settings=lambda wildcards: settings.of_records(wildcards.set)
+        ),
     shell:
-        "python {input.code[0]:q} --entities {input.entities:q} --settings {params.settings:q}"
-        " --chunks {output.chunks:q} --embeddings {output.embeddings:q} --log {log:q}"
+        CALL
 
 
 rule write_open_questions:
@@ -140,10 +123,10 @@ rule write_open_questions:
         weights=lambda wildcards: [
             ancient(path) for path in OUTPUTS.find_weights(WRITERS[wildcards.set])
         ],
-        chunks="<results>/questions/{set}/chunks.parquet",
+        chunks=paths.CHUNKS,
     output:
-        questions="<results>/questions/{set}/written.jsonl",
-        faults="<results>/questions/{set}/written-faults.csv",
+        questions=paths.WRITTEN,
+        faults=paths.WRITTEN_FAULTS,
     log:
         "<logs>/write_open_questions/{set}.log",
     benchmark:
@@ -160,28 +143,28 @@ rule write_open_questions:
         gpu_mem_mb=of_writer("gpu_mb"),
         gpu_model=of_writer("model"),
     params:
-        settings=settings.of("scoring"),
-        written=lambda wildcards: CONFIG.coverage.questions[wildcards.set].written,
+        options=pass_options(
+            count=lambda wildcards: CONFIG.coverage.questions[wildcards.set].written,
+            settings=settings.of("scoring"),
+        ),
     shell:
-        "python {input.code[0]:q} --model {input.model:q} --chunks {input.chunks:q} --count {params.written}"
-        " --settings {params.settings:q} --threads {threads} --gpus {resources.gpu}"
-        " --output {output.questions:q} --faults {output.faults:q} --log {log:q}"
+        CALL_ON_GPUS
 
 
 rule ask_questions:
     input:
         code=sources("ask_questions"),
-        statements="<results>/questions/{set}/ontology.nt",
-        entities="<results>/questions/{set}/entities.parquet",
-        chunks="<results>/questions/{set}/chunks.parquet",
-        embeddings="<results>/questions/{set}/chunks.npy",
+        statements=paths.ONTOLOGY,
+        entities=paths.ENTITIES,
+        chunks=paths.CHUNKS,
+        embeddings=paths.CHUNK_VECTORS,
         templates=of_questions("templates"),
         users=of_users,
         pairs=of_joining_pairs,
     output:
-        questions="<results>/questions/{set}/questions.parquet",
-        vectors="<results>/questions/{set}/questions.npy",
-        report="<results>/questions/{set}/questions.json",
+        questions=paths.QUESTIONS,
+        vectors=paths.QUESTION_VECTORS,
+        report=paths.QUESTIONS.ending(".json"),
     log:
         "<logs>/ask_questions/{set}.log",
     benchmark:
@@ -194,33 +177,30 @@ rule ask_questions:
         runtime=grow(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        settings=lambda wildcards: settings.of_questions(wildcards.set),
-        pairs=name_joining_pairs,
-        # no output: what Snakemake deletes after a failure could not be gone on with
-        rounds=lambda wildcards, output: f"{Path(output.report).parent}/rounds",
+        options=pass_options(
+            # no output: what Snakemake deletes after a failure could not be gone on with
+            rounds=lambda output: f"{Path(output.report).parent}/rounds",
+            settings=lambda wildcards: settings.of_questions(wildcards.set),
+        ),
     shell:
-        "python {input.code[0]:q} --statements {input.statements:q} --entities {input.entities:q}"
-        " --chunks {input.chunks:q} --embeddings {input.embeddings:q} --templates {input.templates:q}"
-        " --users {input.users:q} {params.pairs} --rounds {params.rounds:q}"
-        " --settings {params.settings:q} --threads {threads} --output {output.questions:q}"
-        " --vectors {output.vectors:q} --report {output.report:q} --log {log:q}"
+        CALL_WITH_THREADS
 
 
 rule vary_percentile:
     input:
         code=sources("vary_percentile"),
-        statements="<results>/questions/{set}/ontology.nt",
-        entities="<results>/questions/{set}/entities.parquet",
-        chunks="<results>/questions/{set}/chunks.parquet",
-        embeddings="<results>/questions/{set}/chunks.npy",
+        statements=paths.ONTOLOGY,
+        entities=paths.ENTITIES,
+        chunks=paths.CHUNKS,
+        embeddings=paths.CHUNK_VECTORS,
         templates=of_questions("templates"),
         users=of_users,
         pairs=of_joining_pairs,
     output:
-        thresholds="<results>/questions/{set}/percentiles.csv",
-        map="<results>/questions/{set}/percentiles-map.parquet",
-        questions="<results>/questions/{set}/percentiles-questions.parquet",
-        vectors="<results>/questions/{set}/percentiles-questions.npy",
+        thresholds=paths.PERCENTILES,
+        map=paths.PERCENTILE_MAP,
+        questions=paths.PERCENTILE_QUESTIONS,
+        vectors=paths.PERCENTILE_VECTORS,
     log:
         "<logs>/vary_percentile/{set}.log",
     benchmark:
@@ -233,22 +213,20 @@ rule vary_percentile:
         runtime=grow(240),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        settings=lambda wildcards: settings.of_percentiles(wildcards.set),
-        pairs=name_joining_pairs,
+        options=pass_options(
+            settings=lambda wildcards: settings.of_percentiles(wildcards.set)
+        ),
     shell:
-        "python {input.code[0]:q} --statements {input.statements:q} --entities {input.entities:q}"
-        " --chunks {input.chunks:q} --embeddings {input.embeddings:q} --templates {input.templates:q}"
-        " --users {input.users:q} {params.pairs} --settings {params.settings:q} --threads {threads}"
-        " --output {output.thresholds:q} --map {output.map:q} --questions {output.questions:q} --vectors {output.vectors:q} --log {log:q}"
+        CALL_WITH_THREADS
 
 
 rule prove_questions:
     input:
         code=sources("prove_questions"),
-        questions="<results>/questions/{set}/questions.parquet",
-        statements="<results>/questions/{set}/ontology.nt",
+        questions=paths.QUESTIONS,
+        statements=paths.ONTOLOGY,
     output:
-        proof="<results>/questions/{set}/proof.json",
+        proof=paths.PROOF,
     log:
         "<logs>/prove_questions/{set}.log",
     benchmark:
@@ -259,22 +237,23 @@ rule prove_questions:
     resources:
         mem_mb=grow(4000),
         runtime=grow(60),
+    params:
+        options=pass_options(),
     shell:
-        "python {input.code[0]:q} --questions {input.questions:q} --statements {input.statements:q}"
-        " --output {output.proof:q} --log {log:q}"
+        CALL
 
 
 rule export_questions:
     input:
         code=sources("export_questions"),
-        questions="<results>/questions/{set}/questions.parquet",
+        questions=paths.QUESTIONS,
         # none that are not proved
-        proof="<results>/questions/{set}/proof.json",
-        vectors="<results>/questions/{set}/questions.npy",
-        chunks="<results>/questions/{set}/chunks.parquet",
-        embeddings="<results>/questions/{set}/chunks.npy",
+        proof=paths.PROOF,
+        vectors=paths.QUESTION_VECTORS,
+        chunks=paths.CHUNKS,
+        embeddings=paths.CHUNK_VECTORS,
     output:
-        tasks=directory("<results>/questions/{set}/lm-eval"),
+        tasks=directory(paths.QUESTION_TASKS),
     log:
         "<logs>/export_questions/{set}.log",
     benchmark:
@@ -285,6 +264,7 @@ rule export_questions:
     resources:
         mem_mb=grow(2000),
         runtime=grow(20),
+    params:
+        options=pass_options(),
     shell:
-        "python {input.code[0]:q} --questions {input.questions:q} --vectors {input.vectors:q}"
-        " --chunks {input.chunks:q} --embeddings {input.embeddings:q} --name {wildcards.set:q} --output {output.tasks:q} --log {log:q}"
+        CALL

@@ -16,7 +16,6 @@ import argparse
 import inspect
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import UnionType
@@ -82,7 +81,7 @@ def run(main: Callable[..., None]) -> None:
 
 def make_parser(main: Callable[..., None]) -> argparse.ArgumentParser:
     """Return the parser of a program's options."""
-    parser = argparse.ArgumentParser(description=sys.modules[main.__module__].__doc__)
+    parser = argparse.ArgumentParser(description=main.__globals__["__doc__"])
     for name, parameter in inspect.signature(main).parameters.items():
         kind, notes = _part_annotation(get_type_hints(main, include_extras=True)[name])
         _add_option(parser, parameter, kind, notes)

@@ -8,7 +8,6 @@ from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.planning.options import repeat_option
 from fathom.planning.run_files import RunFiles
 from fathom.planning.run_inputs import find_own
 
@@ -31,12 +30,10 @@ class ChoiceNames(RunFiles):
         """Return what the questions of a set are about, as prompts say it."""
         return self._choices.questions[name].subject or name.replace("_", " ")
 
-    def find_source(self, name: str, root: Path) -> str:
-        """Return the options that name where a set comes from."""
-        chosen = self._choices.questions[name]
-        if chosen.folder is None:
-            return repeat_option("hub", [[chosen.hub, "--revision", chosen.revision]])
-        return repeat_option("folder", [[find_own(chosen.folder, root)]])
+    def find_folder(self, name: str, root: Path) -> Path | None:
+        """Return the folder that a set comes from; None for the hub."""
+        folder = self._choices.questions[name].folder
+        return None if folder is None else find_own(folder, root)
 
     def find_files(self, name: str, root: Path) -> list[Path]:
         """Return the CSV files of a set of the working folder or of the workflow itself; none for the hub.

@@ -100,16 +100,3 @@ def _write_option(name: str, value: Any) -> str:
     if isinstance(value, dict) or not all(isinstance(each, str | Path | int) for each in value):
         return f"{option} {shlex.quote(json.dumps(value))}"
     return f"{option} {shlex.join(map(str, value))}"
-
-
-# the old way
-
-
-def list_options(option: str, places: Iterable[Sequence[str]], paths: Iterable[str]) -> str:
-    """Return `--option PLACE ... FILE` for each path, as programs take tables and what they belong to."""
-    return " ".join(f"--{option} {' '.join(place)} {path}" for place, path in zip(places, paths, strict=True))
-
-
-def repeat_option(option: str, values: Iterable[Iterable[object]]) -> str:
-    """Return `--option VALUE ...` for each group of values, quoted for the shell."""
-    return " ".join(f"--{option} {shlex.join(map(str, some))}" for some in values)

@@ -182,8 +182,8 @@ def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tm
     run_program(
         "answer_questions", "--model", plain.pointer.path, "--questions", f"courses={files.questions}",
         "--vectors", files.vectors, "--chunks", files.chunks, "--embeddings", files.embeddings,
-        "--answers", tmp_path / "small.parquet", "--finished", tmp_path / "finished", "--settings", json.dumps(settings),
-        imports=(*LIGHT, "torch", "transformers"),
+        "--answers", tmp_path / "small.parquet", "--finished", tmp_path / "finished",
+        "--settings", json.dumps(settings), imports=(*LIGHT, "torch", "transformers"),
     )  # fmt: skip
     answers, report = read_table(tmp_path / "small.parquet", ANSWERED), read_json(tmp_path / "small.json")
     asked = divide_questions(questions, 0.2)[1]
@@ -195,8 +195,8 @@ def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tm
     run_program(
         "score_answers", "--questions", f"courses={files.questions}",
         "--answers", *(f"courses/{name}={tmp_path / 'small.parquet'}" for name in ("small", "other")),
-        "--bases", '[["other", "small"]]', "--scores", tmp_path / "s.csv", "--differences", tmp_path / "d.csv",
-        "--settings", json.dumps({"rounds": 50}), imports=LIGHT,
+        "--bases", '[["other", "small"]]', "--scores", tmp_path / "s.csv",
+        "--differences", tmp_path / "d.csv", "--settings", json.dumps({"rounds": 50}), imports=LIGHT,
     )  # fmt: skip
     scores = read_delimited(tmp_path / "s.csv", ",", QUESTION_SCORES.names)
     found = [

@@ -49,7 +49,7 @@ def tables(tmp_path_factory):
     scores = [f"learning/tf/{model}={folder / model}.parquet" for model in ("base", "base+learning")]
     run_program(
         "compare_targets", "--pairs", f"learning/tf={folder / 'pairs.parquet'}", "--scores", *scores,
-        "--overlap", f"learning/tf={folder / 'overlap.parquet'}", "--compared", '{"base+learning": "base"}',
+        "--overlap", f"learning/tf={folder / 'overlap.parquet'}", "--compared", '[["base+learning", "base"]]',
         "--domain", "learning", "--phrase", "machine learning",
         "--settings", json.dumps({"summary": {"rounds": 100}}), "--targets", folder / "changes.parquet",
         "--groups", folder / "groups.csv", "--extremes", folder / "extremes.csv",

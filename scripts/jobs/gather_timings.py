@@ -1,23 +1,28 @@
 """Summarise time and memory of a run's jobs by rule."""
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
 from fathom.errors import InputError
 from fathom.io.contracts.jobs import RESOURCES
 from fathom.io.delimited import write_rows
 from fathom.io.files import read_json
-from fathom.jobs.program import log, run_program
+from fathom.jobs.program import log
 from fathom.jobs.resources import Sizes, gather_timings, measure_parts, measure_text
+from fathom.jobs.signature import run
 
 
-def main(arguments: argparse.Namespace) -> None:
+def main(
+    *,
+    folder: Annotated[Path, "folder of the run"],
+    table: Annotated[Path, "table to write (CSV)"],
+) -> None:
     """Read the timing of each job; write the table."""
-    folder = arguments.run / "timings"
-    if not folder.is_dir():
-        raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
-    lines = gather_timings(folder, measure_input(arguments.run / "corpus"), ["gather_timings"])
-    write_rows(arguments.output, lines, RESOURCES)
+    timings = folder / "timings"
+    if not timings.is_dir():
+        raise InputError("there is no such folder", str(timings), "give the folder of a run: results/RUN")
+    lines = gather_timings(timings, measure_input(folder / "corpus"), ["gather_timings"])
+    write_rows(table, lines, RESOURCES)
     log.info(
         "%s jobs of %s rules, %.2f hours", f"{sum(line[1] for line in lines):,}", len(lines),
         sum(line[2] for line in lines) / 3600,
@@ -35,7 +40,4 @@ def measure_input(corpus: Path) -> Sizes:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, required=True, help="folder of the run")
-    parser.add_argument("--output", type=Path, required=True, help="the table (CSV)")
-    run_program(parser, main)
+    run(main)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fathom.io import paths
-from fathom.io.paths import RunPath
+from fathom.io.run_path import RunPath
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._+@-]{0,9}", fullmatch=True)
 

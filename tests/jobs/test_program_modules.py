@@ -21,6 +21,12 @@ def test_sources_of_every_program_exist(program):
     assert {"program.py", "section.py", "errors.py"} <= {file.name for file in found}
 
 
+def test_a_path_that_is_added_re_runs_nothing():
+    (program,) = (path for path in list_programs() if path.stem == "score_model")
+    names = {file.name for file in find_sources(program)}
+    assert "run_path.py" in names and "paths.py" not in names
+
+
 def test_imports_are_those_that_a_parser_finds():
     for path in [*list_programs(), *sorted((_ROOT / "src" / "fathom").rglob("*.py"))]:
         names = set()

@@ -1,8 +1,4 @@
-"""The page of a run: the answer and every pair behind it, in one file that needs no network.
-
-In:  all finished tables and figures of the run
-Out: <results>/index.html
-"""
+"""The page of a run: the answer and every pair behind it, in one file that needs no network."""
 
 PAGE_FILES = [
     outside(shorten_path(path))
@@ -18,7 +14,7 @@ rule write_explorer:
         scores=OUTPUTS.name_scores(),
         results=finished_before,
     output:
-        page="<results>/index.html",
+        page=paths.PAGE,
     log:
         "<logs>/write_explorer.log",
     benchmark:
@@ -30,8 +26,6 @@ rule write_explorer:
         mem_mb=grow(4000),
         runtime=grow(30),
     params:
-        settings=settings.of("summary"),
-        run=folder_of("page"),
+        options=pass_options(folder=folder_of("page"), settings=settings.of("summary")),
     shell:
-        "python {input.code[0]:q} --run {params.run:q} --settings {params.settings:q}"
-        " --output {output.page:q} --log {log:q}"
+        CALL

@@ -10,7 +10,7 @@ rule gather_timings:
         code=sources("gather_timings"),
         finished=TARGETS.list_finished(),
     output:
-        table="<results>/resources.csv",
+        table=paths.RESOURCES,
     log:
         "<logs>/gather_timings.log",
     benchmark:
@@ -22,6 +22,6 @@ rule gather_timings:
         mem_mb=grow(1000),
         runtime=grow(20),
     params:
-        run=folder_of("table"),
+        options=pass_options(folder=folder_of("table")),
     shell:
-        "python {input.code[0]:q} --run {params.run:q} --output {output.table} --log {log}"
+        CALL

@@ -8,6 +8,7 @@ from fathom.explorer.run import Run
 from fathom.figures.catalogue import CATALOGUE, find_figure
 from fathom.io import paths
 from fathom.io.contracts import list_contracts
+from fathom.io.run_path import RunPath
 from fathom.statistics.aggregates import LEADING, STATISTICS
 
 MOST_ROWS = 5_000
@@ -26,7 +27,7 @@ def collect_tables(run: Run) -> list[dict[str, Any]]:
     """Return the tables of a run: name, what it and its lines hold, columns, rows; long ones without rows."""
     meanings = [(path, path.meaning) for path in paths.ALL.values()]
     contracts = [
-        (paths.RunPath(file), contract.about)
+        (RunPath(file), contract.about)
         for _, contract in list_contracts()
         for file in contract.files.split(", ")
     ]
@@ -58,7 +59,7 @@ def _tabulate_coverage(run: Run) -> dict[str, list[dict[str, str]]]:
     }
 
 
-def _find_text(name: str, known: Sequence[tuple[paths.RunPath, str]]) -> str:
+def _find_text(name: str, known: Sequence[tuple[RunPath, str]]) -> str:
     """Return the text of the first kind of file that a path fits; nothing if it fits none."""
     depth = name.count("/")
     fitting = (text for path, text in known if path.below.count("/") == depth and path.read(name) is not None)

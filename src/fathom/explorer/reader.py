@@ -39,6 +39,7 @@ from fathom.io.contracts.coverage import COVERAGE_MAP
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.delimited import read_fields, read_rows, type_fields
 from fathom.io.files import read_json
+from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
@@ -137,7 +138,7 @@ class _Files:
             found += [Path(place, name).relative_to(folder).as_posix() for name in names]
         self.names = dict.fromkeys(sorted(found))
 
-    def find(self, template: paths.RunPath) -> list[tuple[dict[str, str], str]]:
+    def find(self, template: RunPath) -> list[tuple[dict[str, str], str]]:
         """Return the files of one kind: the values of the fields in their paths, and these."""
         depth = template.below.count("/")
         read = ((template.read(name), name) for name in self.names if name.count("/") == depth)

@@ -118,36 +118,6 @@ def _open_file(path: Path, formatter: logging.Formatter | None) -> logging.Handl
     return handler
 
 
-def add_settings(parser: argparse.ArgumentParser, model: "type[BaseModel]") -> None:
-    """Add `--settings JSON`, the section of the configuration that a program obeys, or its defaults."""
-    parser.add_argument(
-        "--settings",
-        default="{}",
-        metavar="JSON",
-        help=f"settings as JSON, any of: {', '.join(model.model_fields)}; the defaults otherwise",
-    )
-
-
-def add_threads(parser: argparse.ArgumentParser) -> None:
-    """Add `--threads`, for programs whose result does not depend on it."""
-    parser.add_argument("--threads", type=int, default=1, help="how many to use; changes no result")
-
-
-def add_tables(
-    parser: argparse.ArgumentParser, option: str, places: tuple[str, ...], what: str, required: bool = False
-) -> None:
-    """Add an option that is repeated for each table: what it belongs to (`places`), then its file."""
-    parser.add_argument(
-        option,
-        nargs=len(places) + 1,
-        action="append",
-        default=None if required else [],
-        required=required,
-        metavar=(*places, "FILE"),
-        help=f"{what}; repeat for each",
-    )
-
-
 def read_settings(text: str, model: type[Settings]) -> Settings:
     """Read the value of `--settings`; raise `InputError` that names the wrong key."""
     from fathom.config.section import check_values

@@ -18,13 +18,15 @@ _IMPORT = re.compile(
 )
 _QUOTES = ('"""', "'''")
 _COMMENT = re.compile(r"#[^\n]*")
+_PATHS = _PACKAGE / "io" / "paths.py"  # another path is another input or output of a rule, not another code
 _DECIDES_NOTHING = {"config", "io", "jobs"}  # rooms of the kernel whose code changes no result
 
 
 def find_sources(program: Path | str, modules: Iterable[str] = ()) -> list[Path]:
     """Return `program` and every module of the package that it imports, directly or through others.
 
-    Imports are read from the source, those inside functions too; nothing is run.
+    Imports are read from the source, those inside functions too; nothing is run. The list of paths is left
+    out: a path that is added there re-runs nothing.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ def find_sources(program: Path | str, modules: Iterable[str] = ()) -> list[Path]
     waiting = [*_imported_modules(program), *(file for name in modules for file in _find_module(name))]
     while waiting:
         module = waiting.pop()
-        if module not in found:
+        if module not in found and module != _PATHS:
             found.add(module)
             waiting.extend(_imported_modules(module))
     return [program, *sorted(found)]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.io.paths import RunPath
+from fathom.io.run_path import RunPath
 from fathom.jobs.program import add_log, read_settings, run_logged
 
 if TYPE_CHECKING:

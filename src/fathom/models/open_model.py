@@ -1,6 +1,5 @@
 """Everything that is measured of one model, with one load of its weights."""
 
-import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -116,31 +115,6 @@ class Measurement:
         """Return a hash of everything that the result depends on."""
         hashes = [hash_file(require_file(path)) for path in self.inputs]
         return make_key(self.module, model.key, self.settings, hashes)
-
-
-def add_measuring(parser: argparse.ArgumentParser) -> None:
-    """Add what all programs that measure a model take beside what they measure."""
-    parser.add_argument("--model", type=Path, required=True, help="pointer to a model (JSON), or its folder")
-    parser.add_argument("--finished", type=Path, required=True, help="folder where finished results are kept")
-    add_torch_threads(parser)
-
-
-def add_torch_threads(parser: argparse.ArgumentParser) -> None:
-    """Add how many threads PyTorch takes."""
-    parser.add_argument("--threads", type=int, default=1, help="PyTorch threads; reference results use 1")
-
-
-def add_wordlists(parser: argparse.ArgumentParser) -> None:
-    """Add the folder of word lists, for programs that measure attribute rates."""
-    parser.add_argument(
-        "--wordlists", type=Path, default=Path("config/wordlists"), help="folder with stopwords.txt"
-    )
-
-
-def add_gpus(parser: argparse.ArgumentParser) -> None:
-    """Add how many GPUs each hold a copy of the model."""
-    text = "how many of the visible GPUs share the work (device auto); 0: none"
-    parser.add_argument("--gpus", type=int, default=1, help=text)
 
 
 def measure_all(model: OpenModel, measurements: Sequence[Measurement], finished: Path) -> None:

@@ -11,7 +11,7 @@ from fathom.config.whole import Config
 from fathom.figures.catalogue import CATALOGUE
 from fathom.figures.entry import Figure
 from fathom.io import paths
-from fathom.io.paths import RunPath
+from fathom.io.run_path import RunPath
 from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs

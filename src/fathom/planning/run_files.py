@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from fathom.config.whole import Config
-from fathom.io.paths import RunPath
+from fathom.io.run_path import RunPath
 
 
 class RunFiles:

@@ -7,7 +7,7 @@ from pathlib import Path
 from fathom.config.tuning import Task
 from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.io.paths import RunPath
+from fathom.io.run_path import RunPath
 from fathom.jobs.changed_inputs import is_unchanged, sample_content
 from fathom.jobs.job_slices import Slice, divide_part
 from fathom.jobs.program_modules import find_sources

@@ -25,17 +25,9 @@ _LEVELS = {
     "figures": 10, "explorer": 11, "planning": 12, "commands": 13, "__init__": 14,
 }  # fmt: skip
 _HEAVY = {
-    "torch",
-    "transformers",
-    "spacy",
-    "sentence_transformers",
-    "gensim",
-    "sklearn",
-    "scipy",
-    "matplotlib",
-    "anthropic",
-    "rdflib",
-}
+    "torch", "transformers", "spacy", "sentence_transformers", "gensim", "sklearn", "scipy", "matplotlib",
+    "anthropic", "rdflib",
+}  # fmt: skip
 _ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
 
 

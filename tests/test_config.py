@@ -166,11 +166,9 @@ def test_families_by_layer_begin_with_the_model_that_others_come_from():
     }
     values["models"] = {
         "train": {"a": {"domain": "far"}, "b": {"domain": "far"}},
-        "adapt": [
-            {"base": "a", "paths": [["near"]]},
-            {"base": "a", "paths": [["near", "far"]], "score": False},
-        ],
-    }
+        "adapt": [{"base": "a", "paths": [["near"]]},
+                  {"base": "a", "paths": [["near", "far"]], "score": False}],
+    }  # fmt: skip
     config = read_config(values, "test")
     assert config.models.scored == ["a", "b", "a+near"]
     assert config.layer_families == {"a": ["a", "a+near", "a+near+far"], "b": ["b"]}

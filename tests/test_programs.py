@@ -13,12 +13,10 @@ SAY = "import os, sys; print(__name__, sys.argv[1:], os.getcwd(), os.environ['KE
 @pytest.mark.parametrize(
     "end",
     [
-        "sys.exit(3)",
-        "sys.exit('bad')",
-        "import atexit; atexit.register(print, 'end')",
+        "sys.exit(3)", "sys.exit('bad')", "import atexit; atexit.register(print, 'end')",
         "os.kill(os.getpid(), 9)",
     ],
-)
+)  # fmt: skip
 def test_exit_codes_streams_folder_and_environment_are_those_of_a_new_process(end, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(SAY + end)

@@ -44,14 +44,12 @@ def test_files_outside_of_docs_are_found_where_pages_link_to_them():
 @pytest.mark.parametrize(
     "text",
     [
-        '<script src="https://example.org/a.js"></script>',
-        "<script async src=//example.org/a.js></script>",
+        '<script src="https://example.org/a.js"></script>', "<script async src=//example.org/a.js></script>",
         '<link rel="stylesheet" href="https://example.org/a.css">',
-        '<img alt="a" src="http://example.org/a.png">',
-        "body { background: url(https://example.org/a.png) }",
+        '<img alt="a" src="http://example.org/a.png">', "body { background: url(https://example.org/a.png) }",
         '@import "https://example.org/a.css";',
     ],
-)
+)  # fmt: skip
 def test_remote_sources_are_found(text):
     assert len(hooks.find_remote_sources(text)) == 1
 

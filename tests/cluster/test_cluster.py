@@ -6,11 +6,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.cluster
-GPU_RULES = {
-    "train_model": "a100",
-    "adapt_model": "a100",
-    "score_model": "h100",
-}
+GPU_RULES = {"train_model": "a100", "adapt_model": "a100", "score_model": "h100"}
 # times and logs of jobs differ from run to run
 OTHER = ("timings/", "logs/", "resources.csv")
 

@@ -11,14 +11,9 @@ from fathom.errors import InputError
 def make_models(**adapt):
     training = {"base": "b", "steps": 10, "seeds": [0, 7]} | adapt
     return Models.model_validate(
-        {
-            "train": {"b": {"architecture": "gpt2", "domain": "other", "steps": 10}},
-            "adapt": [
-                training,
-                {"base": "b", "paths": [["d"]], "text": "terms-only", "seeds": 2, "steps": 10},
-            ],
-        }
-    )
+        {"train": {"b": {"architecture": "gpt2", "domain": "other", "steps": 10}},
+         "adapt": [training, {"base": "b", "paths": [["d"]], "text": "terms-only", "seeds": 2, "steps": 10}]},
+    )  # fmt: skip
 
 
 def test_models_that_were_adapted_alike_are_one_condition_and_beginnings_are_their_own():
@@ -42,18 +37,14 @@ def test_without_seeds_or_checkpoints_there_is_nothing_to_check():
 
 VALUES = {
     "corpus": {"source": "docstrings", "packages": ["numpy"]},
-    "domains": {
-        "d": {"categories": ["numpy.*"]},
-        "near": {"categories": ["numpy.a*"], "benchmark": False},
-        "far": {"categories": ["numpy.b*"], "benchmark": False},
-    },
+    "domains": {"d": {"categories": ["numpy.*"]},
+                "near": {"categories": ["numpy.a*"], "benchmark": False},
+                "far": {"categories": ["numpy.b*"], "benchmark": False}},
     "pairs": {"tokenizer": "b"},
-    "models": {
-        "train": {"b": {"architecture": "gpt2", "domain": "far", "steps": 10}},
-        "adapt": [{"base": "b", "paths": [["d"]], "steps": 10, "seeds": 3}],
-    },
+    "models": {"train": {"b": {"architecture": "gpt2", "domain": "far", "steps": 10}},
+               "adapt": [{"base": "b", "paths": [["d"]], "steps": 10, "seeds": 3}]},
     "claims": {"unused": 0.3, "clozes": 10, "near": {"d": ["near"]}},
-}
+}  # fmt: skip
 
 
 NO_VALIDATION = {"benchmark": 0.6, "adapt-train": 0.4, "adapt-valid": 0.0, "adapt-test": 0.0}

@@ -73,15 +73,13 @@ def test_without_an_order_nothing_is_trained_but_domains_are_compared():
         ({"candidates": ["far", "far"]}, "candidates: 'far' is named twice"),
         ({"order": ["fur"]}, r"models.continual.study.order: there is no domain 'fur'; did you mean far\?"),
         ({"candidates": ["fur"]}, "models.continual.study.candidates: there is no domain 'fur'"),
-        (
-            {"evaluation_domain": "other"},
-            "models.continual.study.evaluation_domain: there is no domain with a benchmark 'other'",
-        ),
+        ({"evaluation_domain": "other"},
+         "models.continual.study.evaluation_domain: there is no domain with a benchmark 'other'"),
         ({"count": 1}, "greater than or equal to 2"),
         ({"checkpoints": 200}, "a stage has only steps = 100"),
         ({"candidates": "every"}, "models.continual.study.candidates"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_trained_is_refused(change, message):
     with pytest.raises(InputError, match=message):
         read({**STUDY, **change})

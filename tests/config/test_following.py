@@ -42,14 +42,10 @@ def test_a_track_goes_from_the_base_over_all_stages_once_for_each_seed():
     points = [(point.model, point.stage, point.step, point.tokens) for point in track if point.seed == "1"]
     size = 16 * 128
     assert points == [
-        ("a", 0, 0, 0),
-        ("a+near@seed1@step40", 1, 40, 40 * size),
-        ("a+near@seed1@step80", 1, 80, 80 * size),
-        ("a+near@seed1", 1, 100, 100 * size),
-        ("a+near+far@seed1@step40", 2, 140, 140 * size),
-        ("a+near+far@seed1@step80", 2, 180, 180 * size),
-        ("a+near+far@seed1", 2, 200, 200 * size),
-    ]
+        ("a", 0, 0, 0), ("a+near@seed1@step40", 1, 40, 40 * size), ("a+near@seed1@step80", 1, 80, 80 * size),
+        ("a+near@seed1", 1, 100, 100 * size), ("a+near+far@seed1@step40", 2, 140, 140 * size),
+        ("a+near+far@seed1@step80", 2, 180, 180 * size), ("a+near+far@seed1", 2, 200, 200 * size),
+    ]  # fmt: skip
     assert [point.seed for point in track] == ["0"] * 7 + ["1"] * 7
     assert {point.domain for point in track if point.stage == 2} == {"far"}
 

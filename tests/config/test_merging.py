@@ -9,24 +9,18 @@ from fathom.errors import InputError
 
 FILE = {
     "corpus": {"source": "docstrings", "packages": ["numpy"]},
-    "domains": {
-        "near": {"categories": ["numpy.linalg"]},
-        "far": {"categories": ["numpy.fft"], "benchmark": False, "title": "Far"},
-        "other": {"categories": ["numpy.*"]},
-    },
+    "domains": {"near": {"categories": ["numpy.linalg"]},
+                "far": {"categories": ["numpy.fft"], "benchmark": False, "title": "Far"},
+                "other": {"categories": ["numpy.*"]}},
     "pairs": {"tokenizer": "small"},
-    "models": {
-        "train": {"small": {"domain": "far"}, "tiny": {"domain": "far"}},
-        "adapt": [{"base": "small", "paths": [["near"], ["near", "far"]]}],
-        "score": ["gpt2"],
-    },
-    "references": {
-        "near": {"expert": "near.csv"},
-        "other": {"expert": "other.csv", "claude": "claude.jsonl"},
-    },
+    "models": {"train": {"small": {"domain": "far"}, "tiny": {"domain": "far"}},
+               "adapt": [{"base": "small", "paths": [["near"], ["near", "far"]]}],
+               "score": ["gpt2"]},
+    "references": {"near": {"expert": "near.csv"},
+                   "other": {"expert": "other.csv", "claude": "claude.jsonl"}},
     "targets": {"against": {"tiny": "small"}, "phrases": {"near": "near", "other": "other"}},
     "coverage": {"expand": ["other"]},
-}
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -65,12 +65,9 @@ def project(tmp_path_factory) -> Project:
     write_table(folder / "index.parquet", fill(INDEX, doc_id=names, domains=domains), INDEX)
     some = [name for name in names[:40] if int(name[1:]) % TOPICS == 0]  # of one topic only
     pairs = fill(
-        PAIRS,
-        pair_id=[f"p{name}" for name in some],
-        doc_id=some,
-        prompt=[f"sentence 0 of {name}" for name in some],
-        target=[" is"] * len(some),
-    )
+        PAIRS, pair_id=[f"p{name}" for name in some], doc_id=some,
+        prompt=[f"sentence 0 of {name}" for name in some], target=[" is"] * len(some),
+    )  # fmt: skip
     write_table(folder / "pairs.parquet", pairs, PAIRS)
     files = [[folder / f"{name}.{ending}" for name in "ab"] for ending in ("parquet", "npy")]
     return Project(folder, files[0], files[1], folder / "index.parquet", folder / "pairs.parquet")

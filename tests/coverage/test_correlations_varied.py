@@ -20,11 +20,9 @@ from fathom.io.contracts.coverage import CORRELATIONS_VARIED
 from fathom.io.delimited import write_rows
 
 _TRIED = SETTINGS.model_copy(
-    update={
-        "bandwidth": 3.0,
-        "ablation": SETTINGS.ablation.model_copy(update={"max_correlation": [1.0, -1.0]}),
-    }
-)
+    update={"bandwidth": 3.0,
+            "ablation": SETTINGS.ablation.model_copy(update={"max_correlation": [1.0, -1.0]})},
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -39,17 +39,8 @@ def write_registry(path, commits):
     for step, commit in zip(STEPS, commits, strict=True):
         stand_in = "step250" if step == STEPS[1] else ""
         row = (
-            f"step{step}",
-            "tiny",
-            "org/tiny",
-            commit,
-            "base",
-            "",
-            "5000",
-            f"{step}000",
-            "float32",
-            stand_in,
-        )
+            f"step{step}", "tiny", "org/tiny", commit, "base", "", "5000", f"{step}000", "float32", stand_in,
+        )  # fmt: skip
         lines.append("\t".join(row))
     path.write_text("\n".join(lines) + "\n")
 

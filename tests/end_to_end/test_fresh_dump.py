@@ -25,10 +25,8 @@ def run(folder: Path, shards: list[Path], name: str, *targets: str, **changes: A
 def hash_run(top: Path) -> dict[str, str]:
     """Return the sha256 of each table of sentences and splits, embeddings, and pairs of a run."""
     files = [
-        *top.glob("corpus/s*/*.parquet"),
-        *top.glob("corpus/embeddings/*.npy"),
-        *top.glob("near/**/pairs.*"),
-    ]
+        *top.glob("corpus/s*/*.parquet"), *top.glob("corpus/embeddings/*.npy"), *top.glob("near/**/pairs.*"),
+    ]  # fmt: skip
     kept = [file for file in files if file.name != "pairs.json"]
     return {
         str(file.relative_to(top)): hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(kept)

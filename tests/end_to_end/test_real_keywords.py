@@ -46,11 +46,9 @@ def abstracts(shared, tmp_path_factory) -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("domain", TABLE_4)
 def test_keywords_of_the_papers_are_found(domain, abstracts):
     rows, *_ = extract_keywords(
-        abstracts[domain],
-        Keywords(),
-        read_word_lists(ROOT / "config" / "wordlists"),
+        abstracts[domain], Keywords(), read_word_lists(ROOT / "config" / "wordlists"),
         SentenceEncoder(Embedding()).encode_exactly,
-    )
+    )  # fmt: skip
     found = {str(row[0]).removesuffix("s") for row in rows}
     wanted, names = TABLE_4[domain]
     hits = [name for name in names.split(", ") if name.removesuffix("s") in found]

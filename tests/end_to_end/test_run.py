@@ -105,10 +105,8 @@ def test_the_reference_goes_all_the_way(finished):
         assert (benchmark / name).is_file(), name
     pairs = [json.loads(line) for line in (benchmark / "pairs.jsonl").read_text().splitlines()]
     assert {row["keyword"] for row in pairs} == {
-        "linear regression",
-        "sparse models",
-        "classification, linear",
-    }
+        "linear regression", "sparse models", "classification, linear",
+    }  # fmt: skip
     card = (benchmark / "README.md").read_text()
     assert "5 prompt-target pairs of 3 categories" in card and "expert.csv" in card
     report = json.loads((run / "near/scores/reference/tiny+near.json").read_text())
@@ -165,14 +163,12 @@ def test_changed_keyword_setting_runs_from_the_keywords_on(finished):
 @pytest.mark.parametrize(
     ("module", "rerun", "kept"),
     [
-        (
-            "benchmark/pairs.py",
-            {"make_pairs", "score_model"},
-            {"extract_keywords", "embed_sentences", "train_model"},
-        ),
+        ("benchmark/pairs.py",
+         {"make_pairs", "score_model"},
+         {"extract_keywords", "embed_sentences", "train_model"}),
         ("statistics/summaries.py", {"summarize_scores"}, {"score_model", "make_pairs", "train_model"}),
     ],
-)
+)  # fmt: skip
 def test_changed_module_reruns_what_depends_on_it(finished, module, rerun, kept):
     folder, config = finished
     path = folder / "src" / "fathom" / module

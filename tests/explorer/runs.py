@@ -222,14 +222,9 @@ def _write_choices(folder: Path, models: Sequence[str], planted: str) -> None:
                 )  # fmt: skip
     write_rows(folder / "accuracy.csv", rows, CHOICE_ACCURACY)
     found = [
-        {
-            "model": models[-1],
-            "way": "letter",
-            "finding": "verdict",
-            "detail": "favours letter B",
-            "found": "yes",
-        }
-    ]
+        {"model": models[-1], "way": "letter", "finding": "verdict", "detail": "favours letter B",
+         "found": "yes"},
+    ]  # fmt: skip
     verdicts = [[row.get(name, "") for name in CHOICE_DIAGNOSIS.names] for row in found]
     write_rows(folder / "diagnosis.csv", verdicts, CHOICE_DIAGNOSIS)
 

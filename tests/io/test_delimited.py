@@ -12,15 +12,11 @@ from fathom.io.delimited import read_fields, read_rows, scan_csv, scan_rows, wri
 _CSV = Contract(
     "t.csv",
     "",
-    (
-        Column("name", STRING, ""),
-        Column("count", INT64, "", Check(at_least=0, nan=True)),
-        Column("value", DOUBLE, "", Check(nan=True)),
-        Column("share", DOUBLE, "", Check(at_least=0, at_most=1), digits=".3f"),
-        Column("apart", YES_NO, ""),
-        Column("chosen", BOOL, ""),
-    ),
-)
+    (Column("name", STRING, ""), Column("count", INT64, "", Check(at_least=0, nan=True)),
+     Column("value", DOUBLE, "", Check(nan=True)),
+     Column("share", DOUBLE, "", Check(at_least=0, at_most=1), digits=".3f"), Column("apart", YES_NO, ""),
+     Column("chosen", BOOL, "")),
+)  # fmt: skip
 _WIDE = Contract(
     "t.tsv",
     "",
@@ -54,15 +50,12 @@ def test_values_are_read_as_they_were_written(tmp_path):
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ({"count": "2.5"}, "'2.5' is not a whole number"),
-        ({"count": -1}, "-1 is less than 0"),
-        ({"value": "much"}, "'much' is not a number"),
-        ({"share": ""}, "'' is not a number"),
-        ({"share": 1.5}, "1.500 is greater than 1"),
-        ({"share": math.inf}, "inf is not a finite number"),
+        ({"count": "2.5"}, "'2.5' is not a whole number"), ({"count": -1}, "-1 is less than 0"),
+        ({"value": "much"}, "'much' is not a number"), ({"share": ""}, "'' is not a number"),
+        ({"share": 1.5}, "1.500 is greater than 1"), ({"share": math.inf}, "inf is not a finite number"),
         ({"apart": "maybe"}, "'maybe' is not yes or no"),
     ],
-)
+)  # fmt: skip
 def test_what_breaks_a_contract_is_neither_written_nor_read(tmp_path, change, fault):
     row = {"name": "a", "count": 1, "value": 1.0, "share": 0.0, "apart": True, "chosen": True}
     column = next(iter(change))

@@ -15,15 +15,11 @@ from fathom.io.tables import make_empty_table, write_table
 
 def _write(path: Path, keywords: list[str], group: int = 3) -> pl.DataFrame:
     frame = pl.DataFrame(
-        {
-            "keyword": keywords,
-            "doc_id": [f"d{place}" for place in range(len(keywords))],
-            "position": list(range(len(keywords))),
-            "clean": [f"Sentence {place}." for place in range(len(keywords))],
-            "cosine": [0.5] * len(keywords),
-        },
+        {"keyword": keywords, "doc_id": [f"d{place}" for place in range(len(keywords))],
+         "position": list(range(len(keywords))),
+         "clean": [f"Sentence {place}." for place in range(len(keywords))], "cosine": [0.5] * len(keywords)},
         schema=make_empty_table(MATCHES).schema,
-    )
+    )  # fmt: skip
     write_table(path, frame, MATCHES, group)
     return frame
 

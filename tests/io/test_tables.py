@@ -42,15 +42,11 @@ def test_columns_are_ordered_cast_and_described(tmp_path):
 @pytest.mark.parametrize(
     "frame",
     [
-        _frame(extra=[1]),
-        _frame().drop("clean"),
-        _frame(cosine=[None]),
-        _frame(position=["three"]),
-        _frame(position=[1 << 40]),
-        _frame(position=[0.5]),
+        _frame(extra=[1]), _frame().drop("clean"), _frame(cosine=[None]), _frame(position=["three"]),
+        _frame(position=[1 << 40]), _frame(position=[0.5]),
     ],
     ids=["extra", "missing", "null", "text for a number", "too large", "fraction"],
-)
+)  # fmt: skip
 def test_a_table_that_breaks_its_contract_is_not_written(tmp_path, frame):
     with pytest.raises(ValueError):
         tables.write_table(tmp_path / "t", frame, MATCHES)
@@ -60,13 +56,10 @@ def test_a_table_that_breaks_its_contract_is_not_written(tmp_path, frame):
 _CHECKED = Contract(
     "",
     "",
-    (
-        Column("name", STRING, "", Check(unique=True)),
-        Column("rank", DOUBLE, "", Check(at_least=1)),
-        Column("share", DOUBLE, "", Check(at_least=0, at_most=1, nan=True)),
-        Column("shares", FLOATS, "", Check(at_most=1)),
-    ),
-)
+    (Column("name", STRING, "", Check(unique=True)), Column("rank", DOUBLE, "", Check(at_least=1)),
+     Column("share", DOUBLE, "", Check(at_least=0, at_most=1, nan=True)),
+     Column("shares", FLOATS, "", Check(at_most=1))),
+)  # fmt: skip
 _VALUES = {"name": ["a", "b", "c"], "rank": [1.0, 2.5, 3.0], "share": [0.0, 1.0, math.nan],
            "shares": [[], [0.5, 1.0], [0.25]]}  # fmt: skip
 

@@ -61,10 +61,7 @@ def test_exit_codes_without_a_traceback(tmp_path, how, code):
 
 @pytest.mark.parametrize(
     ("how", "message"),
-    [
-        ("memory", "Unable to allocate 9 GiB\n"),
-        ("gpu", "CUDA out of memory. Tried to allocate 9 GiB\n"),
-    ],
+    [("memory", "Unable to allocate 9 GiB\n"), ("gpu", "CUDA out of memory. Tried to allocate 9 GiB\n")],
 )
 def test_memory_that_ran_out_is_said_without_a_traceback(tmp_path, how, message):
     done = _run(tmp_path, "--how", how)

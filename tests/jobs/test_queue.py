@@ -31,16 +31,10 @@ def test_only_jobs_of_this_folder_and_name_that_go_on_are_orphans(tmp_path):
     (tmp_path / "here").mkdir()
     link.symlink_to(tmp_path / "here")
     queue = "\n".join(
-        [
-            line(1, tmp_path / "here"),
-            line(2, link, "PENDING"),
-            line(3, tmp_path / "elsewhere"),
-            line(4, tmp_path / "here", "COMPLETING"),
-            line(5, tmp_path / "here", name="fathomless_1"),
-            line(6, tmp_path / "here", name="interactive"),
-            "a line of something else",
-        ]
-    )
+        [line(1, tmp_path / "here"), line(2, link, "PENDING"), line(3, tmp_path / "elsewhere"),
+         line(4, tmp_path / "here", "COMPLETING"), line(5, tmp_path / "here", name="fathomless_1"),
+         line(6, tmp_path / "here", name="interactive"), "a line of something else"],
+    )  # fmt: skip
     assert [number for number, _, _ in find_leftover_jobs(queue, tmp_path / "here")] == ["1", "2"]
 
 

@@ -26,17 +26,8 @@ from fathom.jobs.resources import (
 )
 
 _HEADER = (
-    "s",
-    "h:m:s",
-    "max_rss",
-    "max_vms",
-    "max_uss",
-    "max_pss",
-    "io_in",
-    "io_out",
-    "mean_load",
-    "cpu_time",
-)
+    "s", "h:m:s", "max_rss", "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load", "cpu_time",
+)  # fmt: skip
 SIZES = Sizes({"a.jsonl": 10.0, "b.jsonl": 30.0}, 40.0)
 PLAN = """Job stats:
 job                count

@@ -60,10 +60,7 @@ def test_what_is_followed_is_in_the_table_and_has_seen_known_tokens():
 
 
 def test_models_that_are_made_here_need_no_table():
-    models = {
-        "train": {"mini": {"domain": "law"}},
-        "adapt": [{"base": "mini", "paths": [["law"]]}],
-    }
+    models = {"train": {"mini": {"domain": "law"}}, "adapt": [{"base": "mini", "paths": [["law"]]}]}
     check_models(make_config(pairs={"tokenizer": "mini"}, models=models), Path("missing.tsv"), "my.yaml")
     with refuses("missing.tsv"):
         check_models(make_config(models=models), Path("missing.tsv"), "my.yaml")

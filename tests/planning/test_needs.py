@@ -21,12 +21,10 @@ VALUES = {
     "corpus": {"source": "docstrings", "packages": ["numpy"]},
     "domains": {"near": {"categories": ["numpy"]}},
     "pairs": {"tokenizer": "gpt2"},
-    "models": {
-        "score": ["Llama-3.2-1B", "Llama-2-7b", "Qwen2.5-14B"],
-        "adapt": [{"base": "Llama-3.2-1B", "paths": [["near"]], "sequence": 1024}],
-        "train": {"tiny": {"domain": "near"}},
-    },
-}
+    "models": {"score": ["Llama-3.2-1B", "Llama-2-7b", "Qwen2.5-14B"],
+               "adapt": [{"base": "Llama-3.2-1B", "paths": [["near"]], "sequence": 1024}],
+               "train": {"tiny": {"domain": "near"}}},
+}  # fmt: skip
 
 
 class Wildcards(list[str]):

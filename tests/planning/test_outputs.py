@@ -16,27 +16,17 @@ from fathom.planning.targets import Targets
 VALUES = {
     "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
     "pairs": {"tokenizer": "tiny"},
-    "models": {
-        "train": {"tiny": {"domain": "far"}},
-        "adapt": [{"base": "gpt2", "paths": [["near"]]}],
-        "score": ["qwen@chat", "pythia"],
-    },
-}
+    "models": {"train": {"tiny": {"domain": "far"}}, "adapt": [{"base": "gpt2", "paths": [["near"]]}],
+               "score": ["qwen@chat", "pythia"]},
+}  # fmt: skip
 
 
 def outputs(tasks=None, tuned=(), conditions=("direct",), **changes):
     config = read_config(VALUES | changes, "test")
     inputs = Inputs(
-        shards={},
-        metadata=None,
-        abstract_parts=[],
-        slices={},
-        score_files=[],
-        conditions=list(conditions),
-        tasks=tasks or {},
-        tuned_models=list(tuned),
-        previous="",
-    )
+        shards={}, metadata=None, abstract_parts=[], slices={}, score_files=[], conditions=list(conditions),
+        tasks=tasks or {}, tuned_models=list(tuned), previous="",
+    )  # fmt: skip
     return Outputs(config, inputs, "results/demo")
 
 
@@ -238,10 +228,8 @@ def test_a_study_has_orders_stages_and_text_from_elsewhere():
     assert found.texts.find("tiny+study@stage2") == "results/demo/corpus/texts/far.parquet"
     folder = "results/demo/corpus"
     texts = [
-        f"{folder}/texts/far.parquet",
-        f"{folder}/texts/near.parquet",
-        f"{folder}/training/other.parquet",
-    ]
+        f"{folder}/texts/far.parquet", f"{folder}/texts/near.parquet", f"{folder}/training/other.parquet",
+    ]  # fmt: skip
     assert found.texts.list_trained() == texts
     stages = [path for path in asked.list_following() if "/stages." in path]
     assert len(stages) == 5 and all("/stages.tiny+study." in path for path in stages)

@@ -8,10 +8,7 @@ from fathom.planning.settings import Settings
 VALUES = {
     "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
     "pairs": {"tokenizer": "tiny"},
-    "models": {
-        "train": {"tiny": {"domain": "far"}},
-        "adapt": [{"base": "tiny", "paths": [["near"]]}],
-    },
+    "models": {"train": {"tiny": {"domain": "far"}}, "adapt": [{"base": "tiny", "paths": [["near"]]}]},
     "train_before_test": {"tasks": {"choice": {"kind": "choice", "domain": "near"}}},
 }
 

@@ -34,14 +34,11 @@ def test_a_record_becomes_a_paper_and_what_it_names(read):
     ontology = read(record("0704.0001", **{"journal-ref": "Phys.Rev.D76:013009,2007"}))
     paper = name_entity("Paper", "0704.0001")
     assert {link[1:] for link in ontology.links if link[0] == paper} == {
-        ("author", name_entity("Author", "A. Brandt")),
-        ("author", name_entity("Author", "B. Okafor")),
-        ("category", name_entity("Category", "cs.AI")),
-        ("category", name_entity("Category", "stat.ML")),
-        ("primary", name_entity("Category", "cs.AI")),
-        ("year", name_entity("Year", "2007")),
+        ("author", name_entity("Author", "A. Brandt")), ("author", name_entity("Author", "B. Okafor")),
+        ("category", name_entity("Category", "cs.AI")), ("category", name_entity("Category", "stat.ML")),
+        ("primary", name_entity("Category", "cs.AI")), ("year", name_entity("Year", "2007")),
         ("journal", name_entity("Journal", "phy rev d")),
-    }
+    }  # fmt: skip
     assert ontology.entities[paper].text == (
         "Paper 0704.0001. author: A. Brandt, B. Okafor; category: cs.AI, stat.ML; year: 2007; "
         "journal: Phys.Rev.D. An abstract."
@@ -51,13 +48,9 @@ def test_a_record_becomes_a_paper_and_what_it_names(read):
 
 def test_what_is_left_out_is_counted(read):
     ontology = read(
-        record("0704.0001"),
-        record("0704.0001", title="Again"),
-        record("0704.0002", categories="math.AG"),
-        record("0704.0003", title=" "),
-        record("0704.0004", authors=None, versions=None),
-        patterns=["cs.*"],
-    )
+        record("0704.0001"), record("0704.0001", title="Again"), record("0704.0002", categories="math.AG"),
+        record("0704.0003", title=" "), record("0704.0004", authors=None, versions=None), patterns=["cs.*"],
+    )  # fmt: skip
     assert ontology.report["left_out"] == {"in other categories": 1, "repeated ids": 1, "without a title": 1}
     assert ontology.report["without"] == {"authors": 1, "categories": 0, "year": 1, "journal": 2}
     assert ontology.entities[name_entity("Paper", "0704.0001")].label == "Again"
@@ -73,19 +66,15 @@ def test_only_categories_that_exclude_each_other_are_asked_about(read):
 @pytest.mark.parametrize(
     ("given", "names"),
     [
-        (
-            {"authors": "C. Bal\\'azs, E.L. Berger (1), and C.-P. Yuan ((1) MIT)"},
-            "C. Balázs|E. L. Berger|C.-P. Yuan",
-        ),
+        ({"authors": "C. Bal\\'azs, E.L. Berger (1), and C.-P. Yuan ((1) MIT)"},
+         "C. Balázs|E. L. Berger|C.-P. Yuan"),
         ({"authors": "Ana Roy & Bo Li; Cy Ng et al."}, "Ana Roy|Bo Li|Cy Ng et al."),
         ({"authors": "Ana Roy, et al."}, "Ana Roy"),
-        (
-            {"authors_parsed": [["Yuan", "C. -P.", ""], ["Roy", "Ana", ""]], "authors": "x"},
-            "C.-P. Yuan|Ana Roy",
-        ),
+        ({"authors_parsed": [["Yuan", "C. -P.", ""], ["Roy", "Ana", ""]], "authors": "x"},
+         "C.-P. Yuan|Ana Roy"),
         ({"authors": None}, ""),
     ],
-)
+)  # fmt: skip
 def test_names_of_authors(given, names):
     assert "|".join(read_authors(given)) == names
 

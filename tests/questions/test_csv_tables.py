@@ -20,12 +20,10 @@ def test_rows_and_what_they_name_become_entities_with_statements_and_texts(table
     course = name_entity("Course", "MATH201")
     links = {link[1:] for link in ontology.links if link[0] == course}
     assert links == {
-        ("department", name_entity("Department", "MATH")),
-        ("lecturers", name_entity("Person", "p01")),
-        ("lecturers", name_entity("Person", "p02")),
-        ("term", name_entity("Term", "spring")),
+        ("department", name_entity("Department", "MATH")), ("lecturers", name_entity("Person", "p01")),
+        ("lecturers", name_entity("Person", "p02")), ("term", name_entity("Term", "spring")),
         ("builds_on", name_entity("Course", "MATH102")),
-    }
+    }  # fmt: skip
     assert (course, "credits", "6") in ontology.values
     found = ontology.entities[course]
     assert (found.kind, found.label, found.source) == ("Course", "Probability", "courses.csv, line 4")
@@ -50,69 +48,34 @@ HEADER = "code,name,building\n"
 @pytest.mark.parametrize(
     ("file", "old", "new", "where", "what"),
     [
-        (
-            "departments.csv",
-            "North Hall",
-            '"North Hall',
-            "departments.csv, line 2",
-            "a quote is opened and not closed",
-        ),
+        ("departments.csv", "North Hall", '"North Hall', "departments.csv, line 2",
+         "a quote is opened and not closed"),
         ("departments.csv", "North Hall", '"North" Hall', "departments.csv, line 2", "text follows one"),
         ("departments.csv", HEADER, HEADER * 2, "departments.csv, line 2", "the header stands here again"),
-        (
-            "departments.csv",
-            HEADER,
-            "Our,departments,\n" + HEADER,
-            "departments.csv, line 1",
-            "two header lines",
-        ),
+        ("departments.csv", HEADER, "Our,departments,\n" + HEADER, "departments.csv, line 1",
+         "two header lines"),
         ("departments.csv", "building\n", "house\n", "departments.csv, line 1", "missing columns: building"),
-        (
-            "departments.csv",
-            "name,building",
-            "name,name",
-            "departments.csv, line 1",
-            "duplicate columns: name",
-        ),
+        ("departments.csv", "name,building", "name,name", "departments.csv, line 1",
+         "duplicate columns: name"),
         ("departments.csv", "Department of Physics", "", "departments.csv, line 4", "the label is missing"),
         ("departments.csv", "PHYS", "", "departments.csv, line 4", "the key is missing"),
-        (
-            "departments.csv",
-            "PHYS,",
-            "CS,",
-            "departments.csv, line 4",
-            "occurs in departments.csv, line 3 too",
-        ),
+        ("departments.csv", "PHYS,", "CS,", "departments.csv, line 4",
+         "occurs in departments.csv, line 3 too"),
         ("departments.csv", ",Tower", "", "departments.csv, line 4", "2 fields where the header has 3"),
         ("people.csv", "MATH", "MATS", "people.csv, line 2, column department", "no Department has the key"),
-        (
-            "courses.csv",
-            "p01;p02",
-            "p01;p99",
-            "courses.csv, line 4, column lecturers",
-            "no Person has the key",
-        ),
-        (
-            "courses.csv",
-            "p02,autumn,6,,",
-            "p02,autumn,6,CS202,",
-            "column builds_on",
-            "the hierarchy has a cycle",
-        ),
+        ("courses.csv", "p01;p02", "p01;p99", "courses.csv, line 4, column lecturers",
+         "no Person has the key"),
+        ("courses.csv", "p02,autumn,6,,", "p02,autumn,6,CS202,", "column builds_on",
+         "the hierarchy has a cycle"),
         ("courses.csv", "p01,autumn,6", "p01,autumn,points", "courses.csv, line 2", "a second header line?"),
         ("tables.yaml", "label: name", "label: nmae", "departments.csv, line 1", "missing columns: nmae"),
         ("tables.yaml", "class: Course", "class: Person", "tables.yaml", "several are of the class Person"),
-        (
-            "tables.yaml",
-            "{to: Building}",
-            "{to: Building, tree: true}",
-            "tables.yaml",
-            "leads to another class",
-        ),
+        ("tables.yaml", "{to: Building}", "{to: Building, tree: true}", "tables.yaml",
+         "leads to another class"),
         ("tables.yaml", "class: Course", "class: The Course", "tables.yaml", "is no name"),
         ("tables.yaml", "key: id", "kee: id", "tables.yaml", "unknown key"),
     ],
-)
+)  # fmt: skip
 def test_bad_tables_are_refused_with_file_and_line(tables, file, old, new, where, what):
     change(tables, file, old, new)
     with pytest.raises(InputError) as error:

@@ -13,13 +13,9 @@ def test_statements_come_back_as_they_were_written(tmp_path):
     ontology = Ontology(
         {one: Entity("Thing", odd, "", ""), other: Entity("Thing", "x", "", "")},
         [(one, "near", other)],
-        [
-            (one, "size", "-3"),
-            (one, "weight", "2.50"),
-            (one, "code", "3e5"),
-            (other, "note", "tab\tand\nline"),
-        ],
-    )
+        [(one, "size", "-3"), (one, "weight", "2.50"), (one, "code", "3e5"),
+         (other, "note", "tab\tand\nline")],
+    )  # fmt: skip
     write_statements(tmp_path / "o.nt", ontology)
     graph = OntologyGraph(tmp_path / "o.nt")
     assert len(graph) == 9

@@ -43,13 +43,10 @@ def test_each_form_and_level_is_a_task_whose_data_are_the_questions(rows, tmp_pa
     np.save(tmp_path / "c.npy", np.eye(6, dtype=np.float32))
     np.save(tmp_path / "q.npy", np.eye(6, dtype=np.float32)[np.arange(len(rows)) % 6])
     options = {
-        "--questions": tmp_path / "q.parquet",
-        "--vectors": tmp_path / "q.npy",
-        "--chunks": tmp_path / "c.parquet",
-        "--embeddings": tmp_path / "c.npy",
-        "--set": "courses",
+        "--questions": tmp_path / "q.parquet", "--vectors": tmp_path / "q.npy",
+        "--chunks": tmp_path / "c.parquet", "--embeddings": tmp_path / "c.npy", "--set": "courses",
         "--tasks": tmp_path / "lm-eval",
-    }
+    }  # fmt: skip
     monkeypatch.setattr("sys.argv", ["export", *(str(part) for pair in options.items() for part in pair)])
     for _ in range(2):  # the second time over the first
         runpy.run_path(str(find_program("export_questions")), run_name="__main__")

@@ -9,14 +9,10 @@ from fathom.questions.templates import read_templates
 
 ROOT = COURSES.parents[2]
 GOOD = {
-    "level": "understand",
-    "form": "multiple-choice",
-    "text": "Who teaches {course}?",
-    "answer": "person",
-    "class": "Person",
-    "select": "SELECT ?course ?person { ?course :lecturers ?person }",
+    "level": "understand", "form": "multiple-choice", "text": "Who teaches {course}?", "answer": "person",
+    "class": "Person", "select": "SELECT ?course ?person { ?course :lecturers ?person }",
     "ask": "ASK { ?course :lecturers ?person }",
-}
+}  # fmt: skip
 
 
 def write(path, **changes):
@@ -28,20 +24,16 @@ def write(path, **changes):
 def test_templates_that_are_shipped_are_right_and_of_all_levels(name):
     found = read_templates([COURSES.parent / name]).values()
     assert {(each.template.level, each.template.form) for each in found} == {
-        ("memorise", "binary"),
-        ("understand", "multiple-choice"),
-        ("understand", "multiple-answer"),
+        ("memorise", "binary"), ("understand", "multiple-choice"), ("understand", "multiple-answer"),
         ("apply", "multiple-answer"),
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        (
-            {"text": "Does {person} teach {course}?"},
-            "must not occur in a question of the form multiple-choice",
-        ),
+        ({"text": "Does {person} teach {course}?"},
+         "must not occur in a question of the form multiple-choice"),
         ({"form": "binary", "level": "memorise"}, "belongs into a question of the form binary"),
         ({"level": "memorise"}, "binary questions, and no others"),
         ({"level": "apply"}, "multiple choice is of level understand"),
@@ -52,7 +44,7 @@ def test_templates_that_are_shipped_are_right_and_of_all_levels(name):
         ({"form": "open"}, "form = 'open'"),
         ({"levle": "apply"}, "unknown key templates.who.levle"),
     ],
-)
+)  # fmt: skip
 def test_wrong_templates_are_refused(tmp_path, changes, what):
     with pytest.raises(InputError, match=what) as error:
         read_templates([write(tmp_path / "t.yaml", **changes)])

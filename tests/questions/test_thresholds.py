@@ -38,14 +38,10 @@ from fathom.questions.record_corpora import vary_records
 from fathom.questions.threshold_scores import Varied, score_thresholds
 
 SETTINGS = QuestionSettings.model_validate(
-    {
-        "questions": {"first": 12},
-        "coverage": {
-            "ablation": {"gap_percentile": [0.2, 0.9], "max_correlation": [0.3]},
-            "max_correlation": 0,
-        },
-    }
-)
+    {"questions": {"first": 12},
+     "coverage": {"ablation": {"gap_percentile": [0.2, 0.9], "max_correlation": [0.3]},
+                  "max_correlation": 0}},
+)  # fmt: skip
 RAG = Evaluation(promptings=["rag"], retrieved=3, per_threshold=3)
 ALL_WAYS = RAG.model_copy(update={"promptings": ["plain", "rag"], "max_tokens": 6})
 

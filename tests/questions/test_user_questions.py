@@ -11,12 +11,10 @@ from fathom.questions.user_questions import make_open_from_pairs, read_user_ques
     ("name", "text"),
     [
         ("faq.csv", 'Question,Answer,by\n"What, then?"," This. ",Ana\n\nAnd who?,Bo,Cy\n'),
-        (
-            "faq.jsonl",
-            '{"question": "What, then?", "answer": "This."}\n\n{"question": "And who?", "answer": "Bo"}\n',
-        ),
+        ("faq.jsonl",
+         '{"question": "What, then?", "answer": "This."}\n\n{"question": "And who?", "answer": "Bo"}\n'),
     ],
-)
+)  # fmt: skip
 def test_questions_of_users_become_open_questions(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     rows = read_user_questions(tmp_path / name)
@@ -36,12 +34,8 @@ def test_questions_of_users_become_open_questions(tmp_path, name, text):
     [
         ("f.csv", 'question,answer\n"Who?,Bo\n', "f.csv, line 2", "not CSV"),
         ("f.csv", "question,reply\nWho?,Bo\n", "f.csv, line 1", "the header is question, reply"),
-        (
-            "f.csv",
-            "question,answer\nquestion,answer\nWho?,Bo\n",
-            "f.csv, line 2",
-            "the header stands here again",
-        ),
+        ("f.csv", "question,answer\nquestion,answer\nWho?,Bo\n", "f.csv, line 2",
+         "the header stands here again"),
         ("f.csv", "question,answer\nWho?\n", "f.csv, line 2", "1 fields where the header has 2"),
         ("f.csv", "question,answer\nWho?, \n", "f.csv, line 2", "missing or empty"),
         ("f.csv", "question,answer\nWho?,Bo\nwho?,Cy\n", "f.csv, line 3", "the same question as in line 2"),
@@ -52,7 +46,7 @@ def test_questions_of_users_become_open_questions(tmp_path, name, text):
         ("f.jsonl", '{"question"\n', "f.jsonl, line 1", "not JSON"),
         ("f.txt", "Who?", "f.txt", "ends in .csv or .jsonl"),
     ],
-)
+)  # fmt: skip
 def test_bad_files_are_refused_with_file_and_line(tmp_path, name, text, where, what):
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError) as error:

@@ -27,12 +27,10 @@ class Writer:
 def test_what_a_model_writes_is_checked():
     writer = Writer(
         " How many credits has course 0?\nAnswer: None at all.",
-        "Question: Who  teaches course 1?\n\nAnswer:  Nobody.\nQuestion: And 2?",
-        "",
-        "Course 3 is a course.",
+        "Question: Who  teaches course 1?\n\nAnswer:  Nobody.\nQuestion: And 2?", "", "Course 3 is a course.",
         " What of course 4?\nAnswer: I'm sorry, the text does not say.",
         " how many credits has course 0?\nAnswer: None.",
-    )
+    )  # fmt: skip
     found = write_with_model(writer, RECORDS)
     assert [each[1:] for each in found.valid] == [
         ("How many credits has course 0?", "None at all."), ("Who teaches course 1?", "Nobody."),

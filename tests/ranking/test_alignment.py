@@ -62,17 +62,14 @@ def align_plainly(scores: np.ndarray, better: np.ndarray) -> list[list[int]]:
         ]
         _, a, b = min(
             (
-                (
-                    places[1].get(a, count + 1) + places[0].get(b, count + 1),
-                    a != b,
-                    ranks[1, a] + ranks[0, b],
-                ),
+                (places[1].get(a, count + 1) + places[0].get(b, count + 1), a != b,
+                 ranks[1, a] + ranks[0, b]),
                 a,
                 b,
             )
             for a in free[0]
             for b in free[1]
-        )
+        )  # fmt: skip
         orders[0].append(a)
         orders[1].append(b)
     return [[order.index(model) + 1 for model in range(count)] for order in orders]

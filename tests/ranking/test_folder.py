@@ -64,10 +64,8 @@ def test_a_table_of_scores_survives_writing_and_reading(write_scores, tmp_path):
     write_score_table(tmp_path / "out", table)
     again = read_score_table(tmp_path / "out")
     assert (again.conditions, again.models, again.benchmarks) == (
-        table.conditions,
-        table.models,
-        table.benchmarks,
-    )
+        table.conditions, table.models, table.benchmarks,
+    )  # fmt: skip
     for name in ("scores", "errors", "paired"):
         np.testing.assert_array_equal(getattr(again, name), getattr(table, name))
     assert not np.isnan(again.paired[0, 0]).any() and np.isnan(again.paired[0, 1]).all()
@@ -111,10 +109,8 @@ def test_a_missing_score_is_missing_in_every_condition(write_scores, text, caplo
 @pytest.mark.parametrize(
     ("lines", "parts"),
     [
-        (
-            change(LINES, 1, 2, "good"),
-            ["s.csv, line 3, column b", "'good' is not a number", "leave the field empty"],
-        ),
+        (change(LINES, 1, 2, "good"),
+         ["s.csv, line 3, column b", "'good' is not a number", "leave the field empty"]),
         (change(LINES, 1, 2, "inf"), ["s.csv, line 3, column b", "'inf' is not a finite number"]),
         (change(LINES, 1, 0, ""), ["s.csv, line 3", "this line has no model"]),
         (change(LINES, 1, 0, "m1"), ["s.csv, line 3", "duplicate model 'm1'"]),
@@ -122,7 +118,7 @@ def test_a_missing_score_is_missing_in_every_condition(write_scores, text, caplo
         ([], ["there is no model in this table"]),
         ([*LINES, ("m5", 1)], ["2 fields where the header has 4", "s.csv, line 6"]),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_is_named_with_its_place(write_scores, lines, parts):
     text = message(write_scores("s.csv", HEADER, lines))
     assert all(part in text for part in ["Hint:", *parts]), text

@@ -71,12 +71,8 @@ def test_more_preparation_gives_more_agreement():
 
 def test_the_program_reads_the_reports_of_tunings(tmp_path):
     command = [
-        sys.executable,
-        find_program("compare_preparations"),
-        "--table",
-        tmp_path / "p.csv",
-        "--reports",
-    ]
+        sys.executable, find_program("compare_preparations"), "--table", tmp_path / "p.csv", "--reports",
+    ]  # fmt: skip
     for number, (places, report) in enumerate(make_reports().items()):
         write_json(tmp_path / f"{number}.json", report)
         command.append(f"{'/'.join(places)}={tmp_path / str(number)}.json")

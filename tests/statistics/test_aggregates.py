@@ -32,11 +32,9 @@ def test_resamples_give_the_numbers_of_their_repeated_values() -> None:
         np.int32
     )
     peers = {
-        "mean": np.mean,
-        "median": np.median,
-        "trimmed_mean": lambda repeated: trim_mean(repeated, 0.2),
+        "mean": np.mean, "median": np.median, "trimmed_mean": lambda repeated: trim_mean(repeated, 0.2),
         "geometric_mean": gmean,
-    }
+    }  # fmt: skip
     found = measure_resamples(Resamples(values, copies, 0.2), STATISTICS)
     assert set(found) == set(peers)
     for name, peer in peers.items():

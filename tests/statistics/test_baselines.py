@@ -29,27 +29,18 @@ def make_likelihood(seed: int = 0, count: int = 12) -> pl.DataFrame:
     random = np.random.default_rng(seed)
     tokens = random.integers(0, 90, count)
     return pl.DataFrame(
-        {
-            "doc_id": [f"d{number:02d}" for number in range(count)],
-            "tokens": tokens,
-            "bytes": tokens * 4 + 1,
-            "nats": tokens * random.uniform(1, 5, count),
-            "tokens_left_out": [1] * count,
-            "bytes_left_out": [2] * count,
-        }
-    )
+        {"doc_id": [f"d{number:02d}" for number in range(count)], "tokens": tokens, "bytes": tokens * 4 + 1,
+         "nats": tokens * random.uniform(1, 5, count), "tokens_left_out": [1] * count,
+         "bytes_left_out": [2] * count},
+    )  # fmt: skip
 
 
 def make_rates(seed: int = 0, count: int = 15) -> pl.DataFrame:
     hits = np.random.default_rng(seed).integers(0, 51, count)
     return pl.DataFrame(
-        {
-            "keyword": [f"k{number:02d}" for number in range(count)],
-            "rate": hits / 50,
-            "hits": pl.Series(hits, dtype=pl.Int32),
-            "list_length": pl.Series([1200] * count, dtype=pl.Int32),
-        }
-    )
+        {"keyword": [f"k{number:02d}" for number in range(count)], "rate": hits / 50,
+         "hits": pl.Series(hits, dtype=pl.Int32), "list_length": pl.Series([1200] * count, dtype=pl.Int32)},
+    )  # fmt: skip
 
 
 def test_perplexity_is_a_ratio_of_sums_in_every_resample() -> None:

@@ -10,13 +10,7 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIM_MODELS, CLAIMS, FAILS, HOLDS, UNCLEAR
 from fathom.statistics.bootstrap import Resampled
-from fathom.studies.claims import (
-    check_claims,
-    correlate_metrics,
-    describe_conditions,
-    judge,
-    list_references,
-)
+from fathom.studies.claims import check_claims, correlate_metrics, describe_conditions, judge, list_references
 from fathom.studies.families import Family
 
 SETTINGS = Summary(rounds=400)
@@ -110,19 +104,13 @@ def test_nothing_can_be_told_from_noise_few_seeds_or_absent_models():
 @pytest.mark.parametrize(
     ("interval", "threshold", "above", "verdict"),
     [
-        ((0.8, 0.9), 0.7, True, HOLDS),
-        ((0.6, 0.9), 0.7, True, UNCLEAR),
-        ((0.5, 0.6), 0.7, True, FAILS),
-        ((-0.3, -0.1), 0.0, False, HOLDS),
-        ((0.1, 0.2), 0.0, False, FAILS),
-        ((-0.1, 0.2), 0.0, False, UNCLEAR),
-        ((0.0, 0.2), 0.0, True, UNCLEAR),
-        ((0.0, 0.2), 0.0, False, UNCLEAR),
-        ((-0.2, 0.0), 0.0, True, UNCLEAR),
-        ((-0.2, 0.0), 0.0, False, UNCLEAR),
-        ((math.nan, math.nan), 0.0, True, UNCLEAR),
+        ((0.8, 0.9), 0.7, True, HOLDS), ((0.6, 0.9), 0.7, True, UNCLEAR), ((0.5, 0.6), 0.7, True, FAILS),
+        ((-0.3, -0.1), 0.0, False, HOLDS), ((0.1, 0.2), 0.0, False, FAILS),
+        ((-0.1, 0.2), 0.0, False, UNCLEAR), ((0.0, 0.2), 0.0, True, UNCLEAR),
+        ((0.0, 0.2), 0.0, False, UNCLEAR), ((-0.2, 0.0), 0.0, True, UNCLEAR),
+        ((-0.2, 0.0), 0.0, False, UNCLEAR), ((math.nan, math.nan), 0.0, True, UNCLEAR),
     ],
-)
+)  # fmt: skip
 def test_the_whole_interval_decides(interval, threshold, above, verdict):
     assert judge((sum(interval) / 2, *interval), threshold, above, 5) == verdict
     assert judge((sum(interval) / 2, *interval), threshold, above, 2) == UNCLEAR

@@ -12,11 +12,8 @@ from fathom.studies.controls import compare_conditions
 
 SETTINGS = Summary(rounds=400)
 CONDITIONS = {
-    "as-is": "b+d",
-    "terms-exchanged": "b+d.terms-exchanged",
-    "terms-only": "b+d.terms-only",
-    "far": "b+far",
-}
+    "as-is": "b+d", "terms-exchanged": "b+d.terms-exchanged", "terms-only": "b+d.terms-only", "far": "b+far",
+}  # fmt: skip
 NOISE = np.random.default_rng(0).normal(0, 0.05, 400)
 
 

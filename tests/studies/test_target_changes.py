@@ -45,12 +45,9 @@ def make_gains(gain: float, keywords: int = 12, targets: int = 16) -> tuple[pl.D
 
 def test_the_score_is_that_of_the_formula():
     pairs = pl.DataFrame(
-        {
-            "pair_id": ["p0", "p1", "p2", "p3"],
-            "keyword": ["a", "a", "b", "b"],
-            "target": [" x", " y", " x", " z"],
-        }
-    )
+        {"pair_id": ["p0", "p1", "p2", "p3"], "keyword": ["a", "a", "b", "b"],
+         "target": [" x", " y", " x", " z"]},
+    )  # fmt: skip
     model = make_scores([10.0, 50.0, 20.0, 30.0], [0.5, 0.1, 0.3, 0.2])
     other = make_scores([40.0, 20.0, 30.0, 30.0], [0.1, 0.2, 0.3, 0.2])
     gains = join_pairs(model, other, pairs, "here")

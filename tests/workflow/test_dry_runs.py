@@ -78,23 +78,15 @@ def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, target, figures
     done = plan(target, "--configfile", RANKING, "--config", f"scores={scores}", "run=plan")
     jobs = JOB.findall(done.stdout)
     plots = {
-        "plot_ranking_alignment": 1,
-        "plot_ranking_means": 1,
-        "plot_ranking_tau": 2,
-        "plot_ranking_perplexity": 2,
-        "plot_ranking_components": 4,
-        "plot_ranking_forecast": 1,
-    }
+        "plot_ranking_alignment": 1, "plot_ranking_means": 1, "plot_ranking_tau": 2,
+        "plot_ranking_perplexity": 2, "plot_ranking_components": 4, "plot_ranking_forecast": 1,
+    }  # fmt: skip
     assert jobs.count("read_score_folder") == jobs.count("compare_rankings") == 1
     assert {name: jobs.count(name) for name in plots} == (plots if figures else dict.fromkeys(plots, 0))
     rest = {
-        "read_score_folder",
-        "compare_rankings",
-        "forecast_change",
-        "write_ranking_tables",
-        "write_explorer",
+        "read_score_folder", "compare_rankings", "forecast_change", "write_ranking_tables", "write_explorer",
         "gather_timings",
-    }
+    }  # fmt: skip
     assert set(jobs) <= {*rest, target, *plots}
     assert "direct_eval_stderr.csv" in done.stdout
 

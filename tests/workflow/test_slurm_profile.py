@@ -45,23 +45,18 @@ VALUES = {
     "corpus": {"source": "docstrings", "packages": ["numpy"]},
     "domains": {"near": {"categories": ["numpy"]}},
     "pairs": {"tokenizer": "gpt2"},
-    "models": {
-        "score": ["gpt2", "Llama-3.2-1B", "Llama-2-7b", "Qwen2.5-14B"],
-        "adapt": [{"base": name, "paths": [["near"]]} for name in ("Llama-3.2-1B", "Llama-3.2-3B")],
-        "train": {"tiny": {"domain": "near"}},
-    },
-}
+    "models": {"score": ["gpt2", "Llama-3.2-1B", "Llama-2-7b", "Qwen2.5-14B"],
+               "adapt": [{"base": name, "paths": [["near"]]} for name in ("Llama-3.2-1B", "Llama-3.2-3B")],
+               "train": {"tiny": {"domain": "near"}}},
+}  # fmt: skip
 
 
 def make_needs(**changes: object) -> Needs:
     """Return the needs of a run with some sections of its own."""
     return Needs(
-        read_config({**VALUES, **changes}, "test"),
-        ROOT / "config" / "models.tsv",
-        read_rates(ROOT / "config" / "rates.tsv"),
-        CARDS,
-        "results/none",
-    )
+        read_config({**VALUES, **changes}, "test"), ROOT / "config" / "models.tsv",
+        read_rates(ROOT / "config" / "rates.tsv"), CARDS, "results/none",
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -159,16 +154,12 @@ def test_every_attempt_fits_a_partition_without_gpus(name):
 @pytest.mark.parametrize(
     ("name", "model", "wanted"),
     [
-        ("score_model", "Llama-3.2-1B", "a100"),
-        ("score_model", "Qwen2.5-14B", "h100"),
-        ("tune_model", "Llama-2-7b", "a100"),
-        ("measure_layers", "Llama-2-7b", "h100"),
-        ("measure_layers", "Llama-3.2-1B", "a100"),
-        ("adapt_model", "Llama-3.2-1B+near", "a100"),
-        ("adapt_model", "Llama-3.2-3B+near", "h100"),
-        ("train_model", "tiny", "a100"),
+        ("score_model", "Llama-3.2-1B", "a100"), ("score_model", "Qwen2.5-14B", "h100"),
+        ("tune_model", "Llama-2-7b", "a100"), ("measure_layers", "Llama-2-7b", "h100"),
+        ("measure_layers", "Llama-3.2-1B", "a100"), ("adapt_model", "Llama-3.2-1B+near", "a100"),
+        ("adapt_model", "Llama-3.2-3B+near", "h100"), ("train_model", "tiny", "a100"),
     ],
-)
+)  # fmt: skip
 def test_a_job_gets_the_partition_whose_gpus_hold_its_model(needs, name, model, wanted):
     for attempt in range(1, ATTEMPTS + 1):
         assert find_partition(name, ask(needs.find(name, model, attempt))) == wanted, attempt

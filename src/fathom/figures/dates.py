@@ -11,13 +11,7 @@ from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.model_ranks import label_ranks, scale_axis
 from fathom.figures.ranking import draw_note
-from fathom.figures.style import (
-    RANKING_COLORS,
-    Series,
-    clean_name,
-    make_figure,
-    wrap_name,
-)
+from fathom.figures.style import RANKING_COLORS, Series, clean_name, make_figure, wrap_name
 from fathom.io.contracts.figures import DATES_FIGURE
 from fathom.io.contracts.statistics import AFTER, BEFORE, DATES
 from fathom.io.delimited import read_rows

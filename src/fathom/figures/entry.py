@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
+from fathom.io.paths import RunPath
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -45,8 +47,8 @@ class Figure:
         Name of its files in the folder `figures`, without their ending; names in braces are its parts.
     module : str
         Module of this room whose `draw_figure` draws it: see :mod:`fathom.figures.drawing`.
-    reads : mapping of str to str
-        Finished tables below the run's folder, by name; what is in braces are parts, or follows from them.
+    reads : mapping of str to RunPath
+        Finished tables by name; what is in braces are parts, or follows from them.
     of : mapping of str to str
         Which list of the run each part is of (:class:`fathom.planning.run_figures.RunFigures`). A part that
         is not here takes all its `values`, and one job draws them. Under no name: what must not be empty.
@@ -70,7 +72,7 @@ class Figure:
     title: str
     pattern: str
     module: str
-    reads: Mapping[str, str]
+    reads: Mapping[str, RunPath]
     of: Mapping[str, str]
     target: str
     section: str

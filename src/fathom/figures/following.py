@@ -15,13 +15,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.style import (
-    VARIANT_SERIES,
-    Series,
-    clean_name,
-    make_figure,
-    wrap_name,
-)
+from fathom.figures.style import VARIANT_SERIES, Series, clean_name, make_figure, wrap_name
 from fathom.io.contracts.studies import ALL_SEEDS, AS_IS, FOLLOWING
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN

@@ -13,13 +13,7 @@ import polars as pl
 from fathom.config.layers import Layers
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.style import (
-    LAYER_COLOR_MAP,
-    LAYER_COLORS,
-    clean_name,
-    make_figure,
-    wrap_name,
-)
+from fathom.figures.style import LAYER_COLOR_MAP, LAYER_COLORS, clean_name, make_figure, wrap_name
 from fathom.io.contracts.figures import LAYER_CURVES, LAYER_KEYWORDS
 from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_RATES, LAYER_SUMMARY
 from fathom.io.delimited import Row, read_rows
@@ -236,12 +230,7 @@ def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
         raise InputError(f"no data for figure {name!r}", data.models[0], "measure it first")
     heading = f"{what.format(model=clean_name(data.models[0]))}\n{wrap_name(title, 70)}"
     rows = [
-        (
-            " ".join(panel.title.split()) or panel.label,
-            curve.label,
-            layer,
-            *point,
-        )
+        (" ".join(panel.title.split()) or panel.label, curve.label, layer, *point)
         for panel in panels
         for curve in panel.curves
         for layer, *point in zip(curve.layers, curve.value, curve.low, curve.high, strict=True)

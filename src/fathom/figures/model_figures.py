@@ -1,380 +1,195 @@
 """Entries of the catalogue: scored models, by rank, by every metric, by size, by layer."""
 
 from fathom.figures.entry import Figure, Shown
+from fathom.io import paths
 from fathom.statistics.aggregates import STATISTICS
 
 _STATISTICS = {each.name: each.label for each in STATISTICS.values()}
-
+_LAYERS = "beyond-benchmarks-layers"
 _BY_METRIC = """
     Models on {domain} by every metric.
 
     Top: each metric by model, in the order of the configuration, with intervals over keywords or
-    documents; low is best but for the attribute rate. Bottom: each metric against the first one,
-    which is the reference where the configuration has one and the TF rank otherwise; Pearson's
-    correlation over models, its p-value, and its interval from a bootstrap over models. A handful of
-    models says little: read the interval.
+    documents; low is best but for the attribute rate. Bottom: each metric against the first one, which is
+    the reference where the configuration has one and the TF rank otherwise; Pearson's correlation over
+    models, its p-value, and its interval from a bootstrap over models. A handful of models says little:
+    read the interval.
 
     There is a figure for each way to sum up the ranks: trimmed mean, geometric mean, mean, median.
 """
 
 MODEL_FIGURES = (
     Figure(
-        name="model-ranks",
-        title="Models by rank",
-        pattern="{domain}.model-ranks",
-        module="model_ranks",
-        reads={"summary": "summary.csv"},
-        of={"domain": "domains"},
-        settings=(
-            "summary",
-            "title",
-        ),
-        target="compare",
-        section="Models",
-        caption="""
-            Models on {domain}, best at the top.
-
-            Top: each row is a model. The mark is the trimmed mean of the target's rank over all pairs of a
-            benchmark, the whisker its interval. Lower is better: at rank 1 the true word is the model's first
-            guess. Filled circles are the TF benchmark, open squares TF-IDF, filled triangles a reference
-            benchmark. Models are ordered by TF rank. The axis is logarithmic where the largest rank is more
-            than 20 times the smallest. Below, with the models in the same order: the geometric mean of the
-            same ranks.
-
-            Bottom: each point is a model: its TF rank against its TF-IDF rank, with the least-squares line;
-            the title gives Pearson's r and its p-value. An r near 1 means that the two benchmarks order the
-            models alike. With few models p means little; with fewer than three there is no correlation. A
-            reference benchmark adds a panel of TF rank against reference rank; its title also gives the
-            correlation of TF-IDF with the reference.
-
-            Intervals come from a bootstrap over keywords, because pairs of one keyword are not independent.
-            Models with overlapping intervals need not be equally good: all models are scored on the same
-            pairs, so a difference between two of them is known more precisely than either rank. Compare ranks
-            with care where vocabularies differ in size, or where a tokenizer splits targets into more tokens.
-        """,
-        made_by="figures",
+        "model-ranks", "Models by rank", "{domain}.model-ranks", "model_ranks",
+        reads={"summary": paths.SUMMARY}, of={"domain": "domains"}, target="compare", section="Models",
+        made_by="figures", settings=("summary", "title"),
         shown=(Shown("the ranking, and TF against TF-IDF"),),
+        caption="""
+        Models on {domain}, best at the top.
+
+        Top: each row is a model. The mark is the trimmed mean of the target's rank over all pairs of a
+        benchmark, the whisker its interval. Lower is better: at rank 1 the true word is the model's first
+        guess. Filled circles are the TF benchmark, open squares TF-IDF, filled triangles a reference
+        benchmark. Models are ordered by TF rank. The axis is logarithmic where the largest rank is more
+        than 20 times the smallest. Below, with the models in the same order: the geometric mean of the
+        same ranks.
+
+        Bottom: each point is a model: its TF rank against its TF-IDF rank, with the least-squares line;
+        the title gives Pearson's r and its p-value. An r near 1 means that the two benchmarks order the
+        models alike. With few models p means little; with fewer than three there is no correlation. A
+        reference benchmark adds a panel of TF rank against reference rank; its title also gives the
+        correlation of TF-IDF with the reference.
+
+        Intervals come from a bootstrap over keywords, because pairs of one keyword are not independent.
+        Models with overlapping intervals need not be equally good: all models are scored on the same
+        pairs, so a difference between two of them is known more precisely than either rank. Compare ranks
+        with care where vocabularies differ in size, or where a tokenizer splits targets into more tokens.""",
     ),
     Figure(
-        name="metrics",
-        title="By every metric",
-        pattern="{domain}.metrics.{group}.{statistic}",
-        module="metric_agreement",
-        reads={"summary": "summary.csv"},
-        of={"domain": "domains", "group": "groups"},
-        settings=(
-            "summary",
-            "title",
-            "members",
-        ),
-        target="compare",
-        section="Models",
-        caption=_BY_METRIC
-        + """
-            Base models come as they are from their training, chat models are tuned for chat, all has both,
-            and models adapted here.
-        """,
-        made_by="figures",
+        "metrics", "By every metric", "{domain}.metrics.{group}.{statistic}", "metric_agreement",
+        reads={"summary": paths.SUMMARY}, of={"domain": "domains", "group": "groups"}, target="compare",
+        section="Models", made_by="figures", settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
-        shown=(
-            Shown(
-                "base models by five metrics",
-                "RawCorpora",
-                "Figs. 7, 20 to 23",
-                {"group": "base", "statistic": "trimmed_mean"},
-                "hub",
-            ),
-            Shown(
-                "chat models by five metrics",
-                "RawCorpora",
-                "Figs. 7, 21 to 23",
-                {"group": "chat", "statistic": "trimmed_mean"},
-                "hub",
-            ),
-            Shown(
-                "eight base models by five metrics with medians, each against the reference",
-                "BeyondBenchmarks",
-                "Figs. 7, 8, 18, 19",
-                {"group": "base", "statistic": "median"},
-                "hub",
-            ),
-            Shown(
-                "as Figs. 7, 8, 18, 19, with plain means",
-                "BeyondBenchmarks",
-                "Figs. 16, 17, 20, 21",
-                {"group": "base", "statistic": "mean"},
-                "hub",
-            ),
-            Shown("all models by five metrics, with each way to sum up ranks", values={"group": "all"}),
-        ),
+        shown=(Shown("base models by five metrics", "RawCorpora", "Figs. 7, 20 to 23",
+                     {"group": "base", "statistic": "trimmed_mean"}, "hub"),
+               Shown("chat models by five metrics", "RawCorpora", "Figs. 7, 21 to 23",
+                     {"group": "chat", "statistic": "trimmed_mean"}, "hub"),
+               Shown("eight base models by five metrics with medians, each against the reference",
+                     "BeyondBenchmarks", "Figs. 7, 8, 18, 19", {"group": "base", "statistic": "median"},
+                     "hub"),
+               Shown("as Figs. 7, 8, 18, 19, with plain means", "BeyondBenchmarks", "Figs. 16, 17, 20, 21",
+                     {"group": "base", "statistic": "mean"}, "hub"),
+               Shown("all models by five metrics, with each way to sum up ranks", values={"group": "all"})),
+        caption=_BY_METRIC + """
+        Base models come as they are from their training, chat models are tuned for chat, all has both,
+        and models adapted here.""",
     ),
     Figure(
-        name="adapted",
-        title="Adapted models",
-        pattern="{domain}.adapted.{base}.{statistic}",
-        module="metric_agreement",
-        reads={"summary": "summary.csv"},
-        of={"domain": "domains", "base": "families"},
-        settings=(
-            "summary",
-            "title",
-            "members",
-        ),
-        target="figures",
-        section="Models",
-        caption=_BY_METRIC + "The models are {base} and what was adapted from it.",
-        made_by="figures",
+        "adapted", "Adapted models", "{domain}.adapted.{base}.{statistic}", "metric_agreement",
+        reads={"summary": paths.SUMMARY}, of={"domain": "domains", "base": "families"}, target="figures",
+        section="Models", made_by="figures", settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS},
-        shown=(
-            Shown(
-                "adapted models by five metrics, each against the reference",
-                "RawCorpora",
-                "Figs. 4, 8",
-                {"statistic": "trimmed_mean"},
-            ),
-            Shown("as Figs. 4, 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"}),
-            Shown(
-                "adapted models by five metrics with medians, each against the reference",
-                "BeyondBenchmarks",
-                "Figs. 2, 3 left",
-                {"statistic": "median"},
-                preset="raw-corpora",
-            ),
-            Shown(
-                "as Figs. 2, 3 left, with plain means",
-                "BeyondBenchmarks",
-                "Figs. 13, 14",
-                {"statistic": "mean"},
-                preset="raw-corpora",
-            ),
-            Shown("adapted models with geometric means", values={"statistic": "geometric_mean"}),
-        ),
+        shown=(Shown("adapted models by five metrics, each against the reference", "RawCorpora", "Figs. 4, 8",
+                     {"statistic": "trimmed_mean"}),
+               Shown("as Figs. 4, 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"}),
+               Shown("adapted models by five metrics with medians, each against the reference",
+                     "BeyondBenchmarks", "Figs. 2, 3 left", {"statistic": "median"}, preset="raw-corpora"),
+               Shown("as Figs. 2, 3 left, with plain means", "BeyondBenchmarks", "Figs. 13, 14",
+                     {"statistic": "mean"}, preset="raw-corpora"),
+               Shown("adapted models with geometric means", values={"statistic": "geometric_mean"})),
+        caption=_BY_METRIC + "The models are {base} and what was adapted from it.",
     ),
     Figure(
-        name="references",
-        title="References",
-        pattern="{domain}.references.{group}.{statistic}",
-        module="metric_agreement",
-        reads={"summary": "summary.csv", "references": "references.csv"},
-        of={"domain": "referenced_domains", "group": "groups"},
-        settings=(
-            "summary",
-            "title",
-            "members",
-            "references",
-        ),
-        target="compare",
-        section="Models",
-        caption=_BY_METRIC
-        + "Here the metrics are ranks on several references beside those on TF and TF-IDF.",
-        made_by="reference, three base models",
+        "references", "References", "{domain}.references.{group}.{statistic}", "metric_agreement",
+        reads={"summary": paths.SUMMARY, "references": paths.REFERENCES},
+        of={"domain": "referenced_domains", "group": "groups"}, target="compare", section="Models",
+        made_by="reference, three base models", settings=("summary", "title", "members", "references"),
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
-        shown=(
-            Shown(
-                "base models by several references, TF and TF-IDF rank, and their correlations",
-                "RawCorpora",
-                "Fig. 3, right",
-                {"group": "base", "statistic": "trimmed_mean"},
-            ),
-        ),
+        shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
+                     "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"}),),
+        caption=_BY_METRIC +
+        "Here the metrics are ranks on several references beside those on TF and TF-IDF.",
     ),
     Figure(
-        name="chat-models",
-        title="Chat models less their bases",
-        pattern="chat-models",
-        module="chat_models",
-        reads={"comparisons": "comparisons.csv"},
-        of={"": "chat_pairs"},
-        settings=(
-            "summary",
-            "titles",
-            "chat_pairs",
-        ),
-        target="compare",
-        section="Models",
-        caption="""
-            What alignment costs: the rank of each chat model less that of the model that it was made from.
-
-            Each row is a pair of models, each panel a domain. Right of 0 the chat model knows the domain's
-            words less well than its base, left of 0 better. The mark is the difference of trimmed means on
-            the same pairs, the whisker the interval of the paired bootstrap over keywords: where it leaves
-            out 0, the two models differ significantly. NAME@chat is a chat model inside its template.
-        """,
-        made_by="hub",
+        "chat-models", "Chat models less their bases", "chat-models", "chat_models",
+        reads={"comparisons": paths.COMPARISONS}, of={"": "chat_pairs"}, target="compare", section="Models",
+        made_by="hub", settings=("summary", "titles", "chat_pairs"),
         shown=(Shown("chat models less their bases", "RawCorpora", "Fig. 24"),),
+        caption="""
+        What alignment costs: the rank of each chat model less that of the model that it was made from.
+
+        Each row is a pair of models, each panel a domain. Right of 0 the chat model knows the domain's
+        words less well than its base, left of 0 better. The mark is the difference of trimmed means on
+        the same pairs, the whisker the interval of the paired bootstrap over keywords: where it leaves
+        out 0, the two models differ significantly. NAME@chat is a chat model inside its template.""",
     ),
     Figure(
-        name="sizes",
-        title="By size",
-        pattern="{domain}.sizes",
-        module="sizes",
-        reads={"summary": "summary.csv"},
-        of={"domain": "sized_domains"},
-        settings=(
-            "summary",
-            "title",
-            "sizes",
-        ),
-        target="compare",
-        section="Models",
-        caption="""
-            Models on {domain} by size: the rank of the target over a model's parameters, and over the tokens
-            that it was trained on where they are known. Low is best.
-
-            The colour and marker are the family's; chat models are hollow; the whisker is the interval. A
-            model low on the left gives most for its size. Models of unknown size are left out. Parameters and
-            tokens come from the table of models, or from how a model was trained here.
-        """,
-        made_by="figures",
+        "sizes", "By size", "{domain}.sizes", "sizes", reads={"summary": paths.SUMMARY},
+        of={"domain": "sized_domains"}, target="compare", section="Models", made_by="figures",
+        settings=("summary", "title", "sizes"),
         shown=(Shown("ranks over parameters and tokens"),),
+        caption="""
+        Models on {domain} by size: the rank of the target over a model's parameters, and over the tokens
+        that it was trained on where they are known. Low is best.
+
+        The colour and marker are the family's; chat models are hollow; the whisker is the interval. A
+        model low on the left gives most for its size. Models of unknown size are left out. Parameters and
+        tokens come from the table of models, or from how a model was trained here.""",
     ),
     Figure(
-        name="dates",
-        title="Before and after the end of the training text",
-        pattern="{domain}.dates",
-        module="dates",
-        reads={"dates": "dates.csv"},
-        of={"domain": "dated_domains"},
-        settings=(
-            "summary",
-            "title",
-        ),
-        target="compare",
-        section="Models",
-        caption="""
-            Ranks on documents from before and after the last day of each model's training text, as the table
-            of models gives it.
-
-            A model can have read the documents up to that day, but not the later ones. A rank that is much
-            worse on later documents than that of models whose text reaches further is a sign that the model
-            remembers rather than knows. Later documents may be harder for every model: compare models, not
-            the two marks of one. Marks are trimmed means, whiskers intervals; the two parts hold different
-            pairs. Pairs without a date are left out; the log counts them.
-        """,
-        made_by="compare, models whose cut-off is known",
+        "dates", "Before and after the end of the training text", "{domain}.dates", "dates",
+        reads={"dates": paths.DATES}, of={"domain": "dated_domains"}, target="compare", section="Models",
+        made_by="compare, models whose cut-off is known", settings=("summary", "title"),
         shown=(Shown("ranks before and after the end of the training text"),),
+        caption="""
+        Ranks on documents from before and after the last day of each model's training text, as the table
+        of models gives it.
+
+        A model can have read the documents up to that day, but not the later ones. A rank that is much
+        worse on later documents than that of models whose text reaches further is a sign that the model
+        remembers rather than knows. Later documents may be harder for every model: compare models, not
+        the two marks of one. Marks are trimmed means, whiskers intervals; the two parts hold different
+        pairs. Pairs without a date are left out; the log counts them.""",
     ),
     Figure(
-        name="targets",
-        title="Best and worst targets",
-        pattern="{domain}.targets.{model}",
-        module="target_changes",
-        reads={"targets": "{domain}/targets/changes.parquet", "groups": "{domain}/targets/target-groups.csv"},
-        of={"domain": "domains", "model": "compared_models"},
-        settings=(
-            "summary",
-            "title",
-        ),
-        target="figures",
-        section="Models",
+        "targets", "Best and worst targets", "{domain}.targets.{model}", "target_changes",
+        reads={"targets": paths.TARGET_CHANGES, "groups": paths.TARGET_GROUPS},
+        of={"domain": "domains", "model": "compared_models"}, target="figures", section="Models",
+        made_by="figures", settings=("summary", "title"),
+        shown=(Shown("nearness of the best and the worst quarter of the targets to the domain", "RawCorpora",
+                     "Fig. 15"),
+               Shown("as Fig. 15 of RawCorpora", "BeyondBenchmarks", "Fig. 3 right", preset="raw-corpora")),
         caption="""
-            Which targets a model predicts better than the model that it comes from, and how near these are to
-            the domain's name.
+        Which targets a model predicts better than the model that it comes from, and how near these are to
+        the domain's name.
 
-            Pairs with one target are averaged. The score of a target is its mean gain in probability and in
-            rank, each in standard deviations over targets, times the logarithm of its frequency. Top and
-            bottom are the quarters with the best and the worst score (targets.share). A model that has
-            learned the domain should have gained on targets that are near to its name: the left violin lies
-            higher. One that was adapted to something else should not.
+        Pairs with one target are averaged. The score of a target is its mean gain in probability and in
+        rank, each in standard deviations over targets, times the logarithm of its frequency. Top and
+        bottom are the quarters with the best and the worst score (targets.share). A model that has
+        learned the domain should have gained on targets that are near to its name: the left violin lies
+        higher. One that was adapted to something else should not.
 
-            The interval of Cohen's d comes from a bootstrap over keywords; the t test takes all targets for
-            independent, and is given because the paper gives it.
-        """,
-        made_by="figures",
-        shown=(
-            Shown(
-                "nearness of the best and the worst quarter of the targets to the domain",
-                "RawCorpora",
-                "Fig. 15",
-            ),
-            Shown("as Fig. 15 of RawCorpora", "BeyondBenchmarks", "Fig. 3 right", preset="raw-corpora"),
-        ),
+        The interval of Cohen's d comes from a bootstrap over keywords; the t test takes all targets for
+        independent, and is given because the paper gives it.""",
     ),
     Figure(
-        name="layers",
-        title="Layers",
-        pattern="{domain}.layers.{model}.{figure}",
-        module="layers",
-        reads={
-            "summary": "{domain}/layers/layers.csv",
-            "changes": "{domain}/layers/layer-changes.csv",
-            "rates": "{domain}/layers/{model}.rates.parquet",
-        },
-        of={"domain": "domains", "model": "layer_families"},
-        settings=(
-            "layers",
-            "title",
-            "members",
-        ),
-        target="layers",
-        section="Layers",
+        "layers", "Layers", "{domain}.layers.{model}.{figure}", "layers",
+        reads={"summary": paths.LAYERS, "changes": paths.LAYER_CHANGES, "rates": paths.LAYER_RATES},
+        of={"domain": "domains", "model": "layer_families"}, target="layers", section="Layers",
+        made_by="layers", settings=("layers", "title", "members"),
+        values={"figure": {"norm": "with and without the final norm",
+                           "sums": "probability inside and outside the list",
+                           "variations": "sizes of both lists",
+                           "rates": "attribute rates, changed by adaptation",
+                           "targets": "targets, changed by adaptation", "keywords": "by keyword",
+                           "lens": "lenses"}},
+        shown=(Shown("attributes by layer with and without the final norm", "BeyondBenchmarks", "Fig. 9",
+                     {"figure": "norm"}, preset=_LAYERS),
+               Shown("probability inside and outside the token list", "BeyondBenchmarks", "Fig. 10",
+                     {"figure": "sums"}, preset=_LAYERS),
+               Shown("attribute rate and probability, changed by adaptation", "BeyondBenchmarks",
+                     "Figs. 11, 23", {"figure": "rates"}, preset=_LAYERS),
+               Shown("rank and probability of the target, changed by adaptation", "BeyondBenchmarks",
+                     "Figs. 12, 24", {"figure": "targets"}, preset=_LAYERS),
+               Shown("attribute rate by sizes of both lists", "BeyondBenchmarks", "Fig. 22",
+                     {"figure": "variations"}, preset=_LAYERS),
+               Shown("attribute rate by keyword and layer", values={"figure": "keywords"}),
+               Shown("plain and tuned lens", values={"figure": "lens"})),
         caption="""
-            Hidden states of every layer on {domain}, projected through the model's own output layer: what the
-            model would predict if it stopped there. Layer 0 is the output of the embedding; the last layer is
-            the model's prediction.
+        Hidden states of every layer on {domain}, projected through the model's own output layer: what the
+        model would predict if it stopped there. Layer 0 is the output of the embedding; the last layer is
+        the model's prediction.
 
-            After each keyword, the most likely content words are compared with the words that belong to the
-            keyword. The attribute rate is the share that belongs, the probability sum their probability.
-            Figures: norm compares projections with the final norm, without it, and as in Geva et al.; sums
-            shows probability inside and outside the keyword's list; variations uses other numbers of tokens
-            and list lengths; rates shows all models of a family and their change from the first; targets
-            shows rank and probability of the true target by layer; keywords shows the rate by keyword and
-            layer; lens shows entropy, agreement with the last layer and divergence from it, for the plain and
-            the tuned lens.
+        After each keyword, the most likely content words are compared with the words that belong to the
+        keyword. The attribute rate is the share that belongs, the probability sum their probability.
+        Figures: norm compares projections with the final norm, without it, and as in Geva et al.; sums
+        shows probability inside and outside the keyword's list; variations uses other numbers of tokens
+        and list lengths; rates shows all models of a family and their change from the first; targets
+        shows rank and probability of the true target by layer; keywords shows the rate by keyword and
+        layer; lens shows entropy, agreement with the last layer and divergence from it, for the plain and
+        the tuned lens.
 
-            Bands are intervals from a bootstrap over keywords (95 % by default). Comparisons of two models
-            draw the same keywords for both.
-        """,
-        made_by="layers",
-        values={
-            "figure": {
-                "norm": "with and without the final norm",
-                "sums": "probability inside and outside the list",
-                "variations": "sizes of both lists",
-                "rates": "attribute rates, changed by adaptation",
-                "targets": "targets, changed by adaptation",
-                "keywords": "by keyword",
-                "lens": "lenses",
-            }
-        },
-        shown=(
-            Shown(
-                "attributes by layer with and without the final norm",
-                "BeyondBenchmarks",
-                "Fig. 9",
-                {"figure": "norm"},
-                preset="beyond-benchmarks-layers",
-            ),
-            Shown(
-                "probability inside and outside the token list",
-                "BeyondBenchmarks",
-                "Fig. 10",
-                {"figure": "sums"},
-                preset="beyond-benchmarks-layers",
-            ),
-            Shown(
-                "attribute rate and probability, changed by adaptation",
-                "BeyondBenchmarks",
-                "Figs. 11, 23",
-                {"figure": "rates"},
-                preset="beyond-benchmarks-layers",
-            ),
-            Shown(
-                "rank and probability of the target, changed by adaptation",
-                "BeyondBenchmarks",
-                "Figs. 12, 24",
-                {"figure": "targets"},
-                preset="beyond-benchmarks-layers",
-            ),
-            Shown(
-                "attribute rate by sizes of both lists",
-                "BeyondBenchmarks",
-                "Fig. 22",
-                {"figure": "variations"},
-                preset="beyond-benchmarks-layers",
-            ),
-            Shown("attribute rate by keyword and layer", values={"figure": "keywords"}),
-            Shown("plain and tuned lens", values={"figure": "lens"}),
-        ),
+        Bands are intervals from a bootstrap over keywords (95 % by default). Comparisons of two models
+        draw the same keywords for both.""",
     ),
-)
+)  # fmt: skip

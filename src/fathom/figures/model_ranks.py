@@ -13,14 +13,7 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks, select_domain
-from fathom.figures.style import (
-    VARIANT_SERIES,
-    Series,
-    clean_name,
-    make_figure,
-    place_labels,
-    wrap_name,
-)
+from fathom.figures.style import VARIANT_SERIES, Series, clean_name, make_figure, place_labels, wrap_name
 from fathom.io.contracts.figures import MODEL_RANKS
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, LEADING, TRIMMED_MEAN, Statistic

@@ -12,13 +12,7 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.following import OVER_TIME, label_panel, read_track, scale_axes
-from fathom.figures.style import (
-    RANKING_COLORS,
-    VARIANT_SERIES,
-    clean_name,
-    make_figure,
-    wrap_name,
-)
+from fathom.figures.style import RANKING_COLORS, VARIANT_SERIES, clean_name, make_figure, wrap_name
 from fathom.io.contracts.studies import ALL_SEEDS, FOLLOWING
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import BASELINES, RANK

@@ -1,204 +1,115 @@
 """Entries of the catalogue: coverage of a domain, questions about it, multiple choice."""
 
 from fathom.figures.entry import Figure, Shown
+from fathom.io import paths
 
-_MAPS = "coverage"
-_COURSES = "courses"
-_CHOICES = "choices, choices-demo"
+_PRESET = "raw-corpora-choices"
 
 QUESTION_FIGURES = (
     Figure(
-        name="coverage",
-        title="Coverage of the domain",
-        pattern="{domain}.coverage.{variant}",
-        module="coverage",
-        reads={"map": "{domain}/benchmark/{variant}/coverage.parquet"},
-        of={"domain variant": "benchmarks"},
-        settings=("title",),
-        target="coverage",
-        section="Benchmark",
+        "coverage", "Coverage of the domain", "{domain}.coverage.{variant}", "coverage",
+        reads={"map": paths.COVERAGE_MAP}, of={"domain variant": "benchmarks"}, target="coverage",
+        section="Benchmark", made_by="coverage", settings=("title",),
+        shown=(Shown("map of a domain and of the pairs about it; the paper maps five medical benchmarks",
+                     "CompComp", "Fig. 1b"),),
         caption="""
-            The sentences of {domain} and the pairs of its benchmark, by the first two principal components of
-            their embeddings. A map of two dimensions shows a small part of what there is in hundreds: gaps
-            are found in the whole space.
+        The sentences of {domain} and the pairs of its benchmark, by the first two principal components of
+        their embeddings. A map of two dimensions shows a small part of what there is in hundreds: gaps
+        are found in the whole space.
 
-            A sentence is covered where the pairs are at least as dense as the domain, by a Gaussian kernel;
-            elsewhere there is a gap. Gaps are large if their difference lies above the percentile
-            coverage.gap_percentile of all differences.
+        A sentence is covered where the pairs are at least as dense as the domain, by a Gaussian kernel;
+        elsewhere there is a gap. Gaps are large if their difference lies above the percentile
+        coverage.gap_percentile of all differences.
 
-            Coverage, correlation and redundancy are in coverage.json beside the pairs.
-        """,
-        made_by=_MAPS,
-        shown=(
-            Shown(
-                "map of a domain and of the pairs about it; the paper maps five medical benchmarks",
-                "CompComp",
-                "Fig. 1b",
-            ),
-        ),
+        Coverage, correlation and redundancy are in coverage.json beside the pairs.""",
     ),
     Figure(
-        name="expansion",
-        title="Expansion of the corpus",
-        pattern="{domain}.expansion",
-        module="coverage",
-        reads={"map": "{domain}/coverage/expansion-map.parquet"},
-        of={"domain": "expanded_domains"},
-        settings=("title",),
-        target="coverage",
-        section="Corpus",
-        caption="""
-            A corpus that grows from the documents of {domain}, round by round: documents join if their
-            density correlates with that of the corpus less than coverage.max_correlation, at sentences of
-            other documents. It is finished when nothing joins any more, or no gap is left. Places are the
-            first two principal components of the sentences' embeddings.
-
-            {domain}/coverage/expansion.parquet lists the documents, and expansion.json says how large the
-            corpus is after each round, how much of the domain it covers and how much of it is said twice.
-        """,
-        made_by="coverage, with `coverage.expand`",
+        "expansion", "Expansion of the corpus", "{domain}.expansion", "coverage",
+        reads={"map": paths.EXPANSION_MAP}, of={"domain": "expanded_domains"}, target="coverage",
+        section="Corpus", made_by="coverage, with `coverage.expand`", settings=("title",),
         shown=(Shown("a corpus that grows where it has gaps", "CompComp", "Fig. 3"),),
+        caption="""
+        A corpus that grows from the documents of {domain}, round by round: documents join if their
+        density correlates with that of the corpus less than coverage.max_correlation, at sentences of
+        other documents. It is finished when nothing joins any more, or no gap is left. Places are the
+        first two principal components of the sentences' embeddings.
+
+        {domain}/coverage/expansion.parquet lists the documents, and expansion.json says how large the
+        corpus is after each round, how much of the domain it covers and how much of it is said twice.""",
     ),
     Figure(
-        name="thresholds",
-        title="Corpora by threshold",
-        pattern="{domain}.thresholds",
-        module="thresholds",
-        reads={"thresholds": "{domain}/coverage/correlations.csv"},
-        of={"domain": "varied_domains"},
-        settings=("title",),
-        target="coverage",
-        section="Corpus",
-        caption="""
-            What t_c does to a corpus of {domain}: how much of the domain an expansion keeps with each
-            threshold, how much of it that covers, at sentences where no document was compared, and how much
-            is said twice. Dashed lines of coverage and redundancy: as many sentences of documents drawn at
-            random, the mean of five draws.
-        """,
-        made_by="coverage, with `coverage.ablation`",
+        "thresholds", "Corpora by threshold", "{domain}.thresholds", "thresholds",
+        reads={"thresholds": paths.THRESHOLDS}, of={"domain": "varied_domains"}, target="coverage",
+        section="Corpus", made_by="coverage, with `coverage.ablation`", settings=("title",),
         shown=(Shown("sizes by t_c", "CompComp", "Table 4"),),
+        caption="""
+        What t_c does to a corpus of {domain}: how much of the domain an expansion keeps with each
+        threshold, how much of it that covers, at sentences where no document was compared, and how much
+        is said twice. Dashed lines of coverage and redundancy: as many sentences of documents drawn at
+        random, the mean of five draws.""",
     ),
     Figure(
-        name="questions",
-        title="Map of questions",
-        pattern="{set}.questions",
-        module="coverage",
-        reads={"map": "questions/{set}/percentiles-map.parquet"},
-        of={"set": "varied_sets"},
-        target="questions",
-        section="Questions",
-        caption="""
-            Records and questions of {set}, for each t_d: the share of differences of log-densities above
-            which a gap is large. Questions of the first round are about all records, later ones about records
-            that were large gaps. Places are the first two principal components of the records' embeddings.
-
-            questions/{set}/percentiles.csv says how many questions each t_d gives, and what gaps are left.
-        """,
-        made_by=_COURSES,
+        "questions", "Map of questions", "{set}.questions", "coverage", reads={"map": paths.PERCENTILE_MAP},
+        of={"set": "varied_sets"}, target="questions", section="Questions", made_by="courses",
         shown=(Shown("questions, by t_d", "CompComp", "Fig. 4"),),
+        caption="""
+        Records and questions of {set}, for each t_d: the share of differences of log-densities above
+        which a gap is large. Questions of the first round are about all records, later ones about records
+        that were large gaps. Places are the first two principal components of the records' embeddings.
+
+        questions/{set}/percentiles.csv says how many questions each t_d gives, and what gaps are left.""",
     ),
     Figure(
-        name="answers",
-        title="Answers to questions",
-        pattern="{set}.{figure}",
-        module="answers",
-        reads={"scores": "question-scores.csv"},
-        of={"set": "answered_sets"},
-        settings=("bases",),
-        target="questions",
-        section="Questions",
-        caption="""
-            How models answer the questions of {set}, by prompting: the question alone, after answered
-            questions, and after the nearest records. In panels by form and level: accuracy, the mean F1 of
-            the options, or BLEU-4, with 95 % intervals from a bootstrap over questions; dotted: chance. In
-            radar charts, the columns of the paper's Table 3; dashed: trained on records and questions.
-
-            All scores are in question-scores.csv, paired differences in question-differences.csv.
-        """,
-        made_by=_COURSES,
+        "answers", "Answers to questions", "{set}.{figure}", "answers",
+        reads={"scores": paths.QUESTION_SCORES}, of={"set": "answered_sets"}, target="questions",
+        section="Questions", made_by="courses", settings=("bases",),
         values={"figure": {"scores": "scores by form and level", "radar": "radar charts"}},
-        shown=(
-            Shown("radar charts, frozen and trained models", "CompComp", "Fig. 6", {"figure": "radar"}),
-            Shown("scores by form and prompting", "CompComp", "Tables 3, 5, 6", {"figure": "scores"}),
-        ),
+        shown=(Shown("radar charts, frozen and trained models", "CompComp", "Fig. 6", {"figure": "radar"}),
+               Shown("scores by form and prompting", "CompComp", "Tables 3, 5, 6", {"figure": "scores"})),
+        caption="""
+        How models answer the questions of {set}, by prompting: the question alone, after answered
+        questions, and after the nearest records. In panels by form and level: accuracy, the mean F1 of
+        the options, or BLEU-4, with 95 % intervals from a bootstrap over questions; dotted: chance. In
+        radar charts, the columns of the paper's Table 3; dashed: trained on records and questions.
+
+        All scores are in question-scores.csv, paired differences in question-differences.csv.""",
     ),
     Figure(
-        name="answers-by-threshold",
-        title="Answers by threshold",
-        pattern="{set}.answers-by-threshold",
-        module="answer_thresholds",
-        reads={"scores": "question-thresholds.csv"},
-        of={"set": "threshold_sets"},
-        target="questions",
-        section="Questions",
-        caption="""
-            How the scores of models depend on both thresholds, each question asked after the records nearest
-            to it. t_d: the set of questions that rounds with this threshold ask, without those that anyone
-            was shown. t_c: the same questions, with records from a corpus that was gathered with this
-            threshold; none: from all records. Below each threshold is how many questions or records there
-            are. Intervals are 95 % intervals from a bootstrap over questions.
-
-            All scores are in question-thresholds.csv.
-        """,
-        made_by=_COURSES,
+        "answers-by-threshold", "Answers by threshold", "{set}.answers-by-threshold", "answer_thresholds",
+        reads={"scores": paths.QUESTION_THRESHOLDS}, of={"set": "threshold_sets"}, target="questions",
+        section="Questions", made_by="courses",
         shown=(Shown("scores by t_d and t_c", "CompComp", "Table 4"),),
+        caption="""
+        How the scores of models depend on both thresholds, each question asked after the records nearest
+        to it. t_d: the set of questions that rounds with this threshold ask, without those that anyone
+        was shown. t_c: the same questions, with records from a corpus that was gathered with this
+        threshold; none: from all records. Below each threshold is how many questions or records there
+        are. Intervals are 95 % intervals from a bootstrap over questions.
+
+        All scores are in question-thresholds.csv.""",
     ),
     Figure(
-        name="choices",
-        title="Multiple choice",
-        pattern="choices.{factor}.{way}",
-        module="choices",
-        reads={"accuracy": "choices/accuracy.csv"},
-        of={"factor": "factors", "way": "ways"},
-        target="choices",
-        section="Multiple choice",
+        "choices", "Multiple choice", "choices.{factor}.{way}", "choices",
+        reads={"accuracy": paths.CHOICES.of(table="accuracy")}, of={"factor": "factors", "way": "ways"},
+        target="choices", section="Multiple choice", made_by="choices, choices-demo",
+        values={"factor": {"examples": "order of options in the examples",
+                           "options": "order of options in the questions", "styles": "styles of the prompt",
+                           "orders": "orders of the options"},
+                "way": {"letter": "by letter", "text": "by text"}},
+        shown=(Shown("accuracy on multiple-choice questions by the order of options", "RawCorpora",
+                     "Fig. 3, left", {"factor": "orders", "way": "letter"}, preset=_PRESET),
+               Shown("multiple choice by the examples", "RawCorpora", "Fig. 11",
+                     {"factor": "examples", "way": "letter"}, preset=_PRESET),
+               Shown("multiple choice by the options", "RawCorpora", "Fig. 12",
+                     {"factor": "options", "way": "letter"}, preset=_PRESET),
+               Shown("multiple choice by the style of the prompt", "RawCorpora", "Fig. 13",
+                     {"factor": "styles", "way": "letter"}, preset=_PRESET)),
         caption="""
-            Accuracy on multiple-choice questions, and its change from the baseline, by how they were asked.
+        Accuracy on multiple-choice questions, and its change from the baseline, by how they were asked.
 
-            Each band is a model, each mark a variation, the whisker its interval: to the right, that of the
-            paired bootstrap over questions. Dashed lines are guessing, and no change. In the figure of orders
-            each line is a model: where lines cross, the ranking of models depends on the order of the
-            options.
-        """,
-        made_by=_CHOICES,
-        values={
-            "factor": {
-                "examples": "order of options in the examples",
-                "options": "order of options in the questions",
-                "styles": "styles of the prompt",
-                "orders": "orders of the options",
-            },
-            "way": {"letter": "by letter", "text": "by text"},
-        },
-        shown=(
-            Shown(
-                "accuracy on multiple-choice questions by the order of options",
-                "RawCorpora",
-                "Fig. 3, left",
-                {"factor": "orders", "way": "letter"},
-                preset="raw-corpora-choices",
-            ),
-            Shown(
-                "multiple choice by the examples",
-                "RawCorpora",
-                "Fig. 11",
-                {"factor": "examples", "way": "letter"},
-                preset="raw-corpora-choices",
-            ),
-            Shown(
-                "multiple choice by the options",
-                "RawCorpora",
-                "Fig. 12",
-                {"factor": "options", "way": "letter"},
-                preset="raw-corpora-choices",
-            ),
-            Shown(
-                "multiple choice by the style of the prompt",
-                "RawCorpora",
-                "Fig. 13",
-                {"factor": "styles", "way": "letter"},
-                preset="raw-corpora-choices",
-            ),
-        ),
+        Each band is a model, each mark a variation, the whisker its interval: to the right, that of the
+        paired bootstrap over questions. Dashed lines are guessing, and no change. In the figure of orders
+        each line is a model: where lines cross, the ranking of models depends on the order of the
+        options.""",
     ),
-)
+)  # fmt: skip

@@ -68,10 +68,7 @@ def draw_means(tables: RankingTables, statistic: str) -> DrawnFigure:
     axes.set_ylim(min([0.0, *(row["ci_low"] for row in rows if not math.isnan(row["ci_low"]))]), 1.0)
     axes.set_ylabel(f"Mean {label_statistic(statistic)}")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(tables.conditions))
-    return figure, (
-        PAIRWISE,
-        [values[s, t] for s in tables.conditions for t in names],
-    )
+    return figure, (PAIRWISE, [values[s, t] for s in tables.conditions for t in names])
 
 
 def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> DrawnFigure:

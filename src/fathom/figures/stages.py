@@ -15,12 +15,7 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.style import (
-    SIMILARITY_COLOR_MAP,
-    VARIANT_SERIES,
-    clean_name,
-    make_figure,
-)
+from fathom.figures.style import SIMILARITY_COLOR_MAP, VARIANT_SERIES, clean_name, make_figure
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.figures import STAGES_FIGURE
 from fathom.io.contracts.studies import FOLLOWING, RELATIONS

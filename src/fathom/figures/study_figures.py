@@ -1,6 +1,7 @@
 """Entries of the catalogue: models over their training, continual pretraining, controls, claims."""
 
 from fathom.figures.entry import Figure, Shown
+from fathom.io import paths
 from fathom.statistics.aggregates import STATISTICS
 
 _STATISTICS = {each.name: each.label for each in STATISTICS.values()}
@@ -10,203 +11,105 @@ _PATHS = "follow, two paths with `checkpoints`"
 
 STUDY_FIGURES = (
     Figure(
-        name="following",
-        title="Over training",
-        pattern="{domain}.following.{track}",
-        module="following",
-        reads={"following": "following/following.parquet"},
-        of={"domain": "domains", "track": "tracks"},
-        settings=(
-            "summary",
-            "title",
-        ),
-        target="follow",
-        section="Models",
-        caption="""
-            A model over its training, measured on {domain} at every checkpoint.
-
-            Each panel is a metric. A path that was trained here has one axis of steps across its stages; a
-            vertical line marks where a stage ends and the next domain begins, and at 0 is the model that it
-            started from. Models from elsewhere are drawn over the tokens that they have seen. Low is best for
-            ranks, perplexity and bits per byte; high is best for log-probability and attribute rate.
-
-            Bands are intervals from a bootstrap over keywords, or over documents for perplexity and bits per
-            byte. Where a path was trained with several seeds, the thick line is their mean, its band counts
-            the seeds too, and each seed has a thin line. Checkpoints are in no other table or figure of the
-            run.
-        """,
-        made_by=_FOLLOW,
+        "following", "Over training", "{domain}.following.{track}", "following",
+        reads={"following": paths.FOLLOWING}, of={"domain": "domains", "track": "tracks"}, target="follow",
+        section="Models", made_by=_FOLLOW, settings=("summary", "title"),
         shown=(
-            Shown(
-                "checkpoints of OLMo-2 over tokens: ranks, and log-probability in the place of probability",
-                "RawCorpora",
-                "Figs. 5, 16",
-            ),
-            Shown(
-                "checkpoints of OLMo-2: median ranks, and log-probability in the place of probability",
-                "BeyondBenchmarks",
-                "Figs. 6, 15",
-            ),
-        ),
+            Shown("checkpoints of OLMo-2 over tokens: ranks, and log-probability in the place of probability",
+                  "RawCorpora", "Figs. 5, 16"),
+            Shown("checkpoints of OLMo-2: median ranks, and log-probability in the place of probability",
+                  "BeyondBenchmarks", "Figs. 6, 15")),
+        caption="""
+        A model over its training, measured on {domain} at every checkpoint.
+
+        Each panel is a metric. A path that was trained here has one axis of steps across its stages; a
+        vertical line marks where a stage ends and the next domain begins, and at 0 is the model that it
+        started from. Models from elsewhere are drawn over the tokens that they have seen. Low is best for
+        ranks, perplexity and bits per byte; high is best for log-probability and attribute rate.
+
+        Bands are intervals from a bootstrap over keywords, or over documents for perplexity and bits per
+        byte. Where a path was trained with several seeds, the thick line is their mean, its band counts
+        the seeds too, and each seed has a thin line. Checkpoints are in no other table or figure of the
+        run.""",
     ),
     Figure(
-        name="paths",
-        title="Paths of adaptation",
-        pattern="{domain}.paths.{base}.{statistic}",
-        module="paths",
-        reads={"following": "following/following.parquet"},
-        of={"domain": "domains", "base": "path_families"},
-        settings=(
-            "summary",
-            "title",
-            "members",
-        ),
-        target="follow",
-        section="Models",
-        caption="""
-            Paths of adaptation from one base over each other, measured on {domain} at every checkpoint.
-
-            Each panel is a metric; the dotted line is the base. Steps are counted from the base on, so that a
-            path of two domains goes on where the first one ended. Lines are means over seeds where there are
-            several; bands are intervals over keywords or documents, and over seeds.
-        """,
-        made_by=_PATHS,
+        "paths", "Paths of adaptation", "{domain}.paths.{base}.{statistic}", "paths",
+        reads={"following": paths.FOLLOWING}, of={"domain": "domains", "base": "path_families"},
+        target="follow", section="Models", made_by=_PATHS, settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS},
-        shown=(
-            Shown("paths of adaptation over steps", "RawCorpora", "Fig. 9", {"statistic": "trimmed_mean"}),
-            Shown(
-                "paths of adaptation over steps",
-                "BeyondBenchmarks",
-                "Fig. 5",
-                {"statistic": "median"},
-                preset="raw-corpora",
-            ),
-        ),
+        shown=(Shown("paths of adaptation over steps", "RawCorpora", "Fig. 9", {"statistic": "trimmed_mean"}),
+               Shown("paths of adaptation over steps", "BeyondBenchmarks", "Fig. 5", {"statistic": "median"},
+                     preset="raw-corpora")),
+        caption="""
+        Paths of adaptation from one base over each other, measured on {domain} at every checkpoint.
+
+        Each panel is a metric; the dotted line is the base. Steps are counted from the base on, so that a
+        path of two domains goes on where the first one ended. Lines are means over seeds where there are
+        several; bands are intervals over keywords or documents, and over seeds.""",
     ),
     Figure(
-        name="order",
-        title="Domains by similarity",
-        pattern="order.{study}",
-        module="domain_order",
-        reads={"order": "orders/{study}.parquet"},
-        of={"study": "orders"},
-        target="order",
-        section="Models",
-        caption="""
-            Domains by similarity to the evaluation domain of the study {study}: the cosine of the mean
-            embeddings of their abstracts.
-
-            Filled points are trained on, in the order of their numbers: the least similar first. They lie at
-            even distances in the order of all domains, unless the configuration gives another order.
-        """,
-        made_by=_CONTINUAL,
+        "order", "Domains by similarity", "order.{study}", "domain_order", reads={"order": paths.ORDER},
+        of={"study": "orders"}, target="order", section="Models", made_by=_CONTINUAL,
         shown=(Shown("domains by similarity to the evaluation domain"),),
+        caption="""
+        Domains by similarity to the evaluation domain of the study {study}: the cosine of the mean
+        embeddings of their abstracts.
+
+        Filled points are trained on, in the order of their numbers: the least similar first. They lie at
+        even distances in the order of all domains, unless the configuration gives another order.""",
     ),
     Figure(
-        name="stages",
-        title="Stages of training",
-        pattern="stages.{track}.{kind}",
-        module="stages",
-        reads={
-            "following": "following/following.parquet",
-            "order": "orders/{study}.parquet",
-            "relations": "following/{track}.relations.csv",
-        },
-        of={"track": "stage_tracks"},
-        settings=(
-            "summary",
-            "title",
-        ),
-        target="follow",
-        section="Models",
+        "stages", "Stages of training", "stages.{track}.{kind}", "stages",
+        reads={"following": paths.FOLLOWING, "order": paths.ORDER, "relations": paths.RELATIONS},
+        of={"track": "stage_tracks"}, target="follow", section="Models", made_by=_CONTINUAL,
+        settings=("summary", "title"),
+        values={"kind": {"trimmed-mean": "trimmed mean", "geometric-mean": "geometric mean", "mean": "mean",
+                         "median": "median", "log-probability": "log-probability"}},
+        shown=(Shown("continual pretraining by five metrics after each stage, each against the reference",
+                     "RawCorpora", "Fig. 6", {"kind": "trimmed-mean"}),
+               Shown("as Fig. 6, with plain means", "RawCorpora", "Fig. 18", {"kind": "mean"}),
+               Shown("one model on 150 domains in turn, minima and maxima marked", "BeyondBenchmarks",
+                     "Fig. 4", {"kind": "median"}, preset="beyond-benchmarks-continual"),
+               Shown("metrics after stages, by log-probability of the targets",
+                     values={"kind": "log-probability"}),
+               Shown("metrics after stages, with geometric means", values={"kind": "geometric-mean"})),
         caption="""
-            Continual pretraining {track}, measured on its evaluation domain after each stage.
+        Continual pretraining {track}, measured on its evaluation domain after each stage.
 
-            Left: each metric over the stages. The colour of a point is the similarity of the stage's domain
-            to that domain; triangles are minima (pointing down) and maxima (pointing up). The dotted line is
-            the model that the training starts from. Right: the same metric against the rank on the reference
-            benchmark, or, without one, against similarity. Low is best for ranks, perplexity and bits per
-            byte.
+        Left: each metric over the stages. The colour of a point is the similarity of the stage's domain
+        to that domain; triangles are minima (pointing down) and maxima (pointing up). The dotted line is
+        the model that the training starts from. Right: the same metric against the rank on the reference
+        benchmark, or, without one, against similarity. Low is best for ranks, perplexity and bits per
+        byte.
 
-            Correlations are over stages, which follow each other in one training: their intervals are
-            narrower than they should be.
-        """,
-        made_by=_CONTINUAL,
-        values={
-            "kind": {
-                "trimmed-mean": "trimmed mean",
-                "geometric-mean": "geometric mean",
-                "mean": "mean",
-                "median": "median",
-                "log-probability": "log-probability",
-            }
-        },
-        shown=(
-            Shown(
-                "continual pretraining by five metrics after each stage, each against the reference",
-                "RawCorpora",
-                "Fig. 6",
-                {"kind": "trimmed-mean"},
-            ),
-            Shown("as Fig. 6, with plain means", "RawCorpora", "Fig. 18", {"kind": "mean"}),
-            Shown(
-                "one model on 150 domains in turn, minima and maxima marked",
-                "BeyondBenchmarks",
-                "Fig. 4",
-                {"kind": "median"},
-                preset="beyond-benchmarks-continual",
-            ),
-            Shown(
-                "metrics after stages, by log-probability of the targets", values={"kind": "log-probability"}
-            ),
-            Shown("metrics after stages, with geometric means", values={"kind": "geometric-mean"}),
-        ),
+        Correlations are over stages, which follow each other in one training: their intervals are
+        narrower than they should be.""",
     ),
     Figure(
-        name="controls",
-        title="Knowledge or style",
-        pattern="{domain}.controls",
-        module="controls",
-        reads={"controls": "following/controls.csv", "contrasts": "following/control-contrasts.csv"},
-        of={"domain": "controlled_domains"},
-        settings=(
-            "summary",
-            "title",
-        ),
-        target="follow",
-        section="Models",
-        caption="""
-            What a model gains from a domain's text, and from controls of it, by every metric.
-
-            A metric of knowledge puts text as it is and sentences with terms ahead of terms exchanged (the
-            style stays, the knowledge goes) and of other domains. Below each panel is in how many of these
-            comparisons the interval of the paired difference says so, and in how many it says the opposite.
-            Right is better in every panel; the vertical line is the base. Intervals draw items and seeds.
-        """,
-        made_by="follow with `config/controls-demo.yaml`",
+        "controls", "Knowledge or style", "{domain}.controls", "controls",
+        reads={"controls": paths.CONTROLS, "contrasts": paths.CONTROL_CONTRASTS},
+        of={"domain": "controlled_domains"}, target="follow", section="Models",
+        made_by="follow with `config/controls-demo.yaml`", settings=("summary", "title"),
         shown=(Shown("knowledge or style"),),
+        caption="""
+        What a model gains from a domain's text, and from controls of it, by every metric.
+
+        A metric of knowledge puts text as it is and sentences with terms ahead of terms exchanged (the
+        style stays, the knowledge goes) and of other domains. Below each panel is in how many of these
+        comparisons the interval of the paired difference says so, and in how many it says the opposite.
+        Right is better in every panel; the vertical line is the base. Intervals draw items and seeds.""",
     ),
     Figure(
-        name="claims",
-        title="The papers' claims",
-        pattern="{domain}.claims",
-        module="claims",
-        reads={"claims": "following/claims.csv", "correlations": "following/claim-correlations.csv"},
-        of={"domain": "claimed_domains"},
-        settings=(
-            "summary",
-            "title",
-        ),
-        target="follow",
-        section="Models",
-        caption="""
-            Left: how each metric goes with the rank on references, over all adapted models and their base; 1
-            if both order them alike. Right: the papers' claims. Points right of the vertical line are as
-            claimed; a verdict needs the whole interval on one side of it.
-
-            The claims are in a CSV file beside the figure, with what each number is.
-        """,
-        made_by="follow with `config/claims-demo.yaml`",
+        "claims", "The papers' claims", "{domain}.claims", "claims",
+        reads={"claims": paths.CLAIMS, "correlations": paths.CLAIM_CORRELATIONS},
+        of={"domain": "claimed_domains"}, target="follow", section="Models",
+        made_by="follow with `config/claims-demo.yaml`", settings=("summary", "title"),
         shown=(Shown("the papers' claims, one by one"),),
+        caption="""
+        Left: how each metric goes with the rank on references, over all adapted models and their base; 1
+        if both order them alike. Right: the papers' claims. Points right of the vertical line are as
+        claimed; a verdict needs the whole interval on one side of it.
+
+        The claims are in a CSV file beside the figure, with what each number is.""",
     ),
-)
+)  # fmt: skip

@@ -140,7 +140,7 @@ class RunFigures(RunFiles):
     def find_inputs(self, figure: Figure) -> dict[str, Callable[[Any], str]]:
         """Return an input function for each table that a figure reads, by name."""
 
-        def find(path: str, wildcards: Any) -> str:
+        def find(path: RunPath, wildcards: Any) -> str:
             return RunPath(path.format_map(self._read_parts(figure, wildcards))).under(self.results)
 
         return {name: partial(find, path) for name, path in figure.reads.items()}

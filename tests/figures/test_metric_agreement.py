@@ -104,9 +104,10 @@ def test_without_a_reference_metrics_are_held_against_tf(summary, tmp_path):
 def test_numbers_are_beside_the_figure_and_models_without_ranks_are_refused(summary):
     parts = {"domain": "cs.AI", "group": "all", "statistic": "median"}
     with use_style():
-        _, (columns, lines) = draw_figure({"summary": summary}, parts, FigureSettings(members=MODELS))
-    rows = [dict(zip(columns, line, strict=True)) for line in lines]
-    assert len(rows) == 25 and rows[5]["against"] == "reference" and rows[0]["against"] == rows[0]["r"] == ""
+        _, (contract, lines) = draw_figure({"summary": summary}, parts, FigureSettings(members=MODELS))
+    rows = [dict(zip(contract.names, line, strict=True)) for line in lines]
+    assert len(rows) == 25 and rows[5]["against"] == "reference" and rows[0]["against"] == ""
+    assert math.isnan(rows[0]["r"])
     with pytest.raises(InputError, match="no TF rank of other"):
         read_metrics([summary], "cs.AI", ["other"], "median")
 

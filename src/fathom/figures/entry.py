@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from fathom.io.paths import RunPath
+from fathom.io.run_path import RunPath
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from fathom.figures.entry import Figure, Shown
 from fathom.io import paths
-from fathom.io.paths import RunPath
+from fathom.io.run_path import RunPath
 
 _PAPER = "TrainBeforeTest"
 

@@ -36,10 +36,11 @@ lint: .venv/installed ## ruff, snakefmt, mypy, snakemake --lint
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 
-docs: .venv/installed ## regenerate the schema, the tables of keys and columns, the picture of the workflow
+docs: .venv/installed ## regenerate the schema, the pages of keys, columns, figures and paths, the picture of the workflow
 	$(BIN)/python scripts/jobs/write_schema.py
 	$(BIN)/python scripts/jobs/write_tables_doc.py
 	$(BIN)/python scripts/jobs/write_figures_doc.py
+	$(BIN)/python scripts/jobs/write_results_doc.py
 	$(BIN)/python scripts/jobs/write_environments.py
 	$(BIN)/snakemake --forceall --rulegraph dot > docs/workflow.dot
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.programs import run_program
 
 from fathom.io import paths
 from fathom.io.run_path import RunPath
@@ -46,3 +47,11 @@ def test_files_of_a_kind_are_found(tmp_path: Path) -> None:
 def test_every_path_is_said_once_and_explained() -> None:
     assert len(set(paths.ALL.values())) == len(paths.ALL)
     assert all(isinstance(each, RunPath) and each.meaning for each in paths.ALL.values())
+
+
+def test_the_page_of_results_is_fresh(tmp_path: Path) -> None:
+    run_program("write_results_doc", "--output", tmp_path / "page.md")
+    page = Path(__file__).resolve().parents[2] / "results" / "README.md"
+    assert page.read_text() == (tmp_path / "page.md").read_text(), (
+        "results/README.md is stale: python scripts/jobs/write_results_doc.py"
+    )

@@ -45,7 +45,9 @@ KEYWORDS = RunPath("{domain}/keywords.tsv", "keywords; beside it keywords.json, 
 KEYWORD_VECTORS = RunPath("{domain}/keywords.npy", "embeddings of the keywords")
 MATCHES = RunPath("{domain}/matches/{slice}.parquet", "sentences of a slice that match keywords")
 MATCHED = RunPath("{domain}/sentences.parquet", "matched sentences by keyword")
-CHANGED_TEXTS = RunPath("{domain}/texts/{text}.parquet", "controls of a domain's text, such as shuffled")
+CHANGED_TEXTS = RunPath(
+    "{domain}/texts/{text}.parquet", "a domain's text with its terms exchanged, or another control of it"
+)
 VOCABULARY = RunPath("{domain}/benchmark/{variant}/vocabulary.tsv", "targets by keyword")
 PAIRS = RunPath("{domain}/benchmark/{variant}/pairs.parquet", "the benchmark: prompts and targets")
 PAIR_LINES = RunPath("{domain}/benchmark/{variant}/pairs.jsonl", "the same as JSON lines")
@@ -66,7 +68,7 @@ THRESHOLDS = RunPath("{domain}/coverage/correlations.csv", "expansions with seve
 
 POINTER = RunPath("models/{model}/model.json", "where a model's weights lie, and their fingerprint")
 TOKENIZER = RunPath("models/{model}/tokenizer", "the tokenizer of a model that is trained here")
-WEIGHTS = RunPath("models/{model}/weights", "weights")
+WEIGHTS = RunPath("models/{model}/weights", "the weights of a model that is trained here")
 CURVE = RunPath("models/{model}/training.csv", "loss over the steps of a training")
 CHECKPOINTS = RunPath("models/{model}/checkpoints", "checkpoints that are followed, until they are scored")
 
@@ -128,7 +130,9 @@ CHUNKS = RunPath("questions/{set}/chunks.parquet", "records as text")
 CHUNK_VECTORS = RunPath("questions/{set}/chunks.npy", "embeddings of the records")
 QUESTIONS = RunPath("questions/{set}/questions.parquet", "questions; beside it questions.json")
 QUESTION_VECTORS = RunPath("questions/{set}/questions.npy", "embeddings of the questions")
-PERCENTILES = RunPath("questions/{set}/percentiles.csv", "what comes of several t_d")
+PERCENTILES = RunPath(
+    "questions/{set}/percentiles.csv", "how many questions other t_d give, and what gaps they leave"
+)
 PERCENTILE_MAP = RunPath("questions/{set}/percentiles-map.parquet", "their questions on a map")
 PERCENTILE_QUESTIONS = RunPath("questions/{set}/percentiles-questions.parquet", "questions with every t_d")
 PERCENTILE_VECTORS = RunPath("questions/{set}/percentiles-questions.npy", "embeddings of these questions")

@@ -90,10 +90,10 @@ def _summarize_rule(rule: str, rows: Sequence[Mapping[str, float]]) -> list[Any]
 
 @dataclass(frozen=True)
 class Rate:
-    """The cost of one job of a rule: a constant, and what grows with the text and with the model.
+    """The cost of one job of a rule: a constant, a share by size of the text, and one by size of the model.
 
-    Of a rule whose jobs each read all domains it is the cost for one domain, if `for_each_domain`; what was
-    measured in an earlier run is that of the whole job.
+    Where each job of a rule reads all domains, rates from `config/rates.tsv` are for one domain
+    (`for_each_domain`). Rates measured in an earlier run are for the whole job.
     """
 
     seconds_per_job: float = 0.0

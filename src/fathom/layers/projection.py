@@ -141,7 +141,7 @@ def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -
         raise InputError(
             f"the last layer of {name} does not reproduce its logits",
             "layers",
-            f"models of type {kind!r} compute more between the last block and the logits than is known: see "
+            f"it is not known how models of type {kind!r} compute logits from their last block's output; see "
             "src/fathom/layers/architectures.py and Float32OutputLayer in src/fathom/scoring/logits.py",
         )
     return reader

@@ -164,7 +164,7 @@ def sum_losses(model: Any, batch: "Tensor") -> "Tensor":
 def _check_logits(model: Any, batch: "Tensor") -> None:
     """Raise `InputError` unless :func:`sum_losses` learns from the model's own logits.
 
-    Some architectures compute more between the last hidden state and the logits than is known here.
+    Some architectures change the last hidden state, or the logits, in ways that are not known here.
     """
     import torch
 
@@ -178,7 +178,7 @@ def _check_logits(model: Any, batch: "Tensor") -> None:
     if found.shape != expected.shape or bool(far):
         kind = model.config.get_text_config().model_type
         raise InputError(
-            f"models of type {kind!r} compute more between the last block and the logits than is known",
+            f"it is not known how models of type {kind!r} compute their logits from the last hidden state",
             "models",
             "see src/fathom/models/logit_changes.py",
         )

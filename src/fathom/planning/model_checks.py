@@ -54,7 +54,7 @@ def _list_names(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, Entry]) -> Iterator[str]:
-    """Yield what is wrong with each followed model: unknown, or nobody says how many tokens it has seen."""
+    """Yield a message for each followed model that is unknown or whose row lacks the tokens it has seen."""
     for key, names in follow.items():
         for place, name in enumerate(names):
             where = f"models.follow.{key}.{place} = {name!r}"
@@ -65,7 +65,7 @@ def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, E
 
 
 def _find_fault(name: str, entries: Mapping[str, Entry], made: Collection[str]) -> str:
-    """Return what is wrong with the name of a model that is not made here, or nothing."""
+    """Return what is wrong with the name of a model that the run does not train; empty if nothing is."""
     plain = ModelName.parse(name).plain
     if plain not in entries:
         return f"there is no such model, {suggest(plain, [*made, *entries])}"

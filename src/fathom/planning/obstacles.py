@@ -1,4 +1,4 @@
-"""What a run is warned of before it starts, more clearly than Snakemake would say it later."""
+"""Obstacles to a run that are known before it starts, in clearer words than Snakemake's."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from fathom.errors import InputError
 
 
 def find_obstacles(results: Path | str) -> list[InputError]:
-    """Return a message for each obstacle to a run in the working folder; plans and reports can still be made.
+    """Return a message for each obstacle to a run in the working folder. Plans can be made all the same.
 
     Parameters
     ----------

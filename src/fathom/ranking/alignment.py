@@ -177,9 +177,9 @@ def align_conditions(
             circle = [resampled.table.models[some[row]].name for row in find_circle(each)]
             if circle:
                 raise InputError(
-                    f"each of these models is significantly better than another of them: {', '.join(circle)}",
+                    f"these models beat each other in a circle, each significantly: {', '.join(circle)}",
                     f"{name}, {condition}",
-                    "no ranking holds that; look at the paired tests, or name others in ranking.aligned",
+                    "no ranking can order them; look at the paired tests, or name others in ranking.aligned",
                 )
         scores = resampled.oriented[place][some][:, chosen].T
         drawn = counts[:, some].astype(np.int64)

@@ -62,10 +62,10 @@ PERPLEXITY = Contract(
         Column(
             "tokens_left_out",
             INT64,
-            "first tokens that nothing stands before: 0 after a BOS token",
+            "first tokens of texts, which have no context; 0 with a BOS token",
             NOT_NEGATIVE,
         ),
-        Column("bytes_left_out", INT64, "UTF-8 bytes of the text of those", NOT_NEGATIVE),
+        Column("bytes_left_out", INT64, "UTF-8 bytes of the text of these tokens", NOT_NEGATIVE),
     ),
 )
 

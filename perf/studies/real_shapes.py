@@ -166,12 +166,18 @@ def list_scoring(
     """Yield the steps of scoring."""
     window, out = min(WINDOW, arguments.context), inputs.folder / "out"
     settings = {"scoring": scoring, "perplexity": {"window": window, "stride": window // 2}}
-    for name, longest, option, table in (
-        ("scoring", PROMPT + 1, "--pairs", "pairs"),
-        ("perplexity", window, "--texts", "texts"),
-        ("attribute rate", 2, "--sentences", "sentences"),
+    for name, longest, table, place, written in (
+        ("scoring", PROMPT + 1, "pairs", "x/x", "--scores"),
+        ("perplexity", window, "texts", "x", "--perplexity"),
+        ("attribute rate", 2, "sentences", "x", "--rates"),
     ):
-        options = [option, "x", inputs.name(table), f"{out}/{table}.parquet", *WORDLISTS]
+        options = [
+            f"--{table}",
+            f"{place}={inputs.name(table)}",
+            written,
+            f"{out}/{table}.parquet",
+            *WORDLISTS,
+        ]
         options += ["--finished", str(out / table), "--settings", json.dumps(settings)]
         memory = measure_scoring(shape, arguments.dtype, arguments.batch_tokens, longest, "cpu")
         yield Step(name, "scoring/score_model.py", options, memory, 0.0, count_stored(shape, arguments.dtype))
@@ -184,14 +190,15 @@ def list_layers(
     dtype, out = arguments.dtype, inputs.folder / "out"
     lens = {"steps": 2, "batch": BATCH, "sequence": SEQUENCE, "positions": POSITIONS}
     settings = {"scoring": scoring, "lens": lens, "layers": {"keywords": KEYWORDS, "pairs": 1}}
-    domain = ["x", str(inputs.folder / "keywords.tsv"), inputs.name("sentences"), inputs.name("pairs")]
+    domain = ["--keywords", f"x={inputs.folder / 'keywords.tsv'}", "--sentences", inputs.name("sentences")]
+    domain += ["--pairs", inputs.name("pairs"), "--rates"]
     measured = measure_layers(shape, dtype, arguments.batch_tokens, PROMPT + 1, "cpu")
     trained = measure_lens(shape, dtype, BATCH * SEQUENCE, POSITIONS, "cpu")
     larger = max(measured, trained, key=lambda memory: memory.total)
-    texts = ["--texts", "x", inputs.name("texts")]
+    texts = ["--texts", f"x={inputs.name('texts')}"]
     for name, memory, more in (("layers", measured, []), ("layers, tuned lens", larger, texts)):
         folder = out / name.replace(", ", "-")
-        options = ["--domain", *domain, f"{folder}/x", *more, "--finished", f"{folder}/finished"]
+        options = [*domain, f"{folder}/x.rates.parquet", *more, "--finished", f"{folder}/finished"]
         options += ["--settings", json.dumps(settings), *WORDLISTS]
         yield Step(name, "layers/measure_layers.py", options, memory, 0.0, count_stored(shape, dtype))
 
@@ -202,7 +209,7 @@ def list_training(shape: Shape, inputs: Inputs, dtype: Dtype) -> Iterator[Step]:
     memory = measure_training(shape, Training(tokens, dtype, checkpointing=shape.parameters >= LARGE, rank=8))
     lora = {"batch": BATCH, "batch_tokens": tokens, "dtype": dtype, "epochs": 1, "max_tokens": SEQUENCE}
     settings: dict[str, Any] = {"task": {"kind": "completion", "domain": "x"}, "lora": lora}
-    options = ["--name", "x", "--examples", inputs.name("examples"), "--output", f"{out}/outcomes.parquet"]
+    options = ["--task", "x", "--examples", inputs.name("examples"), "--outcomes", f"{out}/outcomes.parquet"]
     options += ["--report", f"{out}/outcomes.json", "--curve", f"{out}/outcomes.csv"]
     options += ["--settings", json.dumps(settings)]
     yield Step("tuning by LoRA", "tuning/tune_model.py", options, memory, 0.0, count_stored(shape, dtype))

@@ -84,7 +84,13 @@ def score_clozes(run: Path, folder: Path) -> None:
             scores.parent.mkdir(exist_ok=True)
             call(
                 scripts / "scoring" / "score_model.py",
-                *("--model", run / "models" / path.stem / "model.json", "--pairs", DOMAIN, pairs, scores),
+                *(
+                    "--model",
+                    run / "models" / path.stem / "model.json",
+                    "--pairs",
+                    f"{DOMAIN}/clozes={pairs}",
+                ),
+                *("--scores", scores),
                 *("--wordlists", ROOT / "config" / "wordlists"),
                 *("--finished", folder / "finished" / path.stem),
             )

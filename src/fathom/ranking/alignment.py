@@ -177,7 +177,7 @@ def align_conditions(
             circle = [resampled.table.models[some[row]].name for row in find_circle(each)]
             if circle:
                 raise InputError(
-                    f"these models beat each other in a circle, each significantly: {', '.join(circle)}",
+                    f"each of these models significantly beats another of them: {', '.join(circle)}",
                     f"{name}, {condition}",
                     "no ranking can order them; look at the paired tests, or name others in ranking.aligned",
                 )

@@ -24,14 +24,14 @@ def _write(path: Path, keywords: list[str], group: int = 3) -> pl.DataFrame:
     return frame
 
 
-def test_pieces_are_row_groups_and_together_the_table(tmp_path: Path) -> None:
+def test_pieces_are_row_groups_and_together_the_table(tmp_path):
     frame = _write(tmp_path / "t", list("aabbbcc"))
     pieces = list(scan_table(tmp_path / "t", ["doc_id", "keyword"]))
     assert [len(piece) for piece in pieces] == [3, 3, 1]
     assert pl.concat(pieces).equals(frame.select("doc_id", "keyword"))
 
 
-def test_groups_that_nobody_wants_are_not_read(tmp_path: Path) -> None:
+def test_groups_that_nobody_wants_are_not_read(tmp_path):
     _write(tmp_path / "t", list("aabbbcc"))
     asked: list[list[str]] = []
 
@@ -45,7 +45,7 @@ def test_groups_that_nobody_wants_are_not_read(tmp_path: Path) -> None:
     assert len(asked) == 3
 
 
-def test_rows_are_selected_by_columns_that_are_not_returned(tmp_path: Path) -> None:
+def test_rows_are_selected_by_columns_that_are_not_returned(tmp_path):
     _write(tmp_path / "t", list("aabbbcc"))
     found = select_rows(tmp_path / "t", ["doc_id"], (pl.col("keyword") == "b") & (pl.col("position") > 2))
     assert found.to_dict(as_series=False) == {"doc_id": ["d3", "d4"]}
@@ -53,7 +53,7 @@ def test_rows_are_selected_by_columns_that_are_not_returned(tmp_path: Path) -> N
     assert none.is_empty() and none.schema == {"doc_id": pl.String, "cosine": pl.Float64}
 
 
-def test_a_table_without_rows_has_no_groups_but_columns(tmp_path: Path) -> None:
+def test_a_table_without_rows_has_no_groups_but_columns(tmp_path):
     _write(tmp_path / "t", [])
     assert list(scan_groups(tmp_path / "t", "keyword", ["clean"])) == []
     assert select_rows(tmp_path / "t", ["clean"], pl.col("keyword") == "a").columns == ["clean"]
@@ -61,9 +61,7 @@ def test_a_table_without_rows_has_no_groups_but_columns(tmp_path: Path) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(keywords=st.lists(st.sampled_from(["", "a", "a b", "aé", "b"])), group=st.integers(1, 9))
-def test_runs_of_a_key_come_whole_whatever_the_row_groups(
-    tmp_path: Path, keywords: list[str], group: int
-) -> None:
+def test_runs_of_a_key_come_whole_whatever_the_row_groups(tmp_path, keywords, group):
     frame = _write(tmp_path / "t", sorted(keywords), group)
     found = list(scan_groups(tmp_path / "t", "keyword", frame.columns))
     assert [key for key, _ in found] == sorted(set(keywords))
@@ -71,13 +69,13 @@ def test_runs_of_a_key_come_whole_whatever_the_row_groups(
         assert rows.equals(frame.filter(pl.col("keyword") == key))
 
 
-def test_a_table_that_is_not_sorted_is_refused(tmp_path: Path) -> None:
+def test_a_table_that_is_not_sorted_is_refused(tmp_path):
     _write(tmp_path / "t", list("aba"))
     with pytest.raises(InputError, match="not sorted by keyword"):
         list(scan_groups(tmp_path / "t", "keyword", ["clean"]))
 
 
-def test_damage_is_told_with_the_file_and_a_hint(tmp_path: Path) -> None:
+def test_damage_is_told_with_the_file_and_a_hint(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         list(scan_table(tmp_path / "none", ["clean"]))
     _write(tmp_path / "t", list("abc"))

@@ -27,7 +27,7 @@ def hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return found
 
 
-def test_a_large_file_is_hashed_once_under_all_its_names(tmp_path: Path, hashed: list[Path]) -> None:
+def test_a_large_file_is_hashed_once_under_all_its_names(tmp_path, hashed):
     (tmp_path / "file").write_bytes(b"weights")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     wanted = hash_file(tmp_path / "file")
@@ -37,7 +37,7 @@ def test_a_large_file_is_hashed_once_under_all_its_names(tmp_path: Path, hashed:
     assert not list(tmp_path.glob(".*"))  # nothing beside the file
 
 
-def test_another_size_or_time_is_hashed_again(tmp_path: Path, hashed: list[Path]) -> None:
+def test_another_size_or_time_is_hashed_again(tmp_path, hashed):
     file = tmp_path / "file"
     for place, content in enumerate((b"weights", b"more weights", b"less weights")):
         file.write_bytes(content)
@@ -51,7 +51,7 @@ def test_another_size_or_time_is_hashed_again(tmp_path: Path, hashed: list[Path]
     assert len(hashed) == 4
 
 
-def test_a_damaged_memory_is_not_believed(tmp_path: Path, hashed: list[Path]) -> None:
+def test_a_damaged_memory_is_not_believed(tmp_path, hashed):
     file = tmp_path / "file"
     file.write_bytes(b"weights")
     wanted = hash_once(file)
@@ -62,9 +62,7 @@ def test_a_damaged_memory_is_not_believed(tmp_path: Path, hashed: list[Path]) ->
     assert len(hashed) == 5
 
 
-def test_small_files_new_files_and_a_read_only_place_are_not_remembered(
-    tmp_path: Path, hashed: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_files_new_files_and_a_read_only_place_are_not_remembered(tmp_path, hashed, monkeypatch):
     small, new = tmp_path / "small", tmp_path / "new"
     small.write_bytes(b"ab")
     new.write_bytes(b"abcd")

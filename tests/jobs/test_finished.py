@@ -27,7 +27,7 @@ def outputs(tmp_path: Path) -> list[Path]:
     return [tmp_path / "a" / "same.parquet", tmp_path / "b" / "same.json"]
 
 
-def test_a_result_outlives_its_outputs_and_has_a_new_date(tmp_path: Path, outputs: list[Path]) -> None:
+def test_a_result_outlives_its_outputs_and_has_a_new_date(tmp_path, outputs):
     kept, first, second = Finished(tmp_path / "f"), Maker("1"), Maker("2")
     assert not kept.provide("x", "key", outputs, first)
     for output in outputs:
@@ -42,9 +42,7 @@ def test_a_result_outlives_its_outputs_and_has_a_new_date(tmp_path: Path, output
     )
 
 
-def test_another_key_and_a_changed_file_are_made_again(
-    tmp_path: Path, outputs: list[Path], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_another_key_and_a_changed_file_are_made_again(tmp_path, outputs, caplog):
     kept = Finished(tmp_path / "f")
     kept.provide("x", "key", outputs, Maker("1"))
     with caplog.at_level(logging.INFO, "fathom"):
@@ -62,7 +60,7 @@ def test_another_key_and_a_changed_file_are_made_again(
     assert not kept.provide("y", "other", outputs, Maker("6"))  # a name of its own
 
 
-def test_a_result_that_failed_leaves_nothing(tmp_path: Path, outputs: list[Path]) -> None:
+def test_a_result_that_failed_leaves_nothing(tmp_path, outputs):
     def fail(files: Sequence[Path]) -> None:
         files[0].touch()
         raise RuntimeError
@@ -72,7 +70,7 @@ def test_a_result_that_failed_leaves_nothing(tmp_path: Path, outputs: list[Path]
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_what_a_killed_job_left_is_replaced(tmp_path: Path, outputs: list[Path]) -> None:
+def test_what_a_killed_job_left_is_replaced(tmp_path, outputs):
     (tmp_path / "f" / ".x.new").mkdir(parents=True)
     (tmp_path / "f" / ".x.new" / "left.over").touch()
     Finished(tmp_path / "f").provide("x", "key", outputs, Maker("1"))
@@ -80,9 +78,7 @@ def test_what_a_killed_job_left_is_replaced(tmp_path: Path, outputs: list[Path])
     assert len(list((tmp_path / "f" / "x").iterdir())) == 3
 
 
-def test_where_no_link_can_be_it_is_copied(
-    tmp_path: Path, outputs: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_no_link_can_be_it_is_copied(tmp_path, outputs, monkeypatch):
     def refuse(*names: object) -> None:
         raise OSError
 

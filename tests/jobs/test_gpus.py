@@ -35,9 +35,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ("visible", "count"),
     [(None, 3), ("0", 1), ("2,1", 2), ("GPU-8932f937,GPU-1", 2), ("0,-1,1", 1), ("-1", 0), ("", 0)],
 )
-def test_the_driver_and_the_visible_ones_are_counted(
-    machine: Path, monkeypatch: pytest.MonkeyPatch, visible: str | None, count: int
-) -> None:
+def test_the_driver_and_the_visible_ones_are_counted(machine, monkeypatch, visible, count):
     for number in range(3):
         (machine / "gpus" / f"0000:0{number}:00.0").mkdir(parents=True)
     if visible is not None:
@@ -45,9 +43,7 @@ def test_the_driver_and_the_visible_ones_are_counted(
     assert count_machine_gpus() == count
 
 
-def test_without_the_drivers_folder_its_command_is_asked(
-    machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_drivers_folder_its_command_is_asked(machine, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     assert count_machine_gpus() == 0  # no driver at all
     command = machine / "bin" / "nvidia-smi"
@@ -60,9 +56,7 @@ def test_without_the_drivers_folder_its_command_is_asked(
     assert count_machine_gpus() == 1
 
 
-def test_a_process_takes_what_others_left_and_shares_when_nothing_is(
-    machine: Path, held: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_takes_what_others_left_and_shares_when_nothing_is(machine, held, monkeypatch):
     monkeypatch.setenv(gpus.SHARED, "1")
     code = "from fathom.jobs.gpus import claim_gpus; print(claim_gpus(3, 1), flush=True); input()"
     other = subprocess.Popen(
@@ -81,7 +75,7 @@ def test_a_process_takes_what_others_left_and_shares_when_nothing_is(
     assert claim_gpus(0, 1) == []
 
 
-def test_by_hand_the_first_are_taken(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_hand_the_first_are_taken(machine, monkeypatch):
     monkeypatch.delenv(gpus.SHARED, raising=False)
     assert (claim_gpus(4, 2), claim_gpus(1, 2), claim_gpus(0, 2)) == ([0, 1], [0], [])
     assert not list(machine.glob("*.lock"))

@@ -38,7 +38,7 @@ def read(*arguments: str) -> dict[str, Any]:
     return read_options(main, parser.parse_args([*arguments, "--output", "o.csv"]))
 
 
-def test_values_have_the_types_of_the_signature(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_have_the_types_of_the_signature(monkeypatch):
     monkeypatch.setenv("FATHOM_PREVIOUS", "earlier")
     found = read(
         "--scores", "results/r/law/scores/tf/gpt2.parquet", "art/tf/m=x.parquet", "--files", "a", "b",
@@ -52,7 +52,7 @@ def test_values_have_the_types_of_the_signature(monkeypatch: pytest.MonkeyPatch)
     }  # fmt: skip
 
 
-def test_what_is_left_out_has_its_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_out_has_its_default(monkeypatch):
     monkeypatch.delenv("FATHOM_PREVIOUS", raising=False)
     found = read("--scores", "a/b/c=d")
     assert (found["files"], found["limit"], found["quick"]) == ((), None, False)
@@ -67,7 +67,7 @@ def test_what_is_left_out_has_its_default(monkeypatch: pytest.MonkeyPatch) -> No
         (["--scores", "a/b/c=d", "--names", "[x"], ["--names", "JSON"]),
     ],
 )
-def test_a_value_that_does_not_fit_is_one_message(arguments: list[str], named: list[str]) -> None:
+def test_a_value_that_does_not_fit_is_one_message(arguments, named):
     with pytest.raises(InputError) as caught:
         read(*arguments)
     assert all(each in str(caught.value) for each in named)
@@ -76,9 +76,7 @@ def test_a_value_that_does_not_fit_is_one_message(arguments: list[str], named: l
 @pytest.mark.parametrize(
     ("arguments", "named"), [([], "--scores"), (["--scores", "a/b/c=d", "--order", "left"], "--order")]
 )
-def test_a_missing_option_or_an_unknown_choice_ends_the_program(
-    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_option_or_an_unknown_choice_ends_the_program(arguments, named, capsys):
     with pytest.raises(SystemExit):
         read(*arguments)
     assert named in capsys.readouterr().err

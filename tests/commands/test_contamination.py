@@ -2,17 +2,17 @@
 
 import json
 
-import polars as pl
 import pytest
 from tests.programs import run_command
 from tests.refusals import refuses
+from tests.scores import tabulate_scores
 from tests.tables import read_delimited
 
 from fathom.io.contracts.benchmark import CONTAMINATION
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import PAIR_PARTS
 from fathom.io.files import read_json, write_json_lines
-from fathom.io.tables import make_empty_table, read_table, write_table
+from fathom.io.tables import read_table, write_table
 
 SENTENCES = [
     "the agent in each step learns a good policy from all that it has ever seen",
@@ -38,15 +38,9 @@ def folder(tmp_path_factory):
         folder / "others.jsonl", [{"prompt": "An unrelated question that nobody", "target": " asks"}]
     )
     (folder / "empty.jsonl").write_text('{"body": ""}\n')
-    schema = make_empty_table(SCORES).schema
-    values = [
-        {"pair_id": row["pair_id"], "keyword": row["keyword"], "tokens": 1, "rank": float(rank),
-         "rank_midpoint": float(rank), "rank_first": rank, "rank_share": 0.1, "ties": 0, "probability": 0.1,
-         "log_probability": -1.0, "backed_off": False}
-        for row, rank in zip(rows, (2, 4, 900), strict=True)
-    ]  # fmt: skip
-    write_table(folder / "small.parquet", pl.DataFrame(values, schema=schema), SCORES)
-    write_table(folder / "tfidf" / "small.parquet", pl.DataFrame(values, schema=schema), SCORES)
+    scores = tabulate_scores(["p0", "p1", "p2"], ["k0", "k1", "k2"], [2, 4, 900])
+    for name in ("small.parquet", "tfidf/small.parquet"):
+        write_table(folder / name, scores, SCORES)
     return folder
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from fathom.benchmark.embedding_models import DEFAULT_MODEL
 from fathom.config.coverage import Coverage
+from fathom.coverage.sets import Slices, Space, read_space
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.corpus import INDEX, SENTENCES
 from fathom.io.tables import make_empty_table, write_table
@@ -71,3 +72,15 @@ def project(tmp_path_factory) -> Project:
     write_table(folder / "pairs.parquet", pairs, PAIRS)
     files = [[folder / f"{name}.{ending}" for name in "ab"] for ending in ("parquet", "npy")]
     return Project(folder, files[0], files[1], folder / "index.parquet", folder / "pairs.parquet")
+
+
+@pytest.fixture(scope="session")
+def slices(project) -> Slices:
+    """Return the sentences of the corpus and their embeddings."""
+    return Slices(project.sentences, project.embeddings)
+
+
+@pytest.fixture(scope="session")
+def space(project, slices) -> Space:
+    """Return the sentences that stand for the domain."""
+    return read_space(slices, project.index, "d", SETTINGS)

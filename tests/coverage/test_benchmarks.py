@@ -10,7 +10,7 @@ from fathom.coverage.correlations_varied import vary_correlation
 from fathom.coverage.embedding_map import project as project_on_plane
 from fathom.coverage.expanded_corpus import gather_corpus
 from fathom.coverage.saved_rounds import RoundFolder
-from fathom.coverage.sets import Slices, read_pairs, read_space
+from fathom.coverage.sets import read_pairs
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.tables import read_table
@@ -18,14 +18,9 @@ from fathom.io.tables import read_table
 NARROW = SETTINGS.model_copy(update={"bandwidth": 3.0})
 
 
-@pytest.fixture(scope="module")
-def space(project):
-    return read_space(Slices(project.sentences, project.embeddings), project.index, "d", SETTINGS)
-
-
-def test_pairs_of_one_topic_leave_gaps_in_the_others(project, space):
+def test_pairs_of_one_topic_leave_gaps_in_the_others(project, slices, space):
     pairs = read_table(project.pairs, PAIRS)
-    vectors, _ = read_pairs(Slices(project.sentences, project.embeddings), pairs, lambda texts: None, 15.0)
+    vectors, _ = read_pairs(slices, pairs, lambda texts: None, 15.0)
     found = measure_benchmark(space, vectors, pairs["pair_id"], NARROW)
     sentences = found.map.filter(kind="sentence")
     topic = sentences["id"].str.slice(1, 2).cast(pl.Int32) % TOPICS

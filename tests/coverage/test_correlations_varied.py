@@ -1,6 +1,5 @@
 """Corpora with several t_c, against an expansion with each; the program and its figure."""
 
-import csv
 import json
 
 import numpy as np
@@ -17,7 +16,7 @@ from fathom.errors import InputError
 from fathom.figures.style import use_style
 from fathom.figures.thresholds import draw_correlations
 from fathom.io.contracts.coverage import CORRELATIONS_VARIED
-from fathom.io.delimited import write_rows
+from fathom.io.delimited import read_rows, write_rows
 
 _TRIED = SETTINGS.model_copy(
     update={"bandwidth": 3.0,
@@ -35,8 +34,7 @@ def written(project, tmp_path_factory):
         "--settings", json.dumps({"coverage": _TRIED.model_dump()}),
         "--thresholds", path, imports=(*LIGHT, "torch", "sklearn.decomposition"),
     )  # fmt: skip
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
+    return read_rows(path, CORRELATIONS_VARIED)
 
 
 def test_each_threshold_gives_the_corpus_of_its_expansion(project, written, tmp_path):

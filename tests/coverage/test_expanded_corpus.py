@@ -11,18 +11,13 @@ from tests.programs import LIGHT, run_program
 from fathom.coverage import saved_rounds as rounds
 from fathom.coverage.expanded_corpus import divide_documents, gather_corpus
 from fathom.coverage.saved_rounds import RoundFolder
-from fathom.coverage.sets import Slices, Space, read_space
+from fathom.coverage.sets import Space
 from fathom.errors import InputError
 from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION, EXPANSION_MAP
 from fathom.io.tables import check_table, read_table
 
 NARROW = SETTINGS.model_copy(update={"bandwidth": 3.0})
 IMPORTS = (*LIGHT, "torch", "sklearn.decomposition")
-
-
-@pytest.fixture(scope="module")
-def space(project):
-    return read_space(Slices(project.sentences, project.embeddings), project.index, "d", NARROW)
 
 
 def test_a_corpus_holds_something_of_each_topic_and_little_twice(space, tmp_path):

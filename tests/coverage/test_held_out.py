@@ -6,12 +6,7 @@ import pytest
 from tests.coverage.conftest import SETTINGS
 
 from fathom.coverage.held_out import HeldOut
-from fathom.coverage.sets import Slices, Space, read_space
-
-
-@pytest.fixture(scope="module")
-def slices(project):
-    return Slices(project.sentences, project.embeddings)
+from fathom.coverage.sets import Space, read_space
 
 
 def test_sentences_that_are_held_out_are_no_points(project, slices):

@@ -11,11 +11,6 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.tables import read_table
 
 
-@pytest.fixture(scope="module")
-def slices(project):
-    return Slices(project.sentences, project.embeddings)
-
-
 def _lengths(vectors):
     return np.linalg.norm(vectors, axis=1)
 

@@ -48,7 +48,6 @@ def from_scratch(tmp_path_factory: pytest.TempPathFactory, records: list[dict[st
         anew = sorted(records, key=lambda record: str(record["text"]))
         config = write_tiny_config(folder, write_shards(anew, folder / "input", ["b.jsonl.gz", "z.jsonl"]))
         pairs = [f"results/tiny/{name}" for name in PAIRS]
-        done = run_snakemake(folder, "-c2", "--configfile", str(config), "--", *pairs)
-        assert done.returncode == 0, done.stdout + done.stderr
+        run_snakemake(folder, "-c2", "--configfile", config, "--", *pairs)
 
     return _make_once(tmp_path_factory, "from-scratch", make)

@@ -38,18 +38,19 @@ def find_warm_python() -> str:
 
 
 def run_snakemake(
-    folder: Path, *arguments: str, python: str = "", **environment: str
+    folder: Path, *arguments: object, python: str = "", code: int | None = 0, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run snakemake in a folder, its jobs too, by `python`; environment variables come as keywords."""
+    """Run snakemake in a folder, its jobs too, by `python`; environment variables come as keywords.
+
+    It has to end with an exit code; None: any.
+    """
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONHASHSEED"}
-    return subprocess.run(
-        [python or find_warm_python(), "-m", "snakemake", *arguments],
-        cwd=folder,
-        env=variables | environment,
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
+    done = subprocess.run(
+        [python or find_warm_python(), "-m", "snakemake", *map(str, arguments)],
+        cwd=folder, env=variables | environment, capture_output=True, text=True, timeout=900,
+    )  # fmt: skip
+    assert code in (None, done.returncode), done.stdout + done.stderr
+    return done
 
 
 def read_records(folder: Path) -> list[dict[str, object]]:

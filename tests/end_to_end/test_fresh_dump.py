@@ -1,7 +1,5 @@
 """A newer dump: what an earlier run did on equal documents is taken over, and changes no byte."""
 
-import csv
-import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -10,6 +8,9 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.end_to_end.project import PAIRS, copy_project, run_snakemake, write_shards, write_tiny_config
+from tests.tables import read_delimited
+
+from fathom.io.files import hash_file
 
 CHANGED, NEW = 5, 12
 
@@ -18,8 +19,7 @@ def run(folder: Path, shards: list[Path], name: str, *targets: str, **changes: A
     """Run the benchmark of one dump, and what is asked for beside it."""
     config = write_tiny_config(folder, shards, run=name, **changes)
     pairs = [f"results/{name}/{file}" for file in PAIRS]
-    done = run_snakemake(folder, "-c1", "--configfile", str(config), "--", *pairs, *targets)
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_snakemake(folder, "-c1", "--configfile", config, "--", *pairs, *targets)
 
 
 def hash_run(top: Path) -> dict[str, str]:
@@ -28,9 +28,7 @@ def hash_run(top: Path) -> dict[str, str]:
         *top.glob("corpus/s*/*.parquet"), *top.glob("corpus/embeddings/*.npy"), *top.glob("near/**/pairs.*"),
     ]  # fmt: skip
     kept = [file for file in files if file.name != "pairs.json"]
-    return {
-        str(file.relative_to(top)): hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(kept)
-    }
+    return {str(file.relative_to(top)): hash_file(file) for file in sorted(kept)}
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +54,8 @@ def read_benchmark_split(run: Path) -> set[str]:
 
 
 def read_counts(folder: Path) -> dict[tuple[str, str, str], dict[str, str]]:
-    with (folder / "results" / "second" / "changes.csv").open(newline="") as stream:
-        return {(row["domain"], row["what"], row["variant"]): row for row in csv.DictReader(stream)}
+    rows = read_delimited(folder / "results" / "second" / "changes.csv", ",")
+    return {(row["domain"], row["what"], row["variant"]): row for row in rows}
 
 
 def test_the_result_is_that_of_a_run_from_scratch(dumps, from_scratch):
@@ -115,16 +113,14 @@ def test_both_benchmarks_stay_and_naming_the_earlier_run_reruns_nothing(dumps):
     pairs = [f"results/second/{name}" for name in PAIRS]
     for changes in ({}, {"previous": "first"}):
         config = write_tiny_config(folder, shards, run="second", **changes)
-        done = run_snakemake(folder, "-n", "-c1", "--configfile", str(config), "--", *pairs)
-        assert done.returncode == 0 and "Nothing to be done" in done.stdout + done.stderr
+        done = run_snakemake(folder, "-n", "-c1", "--configfile", config, "--", *pairs)
+        assert "Nothing to be done" in done.stdout + done.stderr
 
 
 def test_unknown_earlier_run_is_named(dumps):
     folder, shards, _, _ = dumps
     config = write_tiny_config(folder, shards, run="fourth", previous="nothing")
-    done = run_snakemake(folder, "-n", "--configfile", str(config))
+    done = run_snakemake(folder, "-n", "--configfile", config, code=1)
     message = done.stdout + done.stderr
-    assert done.returncode == 1
-    assert "results/nothing/corpus/index.parquet: no earlier run to reuse" in message
-    assert "Hint: set `previous` to a run whose results are here, or leave it out" in message
+    assert "results/nothing/corpus/index.parquet: no earlier run" in message and "Hint: " in message
     assert "Traceback" not in message

@@ -1,13 +1,12 @@
 """The workflow from raw text to the summary, run as a user runs it."""
 
-import csv
 import gzip
-import hashlib
 import itertools
 import json
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.end_to_end.project import (
     HASH_SEED,
@@ -18,6 +17,10 @@ from tests.end_to_end.project import (
     write_tiny_config,
 )
 from tests.programs import WORKFLOW, find_python
+from tests.tables import read_delimited
+
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.files import hash_file
 
 EXPERT = """\
 category,prompt,target,source
@@ -37,13 +40,12 @@ def configure(folder: Path, shards: list[Path], **changes: object) -> Path:
 
 def hash_pairs(folder: Path) -> dict[str, str]:
     run = folder / "results" / "tiny"
-    return {name: hashlib.sha256((run / name).read_bytes()).hexdigest() for name in PAIRS}
+    return {name: hash_file(run / name) for name in PAIRS}
 
 
 def planned(folder: Path, config: Path) -> set[str]:
     """Return the names of the rules that a dry run would run."""
-    done = run_snakemake(folder, "-n", "-c1", "--configfile", str(config))
-    assert done.returncode == 0, done.stderr
+    done = run_snakemake(folder, "-n", "-c1", "--configfile", config)
     return set(re.findall(r"^(?:localrule|rule) (\w+):", done.stdout, re.MULTILINE)) - {"all"}
 
 
@@ -55,8 +57,7 @@ def finished(tmp_path_factory, records):
     config = configure(folder, shards)
     # `make cluster` does the same with a Python started for every job
     python = find_python(WORKFLOW, PYTHONHASHSEED="0")
-    done = run_snakemake(folder, "-c1", "--configfile", str(config), python=python, PYTHONHASHSEED="0")
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_snakemake(folder, "-c1", "--configfile", config, python=python, PYTHONHASHSEED="0")
     return folder, config
 
 
@@ -82,19 +83,12 @@ def test_everything_that_others_rely_on_is_there(finished):
     ):
         assert (run / name).is_file(), name
     assert (run / "near" / "keywords.tsv").read_text().startswith("keyword\t")
-    rows = read_csv(run / "summary.csv")
-    assert list(rows[0]) == (
-        ["domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high", "pairs"]
-    )  # fmt: skip
+    rows = read_delimited(run / "summary.csv", ",")
+    assert list(rows[0]) == SUMMARY.names
     assert {row["model"] for row in rows} == {"tiny", "tiny+near"}
     assert {row["metric"] for row in rows} >= {"rank", "perplexity", "bits_per_byte", "attribute_rate"}
     for row in rows:
         assert float(row["ci_low"]) <= float(row["value"]) <= float(row["ci_high"])
-
-
-def read_csv(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def test_the_reference_goes_all_the_way(finished):
@@ -111,23 +105,21 @@ def test_the_reference_goes_all_the_way(finished):
     assert "5 prompt-target pairs of 3 categories" in card and "expert.csv" in card
     report = json.loads((run / "near/scores/reference/tiny+near.json").read_text())
     assert report["pairs"] == 5
-    rows = [row for row in read_csv(run / "summary.csv") if row["variant"] == "reference"]
+    rows = [row for row in read_delimited(run / "summary.csv", ",") if row["variant"] == "reference"]
     assert {(row["model"], row["pairs"]) for row in rows} == {("tiny", "5"), ("tiny+near", "5")}
     assert {row["metric"] for row in rows} >= {"rank", "probability"}
     for name in ("comparisons", "groups"):
-        found = {row["variant"] for row in read_csv(run / f"{name}.csv")}
+        found = {row["variant"] for row in read_delimited(run / f"{name}.csv", ",")}
         assert found >= {"tf", "tfidf", "reference"}, name
-    compared = {(row["x"], row["y"]) for row in read_csv(run / "correlations.csv")}
+    compared = {(row["x"], row["y"]) for row in read_delimited(run / "correlations.csv", ",")}
     assert ("tf rank", "reference rank") in compared or ("reference rank", "tf rank") in compared
-    table = read_csv(run / "figures/near.model-ranks.csv")
+    table = read_delimited(run / "figures/near.model-ranks.csv", ",")
     assert [row["reference_pairs"] for row in table] == ["5", "5"]
     assert all(float(row["reference_rank"]) >= 1 for row in table)
     assert not (run / "far" / "benchmark").exists()
 
 
 def test_benchmark_documents_are_never_trained_on(finished):
-    import polars as pl
-
     folder, _ = finished
     run = folder / "results" / "tiny"
     trained = {
@@ -192,8 +184,7 @@ def test_broken_input_ends_with_one_message_and_nothing_half_written(tmp_path, r
     (shard,) = write_shards(records, folder / "input", ["a.jsonl.gz"])
     shard.write_bytes(shard.read_bytes()[:-2000])
     config = write_tiny_config(folder, [shard])
-    done = run_snakemake(folder, "-c1", "--configfile", str(config))
-    assert done.returncode != 0
+    done = run_snakemake(folder, "-c1", "--configfile", config, code=1)
     assert "a.jsonl.gz" in done.stderr and "Hint:" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list((folder / "results").rglob("*.parquet"))
@@ -227,8 +218,7 @@ def test_slice_of_real_papers(shared, tmp_path):
         domains={"near": {"categories": ["physics.soc-ph"]},
                  "far": {"categories": ["cond-mat", "cond-mat.*"], "benchmark": False}},
     )  # fmt: skip
-    done = run_snakemake(folder, "-c2", "--configfile", str(config))
-    assert done.returncode == 0, done.stdout + done.stderr
+    run_snakemake(folder, "-c2", "--configfile", config)
     report = json.loads((folder / "results/tiny/corpus/join_report.json").read_text())
     assert report["documents"] > 0
     pairs = (folder / "results/tiny/near/benchmark/tf/pairs.jsonl").read_text().splitlines()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from tests.scores import tabulate_scores
 from tests.tables import write_delimited
 
 from fathom.config.scoring import Summary
@@ -66,9 +67,8 @@ def write_run(
         hard = random.lognormal(0, 1, size=len(pairs))
         for model, factor in models.items():
             path = domain / "scores" / variant / f"{model}.parquet"
-            write_table(
-                path, make_scores(pairs, 1 + factor * hard * random.lognormal(0, 0.5, len(pairs))), SCORES
-            )
+            ranks = 1 + factor * hard * random.lognormal(0, 0.5, len(pairs))
+            write_table(path, tabulate_scores(pairs["pair_id"], pairs["keyword"], ranks), SCORES)
             files.append(("physics", variant, model, str(path)))
     write_summary(
         folder,
@@ -93,15 +93,6 @@ def make_pairs(names: Sequence[str], each: int, variant: str, planted: str) -> p
         for place in range(each)
     ]  # fmt: skip
     return pl.DataFrame(rows)
-
-
-def make_scores(pairs: pl.DataFrame, ranks: np.ndarray) -> pl.DataFrame:
-    """Return scores under contract SCORES with the given ranks."""
-    return pairs.select("pair_id", "keyword").with_columns(
-        tokens=pl.lit(1), rank=pl.Series(ranks), rank_midpoint=pl.Series(ranks), rank_first=pl.lit(1),
-        rank_share=pl.lit(0.5), ties=pl.lit(0), probability=pl.Series(1 / (1 + ranks)),
-        log_probability=pl.lit(-1.0), backed_off=pl.lit(False),
-    )  # fmt: skip
 
 
 def make_manifest(title: str) -> dict[str, object]:

@@ -1,18 +1,13 @@
 """Files of multiple-choice questions, and plans that ask them."""
 
-import re
-from pathlib import Path
-
 import pytest
-from tests.programs import run_snakemake
+from tests.plans import count_jobs, plan
 from tests.refusals import refuses
 
 from fathom.config.whole import read_config
 from fathom.planning.choice_names import ChoiceNames
 
-ROOT = Path(__file__).resolve().parents[2]
 HUB = {"hub": "cais/mmlu", "revision": "0" * 40}
-JOB = re.compile(r"^(?:localrule|rule) (\w+):", re.MULTILINE)
 
 
 def names(models=("gpt2", "Qwen2-0.5B-Instruct@chat"), chosen=(), **choices) -> ChoiceNames:
@@ -67,23 +62,13 @@ def test_questions_need_a_model():
 
 
 def test_the_papers_choices_plan_one_load_of_each_model_and_no_corpus():
-    preset = ("--configfile", "config/papers/raw-corpora-choices.yaml")
-    done = run_snakemake("-n", "-c2", "--nolock", "-p", "--forceall", *preset, "--", "choices")
-    jobs = JOB.findall(done.stdout)
-    counts = {name: jobs.count(name) for name in dict.fromkeys(jobs)}
+    done = plan(targets="choices", files="config/papers/raw-corpora-choices.yaml")
+    counts = count_jobs(done)
     assert counts.pop("fetch_model") == counts.pop("answer_choices") == 16
     assert counts == {"read_choices": 2, "compare_choices": 1, "plot_choices": 8, "choices": 1}
     assert "'college computer science'" in done.stdout
 
 
-def test_the_demo_asks_its_own_questions_with_everything_else():
-    files = ("config/choices-demo.yaml",)
-    done = run_snakemake(
-        "-n", "-c2", "--nolock", "--forceall", "--configfile", *files, "--config", "run=plan"
-    )
-    jobs = JOB.findall(done.stdout)
-    assert [jobs.count(name) for name in ("answer_choices", "compare_choices", "plot_choices")] == [6, 1, 8]
+def test_a_folder_without_questions_is_named():
     with refuses("choices.questions.law: nowhere/law_dev.csv: there is no such file"):
-        run_snakemake(
-            "-n", "--configfile", *files, "--config", "choices={questions: {law: {folder: nowhere}}}"
-        )
+        plan("choices={questions: {law: {folder: nowhere}}}", files="config/choices-demo.yaml")

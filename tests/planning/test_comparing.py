@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 from tests.planning.test_outputs import VALUES, outputs
+from tests.plans import count_jobs, plan
 from tests.refusals import refuses
-from tests.workflow.test_dry_runs import JOB, plan
 
 from fathom.config.whole import read_config
 from fathom.planning.comparing import Comparing
@@ -40,19 +40,19 @@ def test_base_and_chat_models_are_drawn_apart_and_all_where_that_is_another_grou
 def test_any_models_are_compared_on_any_domains():
     models = "models=[gpt2-small+plotting, Qwen2-1.5B, Qwen2-1.5B-Instruct, gpt2]"
     domains = "domains=[machine-learning, plotting, sklearn.cluster]"
-    done = plan("-p", "compare", "--config", "run=plan", models, domains)
-    jobs = JOB.findall(done.stdout)
-    assert jobs.count("score_model") == 4 and jobs.count("make_pairs") == 6
-    assert (jobs.count("train_model"), jobs.count("adapt_model")) == (1, 1)
+    done = plan(models, domains, targets="compare")
+    jobs = count_jobs(done)
+    assert jobs["score_model"] == 4 and jobs["make_pairs"] == 6
+    assert (jobs["train_model"], jobs["adapt_model"]) == (1, 1)
     assert "sklearn.cluster/scores/tfidf/Qwen2-1.5B.parquet" in done.stdout
-    assert (jobs.count("plot_chat_models"), jobs.count("plot_sizes")) == (1, 3)
-    assert jobs.count("plot_metrics") == 3 and "plot_adapted" not in jobs
+    assert (jobs["plot_chat_models"], jobs["plot_sizes"]) == (1, 3)
+    assert jobs["plot_metrics"] == 3 and "plot_adapted" not in jobs
     assert '"chat_pairs": [["Qwen2-1.5B-Instruct", "Qwen2-1.5B", "qwen2"]]' in done.stdout
     # 300 steps of 8 x 128 tokens, then 150
     assert '["gpt2-small+plotting", "gpt2", "base", 1146880, 460800]' in done.stdout
-    assert (jobs.count("split_by_date"), jobs.count("plot_dates")) == (1, 3)
+    assert (jobs["split_by_date"], jobs["plot_dates"]) == (1, 3)
     # the page waits for the comparison only, not for figures of adapted models
-    assert jobs.count("write_explorer") == 1 and "plot_targets" not in jobs
+    assert jobs["write_explorer"] == 1 and "plot_targets" not in jobs
     assert '{"gpt2": "2017-12-31"}' in done.stdout
     with refuses("gpt2-small?"):
-        plan("compare", "--config", "run=plan", "models=[gpt2-smal]")
+        plan("models=[gpt2-smal]", targets="compare")

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.plans import INHERITED, ROOT, RULES
 from tests.programs import run_command
 from tests.refusals import refuses
 
@@ -12,13 +13,6 @@ from fathom.commands.plan import print_models
 from fathom.figures.catalogue import CATALOGUE
 from fathom.jobs.resources import ModelEstimate, Sizes, read_rates
 from fathom.planning.plans import Plan, Request, find_snakefile, merge_configuration
-
-ROOT = Path(__file__).resolve().parents[2]
-RULES = {
-    name
-    for path in (ROOT / "workflow" / "rules").glob("*.smk")
-    for name in re.findall(r"^\s*(?:rule|use rule \w+ as) (\w+)(?: with)?:$", path.read_text(), re.MULTILINE)
-} | {figure.rule for figure in CATALOGUE.values()}
 
 
 def plan(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -39,7 +33,7 @@ def dump(tmp_path: Path) -> Path:
 
 def test_rates_are_of_rules_that_exist():
     rates = read_rates(ROOT / "config" / "rates.tsv")
-    assert set(rates) <= RULES
+    assert set(rates) <= {*RULES, *INHERITED, *(figure.rule for figure in CATALOGUE.values())}
     assert {"join_shard", "split_sentences", "embed_sentences", "score_model"} <= set(rates)
 
 

@@ -1,12 +1,12 @@
 """The published table of 61 models: our numbers are those of its authors' code [TrainBeforeTest]."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 from scipy.stats import kendalltau
+from tests.tables import read_delimited
 
 from fathom.config.ranking import RankingSettings
 from fathom.config.scoring import Summary
@@ -49,10 +49,14 @@ PUBLISHED = {
 
 
 @pytest.fixture(scope="module")
-def resampled() -> ResampledScores:
-    folder = _ROOT.parent / "shared" / "data" / "lm-harmony"
-    if not folder.is_dir():
+def folder(shared):
+    if not (shared / "lm-harmony").is_dir():
         pytest.skip("needs the published table beside the repository (../shared/data/lm-harmony)")
+    return shared / "lm-harmony"
+
+
+@pytest.fixture(scope="module")
+def resampled(folder) -> ResampledScores:
     values = yaml.safe_load((_ROOT / "config" / "papers" / "train-before-test.yaml").read_text())
     config = read_config({**values, "scores": str(folder)}, "train-before-test.yaml")
     settings = RankingSettings(ranking=config.ranking, summary=Summary(rounds=40))
@@ -140,13 +144,10 @@ def test_sizes_in_the_registry_are_those_of_table_4(resampled):
             assert 6 * entry.parameters * entry.tokens == pytest.approx(model.compute)
 
 
-def test_scores_after_are_never_below_those_before():
+def test_scores_after_are_never_below_those_before(folder):
     """The published table is floored: who did not improve keeps the score from before."""
-    folder = _ROOT.parent / "shared" / "data" / "lm-harmony"
-    if not folder.is_dir():
-        pytest.skip("needs the published table beside the repository")
-    before, after = (list(csv.DictReader((folder / f"{name}.csv").open()))
-                     for name in ("direct_eval", "train_before_test"))  # fmt: skip
+    names = ("direct_eval", "train_before_test")
+    before, after = (read_delimited(folder / f"{name}.csv", ",") for name in names)
     tasks = list(before[0])[1:25]
     pairs = [(float(b[t]), float(a[t])) for b, a in zip(before, after, strict=True) for t in tasks]
     assert sum(a < b for b, a in pairs) == 0 and sum(a == b for b, a in pairs) == 48

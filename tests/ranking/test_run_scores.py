@@ -1,10 +1,10 @@
 """A table of scores from a run's own summary and comparisons."""
 
-import csv
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.tables import write_delimited
 
 from fathom.config.ranking import RankingSettings
 from fathom.errors import InputError
@@ -13,14 +13,6 @@ from fathom.models.registry import Entry
 from fathom.ranking.run_scores import collect_run
 
 GPT2 = Entry("gpt2", "gpt2", "openai-community/gpt2", "", "base", "", 124, 9, "float32")
-
-
-def write(path, header, rows):
-    with path.open("w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(header)
-        writer.writerows(rows)
-    return path
 
 
 @pytest.fixture
@@ -43,10 +35,9 @@ def run(tmp_path):
         ("law", "tf", "rank", "geometric_mean", "gpt2", "gpt2+law", 20, 15, 25, 0.002, "yes", 9),
         ("law", "tf", "probability", "trimmed_mean", "gpt2", "own", 10, 1, 2, 0.1, "yes", 9),
     ]
-    return (
-        write(tmp_path / "summary.csv", SUMMARY.names, summary),
-        write(tmp_path / "comparisons.csv", COMPARISONS.names, comparisons),
-    )
+    write_delimited(tmp_path / "summary.csv", SUMMARY.names, summary, ",")
+    write_delimited(tmp_path / "comparisons.csv", COMPARISONS.names, comparisons, ",")
+    return tmp_path / "summary.csv", tmp_path / "comparisons.csv"
 
 
 def test_ranks_are_tasks_text_is_a_corpus_and_low_is_good(run):
@@ -101,5 +92,6 @@ def test_a_damaged_summary_is_named(run, tmp_path):
 def test_a_run_of_one_model_cannot_be_ranked(run, tmp_path):
     lines = run[0].read_text().splitlines()
     (tmp_path / "summary.csv").write_text("\n".join(line for line in lines if "gpt2" not in line) + "\n")
+    write_delimited(tmp_path / "none.csv", COMPARISONS.names, [], ",")
     with pytest.raises(InputError, match="rankings of 1 model cannot be compared"):
-        collect_run(run[0], write(tmp_path / "none.csv", COMPARISONS.names, []), RankingSettings(), {})
+        collect_run(run[0], tmp_path / "none.csv", RankingSettings(), {})

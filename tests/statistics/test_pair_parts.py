@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 from tests.programs import STATISTICS, run_program
+from tests.scores import tabulate_scores
 from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
@@ -18,9 +19,8 @@ DAYS = ["2019-05-01", "2023-12-31", "2024-01-01", "2024-06-30", "", "2022-01-01"
 
 
 def make_scores(ranks):
-    names = [f"p{number}" for number in range(len(ranks))]
-    keywords = [f"k{number % 3}" for number in range(len(ranks))]
-    return pl.DataFrame({"pair_id": names, "keyword": keywords, "rank": [float(rank) for rank in ranks]})
+    numbers = range(len(ranks))
+    return tabulate_scores([f"p{n}" for n in numbers], [f"k{n % 3}" for n in numbers], ranks)
 
 
 def test_ranks_with_and_without_some_pairs():
@@ -53,19 +53,13 @@ def test_the_last_day_is_before_and_pairs_without_a_date_are_in_neither_part():
 
 
 def test_the_program_leaves_out_what_stands_in_training_text(tmp_path):
-    ranks = [2, 8, 50, 50, 999, 4]
     pairs = [
         {"pair_id": f"p{n}", "keyword": f"k{n % 3}", "variant": "tf", "prompt": "p", "target": " t",
          "doc_id": "d", "date": day, "cosine": 0.5, "target_in_prompt": False, "target_in_keyword": False}
         for n, day in enumerate(DAYS)
     ]  # fmt: skip
     write_table(tmp_path / "pairs.parquet", pl.DataFrame(pairs, make_empty_table(PAIRS).schema), PAIRS)
-    scores = make_scores(ranks).with_columns(
-        tokens=1, rank_midpoint="rank", rank_first=pl.col("rank").cast(pl.Int64), rank_share=0.1, ties=0,
-        probability=0.1, log_probability=-1.0, backed_off=False,
-    )  # fmt: skip
-    schema = make_empty_table(SCORES).schema
-    write_table(tmp_path / "a.parquet", scores.select(*schema).cast(dict(schema)), SCORES)
+    write_table(tmp_path / "a.parquet", make_scores([2, 8, 50, 50, 999, 4]), SCORES)
     overlap = pl.DataFrame(
         {"pair_id": [f"p{n}" for n in range(6)], "sentence": False, "ending": [True] + [False] * 5}
     )

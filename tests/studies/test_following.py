@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from tests.programs import run_program
 from tests.refusals import refuses
+from tests.scores import tabulate_scores
 from tests.tables import read_delimited
 
 from fathom.config.following import Point
@@ -34,15 +35,7 @@ def make_scores(seed: int, factor: float = 1.0) -> pl.DataFrame:
     """Return 40 pairs of 8 keywords under contract SCORES."""
     random = np.random.default_rng(seed)
     ranks = np.exp(random.normal(3, 1, 40)) * factor + 1
-    return pl.DataFrame(
-        {
-            "pair_id": [f"p{number:02d}" for number in range(40)], "keyword": KEYWORDS,
-            "tokens": [1] * 40, "rank": ranks, "rank_midpoint": ranks, "rank_first": ranks.astype(int),
-            "rank_share": ranks / ranks.max(), "ties": [0] * 40, "probability": 1 / ranks,
-            "log_probability": -np.log(ranks), "backed_off": [False] * 40,
-        },
-        schema_overrides={"tokens": pl.Int32},
-    )  # fmt: skip
+    return tabulate_scores([f"p{number:02d}" for number in range(40)], KEYWORDS, ranks)
 
 
 def make_points(seed: str, *models: str) -> list[Point]:

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.plans import ROOT, count_jobs
 from tests.programs import SNAKEMAKE, find_python
 
-ROOT = Path(__file__).resolve().parents[2]
-JOB = re.compile(r"^(?:localrule|rule) (\w+):", re.MULTILINE)
 DOCUMENTS = "results/mine/corpus/documents/mine.jsonl.parquet"
 VALUES = {
     "run": "mine",
@@ -49,17 +48,21 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def snakemake(*arguments: str, cwd: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
+def snakemake(
+    *arguments: str, cwd: Path = ROOT, code: int = 0, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run snakemake in a folder."""
     command = [find_python(SNAKEMAKE), "-m", "snakemake", "-c1", *arguments]
     environment = os.environ | variables
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == code, done.stderr + done.stdout
+    return done
 
 
-def elsewhere(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def elsewhere(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     """Run the workflow for a folder, from a third one."""
     place = ("-s", str(ROOT / "workflow" / "Snakefile"), "-d", str(folder))
-    return snakemake(*place, *arguments, cwd=Path("/"))
+    return snakemake(*place, *arguments, cwd=Path("/"), code=code)
 
 
 def read_inputs(plan: str, rule: str) -> list[str]:
@@ -74,28 +77,24 @@ def test_results_and_own_files_lie_in_the_folder_and_programs_in_the_workflow(fo
     for name in ("stopwords", "academic", "function", "quantity"):
         (folder / "config" / "wordlists" / f"{name}.txt").touch()
     done = elsewhere(folder, "-n")
-    assert done.returncode == 0, done.stderr
     assert str(ROOT / "scripts/corpus/read_jsonlines.py") in read_inputs(done.stdout, "read_jsonlines")
     assert "texts/mine.jsonl" in read_inputs(done.stdout, "read_jsonlines")
     assert "config/wordlists/academic.txt" in read_inputs(done.stdout, "extract_keywords")
     assert str(ROOT / "config/models.tsv") in read_inputs(done.stdout, "fetch_model")
-    assert {"make_pairs", "score_model", "plot_model_ranks"} <= set(JOB.findall(done.stdout))
+    assert {"make_pairs", "score_model", "plot_model_ranks"} <= set(count_jobs(done))
 
 
 def test_a_folder_without_a_configuration_plans_the_demo(tmp_path):
     done = elsewhere(tmp_path, "-n")
-    assert done.returncode == 0, done.stderr
-    assert JOB.findall(done.stdout).count("read_docstrings") == 4
+    assert count_jobs(done)["read_docstrings"] == 4
     assert str(ROOT / "config/wordlists/academic.txt") in read_inputs(done.stdout, "extract_keywords")
 
 
 def test_a_rule_runs_there_and_a_failed_one_has_the_last_word(folder):
-    done = elsewhere(folder, DOCUMENTS)
-    assert done.returncode == 0, done.stderr
+    elsewhere(folder, DOCUMENTS)
     assert (folder / DOCUMENTS).is_file()
     (folder / "texts" / "mine.jsonl").write_text("not json\n" * 9)
-    failed = elsewhere(folder, DOCUMENTS)
-    assert failed.returncode == 1
+    failed = elsewhere(folder, DOCUMENTS, code=1)
     name, message, hint = failed.stderr.rstrip().splitlines()[-3:]
     assert name == "read_jsonlines failed (results/mine/logs/read_jsonlines/mine.jsonl.log):"
     assert message.startswith("Error: ") and "malformed" in message
@@ -107,9 +106,7 @@ def test_a_rule_runs_there_and_a_failed_one_has_the_last_word(folder):
 def test_another_workflow_uses_it_as_a_module(folder, prefix):
     (folder / "Snakefile").write_text(MODULE.format(snakefile=ROOT / "workflow/Snakefile", prefix=prefix))
     done = snakemake("-n", cwd=folder)
-    assert done.returncode == 0, done.stderr + done.stdout
-    jobs = JOB.findall(done.stdout)
-    assert {"fathom_make_pairs", "fathom_score_model", "everything"} <= set(jobs)
+    assert {"fathom_make_pairs", "fathom_score_model", "everything"} <= set(count_jobs(done))
     inputs = read_inputs(done.stdout, "fathom_read_jsonlines")
     assert str(ROOT / "scripts/corpus/read_jsonlines.py") in inputs
     assert str(folder / "texts/mine.jsonl") in inputs
@@ -131,7 +128,6 @@ def test_a_workflow_in_a_git_repository_is_copied_whole(folder):
     place = f"git+file://{repository}/workflow/Snakefile@v1"
     (folder / "Snakefile").write_text(MODULE.format(snakefile=place, prefix=""))
     done = snakemake(DOCUMENTS, cwd=folder, XDG_CACHE_HOME=str(folder / "cache"))
-    assert done.returncode == 0, done.stderr + done.stdout
     assert (folder / DOCUMENTS).is_file()
     (program,) = (folder / "cache").rglob("scripts/corpus/read_jsonlines.py")
     assert str(program) in done.stderr
@@ -145,8 +141,7 @@ def test_a_workflow_in_a_git_repository_is_copied_whole(folder):
     ],
 )
 def test_a_wrong_configuration_has_the_last_word(folder, value, message, hint):
-    done = snakemake("--config", value)
-    assert done.returncode == 1
+    done = snakemake("--config", value, code=1)
     last = done.stderr.rstrip().splitlines()[-2:]
     assert last[0].startswith("Error: ") and last[0].endswith(message)
     assert last[1] == f"Hint: {hint}"
@@ -166,8 +161,8 @@ def test_jobs_in_the_queue_of_slurm_stop_a_run_and_leave_no_lock(folder):
     squeue.write_text(f"#!/bin/sh\nprintf '7\\tRUNNING\\tfathom_1\\trule_a\\t{folder}\\n'\n")
     squeue.chmod(0o755)
     place = ("-s", str(ROOT / "workflow" / "Snakefile"))
-    done = snakemake(*place, DOCUMENTS, cwd=folder, PATH=f"{squeue.parent}:{os.environ['PATH']}")
-    assert done.returncode == 1
+    path = f"{squeue.parent}:{os.environ['PATH']}"
+    done = snakemake(*place, DOCUMENTS, cwd=folder, code=1, PATH=path)
     *_, message, hint = done.stderr.rstrip().splitlines()
     assert message.startswith("Error: Slurm: 1 jobs of an earlier run")
     assert hint.endswith("scancel --name=fathom_1")

@@ -1,67 +1,37 @@
 """The Slurm profile against the workflow: snakemake says nothing of a name that no rule has."""
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
 from snakemake_executor_plugin_slurm.partitions import read_partition_file
+from tests.planning.test_needs import VALUES, make_needs
+from tests.plans import INHERITED, ROOT
+from tests.plans import RULES as RULES_BY_NAME
 
-from fathom.config.whole import read_config
 from fathom.figures.catalogue import CATALOGUE
 from fathom.jobs.queue import JOB_PREFIX
-from fathom.jobs.resources import read_rates
 from fathom.planning.cards import read_cards
 from fathom.planning.needs import MINUTES, Need, Needs
 
-ROOT = Path(__file__).resolve().parents[2]
 PROFILE = ROOT / "workflow" / "profiles" / "slurm"
 SETTINGS = yaml.safe_load((PROFILE / "config.yaml").read_text())
 PARTITIONS = read_partition_file(PROFILE / "partitions.yaml")
-# name, body; a rule made by `use rule` has its base's resources
-RULES = {
-    name: body
-    for path in sorted((ROOT / "workflow" / "rules").glob("*.smk"))
-    for name, body in re.findall(
-        r"^ *rule (\w+):\n(.*?)(?=^ *(?:use )?rule |\Z)", path.read_text(), re.MULTILINE | re.DOTALL
-    )
-}
 _, _, LOOP = (ROOT / "workflow" / "rules" / "figures.smk").read_text().partition("    rule:\n")
-RULES |= {figure.rule: LOOP.partition("\nrule ")[0] for figure in CATALOGUE.values()}
-INHERITED = [
-    name
-    for path in (ROOT / "workflow" / "rules").glob("*.smk")
-    for name in re.findall(r"^ *use rule \w+ as (\w+) with:", path.read_text(), re.MULTILINE)
-]
+RULES = RULES_BY_NAME | {figure.rule: LOOP.partition("\nrule ")[0] for figure in CATALOGUE.values()}
 ATTEMPTS = 1 + SETTINGS["retries"]
 
-
-CARDS = read_cards(SETTINGS["default-resources"]["gpu_cards"].strip("'"))
+GPU_CARDS = SETTINGS["default-resources"]["gpu_cards"].strip("'")
+CARDS = read_cards(GPU_CARDS)
 # runs on a model of the registry; those that train one on a model of its own
 LOADING = re.compile(r'=needs\.of\(\s*"(\w+)", "host_mb"')
-VALUES = {
-    "run": "x",
-    "corpus": {"source": "docstrings", "packages": ["numpy"]},
-    "domains": {"near": {"categories": ["numpy"]}},
-    "pairs": {"tokenizer": "gpt2"},
-    "models": {"score": ["gpt2", "Llama-3.2-1B", "Llama-2-7b", "Qwen2.5-14B"],
-               "adapt": [{"base": name, "paths": [["near"]]} for name in ("Llama-3.2-1B", "Llama-3.2-3B")],
-               "train": {"tiny": {"domain": "near"}}},
-}  # fmt: skip
-
-
-def make_needs(**changes: object) -> Needs:
-    """Return the needs of a run with some sections of its own."""
-    return Needs(
-        read_config({**VALUES, **changes}, "test"), ROOT / "config" / "models.tsv",
-        read_rates(ROOT / "config" / "rates.tsv"), CARDS, "results/none",
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def needs() -> Needs:
-    return make_needs()
+    adapt = [{"base": name, "paths": [["near"]]} for name in ("Llama-3.2-1B", "Llama-3.2-3B")]
+    return make_needs("results/none", GPU_CARDS, models=VALUES["models"] | {"adapt": adapt})
 
 
 OF_OTHERS = {"score_settled", "write_open_questions"}
@@ -167,7 +137,8 @@ def test_a_job_gets_the_partition_whose_gpus_hold_its_model(needs, name, model, 
 
 @pytest.mark.parametrize("name", ["score_model", "measure_layers"])
 def test_scoring_on_processors_goes_to_a_partition_without_gpus(name):
-    assert find_partition(name, ask(make_needs(scoring={"device": "cpu"}).find(name, "Llama-2-7b"))) == "cpu"
+    needs = make_needs("results/none", GPU_CARDS, scoring={"device": "cpu"})
+    assert find_partition(name, ask(needs.find(name, "Llama-2-7b"))) == "cpu"
 
 
 def test_a_job_that_ran_out_of_gpu_memory_gets_a_larger_gpu(needs):

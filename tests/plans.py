@@ -1,4 +1,4 @@
-"""Plans of the workflow: dry runs of Snakemake, each started once for several tests; the text of its rules."""
+"""Plans of the workflow: dry runs of Snakemake, each started once for several tests; texts of its rules."""
 
 import re
 import subprocess

@@ -55,12 +55,8 @@ def test_every_citation_resolves():
     entries = re.findall(r"^@\w+\{(\w+),$", page, re.M)
     assert listed == entries
     assert len(set(listed)) == len(listed)
-    cited = {
-        (key, _name(path))
-        for path in _TEXTS
-        for pattern in (_LOCATED, _BARE)
-        for key in pattern.findall(path.read_text(encoding="utf-8"))
-    }
+    cited = {(key, _name(path)) for path in _TEXTS for pattern in (_LOCATED, _BARE)
+             for key in pattern.findall(path.read_text(encoding="utf-8"))}  # fmt: skip
     assert not {(key, name) for key, name in cited if key not in listed}
     assert {"RawCorpora", "BeyondBenchmarks", "TrainBeforeTest"} <= {key for key, _ in cited}
 

@@ -32,10 +32,8 @@ class Planted:
 
     def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> list[np.ndarray]:
         places = [self._choose(prompt) for prompt in prompts]
-        return [
-            np.where(np.arange(len(some)) == place, -0.1, -5.0)
-            for place, some in zip(places, answers, strict=True)
-        ]
+        return [np.where(np.arange(len(some)) == place, -0.1, -5.0)
+                for place, some in zip(places, answers, strict=True)]  # fmt: skip
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
         return [f" {'ABCD'[self._choose(prompt)]}\n" for prompt in prompts]
@@ -89,8 +87,5 @@ def answer_table(
     """Return what the planted models answer, by name."""
     items = make_items(table, "numbers", 0 if chat else settings.shots, "numbers")
     models = make_planted({item.question: item.options[item.right[0]] for item in items})
-    return {
-        name: answer_choices(model, items, settings, STYLES, chat)
-        for name, model in models.items()
-        if name in names or not names
-    }
+    return {name: answer_choices(model, items, settings, STYLES, chat) for name, model in models.items()
+            if name in names or not names}  # fmt: skip

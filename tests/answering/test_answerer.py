@@ -73,10 +73,8 @@ def test_what_is_written_is_greedy_whatever_the_batch_and_the_models_settings(pl
     written = answerer.generate(prompts, 6)
     assert written == answerer.generate(prompts[::-1], 6)[::-1]
     assert written == [answerer.generate([prompt], 6)[0] for prompt in prompts]
-    ids = [
-        plain.tokenizer(prompt.render(chat=False), add_special_tokens=False)["input_ids"]
-        for prompt in prompts
-    ]
+    ids = [plain.tokenizer(prompt.render(chat=False), add_special_tokens=False)["input_ids"]
+           for prompt in prompts]  # fmt: skip
     assert written == [_write(plain, each, 6) for each in ids]
     assert len({len(each) for each in ids}) > 1, "nothing was padded"
     assert plain.model.generation_config.do_sample, "the model's own settings are gone"

@@ -92,12 +92,10 @@ def test_changes_are_paired(accuracy):
 def test_orders_tell_letters_from_content(plain):
     table = _tabulate(tabulate_orders(gather_answers(plain, SUMMARY)), CHOICE_ORDERS.names)
     values = {
-        name: [
-            float(_find(table, model=name, way="letter", statistic=each)["value"])
-            for each in ("score", "alike")
-        ]
+        name: [float(_find(table, model=name, way="letter", statistic=each)["value"])
+               for each in ("score", "alike")]
         for name in ("always-b", "longest", "knows", "guesses")
-    }
+    }  # fmt: skip
     assert values["always-b"] == [0.25, 0.0]
     assert values["longest"] == [0.4, 1.0]
     assert values["knows"] == [1.0, 1.0]

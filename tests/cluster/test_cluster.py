@@ -15,11 +15,8 @@ def hash_results(folder: Path) -> dict[str, str]:
     """Return the hash of every file of a run that is not about times."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     names = {path.relative_to(folder).as_posix(): path for path in files}
-    return {
-        name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for name, path in names.items()
-        if not name.startswith(OTHER)
-    }
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in names.items()
+            if not name.startswith(OTHER)}  # fmt: skip
 
 
 def rule(job: dict[str, str]) -> str:

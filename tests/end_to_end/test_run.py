@@ -122,11 +122,8 @@ def test_the_reference_goes_all_the_way(finished):
 def test_benchmark_documents_are_never_trained_on(finished):
     folder, _ = finished
     run = folder / "results" / "tiny"
-    trained = {
-        doc_id
-        for name in ("near", "far")
-        for doc_id in pl.read_parquet(run / f"corpus/texts/{name}.parquet")["doc_id"]
-    }
+    trained = {doc_id for name in ("near", "far")
+               for doc_id in pl.read_parquet(run / f"corpus/texts/{name}.parquet")["doc_id"]}  # fmt: skip
     asked = {
         json.loads(line)["doc_id"]
         for variant in ("tf", "tfidf")

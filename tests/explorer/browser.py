@@ -70,11 +70,8 @@ class Page:
         found = self.driver.execute_async_script(
             "const done = arguments[0]; axe.run().then((found) => done(found.violations))"
         )
-        return [
-            f"{each['id']}: {each['nodes'][0]['html']}: {each['nodes'][0]['failureSummary']}"
-            for each in found
-            if each["impact"] in ("serious", "critical")
-        ]
+        return [f"{each['id']}: {each['nodes'][0]['html']}: {each['nodes'][0]['failureSummary']}"
+                for each in found if each["impact"] in ("serious", "critical")]  # fmt: skip
 
     def take_picture(self, path: Path, width: int, height: int) -> None:
         """Save the top of the page as PNG."""

@@ -233,10 +233,8 @@ def make_large(models: int = 20, keywords: int = 300, each: int = 100) -> Run:
     prompts = [" ".join(words[random.integers(5000, size=24)]) for _ in range(len(pairs))]
     pairs = pairs.with_columns(prompt=pl.Series(prompts))
     hard = random.lognormal(3, 2, len(pairs))
-    ranks = {
-        f"model-{number:02d}": 1 + 1.01**number * hard * random.lognormal(0, 1, len(pairs))
-        for number in range(models)
-    }
+    ranks = {f"model-{number:02d}": 1 + 1.01**number * hard * random.lognormal(0, 1, len(pairs))
+             for number in range(models)}  # fmt: skip
     left_out = np.zeros(len(pairs), dtype=bool)
     benchmark = Benchmark("physics", "tf", pairs, left_out, ranks, make_manifest("Physics"))
     rows = compute_tables([benchmark], Summary(rounds=2))

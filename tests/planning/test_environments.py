@@ -16,13 +16,10 @@ from fathom.planning.run_inputs import find_code
 ROOT = Path(__file__).resolve().parents[2]
 RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
 # rule, program, environment: read here in another way than the library does it
-USES = [
-    (match[2], program, Path(environment).stem)
-    for path in RULES
-    for match in re.finditer(r"^( *)rule (\w+):\n((?:\1 +.*\n|\n)*)", path.read_text(), re.MULTILINE)
-    for program in re.findall(r'code=sources\("(\w+)"\)', match[3])
-    for environment in re.findall(r'conda:\s+"(.*?)"', match[3])
-]
+USES = [(match[2], program, Path(environment).stem) for path in RULES
+        for match in re.finditer(r"^( *)rule (\w+):\n((?:\1 +.*\n|\n)*)", path.read_text(), re.MULTILINE)
+        for program in re.findall(r'code=sources\("(\w+)"\)', match[3])
+        for environment in re.findall(r'conda:\s+"(.*?)"', match[3])]  # fmt: skip
 INSTALLED = packages_distributions()
 
 

@@ -73,10 +73,8 @@ def test_as_few_gpus_as_possible_and_then_the_smallest(divided, whole, several, 
 def test_a_job_of_all_models_asks_for_the_largest_and_for_the_time_of_all(tmp_path):
     needs, models = make_needs(tmp_path), ["Llama-3.2-1B", "Qwen2.5-14B"]
     each = [needs.find("score_model", model) for model in models]
-    found = {
-        name: needs.of_all("score_model", models, name)(Wildcards(), 1)
-        for name in ("host_mb", "gpu_mb", "gpus", "model", "minutes")
-    }
+    found = {name: needs.of_all("score_model", models, name)(Wildcards(), 1)
+             for name in ("host_mb", "gpu_mb", "gpus", "model", "minutes")}  # fmt: skip
     assert found["minutes"] == sum(need.minutes for need in each)
     assert found["host_mb"] == max(need.host_mb for need in each)
     assert [found[name] for name in ("gpu_mb", "gpus", "model")] == [each[1].gpu_mb, each[1].gpus, "h100"]
@@ -169,10 +167,8 @@ def special(tmp_path_factory):
     rows = [f"{name}\t{rest}\t\t{name}" for name in ("bitsandbytes-4bit", "bitsandbytes-8bit", "gptq")]
     columns = [*table[0].split("\t"), "adapter_of", "quantization"]
     adapter = {"family": "llama-2", "kind": "base", "dtype": "float32", "adapter_of": "Llama-2-7b"}
-    rows += [
-        "\t".join({**adapter, "name": source, "source": source}.get(column, "") for column in columns)
-        for source in ("lora", "here")
-    ]
+    rows += ["\t".join({**adapter, "name": source, "source": source}.get(column, "") for column in columns)
+             for source in ("lora", "here")]  # fmt: skip
     text = "\n".join([f"{table[0]}\tadapter_of\tquantization", f"{base}\t\t", *rows])
     (folder / "models.tsv").write_text(f"{text}\n")
     (folder / "here").mkdir()

@@ -271,12 +271,10 @@ def test_maps_of_coverage_are_made_on_request_and_corpora_where_they_are_configu
 
 def test_figures_of_rankings_follow_conditions():
     one, two = (
-        {
-            Path(path).stem.removeprefix("ranking.")
-            for path in targets(scores="s", conditions=some).list_compared()
-        }
+        {Path(path).stem.removeprefix("ranking.")
+         for path in targets(scores="s", conditions=some).list_compared()}
         for some in (("before",), ("before", "after"))
-    )
+    )  # fmt: skip
     assert two - one == {"perplexity-before", "tau.after", "tau-significant.after"} and one < two
     assert {"alignment", "mean-tau", "categories-significant", "pca", "perplexity", "tau.before"} < one
 

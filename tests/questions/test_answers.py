@@ -113,11 +113,8 @@ def test_examples_of_single_options_are_right_and_wrong_ones(questions):
     several = questions.filter(form="multiple-answer").rows(named=True)
     rows = [(row, "") for row in several]
     settings = Evaluation(shots=5)
-    answers = {
-        example.answer
-        for each in ask(rows, several, "few-shot", settings)
-        for example in each.items[0].examples
-    }
+    answers = {example.answer for each in ask(rows, several, "few-shot", settings)
+               for example in each.items[0].examples}  # fmt: skip
     assert answers == {"yes", "no"}
 
 

@@ -106,8 +106,6 @@ def test_spellings_of_one_journal_are_one(read):
 
 def test_authors_who_may_be_one_person_are_alike(read):
     ontology = read(record("0704.0001", authors="J. Balázs, Jana Balazs, Bo Li"))
-    alike = [
-        ontology.entities[name_entity("Author", name)].likeness
-        for name in ("J. Balázs", "Jana Balazs", "Bo Li")
-    ]
+    alike = [ontology.entities[name_entity("Author", name)].likeness
+             for name in ("J. Balázs", "Jana Balazs", "Bo Li")]  # fmt: skip
     assert alike == ["balazs", "balazs", "li"]

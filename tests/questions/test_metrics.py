@@ -37,11 +37,8 @@ def _measure(asked: list[dict[str, object]], given: list[dict[str, object]]) -> 
 
 
 def _values(measures: pl.DataFrame) -> dict[str, float]:
-    return {
-        cell[3]: each.resampled.value
-        for cell, each in score_answers(measures, _SETTINGS).items()
-        if not cell[2]
-    }
+    return {cell[3]: each.resampled.value for cell, each in score_answers(measures, _SETTINGS).items()
+            if not cell[2]}  # fmt: skip
 
 
 def test_binary_metrics_are_those_of_scikit_learn():

@@ -217,11 +217,9 @@ def test_the_programs_write_answers_and_scores(plain, files, varied, material, t
     assert {(row["parameter"], row["threshold"]) for row in rows} == {
         ("t_d", "0.2"), ("t_d", "0.6"), ("t_d", "0.9"), ("t_c", "0"), ("t_c", "0.3"), ("t_c", ""),
     }  # fmt: skip
-    of_set = {
-        (row["form"], row["level"], row["metric"]): (row["value"], row["ci_low"], row["questions"])
-        for row in read_delimited(tmp_path / "s.csv", ",", QUESTION_SCORES.names)
-        if row["prompting"] == "rag" and not row["template"]
-    }
+    of_set = {(row["form"], row["level"], row["metric"]): (row["value"], row["ci_low"], row["questions"])
+              for row in read_delimited(tmp_path / "s.csv", ",", QUESTION_SCORES.names)
+              if row["prompting"] == "rag" and not row["template"]}  # fmt: skip
     assert of_set == {
         (row["form"], row["level"], row["metric"]): (row["value"], row["ci_low"], row["questions"])
         for row in rows

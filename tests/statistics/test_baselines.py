@@ -63,11 +63,9 @@ def test_rows_of_perplexity() -> None:
     scores = {("b", "m"): make_likelihood(1), ("a", "m"): make_likelihood(2), ("a", "n"): make_likelihood(3)}
     rows = summarize_perplexity(scores, Summary(rounds=30))
     assert rows == sorted(rows)
-    assert [row[:5] for row in rows] == [
-        (domain, "text", model, metric, "mean")
-        for domain, model in (("a", "m"), ("a", "n"), ("b", "m"))
-        for metric in ("bits_per_byte", "perplexity")
-    ]
+    assert [row[:5] for row in rows] == [(domain, "text", model, metric, "mean")
+                                         for domain, model in (("a", "m"), ("a", "n"), ("b", "m"))
+                                         for metric in ("bits_per_byte", "perplexity")]  # fmt: skip
     assert all(len(row) == len(SUMMARY.names) and row[8] == 12 for row in rows)
     turned = {key: frame.reverse() for key, frame in scores.items()}
     assert summarize_perplexity(turned, Summary(rounds=30)) == rows

@@ -43,10 +43,8 @@ def make_scores(shift: float = 0.0, seed: int = 0, keywords: int = 20, each: int
 
 
 def resample(shifts: dict[str, float], **changes: int) -> list[ResampledMetric]:
-    frames = {
-        ("a", "tf", name): make_scores(shift, seed, **changes)
-        for seed, (name, shift) in enumerate(shifts.items())
-    }
+    frames = {("a", "tf", name): make_scores(shift, seed, **changes)
+              for seed, (name, shift) in enumerate(shifts.items())}  # fmt: skip
     return resample_scores(frames, SETTINGS)
 
 
@@ -75,10 +73,8 @@ def test_equal_models_are_not_apart() -> None:
 def test_models_can_be_apart_by_one_statistic_and_not_by_the_other() -> None:
     easy = np.tile(np.arange(10) < 2, 20)  # the lowest fifth of every keyword: a trimmed mean cuts it off
     hard = np.random.default_rng(0).normal(300, 30, 200)
-    frames = {
-        ("a", "tf", name): make_scores().with_columns(rank=pl.Series(np.where(easy, rank, hard)))
-        for name, rank in (("good", 2.0), ("bad", 50.0))
-    }
+    frames = {("a", "tf", name): make_scores().with_columns(rank=pl.Series(np.where(easy, rank, hard)))
+              for name, rank in (("good", 2.0), ("bad", 50.0))}  # fmt: skip
     found = resample_scores(frames, SETTINGS)
     (trimmed,), (geometric,) = (
         compare_models(pick(found, "rank", each), SETTINGS) for each in (TRIMMED_MEAN, GEOMETRIC_MEAN)
@@ -195,10 +191,8 @@ def test_more_groups_than_letters_have_numbers() -> None:
 def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
     names = [f"m{number:02d}" for number in range(20)]
     random = np.random.default_rng(0)
-    models = {
-        name: Resampled.join(100.0 + place, random.normal(100 + place, 1, 1000), 300)
-        for place, name in enumerate(names)
-    }
+    models = {name: Resampled.join(100.0 + place, random.normal(100 + place, 1, 1000), 300)
+              for place, name in enumerate(names)}  # fmt: skip
     each = ResampledMetric("a", "tf", "rank", "trimmed_mean", 300, models)
     comparisons, groups = tabulate_comparisons([each], Summary())
     assert len(comparisons) == 190 and [row[3] for row in groups] == names
@@ -213,11 +207,8 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
             path = tmp_path / f"m{number}.{variant}.parquet"
             write_table(path, make_scores(3.0 * number, 10 * number + len(variant)), SCORES)
             command += ["--scores", f"a/{variant}/m{number}={path}"]
-    rows = [
-        ("a", variant, f"m{number}", "rank", "trimmed_mean", number + len(variant), 0, 9, 200)
-        for number in range(4)
-        for variant in ("tf", "tfidf")
-    ]
+    rows = [("a", variant, f"m{number}", "rank", "trimmed_mean", number + len(variant), 0, 9, 200)
+            for number in range(4) for variant in ("tf", "tfidf")]  # fmt: skip
     write_rows(tmp_path / "summary.csv", rows, SUMMARY)
     command += ["--summary", tmp_path / "summary.csv"]
     names = ("comparisons", "groups", "correlations")

@@ -48,10 +48,8 @@ def test_flagged_pairs_are_left_out_for_all_models(tmp_path: Path, caplog: pytes
 
 def test_each_benchmark_has_its_own_flags(tmp_path: Path) -> None:
     scores = {("d", variant, "a"): make_scores() for variant in ("other", "tf", "tfidf")}
-    files = [
-        ("d", variant, str(_write_overlap(tmp_path / variant, make_scores(), 0, count)))
-        for variant, count in (("other", 0), ("tf", 9), ("tfidf", 5))
-    ]
+    files = [("d", variant, str(_write_overlap(tmp_path / variant, make_scores(), 0, count)))
+             for variant, count in (("other", 0), ("tf", 9), ("tfidf", 5))]  # fmt: skip
     assert [len(frame) for frame in leave_out_overlap(scores, files, Summary()).values()] == [60, 51, 55]
     assert [len(frame) for frame in leave_out_overlap(scores, files[:2], Summary()).values()] == [60, 51, 60]
 

@@ -57,11 +57,8 @@ def test_same_as_resamples_that_are_built(ranks: list[float], keywords: int, see
     for aggregate in AGGREGATES:
         drawn = []
         for counts in draw_resamples(len(known), chosen):
-            resample = [
-                value
-                for name, count in zip(known, counts, strict=True)
-                for value in np.repeat(values[np.array(names) == name], count)
-            ]
+            resample = [value for name, count in zip(known, counts, strict=True)
+                        for value in np.repeat(values[np.array(names) == name], count)]  # fmt: skip
             drawn.append(PLAIN[aggregate](resample))
         low, high = np.quantile(drawn, [0.05, 0.95])
         assert found[aggregate].value == pytest.approx(PLAIN[aggregate](values), rel=1e-12)

@@ -39,10 +39,8 @@ def make_scores(seed: int, factor: float = 1.0) -> pl.DataFrame:
 
 
 def make_points(seed: str, *models: str) -> list[Point]:
-    return [
-        Point(model=model, seed=seed, stage=min(place, 1), step=10 * place, tokens=100 * place)
-        for place, model in enumerate(models)
-    ]
+    return [Point(model=model, seed=seed, stage=min(place, 1), step=10 * place, tokens=100 * place)
+            for place, model in enumerate(models)]  # fmt: skip
 
 
 def select(rows, **wanted):

@@ -95,11 +95,8 @@ def test_groups_are_cut_to_size_and_nothing_else_is():
 
 
 def test_the_cards_are_those_of_the_partitions():
-    offered = {
-        model: partition.limits.max_gpu
-        for partition in PARTITIONS
-        for model in partition.limits.available_gpu_models or []
-    }
+    offered = {model: partition.limits.max_gpu for partition in PARTITIONS
+               for model in partition.limits.available_gpu_models or []}  # fmt: skip
     assert {card.model: card.most for card in CARDS} == offered
 
 

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).resolve().parents[1]
-_PAGES = [
-    _ROOT / "README.md", *(_ROOT / "docs").glob("*.md"), _ROOT / "config/README.md",
-    _ROOT / "results/README.md",
-]  # fmt: skip
+_PAGES = [_ROOT / "README.md", *(_ROOT / "docs").glob("*.md"), _ROOT / "config/README.md",
+          _ROOT / "results/README.md"]  # fmt: skip
 _ROOMS = ("src", "scripts", "workflow", "config", "envs", "docs", "perf", "tests")
 _SUFFIXES = {".py", ".smk", ".yaml", ".md", ".json", ".tsv", ".txt"}
 _TEXTS = [

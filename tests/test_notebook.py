@@ -40,10 +40,8 @@ def write_model(folder: Path) -> None:
 
 def write_benchmark(folder: Path, variant: str) -> None:
     rows = [
-        {
-            "pair_id": f"p{number}", "keyword": "agents", "variant": variant, "doc_id": "d", "date": "",
-            "cosine": 0.7, "target_in_prompt": False, "target_in_keyword": False, **row,
-        }
+        {"pair_id": f"p{number}", "keyword": "agents", "variant": variant, "doc_id": "d", "date": "",
+         "cosine": 0.7, "target_in_prompt": False, "target_in_keyword": False, **row}
         for number, row in enumerate(ROWS)
     ]  # fmt: skip
     write_table(folder / "pairs.parquet", pl.DataFrame(rows), PAIRS)
@@ -90,19 +88,17 @@ def test_pairs_are_taken_in_every_form(folder, tmp_path):
 
 @pytest.mark.parametrize(
     ("model", "pairs", "settings", "message"),
-    [
-        ("gpt2", [], {}, "pairs: there is no pair"),
-        ("gpt2", pl.DataFrame(ROWS).clear(), {}, "pairs: there is no pair"),
-        ("gpt2", [ROWS[0], {"prompt": "a"}], {}, "pairs, row 2: no text in target"),
-        ("gpt2", [("a", " b")], {}, r"pairs, row 1: not a mapping: \('a', ' b'\)"),
-        ("gpt2", pl.DataFrame({"prompt": ["a", None], "target": ["b", "c"]}), {}, "no text in prompt"),
-        ("gpt2", pl.DataFrame({"prompt": [1], "target": ["b"]}), {}, "no text in prompt"),
-        ("gpt2", pl.DataFrame({"prompt": ["a"]}), {}, "missing columns: target"),
-        ("gpt2", ROWS, {"device": "abacus"}, "no device 'abacus'"),
-        ("./gpt3", ROWS, {}, "gpt3: no such model"),
-        ("a/b/c", ROWS, {}, "no such model"),
-    ],
-)
+    [("gpt2", [], {}, "pairs: there is no pair"),
+     ("gpt2", pl.DataFrame(ROWS).clear(), {}, "pairs: there is no pair"),
+     ("gpt2", [ROWS[0], {"prompt": "a"}], {}, "pairs, row 2: no text in target"),
+     ("gpt2", [("a", " b")], {}, r"pairs, row 1: not a mapping: \('a', ' b'\)"),
+     ("gpt2", pl.DataFrame({"prompt": ["a", None], "target": ["b", "c"]}), {}, "no text in prompt"),
+     ("gpt2", pl.DataFrame({"prompt": [1], "target": ["b"]}), {}, "no text in prompt"),
+     ("gpt2", pl.DataFrame({"prompt": ["a"]}), {}, "missing columns: target"),
+     ("gpt2", ROWS, {"device": "abacus"}, "no device 'abacus'"),
+     ("./gpt3", ROWS, {}, "gpt3: no such model"),
+     ("a/b/c", ROWS, {}, "no such model")],
+)  # fmt: skip
 def test_bad_input_is_named(folder, monkeypatch, model, pairs, settings, message):
     monkeypatch.chdir(folder)
     with pytest.raises(InputError, match=message):

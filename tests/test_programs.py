@@ -12,10 +12,8 @@ SAY = "import os, sys; print(__name__, sys.argv[1:], os.getcwd(), os.environ['KE
 
 @pytest.mark.parametrize(
     "end",
-    [
-        "sys.exit(3)", "sys.exit('bad')", "import atexit; atexit.register(print, 'end')",
-        "os.kill(os.getpid(), 9)",
-    ],
+    ["sys.exit(3)", "sys.exit('bad')", "import atexit; atexit.register(print, 'end')",
+     "os.kill(os.getpid(), 9)"],
 )  # fmt: skip
 def test_exit_codes_streams_folder_and_environment_are_those_of_a_new_process(end, tmp_path):
     program = tmp_path / "program.py"

@@ -15,17 +15,15 @@ _SPEC.loader.exec_module(hooks)
 
 @pytest.mark.parametrize(
     ("place", "link", "expected"),
-    [
-        ("corpus.md", "scoring.md#summaries", "scoring.md#summaries"),
-        ("corpus.md", "../config/README.md#corpus", "config/README.md#corpus"),
-        ("results/scale.md", "../cluster.md", "../cluster.md"),
-        ("results/scale.md", "../../config/arxiv.yaml", "../config/arxiv.yaml"),
-        ("config/README.md", "../docs/models.md", "../models.md"),
-        ("config/README.md", "#corpus", "#corpus"),
-        ("CHANGELOG.md", "docs/settled.md", "settled.md"),
-        ("index.md", "https://example.org/docs/a", "https://example.org/docs/a"),
-    ],
-)
+    [("corpus.md", "scoring.md#summaries", "scoring.md#summaries"),
+     ("corpus.md", "../config/README.md#corpus", "config/README.md#corpus"),
+     ("results/scale.md", "../cluster.md", "../cluster.md"),
+     ("results/scale.md", "../../config/arxiv.yaml", "../config/arxiv.yaml"),
+     ("config/README.md", "../docs/models.md", "../models.md"),
+     ("config/README.md", "#corpus", "#corpus"),
+     ("CHANGELOG.md", "docs/settled.md", "settled.md"),
+     ("index.md", "https://example.org/docs/a", "https://example.org/docs/a")],
+)  # fmt: skip
 def test_links_lead_to_the_same_place(place, link, expected):
     assert hooks.rewrite_links(f"see [this]({link}), that", place) == f"see [this]({expected}), that"
 
@@ -43,12 +41,10 @@ def test_files_outside_of_docs_are_found_where_pages_link_to_them():
 
 @pytest.mark.parametrize(
     "text",
-    [
-        '<script src="https://example.org/a.js"></script>', "<script async src=//example.org/a.js></script>",
-        '<link rel="stylesheet" href="https://example.org/a.css">',
-        '<img alt="a" src="http://example.org/a.png">', "body { background: url(https://example.org/a.png) }",
-        '@import "https://example.org/a.css";',
-    ],
+    ['<script src="https://example.org/a.js"></script>', "<script async src=//example.org/a.js></script>",
+     '<link rel="stylesheet" href="https://example.org/a.css">',
+     '<img alt="a" src="http://example.org/a.png">', "body { background: url(https://example.org/a.png) }",
+     '@import "https://example.org/a.css";'],
 )  # fmt: skip
 def test_remote_sources_are_found(text):
     assert len(hooks.find_remote_sources(text)) == 1

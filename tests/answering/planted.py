@@ -13,11 +13,8 @@ from fathom.answering.variation_files import answer_choices
 from fathom.config.choices import Choices
 from fathom.io.files import hash_text
 
-STYLES = {
-    "standard": Style("Reply with a letter.", "On {subject}:\n{question}"),
-    "minimal": Style("", "{question}"),
-    "shouting": Style("ANSWER!", "{question}\nNOW!"),
-}
+STYLES = {"standard": Style("Reply with a letter.", "On {subject}:\n{question}"),
+          "minimal": Style("", "{question}"), "shouting": Style("ANSWER!", "{question}\nNOW!")}  # fmt: skip
 _OPTION = re.compile(r"^[A-Z]\. (.*)$", re.MULTILINE)
 
 

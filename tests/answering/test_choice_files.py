@@ -44,20 +44,18 @@ def test_what_stands_twice_is_left_out_and_logged(tmp_path, caplog):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("Which?,a,b,c,d,e,A\n", "line 1: 5 options, questions have 4 options"),
-        (GOOD + "Which?,a,b,c,B\n", "line 4: 3 options, questions have 4 options"),
-        ("Which?;a;b;c;d;A\n", "line 1: 1 columns, questions have 4 options"),
-        ("Which?,a,b,c,d\n", "line 1: 5 columns, questions have 4 options"),
-        ("Which?,a,b,c,d,\n", "line 1: the answer is missing"),
-        ("Which?,a,b,c,d,E\n", "line 1: the answer is 'E', no letter from A to D"),
-        ("Which?,a,b,c,d,2\n", "line 1: the answer is '2', no letter from A to D"),
-        ("Which?,a, ,c,d,A\n", "line 1: option B is empty"),
-        (",a,b,c,d,A\n", "line 1: the question is empty"),
-        ('"Which?,a,b,c,d,A\n', "line 1: not CSV"),
-        ("", "there are no questions"),
-    ],
-)
+    [("Which?,a,b,c,d,e,A\n", "line 1: 5 options, questions have 4 options"),
+     (GOOD + "Which?,a,b,c,B\n", "line 4: 3 options, questions have 4 options"),
+     ("Which?;a;b;c;d;A\n", "line 1: 1 columns, questions have 4 options"),
+     ("Which?,a,b,c,d\n", "line 1: 5 columns, questions have 4 options"),
+     ("Which?,a,b,c,d,\n", "line 1: the answer is missing"),
+     ("Which?,a,b,c,d,E\n", "line 1: the answer is 'E', no letter from A to D"),
+     ("Which?,a,b,c,d,2\n", "line 1: the answer is '2', no letter from A to D"),
+     ("Which?,a, ,c,d,A\n", "line 1: option B is empty"),
+     (",a,b,c,d,A\n", "line 1: the question is empty"),
+     ('"Which?,a,b,c,d,A\n', "line 1: not CSV"),
+     ("", "there are no questions")],
+)  # fmt: skip
 def test_bad_files_get_one_message(tmp_path, text, message):
     with refuses(message, "Hint"):
         read_choice_folder(_write(tmp_path, text), "set")

@@ -11,16 +11,14 @@ from fathom.io.contracts.answering import CHOICE_QUESTIONS
 from fathom.io.tables import read_table
 
 ROW = {"question": "Which?", "subject": "x", "choices": ["a", "b", "c", "d"], "answer": 2}
-SETS = {
-    "anatomy": [ROW, ROW | {"question": "What?", "answer": 0}],
-    "columns": [{"question": "Which?", "options": ["a", "b", "c", "d"], "answer": "C"}],
-    "missing": [ROW, ROW | {"question": "What?", "answer": None}],
-    "hidden": [ROW | {"answer": -1}],
-    "five": [ROW | {"choices": ["a", "b", "c", "d", "e"]}],
-    "letters": [ROW | {"answer": "C"}],
-    "mixed": [{"question": "Which?", "options": ["a", "b", "c", "d"], "answer": 1}],
-    "blank": [ROW | {"choices": ["a", "b", " ", "d"]}],
-}
+SETS = {"anatomy": [ROW, ROW | {"question": "What?", "answer": 0}],
+        "columns": [{"question": "Which?", "options": ["a", "b", "c", "d"], "answer": "C"}],
+        "missing": [ROW, ROW | {"question": "What?", "answer": None}],
+        "hidden": [ROW | {"answer": -1}],
+        "five": [ROW | {"choices": ["a", "b", "c", "d", "e"]}],
+        "letters": [ROW | {"answer": "C"}],
+        "mixed": [{"question": "Which?", "options": ["a", "b", "c", "d"], "answer": 1}],
+        "blank": [ROW | {"choices": ["a", "b", " ", "d"]}]}  # fmt: skip
 # not datasets itself: it reads where the hub is when it is imported
 IMPORTS = (*LIGHT, "torch", "pandas", "pyarrow.dataset", "aiohttp")
 ASK = """
@@ -54,10 +52,8 @@ def test_questions_of_the_hub_come_from_the_pinned_commit_and_bad_ones_get_one_m
     changed = {"anatomy": [ROW | {"question": "Changed?"}]}
     with serve_hub() as hub:
         pinned, last = hub.add("org/mmlu", make_data_set(SETS), make_data_set(changed))
-        environment = {
-            "HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "0",
-            "HF_HUB_DISABLE_XET": "1",
-        }  # fmt: skip
+        environment = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "0",
+                       "HF_HUB_DISABLE_XET": "1"}  # fmt: skip
         output = tmp_path / "questions.parquet"
         done = run_program(
             "read_choices", "--set", "anatomy", "--hub", "org/mmlu", "--revision", pinned,
@@ -70,13 +66,11 @@ def test_questions_of_the_hub_come_from_the_pinned_commit_and_bad_ones_get_one_m
 
         script = tmp_path / "ask.py"
         script.write_text(ASK)
-        wanted = [
-            ("org/mmlu", last, "anatomy"),
-            *(("org/mmlu", pinned, name) for name in SETS if name != "anatomy"),
-            ("org/mmlu", pinned, "geography"),
-            ("org/mmlu", "0" * 40, "anatomy"),
-            ("org/nothing", pinned, "anatomy"),
-        ]
+        wanted = [("org/mmlu", last, "anatomy"),
+                  *(("org/mmlu", pinned, name) for name in SETS if name != "anatomy"),
+                  ("org/mmlu", pinned, "geography"),
+                  ("org/mmlu", "0" * 40, "anatomy"),
+                  ("org/nothing", pinned, "anatomy")]  # fmt: skip
         done = run_program(script, json.dumps(wanted), environment=environment, imports=IMPORTS)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [name for name, _ in found] == [name for *_, name in wanted]

@@ -189,7 +189,5 @@ def test_the_real_questions_of_mmlu_find_the_planted_models_out(shared):
             tables[name, model] = found
     answers = gather_answers(tables, SUMMARY)
     found = {each.model: name_verdict(diagnose(each)) for each in answers if each.questions == "all"}
-    assert found == {
-        "always-b": "favours letter B", "longest": "favours the longest option", "knows": "knows answers",
-        "guesses": "like guessing",
-    }  # fmt: skip
+    assert found == {"always-b": "favours letter B", "longest": "favours the longest option",
+                     "knows": "knows answers", "guesses": "like guessing"}  # fmt: skip

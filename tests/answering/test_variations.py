@@ -21,15 +21,11 @@ def _vary(item, name: str, chat: bool = False):
 
 def test_the_papers_conditions_are_the_default():
     names = [each.name for each in list_variations(Choices(orders=False), False, list(STYLES), 4)]
-    assert names == [
-        AS_SHIPPED, *(f"examples-{letter}" for letter in "ABCD"),
-        *(f"examples-shuffled-{number}" for number in (1, 2, 3)),
-    ]  # fmt: skip
+    assert names == [AS_SHIPPED, *(f"examples-{letter}" for letter in "ABCD"),
+                     *(f"examples-shuffled-{number}" for number in (1, 2, 3))]  # fmt: skip
     chat = [each.name for each in list_variations(Choices(orders=False), True, list(STYLES), 4)]
-    assert chat == [
-        AS_SHIPPED, *(f"options-shuffled-{number}" for number in (1, 2, 3)),
-        *(f"right-{letter}" for letter in "ABCD"), "style-minimal", "style-shouting",
-    ]  # fmt: skip
+    assert chat == [AS_SHIPPED, *(f"options-shuffled-{number}" for number in (1, 2, 3)),
+                    *(f"right-{letter}" for letter in "ABCD"), "style-minimal", "style-shouting"]  # fmt: skip
 
 
 def test_right_options_of_examples_are_swapped_to_one_letter():

@@ -24,10 +24,8 @@ ETC = Path("/etc/slurm")
 LINKS = ("slurm.conf", "gres.conf")
 PREFIX = "fathom-slurm-"
 # name, processors, GPUs
-NODES = {
-    "cpu1": (4, ""), "cpu2": (4, ""), "a100n1": (8, "a100:4"), "a100n2": (8, "a100:4"),
-    "h100n1": (8, "h100:8"),
-}  # fmt: skip
+NODES = {"cpu1": (4, ""), "cpu2": (4, ""), "a100n1": (8, "a100:4"), "a100n2": (8, "a100:4"),
+         "h100n1": (8, "h100:8")}  # fmt: skip
 PARTITIONS = {"cpu": "cpu[1-2]", "a100": "a100n[1-2]", "h100": "h100n1"}
 
 CONFIGURATION = """\

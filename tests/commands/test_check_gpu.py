@@ -90,11 +90,9 @@ def test_a_check_that_crashes_stops_no_other(tmp_path: Path) -> None:
     def look(_: object, __: object, earlier: dict[str, object]) -> Measured:
         return Measured(str(sorted(earlier)), True, {})
 
-    checks = [
-        Check("crash", "", crash, True), Check("die", "", die),
-        Check("foreign", "", crash, packages=("lm_eval",)), Check("large", "", crash, bytes_each=20.0),
-        Check("fine", "", look),
-    ]  # fmt: skip
+    checks = [Check("crash", "", crash, True), Check("die", "", die),
+              Check("foreign", "", crash, packages=("lm_eval",)), Check("large", "", crash, bytes_each=20.0),
+              Check("fine", "", look)]  # fmt: skip
     place = Place("cpu", QUICK, tmp_path)
     shapes = [TINY, TINY, TINY, LARGE_LLAMA, TINY]
     lines = run_checks(list(zip(checks, shapes, strict=True)), place, {**PACKAGES, "lm_eval": ""}, 80e9)

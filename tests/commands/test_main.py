@@ -12,10 +12,8 @@ import fathom
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = {"numpy", "orjson", "pandas", "polars", "pyarrow", "pydantic", "snakemake", "torch", "yaml"}
-VERBS = (
-    [], ["score"], ["plan"], ["summary"], ["request"], ["request", "write"], ["request", "send"],
-    ["request", "read"], ["check-gpu"],
-)  # fmt: skip
+VERBS = ([], ["score"], ["plan"], ["summary"], ["request"], ["request", "write"], ["request", "send"],
+         ["request", "read"], ["check-gpu"])  # fmt: skip
 
 
 def test_every_verb_explains_itself_at_once() -> None:

@@ -63,18 +63,16 @@ def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (["org/tiny", "keyed.jsonl", "--output", "."], "this is a folder; a file is needed"),
-        (["org/tiny", "keyed.jsonl", "--output", "plain.jsonl/s"], "plain.jsonl: this is a file; a folder"),
-        (["org/tiny", "keyed.jsonl", "plain.jsonl", "--output", "s"], "needs its own output and report"),
-        (["org/tiny", "keyed.jsonl", "--output", "keyed.jsonl"], "needs its own output and report"),
-        (["org/tiny", "keyed.jsonl", "--threads", "0"], "--threads, --gpus: must be 1 or more"),
-        (["org/tiny", "none.jsonl"], "none.jsonl: there is no such file"),
-        (["org/tiny", "keyed.jsonl", "--dtype", "int8"], "dtype = 'int8'"),
-        (["./tiny", "keyed.jsonl"], "tiny: no such model"),
-        (["gpt2", "keyed.jsonl"], "model 'gpt2', which is no file or folder, cannot be fetched"),
-    ],
-)
+    [(["org/tiny", "keyed.jsonl", "--output", "."], "this is a folder; a file is needed"),
+     (["org/tiny", "keyed.jsonl", "--output", "plain.jsonl/s"], "plain.jsonl: this is a file; a folder"),
+     (["org/tiny", "keyed.jsonl", "plain.jsonl", "--output", "s"], "needs its own output and report"),
+     (["org/tiny", "keyed.jsonl", "--output", "keyed.jsonl"], "needs its own output and report"),
+     (["org/tiny", "keyed.jsonl", "--threads", "0"], "--threads, --gpus: must be 1 or more"),
+     (["org/tiny", "none.jsonl"], "none.jsonl: there is no such file"),
+     (["org/tiny", "keyed.jsonl", "--dtype", "int8"], "dtype = 'int8'"),
+     (["./tiny", "keyed.jsonl"], "tiny: no such model"),
+     (["gpt2", "keyed.jsonl"], "model 'gpt2', which is no file or folder, cannot be fetched")],
+)  # fmt: skip
 def test_bad_input_gives_one_message(files: Path, arguments: list[str], message: str) -> None:
     before = sorted(files.iterdir())
     offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(files / "none")}

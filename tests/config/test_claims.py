@@ -35,16 +35,14 @@ def test_without_seeds_or_checkpoints_there_is_nothing_to_check():
     assert Claims(unused=0.2, clozes=5).variants == ["unused", "clozes"]
 
 
-VALUES = {
-    "corpus": {"source": "docstrings", "packages": ["numpy"]},
-    "domains": {"d": {"categories": ["numpy.*"]},
-                "near": {"categories": ["numpy.a*"], "benchmark": False},
-                "far": {"categories": ["numpy.b*"], "benchmark": False}},
-    "pairs": {"tokenizer": "b"},
-    "models": {"train": {"b": {"architecture": "gpt2", "domain": "far", "steps": 10}},
-               "adapt": [{"base": "b", "paths": [["d"]], "steps": 10, "seeds": 3}]},
-    "claims": {"unused": 0.3, "clozes": 10, "near": {"d": ["near"]}},
-}  # fmt: skip
+VALUES = {"corpus": {"source": "docstrings", "packages": ["numpy"]},
+          "domains": {"d": {"categories": ["numpy.*"]},
+                      "near": {"categories": ["numpy.a*"], "benchmark": False},
+                      "far": {"categories": ["numpy.b*"], "benchmark": False}},
+          "pairs": {"tokenizer": "b"},
+          "models": {"train": {"b": {"architecture": "gpt2", "domain": "far", "steps": 10}},
+                     "adapt": [{"base": "b", "paths": [["d"]], "steps": 10, "seeds": 3}]},
+          "claims": {"unused": 0.3, "clozes": 10, "near": {"d": ["near"]}}}  # fmt: skip
 
 
 NO_VALIDATION = {"benchmark": 0.6, "adapt-train": 0.4, "adapt-valid": 0.0, "adapt-test": 0.0}
@@ -52,20 +50,14 @@ NO_VALIDATION = {"benchmark": 0.6, "adapt-train": 0.4, "adapt-valid": 0.0, "adap
 
 @pytest.mark.parametrize(
     ("changed", "message"),
-    [
-        ({"claims": {"near": {"far": ["near"]}}}, "claims.near: there is no domain with a benchmark 'far'"),
-        ({"claims": {"near": {"d": ["nera"]}}}, "claims.near.d: there is no domain 'nera'"),
-        ({"claims": {"near": {"d": ["d"]}}}, "claims.near.d: it is the domain itself"),
-        ({"claims": {"unused": 1.0}}, "claims.unused"),
-        (
-            {"models": {"train": VALUES["models"]["train"]}},
-            "no entry of models.adapt has several seeds or checkpoints",
-        ),
-        (
-            {"corpus": VALUES["corpus"] | {"splits": NO_VALIDATION}},
-            "claims.clozes: corpus.splits.adapt-valid is 0",
-        ),
-    ],
+    [({"claims": {"near": {"far": ["near"]}}}, "claims.near: there is no domain with a benchmark 'far'"),
+     ({"claims": {"near": {"d": ["nera"]}}}, "claims.near.d: there is no domain 'nera'"),
+     ({"claims": {"near": {"d": ["d"]}}}, "claims.near.d: it is the domain itself"),
+     ({"claims": {"unused": 1.0}}, "claims.unused"),
+     ({"models": {"train": VALUES["models"]["train"]}},
+      "no entry of models.adapt has several seeds or checkpoints"),
+     ({"corpus": VALUES["corpus"] | {"splits": NO_VALIDATION}},
+      "claims.clozes: corpus.splits.adapt-valid is 0")],
 )  # fmt: skip
 def test_claims_that_cannot_be_checked_are_refused(changed, message):
     assert read_config(VALUES, "test").claims.unused == 0.3

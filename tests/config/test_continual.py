@@ -13,26 +13,20 @@ MANY = [f"field-{number:03d}-of-a-long-name" for number in range(165)]
 def read(study, **models):
     domains = {name: {"categories": [name]} for name in ("near", "far")}
     domains |= {name: {"categories": [name], "benchmark": False} for name in MANY}
-    values = {
-        "domains": domains,
-        "pairs": {"tokenizer": "a"},
-        "models": {
-            "train": {"a": {"domain": "far"}}, "texts": {"other": {"files": ["other.txt"]}},
-            "continual": {"study": study}, **models,
-        },
-    }  # fmt: skip
+    values = {"domains": domains,
+              "pairs": {"tokenizer": "a"},
+              "models": {"train": {"a": {"domain": "far"}}, "texts": {"other": {"files": ["other.txt"]}},
+                         "continual": {"study": study}, **models}}  # fmt: skip
     return read_config(values, "my.yaml")
 
 
 def test_each_stage_is_a_model_that_starts_from_the_one_before():
     models = read({**STUDY, "seeds": 2, "checkpoints": 50}).models
     found = [(name, each.parent, each.domain, each.settings.seed) for name, each in models.adapted.items()]
-    assert found == [
-        ("a+study@stage1", "a", "far", 0),
-        ("a+study@stage2", "a+study@stage1", "other", 0),
-        ("a+study@stage1@seed1", "a", "far", 1),
-        ("a+study@stage2@seed1", "a+study@stage1@seed1", "other", 1),
-    ]
+    assert found == [("a+study@stage1", "a", "far", 0),
+                     ("a+study@stage2", "a+study@stage1", "other", 0),
+                     ("a+study@stage1@seed1", "a", "far", 1),
+                     ("a+study@stage2@seed1", "a+study@stage1@seed1", "other", 1)]  # fmt: skip
     assert models.checkpoints["a+study@stage2@seed1@step50"] == ("a+study@stage2@seed1", 50)
     assert models.bases == ["a"] and models.scored == models.every == ["a"]
     points = models.tracks["a+study"]
@@ -68,17 +62,15 @@ def test_without_an_order_nothing_is_trained_but_domains_are_compared():
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [
-        ({"order": ["far", "other", "far"]}, "order: it comes to 'far' twice"),
-        ({"candidates": ["far", "far"]}, "candidates: 'far' is named twice"),
-        ({"order": ["fur"]}, r"models.continual.study.order: there is no domain 'fur'; did you mean far\?"),
-        ({"candidates": ["fur"]}, "models.continual.study.candidates: there is no domain 'fur'"),
-        ({"evaluation_domain": "other"},
-         "models.continual.study.evaluation_domain: there is no domain with a benchmark 'other'"),
-        ({"count": 1}, "greater than or equal to 2"),
-        ({"checkpoints": 200}, "a stage has only steps = 100"),
-        ({"candidates": "every"}, "models.continual.study.candidates"),
-    ],
+    [({"order": ["far", "other", "far"]}, "order: it comes to 'far' twice"),
+     ({"candidates": ["far", "far"]}, "candidates: 'far' is named twice"),
+     ({"order": ["fur"]}, r"models.continual.study.order: there is no domain 'fur'; did you mean far\?"),
+     ({"candidates": ["fur"]}, "models.continual.study.candidates: there is no domain 'fur'"),
+     ({"evaluation_domain": "other"},
+      "models.continual.study.evaluation_domain: there is no domain with a benchmark 'other'"),
+     ({"count": 1}, "greater than or equal to 2"),
+     ({"checkpoints": 200}, "a stage has only steps = 100"),
+     ({"candidates": "every"}, "models.continual.study.candidates")],
 )  # fmt: skip
 def test_what_cannot_be_trained_is_refused(change, message):
     with pytest.raises(InputError, match=message):
@@ -87,9 +79,7 @@ def test_what_cannot_be_trained_is_refused(change, message):
 
 def test_a_study_has_a_name_of_its_own():
     values = {"domains": {"near": {"categories": ["near"]}}, "pairs": {"tokenizer": "a"}}
-    models = {
-        "train": {"a": {"domain": "near"}},
-        "continual": {"near": {"base": "a", "evaluation_domain": "near"}},
-    }
+    models = {"train": {"a": {"domain": "near"}},
+              "continual": {"near": {"base": "a", "evaluation_domain": "near"}}}  # fmt: skip
     with pytest.raises(InputError, match=r"models.continual.near: a domain has this name; rename the study"):
         read_config({**values, "models": models}, "my.yaml")

@@ -10,11 +10,9 @@ ENTRY = {"base": "a", "paths": [["near"], ["near", "far"]], "steps": 100, "check
 
 
 def read(entries, **models):
-    values = {
-        "domains": {name: {"categories": [name]} for name in ("near", "far")},
-        "pairs": {"tokenizer": "a"},
-        "models": {"train": {"a": {"domain": "far"}}, "adapt": entries, **models},
-    }
+    values = {"domains": {name: {"categories": [name]} for name in ("near", "far")},
+              "pairs": {"tokenizer": "a"},
+              "models": {"train": {"a": {"domain": "far"}}, "adapt": entries, **models}}  # fmt: skip
     return read_config(values, "my.yaml").models
 
 
@@ -71,19 +69,17 @@ def test_models_of_the_registry_are_followed_by_lists():
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [
-        ({"checkpoints": 101}, "models.adapt.0: checkpoints = 101: a stage has only steps = 100"),
-        ({"checkpoints": 0}, "models.adapt.0.checkpoints = 0: Input should be greater than or equal to 1"),
-        ({"checkpoints": -5}, "models.adapt.0.checkpoints = -5: Input should be greater than or equal to 1"),
-        ({"seeds": 0}, "models.adapt.0: seeds = 0: at least one is needed"),
-        ({"seeds": []}, "models.adapt.0: seeds = []: at least one is needed"),
-        ({"seeds": [1, 2, 1]}, "models.adapt.0: seeds = [1, 2, 1]: each seed once"),
-        ({"seeds": [1, 2], "seed": 1}, "seed = 1: seeds = [1, 2] says which; remove one of the two"),
-        ({"score": False}, "score = False: checkpoints and seeds are there to be scored"),
-        ({"paths": [["near", "far", "near"]]}, "paths: near > far > near comes to 'near' twice"),
-        ({"paths": [["near", "fra"]]}, "models.adapt.0.paths: there is no domain 'fra'; did you mean far?"),
-    ],
-)
+    [({"checkpoints": 101}, "models.adapt.0: checkpoints = 101: a stage has only steps = 100"),
+     ({"checkpoints": 0}, "models.adapt.0.checkpoints = 0: Input should be greater than or equal to 1"),
+     ({"checkpoints": -5}, "models.adapt.0.checkpoints = -5: Input should be greater than or equal to 1"),
+     ({"seeds": 0}, "models.adapt.0: seeds = 0: at least one is needed"),
+     ({"seeds": []}, "models.adapt.0: seeds = []: at least one is needed"),
+     ({"seeds": [1, 2, 1]}, "models.adapt.0: seeds = [1, 2, 1]: each seed once"),
+     ({"seeds": [1, 2], "seed": 1}, "seed = 1: seeds = [1, 2] says which; remove one of the two"),
+     ({"score": False}, "score = False: checkpoints and seeds are there to be scored"),
+     ({"paths": [["near", "far", "near"]]}, "paths: near > far > near comes to 'near' twice"),
+     ({"paths": [["near", "fra"]]}, "models.adapt.0.paths: there is no domain 'fra'; did you mean far?")],
+)  # fmt: skip
 def test_what_cannot_be_followed_is_refused_with_one_message(change, message):
     with pytest.raises(InputError) as caught:
         read([ENTRY | change])
@@ -93,11 +89,9 @@ def test_what_cannot_be_followed_is_refused_with_one_message(change, message):
 
 @pytest.mark.parametrize(
     ("follow", "message"),
-    [
-        ({"x": ["b"]}, "models.follow.x = ['b']: List should have at least 2 items"),
-        ({"x": ["b", "c", "b"]}, "x names 'b' twice"),
-    ],
-)
+    [({"x": ["b"]}, "models.follow.x = ['b']: List should have at least 2 items"),
+     ({"x": ["b", "c", "b"]}, "x names 'b' twice")],
+)  # fmt: skip
 def test_a_list_that_cannot_be_followed_is_refused(follow, message):
     with pytest.raises(InputError) as caught:
         read([], follow=follow)

@@ -7,20 +7,18 @@ from fathom.config.merging import choose, merge_files
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 
-FILE = {
-    "corpus": {"source": "docstrings", "packages": ["numpy"]},
-    "domains": {"near": {"categories": ["numpy.linalg"]},
-                "far": {"categories": ["numpy.fft"], "benchmark": False, "title": "Far"},
-                "other": {"categories": ["numpy.*"]}},
-    "pairs": {"tokenizer": "small"},
-    "models": {"train": {"small": {"domain": "far"}, "tiny": {"domain": "far"}},
-               "adapt": [{"base": "small", "paths": [["near"], ["near", "far"]]}],
-               "score": ["gpt2"]},
-    "references": {"near": {"expert": "near.csv"},
-                   "other": {"expert": "other.csv", "claude": "claude.jsonl"}},
-    "targets": {"against": {"tiny": "small"}, "phrases": {"near": "near", "other": "other"}},
-    "coverage": {"expand": ["other"]},
-}  # fmt: skip
+FILE = {"corpus": {"source": "docstrings", "packages": ["numpy"]},
+        "domains": {"near": {"categories": ["numpy.linalg"]},
+                    "far": {"categories": ["numpy.fft"], "benchmark": False, "title": "Far"},
+                    "other": {"categories": ["numpy.*"]}},
+        "pairs": {"tokenizer": "small"},
+        "models": {"train": {"small": {"domain": "far"}, "tiny": {"domain": "far"}},
+                   "adapt": [{"base": "small", "paths": [["near"], ["near", "far"]]}],
+                   "score": ["gpt2"]},
+        "references": {"near": {"expert": "near.csv"},
+                       "other": {"expert": "other.csv", "claude": "claude.jsonl"}},
+        "targets": {"against": {"tiny": "small"}, "phrases": {"near": "near", "other": "other"}},
+        "coverage": {"expand": ["other"]}}  # fmt: skip
 
 
 @pytest.fixture
@@ -64,14 +62,12 @@ def test_chosen_domains_have_a_benchmark_and_unknown_names_are_categories(file):
 
 @pytest.mark.parametrize(
     ("lists", "message"),
-    [
-        ({"models": []}, "the list is empty"),
-        ({"models": ["small", "small"]}, "'small' is given twice"),
-        ({"domains": [{"near": 1}]}, "{'near': 1} is no name"),
-        ({"domains": ["neear"]}, "there is no domain 'neear'"),
-        ({"domains": ["numpy.*"]}, "String should match pattern"),
-    ],
-)
+    [({"models": []}, "the list is empty"),
+     ({"models": ["small", "small"]}, "'small' is given twice"),
+     ({"domains": [{"near": 1}]}, "{'near': 1} is no name"),
+     ({"domains": ["neear"]}, "there is no domain 'neear'"),
+     ({"domains": ["numpy.*"]}, "String should match pattern")],
+)  # fmt: skip
 def test_a_wrong_list_is_named(file, lists, message):
     with pytest.raises(InputError) as caught:
         read(file, **lists)

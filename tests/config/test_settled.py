@@ -23,13 +23,11 @@ def test_adapted_models_have_no_targets_to_compare():
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [
-        ({"models": {"train": {"a": {"domain": "near"}}}}, "one model has nothing to be compared with"),
-        ({"models": MODELS | {"adapt": [TRAINED | {"steps": 9, "seeds": 2}]}}, "are followed need all pairs"),
-        ({"targets": {"against": {"a": "b"}}}, "leave out targets.against"),
-        ({"models": MODELS | {"on_disk": 1}}, "leave out models.on_disk"),
-    ],
-)
+    [({"models": {"train": {"a": {"domain": "near"}}}}, "one model has nothing to be compared with"),
+     ({"models": MODELS | {"adapt": [TRAINED | {"steps": 9, "seeds": 2}]}}, "are followed need all pairs"),
+     ({"targets": {"against": {"a": "b"}}}, "leave out targets.against"),
+     ({"models": MODELS | {"on_disk": 1}}, "leave out models.on_disk")],
+)  # fmt: skip
 def test_what_needs_all_pairs_is_refused(values, message):
     with pytest.raises(InputError, match=message):
         read(**values)

@@ -82,10 +82,7 @@ def write_tiny_config(folder: Path, files: list[Path], **changes: object) -> Pat
             "splits_by": "id",
             "splits": {"benchmark": 0.5, "adapt-train": 0.4, "adapt-valid": 0.05, "adapt-test": 0.05},
         },
-        "domains": {
-            "near": {"categories": ["near"]},
-            "far": {"categories": ["far"], "benchmark": False},
-        },
+        "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
         # in so few documents most phrases have the same words beside them everywhere
         "keywords": {"count": 12, "min_count": 3, "complete": None, "drop_truncated": None},
         "pairs": {"tokenizer": "tiny", "per_keyword": 5, "max_tokens": 64},

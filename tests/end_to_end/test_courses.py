@@ -16,10 +16,8 @@ from fathom.io.files import hash_file
 
 SET = Path("results") / "courses" / "questions" / "courses"
 FORMS = {"binary": 2, "multiple-choice": 4, "multiple-answer": 8, "open": 0}
-WRITER = [
-    "coverage={questions: {courses: {writer: writer, written: 3}}}",
-    "models={registry: config/writer.tsv, score: [writer]}",
-]
+WRITER = ["coverage={questions: {courses: {writer: writer, written: 3}}}",
+          "models={registry: config/writer.tsv, score: [writer]}"]  # fmt: skip
 """The page's `writer: NAME`, given beside its command."""
 WRITTEN = ("Which room?", "The largest.")
 SAME = (
@@ -44,10 +42,8 @@ def write_writer(project):
 
     core = Tokenizer(models.BPE())
     # each word is one token, so that the last one alone says which is next
-    words = [
-        pre_tokenizers.Split(Regex(r" ?\S+|\n"), "isolated"),
-        pre_tokenizers.ByteLevel(False, use_regex=False),
-    ]
+    words = [pre_tokenizers.Split(Regex(r" ?\S+|\n"), "isolated"),
+             pre_tokenizers.ByteLevel(False, use_regex=False)]  # fmt: skip
     core.pre_tokenizer = pre_tokenizers.Sequence(words)
     core.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())

@@ -93,11 +93,9 @@ def test_a_full_disk_stops_the_run_which_goes_on_when_there_is_space(project):
 
 @pytest.mark.parametrize(
     ("program", "arguments"),
-    [
-        ("embed_sentences.py", ["--report", "r.json"]),
-        ("train_tokenizer.py", ["--settings", '{"domain": "near"}']),
-    ],
-)
+    [("embed_sentences.py", ["--report", "r.json"]),
+     ("train_tokenizer.py", ["--settings", '{"domain": "near"}'])],
+)  # fmt: skip
 def test_libraries_that_do_not_name_a_full_disk_are_understood(program, arguments, tmp_path):
     words = [" ".join(f"{os.urandom(3).hex()}" for _ in range(8)) for _ in range(400)]
     if program == "embed_sentences.py":

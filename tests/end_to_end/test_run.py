@@ -151,12 +151,10 @@ def test_changed_keyword_setting_runs_from_the_keywords_on(finished):
 
 @pytest.mark.parametrize(
     ("module", "rerun", "kept"),
-    [
-        ("benchmark/pairs.py",
-         {"make_pairs", "score_model"},
-         {"extract_keywords", "embed_sentences", "train_model"}),
-        ("statistics/summaries.py", {"summarize_scores"}, {"score_model", "make_pairs", "train_model"}),
-    ],
+    [("benchmark/pairs.py",
+      {"make_pairs", "score_model"},
+      {"extract_keywords", "embed_sentences", "train_model"}),
+     ("statistics/summaries.py", {"summarize_scores"}, {"score_model", "make_pairs", "train_model"})],
 )  # fmt: skip
 def test_changed_module_reruns_what_depends_on_it(finished, module, rerun, kept):
     folder, config = finished

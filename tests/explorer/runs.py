@@ -82,13 +82,11 @@ def make_pairs(names: Sequence[str], each: int, variant: str, planted: str) -> p
     """Return pairs under contract PAIRS, sorted by keyword."""
     said, day = {(0, 0): planted}, "2024-{:02d}-01"
     rows = [
-        {
-            "pair_id": f"{variant}{number:03d}{place:04d}", "keyword": name, "variant": variant,
-            "prompt": f"Sentence {place} on {name} says{said.get((number, place), '')} the",
-            "target": f" target{place % 7}{said.get((number, place), '')}",
-            "doc_id": f"{1000 + place:04d}.{number:05d}", "date": day.format(1 + place % 12), "cosine": 0.6,
-            "target_in_prompt": False, "target_in_keyword": place % 2 == 0,
-        }
+        {"pair_id": f"{variant}{number:03d}{place:04d}", "keyword": name, "variant": variant,
+         "prompt": f"Sentence {place} on {name} says{said.get((number, place), '')} the",
+         "target": f" target{place % 7}{said.get((number, place), '')}",
+         "doc_id": f"{1000 + place:04d}.{number:05d}", "date": day.format(1 + place % 12), "cosine": 0.6,
+         "target_in_prompt": False, "target_in_keyword": place % 2 == 0}
         for number, name in enumerate(names)
         for place in range(each)
     ]  # fmt: skip
@@ -152,10 +150,8 @@ def write_analyses(
     rows = [(*row, 12) for row in layers]
     write_rows(folder / "physics/layers/layers.csv", rows, LAYER_SUMMARY)
     tuned = [
-        {
-            "model": model, "task": f"{task}{planted}", "metric": metric, "direct": start - step * place,
-            "chosen": start / 2 + step * place, "direct_error": 0.01, "chosen_error": 0.02,
-        }
+        {"model": model, "task": f"{task}{planted}", "metric": metric, "direct": start - step * place,
+         "chosen": start / 2 + step * place, "direct_error": 0.01, "chosen_error": 0.02}
         for place, model in enumerate(named)
         for task, metric, start, step in (
             ("physics-tf", "trimmed_mean_rank", 900.0, 60.0),
@@ -201,21 +197,16 @@ def _write_choices(folder: Path, models: Sequence[str], planted: str) -> None:
                 names = ("change", "change_low", "change_high")
                 changes = ["" if change is None else round(change + step, 3) for step in (0, -0.05, 0.05)]
                 rows.append(
-                    {
-                        "model": model, "questions": f"set{planted}", "way": way, "factor": factor,
-                        "variation": variation, "accuracy": round(value, 3),
-                        "ci_low": round(max(0, value - 0.06), 3),
-                        "ci_high": round(min(1, value + 0.06), 3), "baseline": "as-shipped",
-                        **dict(zip(names, changes, strict=True)),
-                        "apart": "yes" if change and abs(change) > 0.05 else "no", "items": 40,
-                        "no_letter": 0, "shots": 0, "cut": 0,
-                    }
+                    {"model": model, "questions": f"set{planted}", "way": way, "factor": factor,
+                     "variation": variation, "accuracy": round(value, 3),
+                     "ci_low": round(max(0, value - 0.06), 3), "ci_high": round(min(1, value + 0.06), 3),
+                     "baseline": "as-shipped", **dict(zip(names, changes, strict=True)),
+                     "apart": "yes" if change and abs(change) > 0.05 else "no", "items": 40, "no_letter": 0,
+                     "shots": 0, "cut": 0}
                 )  # fmt: skip
     write_rows(folder / "accuracy.csv", rows, CHOICE_ACCURACY)
-    found = [
-        {"model": models[-1], "way": "letter", "finding": "verdict", "detail": "favours letter B",
-         "found": "yes"},
-    ]  # fmt: skip
+    found = [{"model": models[-1], "way": "letter", "finding": "verdict", "detail": "favours letter B",
+              "found": "yes"}]  # fmt: skip
     verdicts = [[row.get(name, "") for name in CHOICE_DIAGNOSIS.names] for row in found]
     write_rows(folder / "diagnosis.csv", verdicts, CHOICE_DIAGNOSIS)
 

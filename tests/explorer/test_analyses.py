@@ -34,10 +34,8 @@ def test_each_analysis_has_the_numbers_of_its_tables(folder):
     assert (choices["questions"], choices["items"], choices["factors"]) == (
         ["set"], 40, ["options", "orders"],
     )  # fmt: skip
-    moved = [
-        "gamma+fine-tuned", "letter", "options", "right-B", "as-shipped", 1.0, 0.94, 1.0, 0.75, 0.7, 0.8,
-        True,
-    ]  # fmt: skip
+    moved = ["gamma+fine-tuned", "letter", "options", "right-B", "as-shipped", 1.0, 0.94, 1.0, 0.75, 0.7, 0.8,
+             True]  # fmt: skip
     assert moved in choices["rows"]
     assert choices["verdicts"] == [["gamma+fine-tuned", "letter", "favours letter B"]]
     ranks, probabilities, rates = found["layers"]

@@ -25,15 +25,13 @@ def make_benchmark(apart, models=NAMES, p=0.01, compared=True):
 
 @pytest.mark.parametrize(
     ("models", "apart", "expected"),
-    [
-        ("abcd", ["ab", "ac", "ad"], "Of four models, a knows Physics best."),
-        ("abcd", ["ac", "ad", "bc", "bd"], "Of four models, a and b know Physics best; they" + ALIKE),
-        ("abcd", ["ad", "bd", "cd"], "Of four models, a, b and c know Physics best; they" + ALIKE),
-        ("abcd", ["ad", "bc"], "Of four models, a ranks first on Physics; b and c" + FROM_IT),
-        ("abcd", [], "The four models are not significantly different on Physics; a ranks first."),
-        ("a", [], "a is the only model that was scored on Physics: its trimmed mean rank is 10.0."),
-        ("", [], "No model has been ranked on Physics yet."),
-    ],
+    [("abcd", ["ab", "ac", "ad"], "Of four models, a knows Physics best."),
+     ("abcd", ["ac", "ad", "bc", "bd"], "Of four models, a and b know Physics best; they" + ALIKE),
+     ("abcd", ["ad", "bd", "cd"], "Of four models, a, b and c know Physics best; they" + ALIKE),
+     ("abcd", ["ad", "bc"], "Of four models, a ranks first on Physics; b and c" + FROM_IT),
+     ("abcd", [], "The four models are not significantly different on Physics; a ranks first."),
+     ("a", [], "a is the only model that was scored on Physics: its trimmed mean rank is 10.0."),
+     ("", [], "No model has been ranked on Physics yet.")],
 )  # fmt: skip
 def test_the_answer_names_those_who_lead(models, apart, expected):
     found = answer(make_benchmark(apart, models), "trimmed_mean")

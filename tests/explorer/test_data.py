@@ -319,15 +319,13 @@ def test_libraries_are_those_of_the_manifest_and_make_no_code():
 
 @pytest.mark.parametrize(
     ("doc_id", "source", "link"),
-    [
-        ("0704.0001", "arxiv", "https://arxiv.org/abs/0704.0001"),
-        ("hep-th/9901001", "arxiv", "https://arxiv.org/abs/hep-th/9901001"),
-        ("0704.0001", "jsonl", ""),
-        ("javascript:alert(1)", "jsonl", ""),
-        ("https://example.org/a?b=1", "jsonl", "https://example.org/a?b=1"),
-        ("sklearn.svm.SVC", "docstrings", ""),
-    ],
-)
+    [("0704.0001", "arxiv", "https://arxiv.org/abs/0704.0001"),
+     ("hep-th/9901001", "arxiv", "https://arxiv.org/abs/hep-th/9901001"),
+     ("0704.0001", "jsonl", ""),
+     ("javascript:alert(1)", "jsonl", ""),
+     ("https://example.org/a?b=1", "jsonl", "https://example.org/a?b=1"),
+     ("sklearn.svm.SVC", "docstrings", "")],
+)  # fmt: skip
 def test_documents_are_linked_where_the_record_says_where(doc_id, source, link):
     assert link_document(doc_id, source) == link
 

@@ -25,11 +25,8 @@ _WIDE = Contract(
 
 
 def test_values_are_read_as_they_were_written(tmp_path):
-    rows = [
-        ("0704.0010", 3, 1 / 3, 0.5, True, False),
-        (' "quoted",\n', None, math.nan, 1, False, True),
-        ("text", "7", "2.50", "0.25", "yes", "False"),
-    ]
+    rows = [("0704.0010", 3, 1 / 3, 0.5, True, False), (' "quoted",\n', None, math.nan, 1, False, True),
+            ("text", "7", "2.50", "0.25", "yes", "False")]  # fmt: skip
     write_rows(tmp_path / "t", rows, _CSV)
     assert (tmp_path / "t").read_text() == (
         "name,count,value,share,apart,chosen\n"
@@ -49,12 +46,10 @@ def test_values_are_read_as_they_were_written(tmp_path):
 
 @pytest.mark.parametrize(
     ("change", "fault"),
-    [
-        ({"count": "2.5"}, "'2.5' is not a whole number"), ({"count": -1}, "-1 is less than 0"),
-        ({"value": "much"}, "'much' is not a number"), ({"share": ""}, "'' is not a number"),
-        ({"share": 1.5}, "1.500 is greater than 1"), ({"share": math.inf}, "inf is not a finite number"),
-        ({"apart": "maybe"}, "'maybe' is not yes or no"),
-    ],
+    [({"count": "2.5"}, "'2.5' is not a whole number"), ({"count": -1}, "-1 is less than 0"),
+     ({"value": "much"}, "'much' is not a number"), ({"share": ""}, "'' is not a number"),
+     ({"share": 1.5}, "1.500 is greater than 1"), ({"share": math.inf}, "inf is not a finite number"),
+     ({"apart": "maybe"}, "'maybe' is not yes or no")],
 )  # fmt: skip
 def test_what_breaks_a_contract_is_neither_written_nor_read(tmp_path, change, fault):
     row = {"name": "a", "count": 1, "value": 1.0, "share": 0.0, "apart": True, "chosen": True}
@@ -86,14 +81,12 @@ def test_columns_may_repeat_or_be_absent_but_not_be_missing(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("", "the file is empty"),
-        ("a\tb\n1\t2\n1\n", "line 3: 1 fields where the header has 2"),
-        ("a\ta\n", "line 1: duplicate columns: a"),
-        ("a\tb\n1\tcaf\xe9\n", "line 2: not UTF-8"),
-        ('a\tb\n1\t"' + "x" * 200_000, "line 2: not CSV: field larger than field limit"),
-    ],
-)
+    [("", "the file is empty"),
+     ("a\tb\n1\t2\n1\n", "line 3: 1 fields where the header has 2"),
+     ("a\ta\n", "line 1: duplicate columns: a"),
+     ("a\tb\n1\tcaf\xe9\n", "line 2: not UTF-8"),
+     ('a\tb\n1\t"' + "x" * 200_000, "line 2: not CSV: field larger than field limit")],
+)  # fmt: skip
 def test_a_broken_file_is_named_with_its_line(tmp_path, text, message):
     (tmp_path / "f").write_text(text, encoding="latin-1")
     with pytest.raises(InputError) as caught:

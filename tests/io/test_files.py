@@ -119,13 +119,11 @@ def test_other_errors_of_the_system_stay_what_they_are(tmp_path):
 
 @pytest.mark.parametrize(
     ("place", "message"),
-    [
-        ("folder", "folder: this is a folder; a file is needed"),
-        ("file/f", "file: this folder cannot be made: "),
-        ("file/deep/f", "file/deep: this folder cannot be made: "),
-        ("n" * 300, ": nothing can be written here: "),
-    ],
-)
+    [("folder", "folder: this is a folder; a file is needed"),
+     ("file/f", "file: this folder cannot be made: "),
+     ("file/deep/f", "file/deep: this folder cannot be made: "),
+     ("n" * 300, ": nothing can be written here: ")],
+)  # fmt: skip
 def test_an_output_that_cannot_be_one_is_named(tmp_path, place, message):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("kept")
@@ -176,12 +174,10 @@ def test_json_has_one_form(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "reader", "message"),
-    [
-        ("{", files.read_json, "not valid JSON"),
-        ('{"a": 1}\n[1]\n', files.read_json_lines, "line 2: not a JSON object"),
-        ('{"a": 1}\n{\n', files.read_json_lines, "line 2: not valid JSON"),
-    ],
-)
+    [("{", files.read_json, "not valid JSON"),
+     ('{"a": 1}\n[1]\n', files.read_json_lines, "line 2: not a JSON object"),
+     ('{"a": 1}\n{\n', files.read_json_lines, "line 2: not valid JSON")],
+)  # fmt: skip
 def test_a_broken_file_is_named_with_its_line(tmp_path, text, reader, message):
     (tmp_path / "f").write_text(text, encoding="latin-1")
     with pytest.raises(InputError) as caught:

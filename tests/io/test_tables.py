@@ -18,10 +18,8 @@ from fathom.io.contracts.corpus import DOCUMENTS, INDEX
 from fathom.io.contracts.scoring import SCORES
 
 _ROOT = Path(__file__).resolve().parents[2]
-_ROWS = {
-    "keyword": ["graph neural"], "doc_id": ["0704.0010"], "position": [3], "clean": ["A sentence."],
-    "cosine": [0.5],
-}  # fmt: skip
+_ROWS = {"keyword": ["graph neural"], "doc_id": ["0704.0010"], "position": [3], "clean": ["A sentence."],
+         "cosine": [0.5]}  # fmt: skip
 
 
 def _frame(**changes) -> pl.DataFrame:
@@ -41,10 +39,8 @@ def test_columns_are_ordered_cast_and_described(tmp_path):
 
 @pytest.mark.parametrize(
     "frame",
-    [
-        _frame(extra=[1]), _frame().drop("clean"), _frame(cosine=[None]), _frame(position=["three"]),
-        _frame(position=[1 << 40]), _frame(position=[0.5]),
-    ],
+    [_frame(extra=[1]), _frame().drop("clean"), _frame(cosine=[None]), _frame(position=["three"]),
+     _frame(position=[1 << 40]), _frame(position=[0.5])],
     ids=["extra", "missing", "null", "text for a number", "too large", "fraction"],
 )  # fmt: skip
 def test_a_table_that_breaks_its_contract_is_not_written(tmp_path, frame):
@@ -66,18 +62,16 @@ _VALUES = {"name": ["a", "b", "c"], "rank": [1.0, 2.5, 3.0], "share": [0.0, 1.0,
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [
-        ({"name": ["a", "b", "a"]}, "column name, row 2: 'a' is a duplicate"),
-        ({"rank": [1.0, 0.5, 0.0]}, "column rank, row 1: 0.5 is less than 1"),
-        ({"rank": [1.0, 2.0, math.nan]}, "column rank, row 2: nan is not a finite number"),
-        ({"rank": [math.inf, 2.0, 3.0]}, "column rank, row 0: inf is not a finite number"),
-        ({"share": [0.0, math.inf, math.nan]}, "column share, row 1: inf is not a finite number"),
-        ({"share": [0.0, 1.5, math.nan]}, "column share, row 1: 1.5 is greater than 1"),
-        ({"share": [-0.5, 1.0, math.nan]}, "column share, row 0: -0.5 is less than 0"),
-        ({"shares": [[], [0.5, 1.0], [0.25, 2.0]]}, "column shares, row 2: 2.0 is greater than 1"),
-        ({"shares": [[], [0.5, math.nan], [0.25]]}, "column shares, row 1: nan is not a finite number"),
-    ],
-)
+    [({"name": ["a", "b", "a"]}, "column name, row 2: 'a' is a duplicate"),
+     ({"rank": [1.0, 0.5, 0.0]}, "column rank, row 1: 0.5 is less than 1"),
+     ({"rank": [1.0, 2.0, math.nan]}, "column rank, row 2: nan is not a finite number"),
+     ({"rank": [math.inf, 2.0, 3.0]}, "column rank, row 0: inf is not a finite number"),
+     ({"share": [0.0, math.inf, math.nan]}, "column share, row 1: inf is not a finite number"),
+     ({"share": [0.0, 1.5, math.nan]}, "column share, row 1: 1.5 is greater than 1"),
+     ({"share": [-0.5, 1.0, math.nan]}, "column share, row 0: -0.5 is less than 0"),
+     ({"shares": [[], [0.5, 1.0], [0.25, 2.0]]}, "column shares, row 2: 2.0 is greater than 1"),
+     ({"shares": [[], [0.5, math.nan], [0.25]]}, "column shares, row 1: nan is not a finite number")],
+)  # fmt: skip
 def test_a_value_that_its_column_does_not_allow_is_named(tmp_path, changes, message):
     tables.write_table(tmp_path / "good", pl.DataFrame(_VALUES), _CHECKED)
     with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'bad'}: {message}")):

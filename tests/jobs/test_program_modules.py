@@ -41,12 +41,10 @@ def test_imports_are_those_that_a_parser_finds():
 def test_imports_inside_functions_and_through_others_are_found(tmp_path, monkeypatch):
     package = tmp_path / "fathom"
     (package / "room").mkdir(parents=True)
-    texts = {
-        "__init__.py": "", "room/__init__.py": "import fathom.unused_by_name_only",
-        "a.py": "def f():\n    if True:\n        from fathom.b import thing\n        return thing",
-        "b.py": "from fathom import c\nthing = c", "c.py": "import fathom.a  # or d\nimport numpy",
-        "d.py": "", "room/e.py": "",
-    }  # fmt: skip
+    texts = {"__init__.py": "", "room/__init__.py": "import fathom.unused_by_name_only",
+             "a.py": "def f():\n    if True:\n        from fathom.b import thing\n        return thing",
+             "b.py": "from fathom import c\nthing = c", "c.py": "import fathom.a  # or d\nimport numpy",
+             "d.py": "", "room/e.py": ""}  # fmt: skip
     for name, text in texts.items():
         (package / name).write_text(text)
     program = tmp_path / "program.py"
@@ -55,10 +53,8 @@ def test_imports_inside_functions_and_through_others_are_found(tmp_path, monkeyp
     )
     monkeypatch.setattr(sources, "_PACKAGE", package)
     names = [str(file.relative_to(tmp_path)) for file in find_sources(program)]
-    assert names == [
-        "program.py", "fathom/a.py", "fathom/b.py", "fathom/c.py",
-        "fathom/room/__init__.py", "fathom/room/e.py",
-    ]  # fmt: skip
+    assert names == ["program.py", "fathom/a.py", "fathom/b.py", "fathom/c.py", "fathom/room/__init__.py",
+                     "fathom/room/e.py"]  # fmt: skip
 
 
 def test_of_the_kernel_only_what_computes_is_part_of_a_method(tmp_path, monkeypatch):

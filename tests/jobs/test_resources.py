@@ -64,11 +64,8 @@ def test_jobs_are_gathered_by_rule_with_the_text_that_they_went_over(tmp_path):
     _measure(tmp_path, "index.tsv", (20, "50"))
     _measure(tmp_path, "gather.tsv", (20, "50"))
     lines = gather_timings(tmp_path, SIZES, ["gather"])
-    assert lines == [
-        ["index", 1, 20, 20, 20, 10, 50, 2, 3, 40],
-        ["split", 2, 12, 6, 8, 6, 300, 4, 6, 40],
-        ["match", 1, 1, 1, 1, 0.5, 0, 2, 3, 10],
-    ]
+    assert lines == [["index", 1, 20, 20, 20, 10, 50, 2, 3, 40], ["split", 2, 12, 6, 8, 6, 300, 4, 6, 40],
+                     ["match", 1, 1, 1, 1, 0.5, 0, 2, 3, 10]]  # fmt: skip
     assert len(RESOURCES.names) == len(lines[0])
 
 
@@ -102,12 +99,9 @@ def test_a_model_has_the_size_of_what_it_was_made_of(model):
 
 def test_models_need_the_most_of_their_jobs_and_the_hours_of_all():
     rates = {"score_model": Rate(3600), "tune_model": Rate(7200)}
-    jobs = [
-        Job("score_model", {"model": "a"}, 1, 2, memory=100, gpu_memory=5000),
-        Job("tune_model", {"model": "a", "task": "t"}, 1, 1, memory=300, gpu_memory=4000),
-        Job("score_model", {"model": "b"}, 1, 1),
-        Job("fetch_model", {"model": "c"}),
-    ]
+    jobs = [Job("score_model", {"model": "a"}, 1, 2, memory=100, gpu_memory=5000),
+            Job("tune_model", {"model": "a", "task": "t"}, 1, 1, memory=300, gpu_memory=4000),
+            Job("score_model", {"model": "b"}, 1, 1), Job("fetch_model", {"model": "c"})]  # fmt: skip
     found = estimate_models(jobs, rates, SIZES, {})
     assert found == {"a": ModelEstimate(300, 5000, 2, 3.0), "b": ModelEstimate(0, 0, 1, 1.0)}
 

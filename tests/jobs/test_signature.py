@@ -61,12 +61,10 @@ def test_what_is_left_out_has_its_default(monkeypatch):
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
-    [
-        (["--scores", "gpt2.parquet"], ["--scores gpt2.parquet", "DOMAIN/VARIANT/MODEL"]),
-        (["--scores", "a/b/c=d", "--settings", '{"round": 1}'], ["--settings", "rounds"]),
-        (["--scores", "a/b/c=d", "--names", "[x"], ["--names", "JSON"]),
-    ],
-)
+    [(["--scores", "gpt2.parquet"], ["--scores gpt2.parquet", "DOMAIN/VARIANT/MODEL"]),
+     (["--scores", "a/b/c=d", "--settings", '{"round": 1}'], ["--settings", "rounds"]),
+     (["--scores", "a/b/c=d", "--names", "[x"], ["--names", "JSON"])],
+)  # fmt: skip
 def test_a_value_that_does_not_fit_is_one_message(arguments, named):
     with pytest.raises(InputError) as caught:
         read(*arguments)

@@ -21,24 +21,16 @@ def make_config(**changes):
 
 @pytest.mark.parametrize(
     ("changes", "messages"),
-    [
-        (
-            {"models": {"score": ["gpt2", "gtp2"]}},
-            ["models.score.1 = 'gtp2': there is no such model, did you mean gpt2?"],
-        ),
-        (
-            {"models": {"train": {"mini": {"domain": "law"}}, "adapt": [{"base": "mm", "paths": [["law"]]}]}},
-            ["models.adapt.0.base = 'mm': there is no such model"],
-        ),
-        (
-            {"models": {"train": {"mini": {"domain": "law"}}, "score": ["mini+lwa"],
-                        "adapt": [{"base": "minu", "paths": [["law"]]}]}},
-            ["models.score.0 = 'mini+lwa': there is no such model, did you mean minu+law?",
-             "models.adapt.0.base = 'minu': there is no such model, did you mean mini?"],
-        ),
-        ({"pairs": {"tokenizer": "zz"}}, ["pairs.tokenizer = 'zz': there is no such model, known: ", "more"]),
-        ({"models": {"score": ["gpt2@chat"]}}, ["models.score.0 = 'gpt2@chat': gpt2 is not a chat model"]),
-    ],
+    [({"models": {"score": ["gpt2", "gtp2"]}},
+      ["models.score.1 = 'gtp2': there is no such model, did you mean gpt2?"]),
+     ({"models": {"train": {"mini": {"domain": "law"}}, "adapt": [{"base": "mm", "paths": [["law"]]}]}},
+      ["models.adapt.0.base = 'mm': there is no such model"]),
+     ({"models": {"train": {"mini": {"domain": "law"}}, "score": ["mini+lwa"],
+                  "adapt": [{"base": "minu", "paths": [["law"]]}]}},
+      ["models.score.0 = 'mini+lwa': there is no such model, did you mean minu+law?",
+       "models.adapt.0.base = 'minu': there is no such model, did you mean mini?"]),
+     ({"pairs": {"tokenizer": "zz"}}, ["pairs.tokenizer = 'zz': there is no such model, known: ", "more"]),
+     ({"models": {"score": ["gpt2@chat"]}}, ["models.score.0 = 'gpt2@chat': gpt2 is not a chat model"])],
 )  # fmt: skip
 def test_an_unknown_model_is_named_with_its_key_its_file_and_the_nearest_name(changes, messages):
     with pytest.raises(InputError) as caught:

@@ -16,15 +16,13 @@ ROOT = Path(__file__).resolve().parents[2]
 RATES = read_rates(ROOT / "config" / "rates.tsv")
 CARDS = "h100:80000x8 a100:40000x4"
 SMALL, LARGE = Card("a100", 40_000, 4), Card("h100", 80_000, 8)
-VALUES = {
-    "run": "x",
-    "corpus": {"source": "docstrings", "packages": ["numpy"]},
-    "domains": {"near": {"categories": ["numpy"]}},
-    "pairs": {"tokenizer": "gpt2"},
-    "models": {"score": ["Llama-3.2-1B", "Llama-2-7b", "Qwen2.5-14B"],
-               "adapt": [{"base": "Llama-3.2-1B", "paths": [["near"]], "sequence": 1024}],
-               "train": {"tiny": {"domain": "near"}}},
-}  # fmt: skip
+VALUES = {"run": "x",
+          "corpus": {"source": "docstrings", "packages": ["numpy"]},
+          "domains": {"near": {"categories": ["numpy"]}},
+          "pairs": {"tokenizer": "gpt2"},
+          "models": {"score": ["Llama-3.2-1B", "Llama-2-7b", "Qwen2.5-14B"],
+                     "adapt": [{"base": "Llama-3.2-1B", "paths": [["near"]], "sequence": 1024}],
+                     "train": {"tiny": {"domain": "near"}}}}  # fmt: skip
 
 
 class Wildcards(list[str]):

@@ -13,12 +13,10 @@ from fathom.planning.outputs import Outputs
 from fathom.planning.run_inputs import Inputs
 from fathom.planning.targets import Targets
 
-VALUES = {
-    "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
-    "pairs": {"tokenizer": "tiny"},
-    "models": {"train": {"tiny": {"domain": "far"}}, "adapt": [{"base": "gpt2", "paths": [["near"]]}],
-               "score": ["qwen@chat", "pythia"]},
-}  # fmt: skip
+VALUES = {"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
+          "pairs": {"tokenizer": "tiny"},
+          "models": {"train": {"tiny": {"domain": "far"}}, "adapt": [{"base": "gpt2", "paths": [["near"]]}],
+                     "score": ["qwen@chat", "pythia"]}}  # fmt: skip
 
 
 def outputs(tasks=None, tuned=(), conditions=("direct",), **changes):
@@ -67,10 +65,8 @@ def test_a_model_inside_its_chat_template_reads_no_running_text():
 
 
 def test_controls_of_a_text_have_texts_and_names_of_their_own_and_are_compared():
-    adapt = [
-        {"base": "tiny", "paths": [["near"], ["far"]], "seeds": 2},
-        {"base": "tiny", "paths": [["near"]], "text": "terms-only", "seeds": 2},
-    ]
+    adapt = [{"base": "tiny", "paths": [["near"], ["far"]], "seeds": 2},
+             {"base": "tiny", "paths": [["near"]], "text": "terms-only", "seeds": 2}]  # fmt: skip
     models = {**VALUES["models"], "adapt": adapt}
     found = outputs(models=models)
     assert found.texts.find("tiny+near") == "results/demo/corpus/texts/near.parquet"
@@ -110,10 +106,8 @@ def test_references_for_claims_are_scored_but_no_benchmarks():
 
 
 def test_a_family_of_adapted_models_is_drawn_and_paths_with_checkpoints_over_each_other():
-    adapt = [
-        {"base": "tiny", "paths": [["near"], ["far"], ["near", "far"]], "checkpoints": 10},
-        {"base": "gpt2", "paths": [["near"]]},
-    ]
+    adapt = [{"base": "tiny", "paths": [["near"], ["far"], ["near", "far"]], "checkpoints": 10},
+             {"base": "gpt2", "paths": [["near"]]}]  # fmt: skip
     models = {**VALUES["models"], "adapt": adapt}
     found, figures = outputs(models=models).studies, targets(models=models).figures
     assert found.families == {"tiny": ["tiny", "tiny+near", "tiny+far", "tiny+near+far"]}
@@ -126,10 +120,8 @@ def test_a_family_of_adapted_models_is_drawn_and_paths_with_checkpoints_over_eac
 
 
 def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():
-    adapt = [
-        {"base": "gpt2", "paths": [["near", "far"]]},
-        {"base": "tiny", "paths": [["near"]], "score": False},
-    ]
+    adapt = [{"base": "gpt2", "paths": [["near", "far"]]},
+             {"base": "tiny", "paths": [["near"]], "score": False}]  # fmt: skip
     models = {**VALUES["models"], "adapt": adapt}
     changes = {"models": models, "targets": {"against": {"pythia": "tiny"}}}
     found, asked = outputs(**changes), targets(**changes).list_figures()
@@ -211,11 +203,9 @@ def test_a_model_is_trained_on_its_domain_and_adapted_to_the_last_of_its_path():
 def test_a_study_has_orders_stages_and_text_from_elsewhere():
     study = {"base": "tiny", "evaluation_domain": "near", "order": ["other", "far"], "abstracts": 9}
     texts = {"other": {"files": ["other.txt"]}}
-    models = {
-        **VALUES["models"],
-        "texts": texts,
-        "continual": {"study": study, "later": {**study, "order": []}},
-    }
+    models = {**VALUES["models"],
+              "texts": texts,
+              "continual": {"study": study, "later": {**study, "order": []}}}  # fmt: skip
     found = outputs(models=models)
     asked = targets(models=models)
     orders = {f"results/demo/{place}" for study in ("study", "later")
@@ -246,14 +236,12 @@ def test_a_lens_is_trained_where_there_is_text_for_it():
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
-    [
-        ({}, False),
-        ({"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"]}}}, True),
-        ({"scores": "scores"}, True),
-        ({"tasks": {"one": None, "two": None}, "tuned": ["a", "b", "c"]}, True),
-        ({"tasks": {"one": None}, "tuned": ["a", "b", "c"]}, False),
-    ],
-)
+    [({}, False),
+     ({"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"]}}}, True),
+     ({"scores": "scores"}, True),
+     ({"tasks": {"one": None, "two": None}, "tuned": ["a", "b", "c"]}, True),
+     ({"tasks": {"one": None}, "tuned": ["a", "b", "c"]}, False)],
+)  # fmt: skip
 def test_rankings_need_two_benchmarks_and_three_models_or_given_scores(changes, expected):
     asked = targets(**changes)
     assert outputs(**changes).has_rankings() is expected
@@ -280,11 +268,9 @@ def test_figures_of_rankings_follow_conditions():
 
 
 def test_a_task_is_made_from_pairs_text_or_nothing():
-    tasks = {
-        "choice": {"kind": "choice", "domain": "near", "variant": "tfidf"},
-        "text": {"kind": "text", "domain": "far"},
-        "arc": {"kind": "harness", "task": "arc_easy"},
-    }
+    tasks = {"choice": {"kind": "choice", "domain": "near", "variant": "tfidf"},
+             "text": {"kind": "text", "domain": "far"},
+             "arc": {"kind": "harness", "task": "arc_easy"}}  # fmt: skip
     config = read_config(VALUES | {"train_before_test": {"tasks": tasks}}, "test")
     found = outputs(config.train_before_test.tasks, ["tiny"])
     assert found.find_task_source("choice") == "results/demo/near/benchmark/tfidf/pairs.parquet"

@@ -66,10 +66,8 @@ def test_questions_need_no_domain_and_are_part_of_a_run():
     names = ("questions.parquet", "proof.json", "lm-eval", "percentiles.csv")
     tables = ("sizes", "question-scores", "question-differences", "question-thresholds")
     figures = ("questions", "scores", "radar", "answers-by-threshold")
-    files = [
-        *(f"results/courses/questions/courses/{name}" for name in names),
-        *(f"results/courses/{name}.csv" for name in tables),
-    ]
+    files = [*(f"results/courses/questions/courses/{name}" for name in names),
+             *(f"results/courses/{name}.csv" for name in tables)]  # fmt: skip
     drawn = [f"results/courses/figures/courses.{name}.png" for name in figures]
     assert list_questions(config, "results/courses") == files
     needs = SimpleNamespace(find_shape=lambda name: None)

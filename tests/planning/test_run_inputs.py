@@ -13,11 +13,9 @@ from fathom.jobs.job_slices import Slice
 from fathom.planning.run_inputs import find_code, find_inputs, is_unchanged_input, sample_input
 
 ROOT = Path(__file__).resolve().parents[2]
-DOMAINS = {
-    "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"]}},
-    "pairs": {"tokenizer": "tiny"},
-    "models": {"train": {"tiny": {"domain": "far"}}},
-}
+DOMAINS = {"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"]}},
+           "pairs": {"tokenizer": "tiny"},
+           "models": {"train": {"tiny": {"domain": "far"}}}}  # fmt: skip
 TASKS = {"tasks": {"near": {"kind": "text", "file": "texts.jsonl"}}}
 
 
@@ -61,10 +59,8 @@ def test_large_json_lines_are_divided_by_their_size_alone(tmp_path):
     corpus = {"source": "jsonl", "files": ["a.jsonl", "b.jsonl", "c.jsonl.gz"]}
     found = find(DOMAINS | {"corpus": corpus})
     assert found.parts == ["a.jsonl", "b.jsonl", "c.jsonl.gz"]
-    assert list(found.slices) == [
-        "a.jsonl.1-of-3", "a.jsonl.2-of-3", "a.jsonl.3-of-3", "b.jsonl",
-        "c.jsonl.gz.1-of-3", "c.jsonl.gz.2-of-3", "c.jsonl.gz.3-of-3",
-    ]  # fmt: skip
+    assert list(found.slices) == ["a.jsonl.1-of-3", "a.jsonl.2-of-3", "a.jsonl.3-of-3", "b.jsonl",
+                                  "c.jsonl.gz.1-of-3", "c.jsonl.gz.2-of-3", "c.jsonl.gz.3-of-3"]  # fmt: skip
     assert found.slices["a.jsonl.2-of-3"] == Slice("a.jsonl", 2, 3)
     assert list(find(DOMAINS | {"corpus": {**corpus, "slice_mb": 100}}).slices) == found.parts
 
@@ -107,12 +103,10 @@ def test_tasks_are_tuned_by_the_models_that_are_scored(tmp_path):
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [
-        ({"corpus": {"source": "jsonl", "files": ["none.jsonl"]}}, "none.jsonl: there is no such file"),
-        ({"train_before_test": TASKS}, "train_before_test.tasks.near.file = texts.jsonl: there is no such"),
-        ({"previous": "older"}, "its index is missing"),
-    ],
-)
+    [({"corpus": {"source": "jsonl", "files": ["none.jsonl"]}}, "none.jsonl: there is no such file"),
+     ({"train_before_test": TASKS}, "train_before_test.tasks.near.file = texts.jsonl: there is no such"),
+     ({"previous": "older"}, "its index is missing")],
+)  # fmt: skip
 def test_what_is_missing_is_named(values, message):
     with refuses("Hint", message):
         find(DOMAINS | values)

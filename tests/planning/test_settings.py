@@ -5,12 +5,10 @@ import json
 from fathom.config.whole import read_config
 from fathom.planning.settings import Settings
 
-VALUES = {
-    "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
-    "pairs": {"tokenizer": "tiny"},
-    "models": {"train": {"tiny": {"domain": "far"}}, "adapt": [{"base": "tiny", "paths": [["near"]]}]},
-    "train_before_test": {"tasks": {"choice": {"kind": "choice", "domain": "near"}}},
-}
+VALUES = {"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
+          "pairs": {"tokenizer": "tiny"},
+          "models": {"train": {"tiny": {"domain": "far"}}, "adapt": [{"base": "tiny", "paths": [["near"]]}]},
+          "train_before_test": {"tasks": {"choice": {"kind": "choice", "domain": "near"}}}}  # fmt: skip
 
 
 def settings(**changes):

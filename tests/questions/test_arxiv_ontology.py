@@ -8,15 +8,13 @@ from fathom.questions.ontology import name_entity
 
 
 def record(key, **values):
-    given = {
-        "id": key,
-        "title": f"Paper\n {key}",
-        "abstract": " An abstract.\n",
-        "authors": "A. Brandt and B. Okafor",
-        "categories": "cs.AI stat.ML",
-        "versions": [{"created": "Mon, 2 Apr 2007 19:18:42 GMT"}],
-        "journal-ref": None,
-    }
+    given = {"id": key,
+             "title": f"Paper\n {key}",
+             "abstract": " An abstract.\n",
+             "authors": "A. Brandt and B. Okafor",
+             "categories": "cs.AI stat.ML",
+             "versions": [{"created": "Mon, 2 Apr 2007 19:18:42 GMT"}],
+             "journal-ref": None}  # fmt: skip
     return given | values
 
 
@@ -65,15 +63,12 @@ def test_only_categories_that_exclude_each_other_are_asked_about(read):
 
 @pytest.mark.parametrize(
     ("given", "names"),
-    [
-        ({"authors": "C. Bal\\'azs, E.L. Berger (1), and C.-P. Yuan ((1) MIT)"},
-         "C. Balázs|E. L. Berger|C.-P. Yuan"),
-        ({"authors": "Ana Roy & Bo Li; Cy Ng et al."}, "Ana Roy|Bo Li|Cy Ng et al."),
-        ({"authors": "Ana Roy, et al."}, "Ana Roy"),
-        ({"authors_parsed": [["Yuan", "C. -P.", ""], ["Roy", "Ana", ""]], "authors": "x"},
-         "C.-P. Yuan|Ana Roy"),
-        ({"authors": None}, ""),
-    ],
+    [({"authors": "C. Bal\\'azs, E.L. Berger (1), and C.-P. Yuan ((1) MIT)"},
+      "C. Balázs|E. L. Berger|C.-P. Yuan"),
+     ({"authors": "Ana Roy & Bo Li; Cy Ng et al."}, "Ana Roy|Bo Li|Cy Ng et al."),
+     ({"authors": "Ana Roy, et al."}, "Ana Roy"),
+     ({"authors_parsed": [["Yuan", "C. -P.", ""], ["Roy", "Ana", ""]], "authors": "x"}, "C.-P. Yuan|Ana Roy"),
+     ({"authors": None}, "")],
 )  # fmt: skip
 def test_names_of_authors(given, names):
     assert "|".join(read_authors(given)) == names
@@ -81,14 +76,12 @@ def test_names_of_authors(given, names):
 
 @pytest.mark.parametrize(
     ("reference", "name"),
-    [
-        ("Phys.Rev.D76:013009,2007", "Phys.Rev.D"),
-        ("Illinois J. Math. 52 (2008) no.2, 681-689", "Illinois J. Math"),
-        ("Journal of Applied Physics, vol 104, 073536 (2008)", "Journal of Applied Physics"),
-        ("2007 J. Phys.", ""),
-        ("", ""),
-    ],
-)
+    [("Phys.Rev.D76:013009,2007", "Phys.Rev.D"),
+     ("Illinois J. Math. 52 (2008) no.2, 681-689", "Illinois J. Math"),
+     ("Journal of Applied Physics, vol 104, 073536 (2008)", "Journal of Applied Physics"),
+     ("2007 J. Phys.", ""),
+     ("", "")],
+)  # fmt: skip
 def test_names_of_journals(reference, name):
     assert read_journal(reference) == name
 

@@ -23,10 +23,8 @@ def test_a_corpus_beside_the_papers():
 
 
 def test_questions_beside_the_papers():
-    report = {
-        "rounds": [{"large_gaps": 9, "redundancy": None}, {"large_gaps": 4, "redundancy": 0.01}],
-        "share_of_possible": 0.5,
-    }  # fmt: skip
+    report = {"rounds": [{"large_gaps": 9, "redundancy": None}, {"large_gaps": 4, "redundancy": 0.01}],
+              "share_of_possible": 0.5}  # fmt: skip
     forms = ["binary"] * 2 + ["open"]
     questions = pl.DataFrame({"form": forms, "level": ["memorise"] * 2 + ["create"]})
     rows = {row[1]: row[2:] for row in list_question_sizes("s", report, questions)}

@@ -42,22 +42,18 @@ def test_each_form_and_level_is_a_task_whose_data_are_the_questions(rows, tmp_pa
     write_table(tmp_path / "c.parquet", chunks, CHUNKS)
     np.save(tmp_path / "c.npy", np.eye(6, dtype=np.float32))
     np.save(tmp_path / "q.npy", np.eye(6, dtype=np.float32)[np.arange(len(rows)) % 6])
-    options = {
-        "--questions": tmp_path / "q.parquet", "--vectors": tmp_path / "q.npy",
-        "--chunks": tmp_path / "c.parquet", "--embeddings": tmp_path / "c.npy", "--set": "courses",
-        "--tasks": tmp_path / "lm-eval",
-    }  # fmt: skip
+    options = {"--questions": tmp_path / "q.parquet", "--vectors": tmp_path / "q.npy",
+               "--chunks": tmp_path / "c.parquet", "--embeddings": tmp_path / "c.npy", "--set": "courses",
+               "--tasks": tmp_path / "lm-eval"}  # fmt: skip
     monkeypatch.setattr("sys.argv", ["export", *(str(part) for pair in options.items() for part in pair)])
     for _ in range(2):  # the second time over the first
         runpy.run_path(str(find_program("export_questions")), run_name="__main__")
     tasks = {path.stem: path for path in (tmp_path / "lm-eval").glob("*.yaml")}
-    kinds = {
-        "binary_memorise": ("multiple_choice", ["acc"], 22),
-        "multiple-choice_understand": ("multiple_choice", ["acc"], 22),
-        "multiple-answer_understand": ("multiple_choice", ["acc", "f1"], 8 * 6),
-        "multiple-answer_apply": ("multiple_choice", ["acc", "f1"], 8 * 5),
-        "open_create": ("generate_until", ["bleu"], 1),
-    }
+    kinds = {"binary_memorise": ("multiple_choice", ["acc"], 22),
+             "multiple-choice_understand": ("multiple_choice", ["acc"], 22),
+             "multiple-answer_understand": ("multiple_choice", ["acc", "f1"], 8 * 6),
+             "multiple-answer_apply": ("multiple_choice", ["acc", "f1"], 8 * 5),
+             "open_create": ("generate_until", ["bleu"], 1)}  # fmt: skip
     assert set(tasks) == {f"fathom_courses_{name}_{prompt}" for name in kinds for prompt in ("plain", "rag")}
     for (name, (output, metrics, count)), prompt in product(kinds.items(), ("plain", "rag")):
         path = tasks[f"fathom_courses_{name}_{prompt}"]

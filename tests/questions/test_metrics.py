@@ -55,11 +55,8 @@ def test_binary_metrics_are_those_of_scikit_learn():
 def test_several_right_options_are_means_over_questions():
     right = [True] * 2 + [False] * 6
     asked = [_ask(name, "multiple-answer", right) for name in "abc"]
-    given = [
-        _answer("a", right),
-        _answer("b", [True] + [False] * 2 + [True] * 3 + [False] * 2),
-        _answer("c", [False] * 8),
-    ]
+    given = [_answer("a", right), _answer("b", [True] + [False] * 2 + [True] * 3 + [False] * 2),
+             _answer("c", [False] * 8)]  # fmt: skip
     measures = _measure(asked, given)
     found = _values(measures)
     # b: 1 of 4 chosen is right, 1 of 2 right ones is chosen, F1 = 2 · 1 / (4 + 2)
@@ -103,11 +100,9 @@ def test_intervals_and_paired_differences():
                  for name, each in zip(names, luck.tolist(), strict=True)]  # fmt: skip
         return _measure(asked, given)
 
-    scores = {
-        ("m", "plain"): score_answers(answer(0.5), _SETTINGS),
-        ("m", "rag"): score_answers(answer(0.6), _SETTINGS),
-        ("m@lora", "plain"): score_answers(answer(0.5), _SETTINGS),
-    }
+    scores = {("m", "plain"): score_answers(answer(0.5), _SETTINGS),
+              ("m", "rag"): score_answers(answer(0.6), _SETTINGS),
+              ("m@lora", "plain"): score_answers(answer(0.5), _SETTINGS)}  # fmt: skip
     rows = tabulate_scores("s", scores, _SETTINGS)
     value, low, high = (float(text) for text in rows[0][7:10])
     assert low < value < high and value == pytest.approx((luck < 0.5).mean())

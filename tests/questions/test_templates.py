@@ -8,11 +8,9 @@ from fathom.errors import InputError
 from fathom.questions.templates import read_templates
 
 ROOT = COURSES.parents[2]
-GOOD = {
-    "level": "understand", "form": "multiple-choice", "text": "Who teaches {course}?", "answer": "person",
-    "class": "Person", "select": "SELECT ?course ?person { ?course :lecturers ?person }",
-    "ask": "ASK { ?course :lecturers ?person }",
-}  # fmt: skip
+GOOD = {"level": "understand", "form": "multiple-choice", "text": "Who teaches {course}?", "answer": "person",
+        "class": "Person", "select": "SELECT ?course ?person { ?course :lecturers ?person }",
+        "ask": "ASK { ?course :lecturers ?person }"}  # fmt: skip
 
 
 def write(path, **changes):
@@ -31,19 +29,16 @@ def test_templates_that_are_shipped_are_right_and_of_all_levels(name):
 
 @pytest.mark.parametrize(
     ("changes", "what"),
-    [
-        ({"text": "Does {person} teach {course}?"},
-         "must not occur in a question of the form multiple-choice"),
-        ({"form": "binary", "level": "memorise"}, "belongs into a question of the form binary"),
-        ({"level": "memorise"}, "binary questions, and no others"),
-        ({"level": "apply"}, "multiple choice is of level understand"),
-        ({"text": "Who teaches?"}, "it names no entity"),
-        ({"text": "Who teaches {course} in {term}?"}, r"\?term is missing"),
-        ({"ask": "ASK { :x :lecturers ?person }"}, r"\?course is missing"),
-        ({"select": "SELECT ?course { ?course :lecturers ?person }"}, r"\?person is missing"),
-        ({"form": "open"}, "form = 'open'"),
-        ({"levle": "apply"}, "unknown key templates.who.levle"),
-    ],
+    [({"text": "Does {person} teach {course}?"}, "must not occur in a question of the form multiple-choice"),
+     ({"form": "binary", "level": "memorise"}, "belongs into a question of the form binary"),
+     ({"level": "memorise"}, "binary questions, and no others"),
+     ({"level": "apply"}, "multiple choice is of level understand"),
+     ({"text": "Who teaches?"}, "it names no entity"),
+     ({"text": "Who teaches {course} in {term}?"}, r"\?term is missing"),
+     ({"ask": "ASK { :x :lecturers ?person }"}, r"\?course is missing"),
+     ({"select": "SELECT ?course { ?course :lecturers ?person }"}, r"\?person is missing"),
+     ({"form": "open"}, "form = 'open'"),
+     ({"levle": "apply"}, "unknown key templates.who.levle")],
 )  # fmt: skip
 def test_wrong_templates_are_refused(tmp_path, changes, what):
     with pytest.raises(InputError, match=what) as error:

@@ -9,11 +9,9 @@ from fathom.questions.user_questions import make_open_from_pairs, read_user_ques
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [
-        ("faq.csv", 'Question,Answer,by\n"What, then?"," This. ",Ana\n\nAnd who?,Bo,Cy\n'),
-        ("faq.jsonl",
-         '{"question": "What, then?", "answer": "This."}\n\n{"question": "And who?", "answer": "Bo"}\n'),
-    ],
+    [("faq.csv", 'Question,Answer,by\n"What, then?"," This. ",Ana\n\nAnd who?,Bo,Cy\n'),
+     ("faq.jsonl",
+      '{"question": "What, then?", "answer": "This."}\n\n{"question": "And who?", "answer": "Bo"}\n')],
 )  # fmt: skip
 def test_questions_of_users_become_open_questions(tmp_path, name, text):
     (tmp_path / name).write_text(text)
@@ -31,21 +29,19 @@ def test_questions_of_users_become_open_questions(tmp_path, name, text):
 
 @pytest.mark.parametrize(
     ("name", "text", "where", "what"),
-    [
-        ("f.csv", 'question,answer\n"Who?,Bo\n', "f.csv, line 2", "not CSV"),
-        ("f.csv", "question,reply\nWho?,Bo\n", "f.csv, line 1", "the header is question, reply"),
-        ("f.csv", "question,answer\nquestion,answer\nWho?,Bo\n", "f.csv, line 2",
-         "the header stands here again"),
-        ("f.csv", "question,answer\nWho?\n", "f.csv, line 2", "1 fields where the header has 2"),
-        ("f.csv", "question,answer\nWho?, \n", "f.csv, line 2", "missing or empty"),
-        ("f.csv", "question,answer\nWho?,Bo\nwho?,Cy\n", "f.csv, line 3", "the same question as in line 2"),
-        ("f.csv", "question,answer\n", "f.csv", "there are no questions"),
-        ("f.jsonl", '{"question": "Who?"}\n', "f.jsonl, line 1", "missing or empty"),
-        ("f.jsonl", '{"question": "Who?", "answer": 3}\n', "f.jsonl, line 1", "missing or empty"),
-        ("f.jsonl", "[1]\n", "f.jsonl, line 1", "not a JSON object"),
-        ("f.jsonl", '{"question"\n', "f.jsonl, line 1", "not JSON"),
-        ("f.txt", "Who?", "f.txt", "ends in .csv or .jsonl"),
-    ],
+    [("f.csv", 'question,answer\n"Who?,Bo\n', "f.csv, line 2", "not CSV"),
+     ("f.csv", "question,reply\nWho?,Bo\n", "f.csv, line 1", "the header is question, reply"),
+     ("f.csv", "question,answer\nquestion,answer\nWho?,Bo\n", "f.csv, line 2",
+      "the header stands here again"),
+     ("f.csv", "question,answer\nWho?\n", "f.csv, line 2", "1 fields where the header has 2"),
+     ("f.csv", "question,answer\nWho?, \n", "f.csv, line 2", "missing or empty"),
+     ("f.csv", "question,answer\nWho?,Bo\nwho?,Cy\n", "f.csv, line 3", "the same question as in line 2"),
+     ("f.csv", "question,answer\n", "f.csv", "there are no questions"),
+     ("f.jsonl", '{"question": "Who?"}\n', "f.jsonl, line 1", "missing or empty"),
+     ("f.jsonl", '{"question": "Who?", "answer": 3}\n', "f.jsonl, line 1", "missing or empty"),
+     ("f.jsonl", "[1]\n", "f.jsonl, line 1", "not a JSON object"),
+     ("f.jsonl", '{"question"\n', "f.jsonl, line 1", "not JSON"),
+     ("f.txt", "Who?", "f.txt", "ends in .csv or .jsonl")],
 )  # fmt: skip
 def test_bad_files_are_refused_with_file_and_line(tmp_path, name, text, where, what):
     (tmp_path / name).write_text(text)

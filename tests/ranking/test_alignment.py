@@ -61,12 +61,9 @@ def align_plainly(scores: np.ndarray, better: np.ndarray) -> list[list[int]]:
             for order, above in zip(orders, better, strict=True)
         ]
         _, a, b = min(
-            (
-                (places[1].get(a, count + 1) + places[0].get(b, count + 1), a != b,
-                 ranks[1, a] + ranks[0, b]),
-                a,
-                b,
-            )
+            ((places[1].get(a, count + 1) + places[0].get(b, count + 1), a != b, ranks[1, a] + ranks[0, b]),
+             a,
+             b)
             for a in free[0]
             for b in free[1]
         )  # fmt: skip

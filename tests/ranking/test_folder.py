@@ -108,16 +108,14 @@ def test_a_missing_score_is_missing_in_every_condition(write_scores, text, caplo
 
 @pytest.mark.parametrize(
     ("lines", "parts"),
-    [
-        (change(LINES, 1, 2, "good"),
-         ["s.csv, line 3, column b", "'good' is not a number", "leave the field empty"]),
-        (change(LINES, 1, 2, "inf"), ["s.csv, line 3, column b", "'inf' is not a finite number"]),
-        (change(LINES, 1, 0, ""), ["s.csv, line 3", "this line has no model"]),
-        (change(LINES, 1, 0, "m1"), ["s.csv, line 3", "duplicate model 'm1'"]),
-        (LINES[:1], ["s.csv: rankings of 1 model cannot be compared", "at least 3"]),
-        ([], ["there is no model in this table"]),
-        ([*LINES, ("m5", 1)], ["2 fields where the header has 4", "s.csv, line 6"]),
-    ],
+    [(change(LINES, 1, 2, "good"),
+      ["s.csv, line 3, column b", "'good' is not a number", "leave the field empty"]),
+     (change(LINES, 1, 2, "inf"), ["s.csv, line 3, column b", "'inf' is not a finite number"]),
+     (change(LINES, 1, 0, ""), ["s.csv, line 3", "this line has no model"]),
+     (change(LINES, 1, 0, "m1"), ["s.csv, line 3", "duplicate model 'm1'"]),
+     (LINES[:1], ["s.csv: rankings of 1 model cannot be compared", "at least 3"]),
+     ([], ["there is no model in this table"]),
+     ([*LINES, ("m5", 1)], ["2 fields where the header has 4", "s.csv, line 6"])],
 )  # fmt: skip
 def test_what_cannot_be_read_is_named_with_its_place(write_scores, lines, parts):
     text = message(write_scores("s.csv", HEADER, lines))

@@ -22,10 +22,8 @@ def run(tmp_path):
         ("law", variant, model, "rank", "trimmed_mean", value, value - 2, value + 2, 9)
         for model, values in ranks.items() for variant, value in zip(("tf", "tfidf"), values, strict=True)
     ]  # fmt: skip
-    summary += [
-        ("law", "tf", "own", "rank", "geometric_mean", 99, 1, 2, 9),
-        ("law", "tf", "own", "probability", "trimmed_mean", 0.5, 0.4, 0.6, 9),
-    ]
+    summary += [("law", "tf", "own", "rank", "geometric_mean", 99, 1, 2, 9),
+                ("law", "tf", "own", "probability", "trimmed_mean", 0.5, 0.4, 0.6, 9)]  # fmt: skip
     summary += [("law", "text", model, "bits_per_byte", "mean", 1.5, "", "", 9) for model in ranks]
     comparisons = [
         ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "gpt2", 20, 15, 25, 0.002, "yes", 9),

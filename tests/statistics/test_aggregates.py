@@ -31,10 +31,8 @@ def test_resamples_give_the_numbers_of_their_repeated_values() -> None:
     copies = np.stack([random.multinomial(size, np.full(12, 1 / 12)) for size in range(1, 41)]).astype(
         np.int32
     )
-    peers = {
-        "mean": np.mean, "median": np.median, "trimmed_mean": lambda repeated: trim_mean(repeated, 0.2),
-        "geometric_mean": gmean,
-    }  # fmt: skip
+    peers = {"mean": np.mean, "median": np.median, "trimmed_mean": lambda repeated: trim_mean(repeated, 0.2),
+             "geometric_mean": gmean}  # fmt: skip
     found = measure_resamples(Resamples(values, copies, 0.2), STATISTICS)
     assert set(found) == set(peers)
     for name, peer in peers.items():

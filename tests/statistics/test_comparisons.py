@@ -125,14 +125,12 @@ def test_the_verdict_on_a_model_that_stopped_early_stands_for_its_differences(tm
     scores = {("a", "tf", name): make_scores(seed=seed) for seed, name in enumerate(("one", "two"))}
     scores["a", "tf", "early"] = make_scores(5.0, 2).head(40)
     what = ("rank", "trimmed_mean")
-    rows = [
-        ("a", "tf", 1, 20, 200, *what, "absent", "early", 8, 7, 9, 0.01, "apart"),
-        ("a", "tf", 1, 20, 200, *what, "one", "two", 8, 7, 9, 0.01, "apart"),
-        ("a", "tf", 1, 20, 200, *what, "early", "one", 8, -7, 9, 0.9, "open"),
-        ("a", "tf", 1, 20, 200, *what, "two", "early", 1, "", "", "", "open"),
-        ("a", "tf", 2, 40, 200, *what, "one", "early", 2, 1, 3, 0.02, "apart"),
-        ("a", "tf", 3, 60, 200, *what, "early", "one", 8, -7, 9, 0.9, "open"),
-    ]
+    rows = [("a", "tf", 1, 20, 200, *what, "absent", "early", 8, 7, 9, 0.01, "apart"),
+            ("a", "tf", 1, 20, 200, *what, "one", "two", 8, 7, 9, 0.01, "apart"),
+            ("a", "tf", 1, 20, 200, *what, "early", "one", 8, -7, 9, 0.9, "open"),
+            ("a", "tf", 1, 20, 200, *what, "two", "early", 1, "", "", "", "open"),
+            ("a", "tf", 2, 40, 200, *what, "one", "early", 2, 1, 3, 0.02, "apart"),
+            ("a", "tf", 3, 60, 200, *what, "early", "one", 8, -7, 9, 0.9, "open")]  # fmt: skip
     write_rows(tmp_path / "settled.csv", rows, SETTLED)
     found = read_settled(tmp_path / "settled.csv", scores)
     assert list(found) == [("a", "tf", *what)]

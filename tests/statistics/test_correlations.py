@@ -99,14 +99,12 @@ def test_domains_are_not_mixed() -> None:
 
 
 def test_series_are_the_statistics_compared_and_what_a_domain_has_once(tmp_path: Path) -> None:
-    rows = [
-        ("a", "tf", "m", "rank", "trimmed_mean", 3, 2, 4, 9),
-        ("a", "tf", "m", "rank", "mean", 5, 2, 4, 9),
-        ("a", "tf", "m", "rank", "geometric_mean", 2, 2, 4, 9),
-        ("a", "tfidf", "m", "probability", "trimmed_mean", 0.5, 2, 4, 9),
-        ("a", "text", "m", "perplexity", "mean", 40.5, 2, 4, 9),
-        ("b", "tf", "n", "rank", "trimmed_mean", 7, 2, 4, 9),
-    ]
+    rows = [("a", "tf", "m", "rank", "trimmed_mean", 3, 2, 4, 9),
+            ("a", "tf", "m", "rank", "mean", 5, 2, 4, 9),
+            ("a", "tf", "m", "rank", "geometric_mean", 2, 2, 4, 9),
+            ("a", "tfidf", "m", "probability", "trimmed_mean", 0.5, 2, 4, 9),
+            ("a", "text", "m", "perplexity", "mean", 40.5, 2, 4, 9),
+            ("b", "tf", "n", "rank", "trimmed_mean", 7, 2, 4, 9)]  # fmt: skip
     write_rows(tmp_path / "s.csv", rows, SUMMARY)
     assert read_series(tmp_path / "s.csv") == {
         "a": {"tf rank": {"m": 3.0}, "tf rank (geometric mean)": {"m": 2.0}, "tfidf probability": {"m": 0.5},

@@ -27,10 +27,8 @@ def test_ranks_with_and_without_some_pairs():
     scores = {"a": make_scores([1, 1, 100, 100]), "b": make_scores([8, 8, 8, 8])}
     rows = split_ranks(scores, pl.DataFrame({"pair_id": ["p0", "p1", "elsewhere"]}), SETTINGS)
     means = {(row[0], row[2]): (row[3], row[6]) for row in rows if row[1] == "geometric_mean"}
-    assert means == {
-        ("a", "all"): ("10", 4), ("a", "found"): ("1", 2), ("a", "others"): ("100", 2),
-        ("b", "all"): ("8", 4), ("b", "found"): ("8", 2), ("b", "others"): ("8", 2),
-    }  # fmt: skip
+    assert means == {("a", "all"): ("10", 4), ("a", "found"): ("1", 2), ("a", "others"): ("100", 2),
+                     ("b", "all"): ("8", 4), ("b", "found"): ("8", 2), ("b", "others"): ("8", 2)}  # fmt: skip
     nothing = split_ranks(scores, pl.DataFrame({"pair_id": []}, schema={"pair_id": pl.String}), SETTINGS)
     assert {row[2] for row in nothing} == {"all", "others"}
     with pytest.raises(InputError, match="different pairs"):

@@ -28,10 +28,8 @@ from fathom.statistics.summaries import (
     summarize_values,
 )
 
-PLAIN = {
-    "geometric_mean": gmean, "mean": np.mean, "median": np.median,
-    "trimmed_mean": lambda values: trim_mean(values, 0.2),
-}  # fmt: skip
+PLAIN = {"geometric_mean": gmean, "mean": np.mean, "median": np.median,
+         "trimmed_mean": lambda values: trim_mean(values, 0.2)}  # fmt: skip
 
 
 def make_scores(seed: int = 0, count: int = 60, keywords: int = 7) -> pl.DataFrame:
@@ -87,10 +85,8 @@ def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
 
 
 def test_rows_are_sorted_and_complete() -> None:
-    scores = {
-        ("b", "tf", "m"): make_scores(0), ("a", "tfidf", "m2"): make_scores(1),
-        ("a", "tfidf", "m1"): make_scores(2).reverse(), ("a", "tf", "m1"): make_scores(3),
-    }  # fmt: skip
+    scores = {("b", "tf", "m"): make_scores(0), ("a", "tfidf", "m2"): make_scores(1),
+              ("a", "tfidf", "m1"): make_scores(2).reverse(), ("a", "tf", "m1"): make_scores(3)}  # fmt: skip
     rows = summarize_scores(scores, Summary(rounds=50))
     assert len(rows) == 4 * 2 * 4
     assert rows == sorted(rows)

@@ -46,10 +46,8 @@ def make_models(metric, known, conditions, noise):
 def make_family(noise=0.02, seeds=5, **known):
     """Return a family; `known` says what a metric hears instead of the knowledge."""
     conditions = make_conditions(seeds)
-    places = {
-        "tf": ("tf", "rank"), "tfidf": ("tfidf", "rank"), "unused": ("unused", "rank"),
-        "perplexity": ("text", "perplexity"), "attribute": ("keywords", "attribute_rate"),
-    }  # fmt: skip
+    places = {"tf": ("tf", "rank"), "tfidf": ("tfidf", "rank"), "unused": ("unused", "rank"),
+              "perplexity": ("text", "perplexity"), "attribute": ("keywords", "attribute_rate")}  # fmt: skip
     measured = {}
     for place, (name, (variant, metric)) in enumerate(places.items()):
         models = make_models(metric, known.get(name, KNOWLEDGE), conditions, noise * (1 + place / 10))
@@ -103,13 +101,10 @@ def test_nothing_can_be_told_from_noise_few_seeds_or_absent_models():
 
 @pytest.mark.parametrize(
     ("interval", "threshold", "above", "verdict"),
-    [
-        ((0.8, 0.9), 0.7, True, HOLDS), ((0.6, 0.9), 0.7, True, UNCLEAR), ((0.5, 0.6), 0.7, True, FAILS),
-        ((-0.3, -0.1), 0.0, False, HOLDS), ((0.1, 0.2), 0.0, False, FAILS),
-        ((-0.1, 0.2), 0.0, False, UNCLEAR), ((0.0, 0.2), 0.0, True, UNCLEAR),
-        ((0.0, 0.2), 0.0, False, UNCLEAR), ((-0.2, 0.0), 0.0, True, UNCLEAR),
-        ((-0.2, 0.0), 0.0, False, UNCLEAR), ((math.nan, math.nan), 0.0, True, UNCLEAR),
-    ],
+    [((0.8, 0.9), 0.7, True, HOLDS), ((0.6, 0.9), 0.7, True, UNCLEAR), ((0.5, 0.6), 0.7, True, FAILS),
+     ((-0.3, -0.1), 0.0, False, HOLDS), ((0.1, 0.2), 0.0, False, FAILS), ((-0.1, 0.2), 0.0, False, UNCLEAR),
+     ((0.0, 0.2), 0.0, True, UNCLEAR), ((0.0, 0.2), 0.0, False, UNCLEAR), ((-0.2, 0.0), 0.0, True, UNCLEAR),
+     ((-0.2, 0.0), 0.0, False, UNCLEAR), ((math.nan, math.nan), 0.0, True, UNCLEAR)],
 )  # fmt: skip
 def test_the_whole_interval_decides(interval, threshold, above, verdict):
     assert judge((sum(interval) / 2, *interval), threshold, above, 5) == verdict

@@ -32,12 +32,10 @@ def make_order(similarities=SIMILARITIES) -> pl.DataFrame:
 def make_rows(values, places=PLACES, seeds=("0",)) -> pl.DataFrame:
     """Return a track whose metrics have these values after each stage; half-way stands another value."""
     rows = [
-        {
-            "track": "a+s", "model": f"m{stage}", "stand_in": "", "seed": seed, "stage": stage,
-            "trained_on": f"d{stage}" if stage else "", "step": 10 * stage - early, "tokens": 0,
-            "domain": "t", "variant": variant, "metric": metric, "aggregate": aggregate,
-            "value": 1e6 if early else values[stage], "ci_low": 0.0, "ci_high": 1.0, "items": 5,
-        }
+        {"track": "a+s", "model": f"m{stage}", "stand_in": "", "seed": seed, "stage": stage,
+         "trained_on": f"d{stage}" if stage else "", "step": 10 * stage - early, "tokens": 0, "domain": "t",
+         "variant": variant, "metric": metric, "aggregate": aggregate,
+         "value": 1e6 if early else values[stage], "ci_low": 0.0, "ci_high": 1.0, "items": 5}
         for variant, metric, aggregate in places for seed in seeds for stage in range(len(values))
         for early in ((5, 0) if stage else (0,))
     ]  # fmt: skip

@@ -31,15 +31,12 @@ def make_gains(gain: float, keywords: int = 12, targets: int = 16) -> tuple[pl.D
     random = np.random.default_rng(0)
     near = {f"t{number:02d}": number / targets for number in range(targets)}
     rows = [
-        {
-            "keyword": f"k{keyword}",
-            "target": target,
-            "probability_gain": gain * cosine + random.normal(0, 0.3),
-            "rank_gain": 100 * (gain * cosine + random.normal(0, 0.3)),
-        }
+        {"keyword": f"k{keyword}", "target": target,
+         "probability_gain": gain * cosine + random.normal(0, 0.3),
+         "rank_gain": 100 * (gain * cosine + random.normal(0, 0.3))}
         for keyword in range(keywords)
         for target, cosine in near.items()
-    ]
+    ]  # fmt: skip
     return pl.DataFrame(rows), near
 
 

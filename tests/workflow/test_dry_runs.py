@@ -147,12 +147,10 @@ def test_a_run_ranks_its_own_models():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        ([], "rank tables of scores that are there: --config scores=FOLDER"),
-        (["scores=no/such/folder"], "scores = no/such/folder: there is no such folder"),
-        (["scores=config"], "there is no direct_eval.csv, which ranking.conditions names"),
-    ],
-)
+    [([], "rank tables of scores that are there: --config scores=FOLDER"),
+     (["scores=no/such/folder"], "scores = no/such/folder: there is no such folder"),
+     (["scores=config"], "there is no direct_eval.csv, which ranking.conditions names")],
+)  # fmt: skip
 def test_a_wrong_folder_of_scores_stops_before_any_job(arguments, message):
     with refuses(message, "Hint:"):
         plan(*arguments, targets="rankings", files=RANKING)
@@ -236,7 +234,7 @@ def test_gpu_jobs_share_the_gpus_of_this_machine(tmp_path, monkeypatch):
         done = plan(options=f"{asked} {more}")
         scoring = done.stdout.count("score_model.py --model")
         assert done.stdout.count(f"--gpus {gpus} ") == scoring > 1
-    done = plan("scoring={device: cpu}", "embedding={device: cpu}", options=asked)
+    done = plan("scoring={device: cpu}", "embedding={device: cpu}", options="-c16")
     assert {job.rule for job in parse_plan(done.stdout) if job.gpu} == {"train_model", "adapt_model"}
     assert done.stdout.count("--gpus 0 ") == done.stdout.count("score_model.py --model") > 1
 
@@ -275,13 +273,11 @@ def test_planning_never_imports_torch():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (["keywords={cuont: 3}"], "unknown key keywords.cuont, did you mean count?"),
-        (["corpus={source: arxiv}", "dump=no/such/folder"], "dump = no/such/folder: there is no such folder"),
-        (["models={score: [gtp2]}"], "models.score.0 = 'gtp2': there is no such model, did you mean gpt2?"),
-        (["corpus={source: jsonl}"], "corpus.files: no input files are given"),
-    ],
-)
+    [(["keywords={cuont: 3}"], "unknown key keywords.cuont, did you mean count?"),
+     (["corpus={source: arxiv}", "dump=no/such/folder"], "dump = no/such/folder: there is no such folder"),
+     (["models={score: [gtp2]}"], "models.score.0 = 'gtp2': there is no such model, did you mean gpt2?"),
+     (["corpus={source: jsonl}"], "corpus.files: no input files are given")],
+)  # fmt: skip
 def test_bad_configuration_stops_before_any_job(arguments, message):
     with refuses(message, "Hint:"):
         plan(*arguments)

@@ -13,13 +13,11 @@ from tests.plans import ROOT, count_jobs
 from tests.programs import SNAKEMAKE, find_python
 
 DOCUMENTS = "results/mine/corpus/documents/mine.jsonl.parquet"
-VALUES = {
-    "run": "mine",
-    "corpus": {"source": "jsonl", "files": ["texts/mine.jsonl"]},
-    "domains": {"all": {"categories": ["*"]}},
-    "pairs": {"tokenizer": "gpt2"},
-    "models": {"score": ["gpt2", "pythia-12b"]},
-}
+VALUES = {"run": "mine",
+          "corpus": {"source": "jsonl", "files": ["texts/mine.jsonl"]},
+          "domains": {"all": {"categories": ["*"]}},
+          "pairs": {"tokenizer": "gpt2"},
+          "models": {"score": ["gpt2", "pythia-12b"]}}  # fmt: skip
 MODULE = """
 configfile: "config/config.yaml"
 
@@ -135,11 +133,9 @@ def test_a_workflow_in_a_git_repository_is_copied_whole(folder):
 
 @pytest.mark.parametrize(
     ("value", "message", "hint"),
-    [
-        ("keywrods={}", "unknown key keywrods, did you mean keywords?", "config/README.md lists every key"),
-        ("corpus={source: jsonl, files: [no]}", "no: there is no such file or folder", "check corpus.files"),
-    ],
-)
+    [("keywrods={}", "unknown key keywrods, did you mean keywords?", "config/README.md lists every key"),
+     ("corpus={source: jsonl, files: [no]}", "no: there is no such file or folder", "check corpus.files")],
+)  # fmt: skip
 def test_a_wrong_configuration_has_the_last_word(folder, value, message, hint):
     done = snakemake("--config", value, code=1)
     last = done.stderr.rstrip().splitlines()[-2:]

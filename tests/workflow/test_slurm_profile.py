@@ -120,12 +120,10 @@ def test_every_attempt_fits_a_partition_without_gpus(name):
 
 @pytest.mark.parametrize(
     ("name", "model", "wanted"),
-    [
-        ("score_model", "Llama-3.2-1B", "a100"), ("score_model", "Qwen2.5-14B", "h100"),
-        ("tune_model", "Llama-2-7b", "a100"), ("measure_layers", "Llama-2-7b", "h100"),
-        ("measure_layers", "Llama-3.2-1B", "a100"), ("adapt_model", "Llama-3.2-1B+near", "a100"),
-        ("adapt_model", "Llama-3.2-3B+near", "h100"), ("train_model", "tiny", "a100"),
-    ],
+    [("score_model", "Llama-3.2-1B", "a100"), ("score_model", "Qwen2.5-14B", "h100"),
+     ("tune_model", "Llama-2-7b", "a100"), ("measure_layers", "Llama-2-7b", "h100"),
+     ("measure_layers", "Llama-3.2-1B", "a100"), ("adapt_model", "Llama-3.2-1B+near", "a100"),
+     ("adapt_model", "Llama-3.2-3B+near", "h100"), ("train_model", "tiny", "a100")],
 )  # fmt: skip
 def test_a_job_gets_the_partition_whose_gpus_hold_its_model(needs, name, model, wanted):
     for attempt in range(1, ATTEMPTS + 1):

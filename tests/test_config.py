@@ -11,6 +11,7 @@ from tests.refusals import refuses
 from fathom.config.whole import read_config
 from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
+from fathom.planning.model_checks import check_models
 
 _ROOT = Path(__file__).resolve().parents[1]
 _README = _ROOT / "config" / "README.md"
@@ -38,7 +39,7 @@ _FILES = [file for file in sorted((_ROOT / "config").rglob("*.yaml")) if not _OT
 
 
 @pytest.mark.parametrize("file", _FILES, ids=lambda file: file.name)
-def test_every_file_is_valid(file):
+def test_every_file_is_valid_and_names_known_models(file):
     values = yaml.safe_load(file.read_text())
     if values.get("corpus", {}).get("source") == "arxiv":
         values["dump"] = "somewhere"
@@ -46,6 +47,7 @@ def test_every_file_is_valid(file):
         values["scores"] = "somewhere"
     config = read_config(values, file.name)
     assert config.models.scored or config.ranking.conditions or config.coverage.questions
+    check_models(config, _ROOT / "config" / "models.tsv", file.name)
 
 
 @pytest.mark.parametrize(

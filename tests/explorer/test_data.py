@@ -17,7 +17,7 @@ from fathom.errors import InputError
 from fathom.explorer.advice import advise, find_disagreements, find_unknown_keywords, find_unsettled
 from fathom.explorer.attachments import collect_tables
 from fathom.explorer.data import collect_data, link_document
-from fathom.explorer.encoding import dump_script, pack_numbers
+from fathom.explorer.encoding import dump_script
 from fathom.explorer.page import ASSETS, VENDOR, render_page
 from fathom.explorer.reader import read_run
 from fathom.explorer.subfields import Keywords, group_keywords, measure_strengths, sum_keywords
@@ -328,8 +328,3 @@ def test_libraries_are_those_of_the_manifest_and_make_no_code():
 )  # fmt: skip
 def test_documents_are_linked_where_the_record_says_where(doc_id, source, link):
     assert link_document(doc_id, source) == link
-
-
-def test_numbers_are_packed_row_by_row():
-    values = np.array([[1.0, 2.5], [3.0, 1e6]])
-    assert np.frombuffer(unpack(pack_numbers(values)), "<f4").tolist() == [1.0, 2.5, 3.0, 1e6]

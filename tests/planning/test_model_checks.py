@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import yaml
 from tests.refusals import refuses
 
 from fathom.config.whole import read_config
@@ -56,18 +55,3 @@ def test_models_that_are_made_here_need_no_table():
     check_models(make_config(pairs={"tokenizer": "mini"}, models=models), Path("missing.tsv"), "my.yaml")
     with refuses("missing.tsv"):
         check_models(make_config(models=models), Path("missing.tsv"), "my.yaml")
-
-
-CONFIGURATIONS = [
-    path for folder in ("config", "config/papers") for path in sorted((ROOT / folder).glob("*.yaml"))
-]
-
-
-@pytest.mark.parametrize("file", CONFIGURATIONS, ids=lambda file: file.name)
-def test_every_configuration_of_ours_names_known_models(file):
-    values = yaml.safe_load(file.read_text())
-    if values.get("corpus", {}).get("source") == "arxiv":
-        values["dump"] = "somewhere"
-    if "domains" not in values:
-        values["scores"] = "somewhere"
-    check_models(read_config(values, file.name), REGISTRY, file.name)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from fathom.config.whole import read_config
 from fathom.planning.settings import Settings
 
@@ -24,47 +26,51 @@ def test_equal_settings_are_equal_text():
     assert settings().of("keywords", "embedding") == settings().of("embedding", "keywords")
 
 
-def test_titles_and_files_decide_nothing_about_documents():
-    titled = {"near": {"categories": ["near"], "title": "Near"}, "far": {"categories": ["far"]}}
-    assert settings(domains=titled).of_selection() == settings().of_selection()
-    other = {"near": {"categories": ["near", "more"]}, "far": {"categories": ["far"]}}
-    assert settings(domains=other).of_selection() != settings().of_selection()
+# changed sections, those that still get the same settings, and those that do not
+NEAR, FAR = VALUES["domains"].values()
+TASKS = VALUES["train_before_test"]
+SCIENCE = {"tasks": {"choice": TASKS["tasks"]["choice"] | {"category": "science"}}}
 
 
-def test_what_groups_documents_decides_nothing_about_reading_them():
-    other = settings(corpus={"splits_by": "id", "grouping": {"min_words": 9, "max_documents": 5}})
-    assert other.of_selection() == settings().of_selection()
-    assert json.loads(other.of_sketch()) == {"min_words": 9}
-    assert other.of_groups() != settings().of_groups()
-    wide = settings(corpus={"grouping": {"max_share": 0.5}})
-    assert wide.of_sketch() == settings().of_sketch()
+@pytest.mark.parametrize(
+    ("changes", "same", "other"),
+    [({"domains": {"near": NEAR | {"title": "Near"}, "far": {"categories": ["far"]}}}, "selection", ""),
+     ({"domains": {"near": {"categories": ["near", "more"]}, "far": FAR}}, "", "selection"),
+     ({"corpus": {"splits_by": "id", "grouping": {"min_words": 9, "max_documents": 5}}},
+      "selection", "sketch groups"),
+     ({"corpus": {"grouping": {"max_share": 0.5}}}, "sketch", ""),
+     ({"embedding": {"device": "cuda", "precision": "bfloat16"}}, "card", "embedding"),
+     ({"embedding": {"batch_tokens": 64}}, "", "card"),
+     ({"coverage": {"benchmarks": True, "expand": ["near"]}}, "coverage card", ""),
+     ({"coverage": {"length": 1}}, "", "coverage"),
+     ({"models": VALUES["models"] | {"score": ["gpt2"]}}, "card", ""),
+     ({"models": {"train": {"tiny": {"domain": "far", "steps": 5}}}}, "tokenizer:tiny", "training:tiny"),
+     ({"layers": {"models": ["tiny"]}}, "layers:scoring", ""),
+     ({"layers": {"k": 7}}, "", "layers"),
+     ({"train_before_test": SCIENCE}, "task:choice tuning:choice", ""),
+     ({"train_before_test": TASKS | {"limits": {"train": 9}}}, "tuning:choice", "task:choice")],
+)  # fmt: skip
+def test_what_a_program_does_not_depend_on_changes_none_of_its_settings(changes, same, other):
+    def find(settings, name):
+        method, _, argument = name.partition(":")
+        return getattr(settings, f"of_{method}")(*filter(None, [argument]))
+
+    for names, expected in ((same, True), (other, False)):
+        for name in names.split():
+            assert (find(settings(**changes), name) == find(settings(), name)) is expected, name
 
 
-def test_where_sentences_are_embedded_changes_no_other_step():
-    there = settings(embedding={"device": "cuda", "precision": "bfloat16"})
+def test_settings_hold_what_they_are_for():
+    limited, there = settings(sentences={"limit": 5000}), settings(embedding={"device": "cuda"})
     assert there.of("embedding", "keywords") == settings().of("embedding", "keywords")
-    assert there.of_card() == settings().of_card()
-    assert there.of_embedding() != settings().of_embedding()
-    assert settings(embedding={"batch_tokens": 64}).of_card() != settings().of_card()
-
-
-def test_a_limit_of_sentences_concerns_the_draw_and_the_card():
-    limited = settings(sentences={"limit": 5000})
     assert limited.of("sentences") == settings().of("sentences")
     assert json.loads(limited.of_draw()) == {"limit": 5000}
     assert json.loads(limited.of_card())["sentences"]["limit"] == 5000
-
-
-def test_what_coverage_is_measured_of_re_measures_nothing():
-    more = settings(coverage={"benchmarks": True, "expand": ["near"]})
-    assert more.of_coverage() == settings().of_coverage() and more.of_card() == settings().of_card()
-    assert settings(coverage={"length": 1}).of_coverage() != settings().of_coverage()
-
-
-def test_the_card_records_nothing_of_models():
-    more = VALUES["models"] | {"score": ["gpt2"]}
-    assert settings(models=more).of_card() == settings().of_card()
+    assert json.loads(settings(corpus={"grouping": {"min_words": 9}}).of_sketch()) == {"min_words": 9}
     assert "adapt-train" in settings().of_card()
+    assert set(json.loads(settings().of_layers("scoring"))) == {"layers", "scoring"}
+    tuning = json.loads(settings(summary={"trim": 0.1}).of_tuning("choice"))
+    assert tuning["summary"] == {"trim": 0.1}, "tuning trims as summaries do"
 
 
 def test_checkpoints_and_seeds_concern_only_their_own_models():
@@ -93,30 +99,3 @@ def test_another_adapted_model_changes_nothing_for_this_one():
     wider = settings(models=VALUES["models"] | {"adapt": adapt})
     assert wider.of_adaptation("tiny+near") == settings().of_adaptation("tiny+near")
     assert wider.of_adaptation("tiny+near+far") != wider.of_adaptation("tiny+near")
-
-
-def test_a_tokenizer_does_not_depend_on_training_steps():
-    longer = settings(models={"train": {"tiny": {"domain": "far", "steps": 5}}})
-    assert longer.of_tokenizer("tiny") == settings().of_tokenizer("tiny")
-    assert longer.of_training("tiny") != settings().of_training("tiny")
-
-
-def test_layers_do_not_depend_on_which_models_are_compared():
-    assert settings(layers={"models": ["tiny"]}).of_layers("scoring") == settings().of_layers("scoring")
-    assert settings(layers={"k": 7}).of_layers() != settings().of_layers()
-    assert set(json.loads(settings().of_layers("scoring"))) == {"layers", "scoring"}
-
-
-def test_a_category_changes_neither_examples_nor_tuning():
-    tasks = {"tasks": {"choice": {"kind": "choice", "domain": "near", "category": "science"}}}
-    named = settings(train_before_test=tasks)
-    assert named.of_task("choice") == settings().of_task("choice")
-    assert named.of_tuning("choice") == settings().of_tuning("choice")
-    limited = settings(train_before_test=VALUES["train_before_test"] | {"limits": {"train": 9}})
-    assert limited.of_task("choice") != settings().of_task("choice")
-    assert limited.of_tuning("choice") == settings().of_tuning("choice")
-
-
-def test_tuning_trims_as_summaries_do():
-    less = settings(summary={"trim": 0.1})
-    assert json.loads(less.of_tuning("choice"))["summary"] == {"trim": 0.1}

@@ -54,14 +54,6 @@ def test_a_probability_of_zero_makes_only_its_own_resamples_zero() -> None:
     assert found == pytest.approx([0, 0.25 ** (2 / 3), 1])
 
 
-def test_a_factor_counts_alike_at_every_rank() -> None:
-    ranks = np.array([1.0, 10.0, 100.0, 1000.0])
-    before = measure_values(ranks, GEOMETRIC_MEAN, 0.2)
-    for place in range(4):
-        halved = ranks * np.where(np.arange(4) == place, 0.5, 1.0)
-        assert before / measure_values(halved, GEOMETRIC_MEAN, 0.2) == pytest.approx(2**0.25)
-
-
 def test_names_are_sorted_and_the_papers_statistic_leads() -> None:
     assert list(STATISTICS) == sorted(STATISTICS)
     assert LEADING is TRIMMED_MEAN and GEOMETRIC_MEAN in COMPARED

@@ -97,14 +97,6 @@ def test_means_leave_out_what_is_undefined():
     assert pick_pairs(matrix).tolist() == [[1, 2, 5]]
 
 
-def test_an_interval_needs_more_than_half_of_the_rounds():
-    few = np.array([0.5, *[0.4] * 5, *[np.nan] * 5])
-    assert np.isnan(Resampled(few).estimate(0.95).low)
-    enough = np.array([0.5, *[0.4] * 6, *[np.nan] * 4])
-    assert Resampled(enough).estimate(0.95) == (0.5, 0.4, 0.4)
-    assert np.isnan(Resampled(np.array([np.nan, 1.0, 1.0])).estimate(0.95).low)
-
-
 def test_intervals_of_a_known_case_hold_the_truth_as_often_as_they_say():
     """Two independent series of 30 models: tau is 0, and intervals hold it about as promised."""
     random, held = np.random.default_rng(3), 0

@@ -10,10 +10,11 @@ from tests.programs import run_snakemake
 
 ROOT = Path(__file__).resolve().parents[1]
 JOB = re.compile(r"^(?:localrule|rule) (\w+):", re.MULTILINE)
-TEXT = "\n".join(path.read_text() for path in sorted((ROOT / "workflow" / "rules").glob("*.smk")))
-RULES = dict(re.findall(r"^ *rule (\w+):\n(.*?)(?=^ *(?:use )?rule |\Z)", TEXT, re.MULTILINE | re.DOTALL))
+TEXTS = [path.read_text() for path in sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
+_RULE = re.compile(r"^ *rule (\w+):\n(.*?)(?=^ *(?:use )?rule |\Z)", re.MULTILINE | re.DOTALL)
+RULES = {name: body for text in TEXTS for name, body in _RULE.findall(text)}
 """Rules by name; one that is made by `use rule` has its base's resources."""
-INHERITED = re.findall(r"^ *use rule \w+ as (\w+) with:", TEXT, re.MULTILINE)
+INHERITED = re.findall(r"^ *use rule \w+ as (\w+) with:", "\n".join(TEXTS), re.MULTILINE)
 
 
 @cache

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.refusals import refuses
 
 from fathom.errors import InputError
 from fathom.io import files
@@ -51,13 +52,9 @@ def test_a_folder_is_written_and_replaced_whole(tmp_path):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, number):
-    with (
-        pytest.raises(InputError, match="no space left") as caught,
-        files.write_atomically(tmp_path / "f") as temporary,
-    ):
+    with refuses("no space left", tmp_path / "f"), files.write_atomically(tmp_path / "f") as temporary:
         temporary.write_text("half")
         raise OSError(number, "full")
-    assert str(tmp_path / "f") in str(caught.value)
     assert _left(tmp_path) == []
 
 
@@ -127,12 +124,11 @@ def test_other_errors_of_the_system_stay_what_they_are(tmp_path):
 def test_an_output_that_cannot_be_one_is_named(tmp_path, place, message):
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("kept")
-    with pytest.raises(InputError) as caught:
+    with refuses(tmp_path, message):
         files.write_text(tmp_path / place, "new")
     if place.startswith("file"):
         with pytest.raises(InputError, match="this folder cannot be made"):
             files.choose_scratch(tmp_path / place)
-    assert str(caught.value).startswith(str(tmp_path)) and message in str(caught.value)
     assert _left(tmp_path) == ["file", "folder"] and (tmp_path / "file").read_text() == "kept"
 
 
@@ -147,10 +143,7 @@ def test_a_folder_above_that_may_not_be_made_is_named(tmp_path, monkeypatch):
 
 def test_a_folder_does_not_replace_a_file(tmp_path):
     (tmp_path / "f").write_text("kept")
-    with (
-        pytest.raises(InputError, match="a file has this name"),
-        files.write_atomically(tmp_path / "f") as folder,
-    ):
+    with refuses("a file has this name"), files.write_atomically(tmp_path / "f") as folder:
         folder.mkdir()
     assert _left(tmp_path) == ["f"] and (tmp_path / "f").read_text() == "kept"
 
@@ -180,19 +173,14 @@ def test_json_has_one_form(tmp_path):
 )  # fmt: skip
 def test_a_broken_file_is_named_with_its_line(tmp_path, text, reader, message):
     (tmp_path / "f").write_text(text, encoding="latin-1")
-    with pytest.raises(InputError) as caught:
+    with refuses(tmp_path / "f", message):
         reader(tmp_path / "f")
-    assert str(tmp_path / "f") in str(caught.value)
-    assert message in str(caught.value)
 
 
-def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path):
+def test_a_byte_order_mark_is_no_part_of_a_file_and_a_missing_one_is_named(tmp_path):
     (tmp_path / "l").write_bytes(b'\xef\xbb\xbf{"a": 1}\n')
     assert files.read_json_lines(tmp_path / "l") == [{"a": 1}]
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with refuses("no such file"):
         files.read_json(tmp_path / "f")
 
 

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 from fathom.config.ranking import RankedBenchmark, Ranking, RankingSettings, ScoreFile
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
 from fathom.io.files import write_json
 from fathom.models.registry import Entry
 from fathom.ranking.benchmark_agreement import measure_tau_matrices, summarize_benchmarks, tabulate_means
@@ -27,10 +27,9 @@ def make_settings(benchmarks=None, **more):
     return RankingSettings(ranking=Ranking(benchmarks=benchmarks or {}, **more))
 
 
-def message(folder, settings=HIGH, registry=None) -> str:
-    with pytest.raises(InputError) as caught:
-        read_folder(folder, settings, registry or {})
-    return str(caught.value)
+def refuse(folder, *names, settings=HIGH):
+    with refuses(*names):
+        read_folder(folder, settings, {})
 
 
 def change(lines, row, column, value):
@@ -118,45 +117,39 @@ def test_a_missing_score_is_missing_in_every_condition(write_scores, text, caplo
      ([*LINES, ("m5", 1)], ["2 fields where the header has 4", "s.csv, line 6"])],
 )  # fmt: skip
 def test_what_cannot_be_read_is_named_with_its_place(write_scores, lines, parts):
-    text = message(write_scores("s.csv", HEADER, lines))
-    assert all(part in text for part in ["Hint:", *parts]), text
+    refuse(write_scores("s.csv", HEADER, lines), "Hint:", *parts)
 
 
-def test_one_benchmark_is_no_ranking_to_compare(write_scores):
-    text = message(write_scores("s.csv", ("model", "a"), [line[:2] for line in LINES]))
-    assert "there is 1 benchmark (corpora apart), so no second ranking" in text and "Hint: at least 2" in text
-
-
-def test_corpora_do_not_count_as_benchmarks(write_scores):
+def test_one_benchmark_is_no_ranking_to_compare_and_corpora_do_not_count(write_scores):
+    found = "there is 1 benchmark (corpora apart), so no second ranking"
+    refuse(write_scores("s.csv", ("model", "a"), [line[:2] for line in LINES]), found, "Hint: at least 2")
     corpora = {name: RankedBenchmark(lower_is_better=True, corpus=True) for name in "bc"}
     folder = write_scores("s.csv", HEADER, LINES)
-    text = message(folder, make_settings({"a": HIGH.ranking.benchmarks["a"], **corpora}))
-    assert "there is 1 benchmark (corpora apart)" in text
+    refuse(folder, found, settings=make_settings({"a": HIGH.ranking.benchmarks["a"], **corpora}))
 
 
 def test_a_header_must_name_models_and_each_benchmark_once(write_scores):
-    assert "there is no column 'model'" in message(write_scores("s.csv", ("name", "a", "b", "c"), LINES))
-    assert "duplicate columns: a" in message(write_scores("s.csv", ("model", "a", "a", "c"), LINES))
+    refuse(write_scores("s.csv", ("name", "a", "b", "c"), LINES), "there is no column 'model'")
+    refuse(write_scores("s.csv", ("model", "a", "a", "c"), LINES), "duplicate columns: a")
 
 
 def test_conditions_that_differ_are_named_with_what_they_lack(write_scores):
     write_scores("x.csv", HEADER, LINES)
-    text = message(write_scores("y.csv", HEADER, LINES[1:]))
-    assert "y.csv: models that another condition has are missing (1): m1" in text
-    text = message(write_scores("y.csv", HEADER, [*LINES, ("m5", 1, 1, 1)]))
-    assert "x.csv: models that another condition has are missing (1): m5" in text
-    text = message(write_scores("y.csv", HEADER[:3], [line[:3] for line in LINES]))
-    assert "y.csv: benchmarks that another condition has are missing (1): c" in text
+    lacks = "that another condition has are missing (1)"
+    refuse(write_scores("y.csv", HEADER, LINES[1:]), f"y.csv: models {lacks}: m1")
+    refuse(write_scores("y.csv", HEADER, [*LINES, ("m5", 1, 1, 1)]), f"x.csv: models {lacks}: m5")
+    three = [line[:3] for line in LINES]
+    refuse(write_scores("y.csv", HEADER[:3], three), f"y.csv: benchmarks {lacks}: c")
 
 
 def test_standard_errors_must_fit_the_scores(write_scores):
     folder = write_scores("s.csv", HEADER, LINES)
     write_scores("s_stderr.csv", HEADER, change(LINES, 0, 1, -0.1))
-    assert "s_stderr.csv, line 2, column a: negative standard error -0.1" in message(folder)
+    refuse(folder, "s_stderr.csv, line 2, column a: negative standard error -0.1")
     write_scores("s_stderr.csv", HEADER, change(LINES, 0, 0, "m9"))
-    assert "s.csv has no 'm9' on 'a'" in message(folder)
+    refuse(folder, "s.csv has no 'm9' on 'a'")
     write_scores("s_stderr.csv", ("model", "z"), [("m1", 1)])
-    assert "s.csv has no 'm1' on 'z'" in message(folder)
+    refuse(folder, "s.csv has no 'm1' on 'z'")
 
 
 def test_missing_standard_errors_are_no_error(write_scores):
@@ -169,19 +162,19 @@ def test_missing_standard_errors_are_no_error(write_scores):
 def test_examples_must_fit_the_scores(write_scores):
     folder = write_scores("s.csv", HEADER, LINES)
     write_scores("s_examples/z.csv", ("example", "m1"), [(1, 1)])
-    assert "there is no benchmark 'z'" in message(folder)
+    refuse(folder, "there is no benchmark 'z'")
     (folder / "s_examples" / "z.csv").unlink()
     write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m9"), [(1, 1, 1, 1, 1)] * 2)
-    assert "models that are unknown: m9, missing: m4" in message(folder)
+    refuse(folder, "models that are unknown: m9, missing: m4")
     write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m4"), [(1, 1, 1, "x", 1)] * 2)
-    assert "a.csv, line 2, column m3: 'x' is not a number" in message(folder)
+    refuse(folder, "a.csv, line 2, column m3: 'x' is not a number")
 
 
 def test_a_direction_is_never_guessed(write_scores):
     folder = write_scores("s.csv", HEADER, LINES)
-    text = message(folder, make_settings({"b": HIGH.ranking.benchmarks["b"]}))
-    assert "it is unknown whether high or low scores are good on a, c" in text
-    assert "ranking.benchmarks.a.lower_is_better: true or false" in text
+    unknown = "it is unknown whether high or low scores are good on a, c"
+    hint = "ranking.benchmarks.a.lower_is_better: true or false"
+    refuse(folder, unknown, hint, settings=make_settings({"b": HIGH.ranking.benchmarks["b"]}))
 
 
 def test_directions_categories_and_sizes_come_from_the_metadata(write_scores):
@@ -218,7 +211,7 @@ def test_directions_categories_and_sizes_come_from_the_metadata(write_scores):
 def test_metadata_of_another_form_is_refused(write_scores, value, part):
     folder = write_scores("s.csv", HEADER, LINES)
     write_json(folder / "metadata.json", value)
-    assert part in message(folder)
+    refuse(folder, part)
 
 
 def test_models_are_found_by_name_or_source_and_strangers_are_said(write_scores, caplog):
@@ -246,14 +239,12 @@ def test_files_are_found_before_any_job(write_scores):
     names = [path.removeprefix(f"{folder}/") for path in list_score_files(folder, Ranking())]
     assert names == ["a.csv", "b.csv", "b_stderr.csv", "b_examples/a.csv", "metadata.json"]
     assert [each.name for each in find_score_files(folder, Ranking())[0]] == ["a", "b"]
-    for settings, part in ((Ranking(conditions=[{"name": "x", "file": "z"}]), "there is no z.csv"),):
-        with pytest.raises(InputError, match=part):
-            find_score_files(folder, settings)
-    with pytest.raises(InputError, match="there is no such folder"):
-        find_score_files(folder / "no", Ranking())
     (folder / "empty").mkdir()
-    with pytest.raises(InputError, match="there is no table of scores"):
-        find_score_files(folder / "empty", Ranking())
+    absent = Ranking(conditions=[{"name": "x", "file": "z"}])
+    for place, settings, part in ((".", absent, "there is no z.csv"), ("no", Ranking(), "no such folder"),
+                                  ("empty", Ranking(), "there is no table of scores")):  # fmt: skip
+        with refuses(part):
+            find_score_files(folder / place, settings)
 
 
 def test_nothing_of_a_number_is_lost(write_scores):

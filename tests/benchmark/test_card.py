@@ -1,7 +1,6 @@
 import html
 import json
 import re
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -43,7 +42,7 @@ def describe(pairs: pl.DataFrame, /, **reports) -> str:
     return write_card(pairs, Description("graphs", "Graphs: all | of <them>", "tf", 5, 17, manifest))
 
 
-def test_the_front_matter_is_what_the_hub_reads() -> None:
+def test_the_front_matter_is_what_the_hub_reads():
     values = yaml.safe_load(describe(make_pairs({"a": 3})).split("---\n")[1])
     assert values["license"] == "other" and values["task_categories"] == ["text-generation"]
     assert values["size_categories"] == ["n<1K"]
@@ -54,7 +53,7 @@ def test_the_front_matter_is_what_the_hub_reads() -> None:
     ]
 
 
-def test_what_a_limit_leaves_out_is_counted() -> None:
+def test_what_a_limit_leaves_out_is_counted():
     draw = {
         "limit": 900,
         "documents": 90,
@@ -68,7 +67,7 @@ def test_what_a_limit_leaves_out_is_counted() -> None:
     assert "sentences.limit" not in describe(make_pairs({"a": 3}))
 
 
-def test_pairs_in_training_text_are_counted() -> None:
+def test_pairs_in_training_text_are_counted():
     overlap = {"pairs": 3, "in_training_text": 1, "last_words_there": 2}
     card = describe(make_pairs({"a": 3}), overlap=overlap)
     assert "1 pairs occur word for word in text that models of this run are trained on, 2 by the last" in card
@@ -76,7 +75,7 @@ def test_pairs_in_training_text_are_counted() -> None:
     assert "word for word" not in describe(make_pairs({"a": 3}))
 
 
-def test_coverage_is_described_where_it_was_measured() -> None:
+def test_coverage_is_described_where_it_was_measured():
     found = {
         "coverage": 0.328, "coverage_at_random": 0.41, "points": 5000, "correlation": -0.07,
         "redundancy_of_pairs": 0.0014, "bandwidth": 5.0, "length": 15.0, "embedding": "mini",
@@ -93,19 +92,19 @@ def test_coverage_is_described_where_it_was_measured() -> None:
     assert "## Coverage" not in describe(make_pairs({"a": 3}))
 
 
-def test_keywords_under_the_quota_are_listed() -> None:
+def test_keywords_under_the_quota_are_listed():
     card = describe(make_pairs({"alpha": 3, "beta": 2, "gamma": 1}))
     assert "2 of 5 keywords have fewer than 3 pairs, and 2 have none" in card
     assert "beta (2), gamma (1)." in card and "alpha (3)" not in card
     assert "In 50.0% of the pairs" in card
 
 
-def test_every_field_is_described() -> None:
+def test_every_field_is_described():
     card = describe(make_pairs({"alpha": 1}))
     assert all(f"| `{column.name}` |" in card for column in PAIRS)
 
 
-def test_numbers_of_reports_are_shown() -> None:
+def test_numbers_of_reports_are_shown():
     card = describe(make_pairs({"a": 1}), pairs={"sentences": 12345, "left_out": {"no_term": 7, "x": 0}})
     assert "| pairs | sentences | 12,345 |" in card and "left out: no term | 7 |" in card
 
@@ -113,14 +112,14 @@ def test_numbers_of_reports_are_shown() -> None:
 @pytest.mark.parametrize(
     ("counts", "distinct"), [({"a": 30, "b": 30}, 2), (dict.fromkeys("abcdefghijkl", 2), 10)]
 )
-def test_examples_come_from_as_many_keywords_as_possible(counts: dict[str, int], distinct: int) -> None:
+def test_examples_come_from_as_many_keywords_as_possible(counts, distinct):
     rows = make_pairs(counts).to_dicts()
     chosen = choose_examples(rows)
     assert len(chosen) == 10 and len({row["keyword"] for row in chosen}) == distinct
     assert choose_examples(rows[::-1]) == chosen
 
 
-def test_text_of_the_corpus_cannot_break_the_card() -> None:
+def test_text_of_the_corpus_cannot_break_the_card():
     hostile = "<script>x</script> a | b `c` [d](https://e.org) ![f](g) **h** $i$\n\n# j"
     card = describe(make_pairs({"a|b": 1}, prompt=hostile))
     assert "<script>" not in card and "\n# j" not in card and "](https" not in card
@@ -129,13 +128,13 @@ def test_text_of_the_corpus_cannot_break_the_card() -> None:
 
 
 @given(st.text(max_size=40))
-def test_escaped_text_reads_as_before(text: str) -> None:
+def test_escaped_text_reads_as_before(text):
     escaped = escape_markdown(text)
     assert not re.search(r"(?<!\\)[|`*_<>\[\]]", escaped.replace("\\\\", ""))
     assert html.unescape(re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", escaped)) == " ".join(text.split())
 
 
-def test_the_script_gives_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
+def test_the_script_gives_the_same_bytes_in_any_folder(tmp_path):
     contents = set()
     for name in ("one", "two"):
         folder = tmp_path / name
@@ -162,7 +161,7 @@ def test_the_script_gives_the_same_bytes_in_any_folder(tmp_path: Path) -> None:
     assert json.loads(manifest)["parameters"]["embedding"]["model"] == "encoder"
 
 
-def test_the_folder_loads_as_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_loads_as_a_data_set(tmp_path, monkeypatch):
     datasets = pytest.importorskip("datasets")
     monkeypatch.setattr(datasets.config, "HF_DATASETS_OFFLINE", True)
     pairs = make_pairs({"alpha": 2})

@@ -92,7 +92,7 @@ def _pretend_gpu(plain: SentenceEncoder, most: int) -> SentenceEncoder:
     return encoder
 
 
-def test_batches_that_memory_does_not_hold_are_halved(plain: SentenceEncoder) -> None:
+def test_batches_that_memory_does_not_hold_are_halved(plain):
     wanted = plain.encode(SENTENCES)
     assert np.abs(_pretend_gpu(plain, 10_000).encode(SENTENCES) - wanted).max() < 1e-6
     assert np.abs(_pretend_gpu(plain, 16).encode(SENTENCES) - wanted).max() < 1e-6
@@ -112,7 +112,7 @@ class Elsewhere(torch.nn.Module):
         return SimpleNamespace(last_hidden_state=self.table(input_ids))
 
 
-def test_inputs_follow_the_network_to_its_device(plain: SentenceEncoder) -> None:
+def test_inputs_follow_the_network_to_its_device(plain):
     ids, mask = torch.tensor([[101, 2784, 102]]), torch.tensor([[1, 1, 1]])
     found = plain._embed(Elsewhere(), ids, mask)
     assert (found.device.type, found.shape) == ("meta", (1, 6))

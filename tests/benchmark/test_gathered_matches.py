@@ -42,7 +42,7 @@ def _gather(folder: Path, parts: list[list[Row]], keywords: tuple[str, ...] = ()
     return read_table(folder / "all.parquet", MATCHES), report
 
 
-def test_clean_sentence_stands_once_per_keyword(tmp_path: Path) -> None:
+def test_clean_sentence_stands_once_per_keyword(tmp_path):
     first = [("k", "b", 3, "one", 0.6), ("k", "c", 1, "two", 0.5), ("l", "b", 3, "one", 0.7)]
     second = [("k", "a", 9, "one", 0.6), ("k", "a", 2, "two", 0.9), ("k", "a", 3, "one", 0.6)]
     found, report = _gather(tmp_path, [first, second], ("k", "l", "m"))
@@ -67,9 +67,7 @@ _ROWS = st.lists(
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=_ROWS.filter(bool), count=st.integers(1, 4))
-def test_parts_side_by_side_give_what_one_table_in_memory_gives(
-    tmp_path: Path, rows: list[Row], count: int
-) -> None:
+def test_parts_side_by_side_give_what_one_table_in_memory_gives(tmp_path, rows, count):
     found, report = _gather(tmp_path, [rows[place::count] for place in range(count)])
     every = pl.DataFrame(rows, schema=make_empty_table(MATCHES).schema, orient="row")
     falling = [False, False, True, False, False]
@@ -81,7 +79,7 @@ def test_parts_side_by_side_give_what_one_table_in_memory_gives(
     assert report["documents"] == expected["doc_id"].n_unique()
 
 
-def test_a_keyword_has_its_own_row_groups(tmp_path: Path) -> None:
+def test_a_keyword_has_its_own_row_groups(tmp_path):
     rows = [(keyword, f"d{place}", 0, f"s{place}", 0.5) for keyword in "abc" for place in range(5)]
     found, _ = _gather(tmp_path, [rows])
     file = pq.ParquetFile(tmp_path / "all.parquet")
@@ -91,9 +89,7 @@ def test_a_keyword_has_its_own_row_groups(tmp_path: Path) -> None:
     assert all(one.equals(two) for (_, one), (_, two) in zip(groups, divide_by_keyword(found), strict=True))
 
 
-def test_memory_holds_a_row_group_of_each_part_and_one_keyword(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_holds_a_row_group_of_each_part_and_one_keyword(tmp_path, monkeypatch):
     largest = 0
     concat = pl.concat
 
@@ -118,7 +114,7 @@ def test_memory_holds_a_row_group_of_each_part_and_one_keyword(
     assert largest == 5
 
 
-def test_uncertain_rows_are_decided_before_duplicates_are_dropped(tmp_path: Path) -> None:
+def test_uncertain_rows_are_decided_before_duplicates_are_dropped(tmp_path):
     one = [("k", "a", 0, "same", 0.7), ("l", "a", 0, "same", 0.5)]
     two = [("k", "b", 0, "same", 0.7000001), ("l", "b", 0, "other", 0.5)]
     for number, rows in enumerate((one, two)):
@@ -139,7 +135,7 @@ def test_uncertain_rows_are_decided_before_duplicates_are_dropped(tmp_path: Path
     assert report["keywords_without_matches"] == ["l"]
 
 
-def test_no_match_at_all_is_an_error_with_a_hint(tmp_path: Path) -> None:
+def test_no_match_at_all_is_an_error_with_a_hint(tmp_path):
     with pytest.raises(InputError, match="no sentence matches") as error:
         _gather(tmp_path, [[], []])
     assert "min_cosine" in error.value.hint

@@ -41,7 +41,7 @@ def task(tmp_path: Path, pairs: pl.DataFrame) -> Path:
     return tmp_path / "lm-eval"
 
 
-def test_the_task_is_what_the_harness_reads(task: Path) -> None:
+def test_the_task_is_what_the_harness_reads(task):
     assert sorted(path.name for path in task.iterdir()) == [
         "fathom_cs.AI_tf.yaml", "load_pairs.py", "pairs.jsonl",
     ]  # fmt: skip
@@ -57,7 +57,7 @@ def test_the_task_is_what_the_harness_reads(task: Path) -> None:
     assert values["metadata"] == {"version": 1.0, "pairs_sha256": hash_file(task / "pairs.jsonl")}
 
 
-def test_the_data_is_that_of_the_benchmark(task: Path, pairs: pl.DataFrame) -> None:
+def test_the_data_is_that_of_the_benchmark(task, pairs):
     rows = pairs.select(EXPORTED).to_dicts()
     assert read_json_lines(task / "pairs.jsonl") == rows
     pytest.importorskip("datasets")

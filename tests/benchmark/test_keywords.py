@@ -82,13 +82,13 @@ def make_abstracts() -> dict[str, str]:
         ({}, {"2": 0, "3": 0, "4": 0, "5+": 0}),
     ],
 )
-def test_quotas_shift_in_proportion(available: dict[str, int], expected: dict[str, int]) -> None:
+def test_quotas_shift_in_proportion(available, expected):
     quotas = share_out(300, SHARES, available)
     assert all(abs(quotas[name] - expected[name]) <= 1 for name in SHARES)
     assert sum(quotas.values()) == sum(expected.values())
 
 
-def test_what_is_left_goes_to_the_largest_remainders() -> None:
+def test_what_is_left_goes_to_the_largest_remainders():
     plenty = dict.fromkeys("abcd", 99)
     assert share_out(2, {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}, plenty) == {"a": 0, "b": 0, "c": 1, "d": 1}
     assert share_out(10, {"a": 0.16, "b": 0.165, "c": 0.675}, plenty) == {"a": 1, "b": 2, "c": 7}
@@ -99,7 +99,7 @@ def test_what_is_left_goes_to_the_largest_remainders() -> None:
     st.fixed_dictionaries({name: st.integers(0, 300) for name in SHARES}),
     st.fixed_dictionaries({name: st.floats(0.01, 1) for name in SHARES}),
 )
-def test_quotas_use_what_there_is(target: int, available: dict[str, int], shares: dict[str, float]) -> None:
+def test_quotas_use_what_there_is(target, available, shares):
     quotas = share_out(target, shares, available)
     assert all(0 <= quotas[name] <= available[name] for name in shares)
     assert sum(quotas.values()) == min(target, sum(available.values()))
@@ -110,12 +110,12 @@ def unit(*degrees: float) -> NDArray[np.float64]:
     return np.array([[np.cos(np.radians(d)), np.sin(np.radians(d))] for d in degrees])
 
 
-def test_the_shorter_phrase_stays() -> None:
+def test_the_shorter_phrase_stays():
     kept = merge_similar(["complex networks", "complex network", "far away"], unit(0, 1, 90), 0.85)
     assert kept == {"complex network": ["complex networks"], "far away": []}
 
 
-def test_of_equally_long_phrases_the_more_central_stays() -> None:
+def test_of_equally_long_phrases_the_more_central_stays():
     # bb is nearer to the rest, which lies on its side
     phrases = ["aa", "bb", "long one", "long other"]
     kept = merge_similar(phrases, unit(0, 20, 60, 70), 0.93)
@@ -123,18 +123,18 @@ def test_of_equally_long_phrases_the_more_central_stays() -> None:
     assert kept["bb"] == ["aa"]
 
 
-def test_merging_forms_no_chain() -> None:
+def test_merging_forms_no_chain():
     kept = merge_similar(["a a", "b bb", "c ccc"], unit(0, 25, 50), np.cos(np.radians(30)))
     assert kept == {"a a": ["b bb"], "c ccc": []}
 
 
-def test_cosine_at_the_threshold_is_not_above_it() -> None:
+def test_cosine_at_the_threshold_is_not_above_it():
     vectors = np.array([[1.0, 0.0], [0.85, np.sqrt(1 - 0.85**2)]])
     assert merge_similar(["a", "bb"], vectors, 0.85) == {"a": [], "bb": []}
 
 
 @given(st.permutations(range(8)))
-def test_merging_does_not_depend_on_order(order: list[int]) -> None:
+def test_merging_does_not_depend_on_order(order):
     phrases = ["aa", "bb", "cc", "ddd", "eee", "ffff", "gggg", "hhhhh"]
     vectors = unit(0, 20, 35, 50, 64, 80, 90, 120)
     expected = merge_similar(phrases, vectors, 0.95)
@@ -144,14 +144,14 @@ def test_merging_does_not_depend_on_order(order: list[int]) -> None:
     }
 
 
-def test_merged_places_are_refilled() -> None:
+def test_merged_places_are_refilled():
     ranked = {"2": ["x graphs", "x graph", "y graphs", "y graph", "z path", "w tree"]}
     selected = select_keywords(ranked, Keywords(count=4), encode)
     assert selected.keywords == ["x graph", "y graph", "z path", "w tree"]
     assert selected.merged == {"x graph": ["x graphs"], "y graph": ["y graphs"]}
 
 
-def test_what_merging_brings_back_beyond_the_quota_is_surplus() -> None:
+def test_what_merging_brings_back_beyond_the_quota_is_surplus():
     # the short "f f" takes "kk kk", into which two others were merged that are not near "f f"
     side, far = np.cos(np.radians(25)), np.sin(np.radians(25))
     vectors = {
@@ -167,19 +167,19 @@ def test_what_merging_brings_back_beyond_the_quota_is_surplus() -> None:
     assert selected.surplus == ["f f"] and selected.merged == {}
 
 
-def test_shortage_of_one_length_goes_to_others() -> None:
+def test_shortage_of_one_length_goes_to_others():
     ranked = {"2": [f"bi w{letter}" for letter in "abcdefghij"], "3": ["tri one two"]}
     selected = select_keywords(ranked, Keywords(count=8), encode)
     assert len(selected.keywords) == 8
     assert selected.quotas == {"2": 7, "3": 1, "4": 0, "5+": 0}
 
 
-def test_lengths_are_two_three_four_and_more() -> None:
+def test_lengths_are_two_three_four_and_more():
     names = [name_length(" ".join("abcdefg"[:words])) for words in range(2, 8)]
     assert names == ["2", "3", "4", "5+", "5+", "5+"]
 
 
-def test_the_phrases_of_most_documents_are_taken(wordlists: WordLists) -> None:
+def test_the_phrases_of_most_documents_are_taken(wordlists):
     whole, few = (
         extract_keywords(make_abstracts(), Keywords(count=count, merge_above=1.0), wordlists, encode).rows
         for count in (300, 4)
@@ -190,7 +190,7 @@ def test_the_phrases_of_most_documents_are_taken(wordlists: WordLists) -> None:
     assert sorted(taken) == sorted(order[: len(taken)])
 
 
-def test_truncated_phrases_can_stay(wordlists: WordLists) -> None:
+def test_truncated_phrases_can_stay(wordlists):
     abstracts = {f"a{number}": f"v{number} graph neural networks w{number}" for number in range(30)}
     abstracts |= {f"x{number}": f"w{number} of v{number}" for number in range(2000)}
     settings = Keywords(complete=None, drop_truncated=None, merge_above=1.0)
@@ -202,7 +202,7 @@ def test_truncated_phrases_can_stay(wordlists: WordLists) -> None:
     assert len(off) > len(on)
 
 
-def test_what_one_document_alone_says_is_no_keyword(wordlists: WordLists) -> None:
+def test_what_one_document_alone_says_is_no_keyword(wordlists):
     text = ". ".join(f"v{number} prisoner dilemma {FUNCTION[number % 3]} w{number}" for number in range(30))
     abstracts = {**make_abstracts(), "alone": text}
     rows, _, report = extract_keywords(abstracts, Keywords(), wordlists, encode)
@@ -212,7 +212,7 @@ def test_what_one_document_alone_says_is_no_keyword(wordlists: WordLists) -> Non
     assert ("prisoner dilemma", 2, 1, 30) in {row[:4] for row in rows}
 
 
-def test_rows_and_report(wordlists: WordLists) -> None:
+def test_rows_and_report(wordlists):
     abstracts = {**make_abstracts(), "empty": "  "}
     rows, vectors, report = extract_keywords(abstracts, Keywords(), wordlists, encode)
     assert np.array_equal(vectors, encode([row[0] for row in rows]))
@@ -231,7 +231,7 @@ def test_rows_and_report(wordlists: WordLists) -> None:
     assert "publicly available" in report["dropped"]["function"]["examples"]
 
 
-def test_fewer_than_asked_is_said(wordlists: WordLists, caplog: pytest.LogCaptureFixture) -> None:
+def test_fewer_than_asked_is_said(wordlists, caplog):
     with caplog.at_level("INFO", logger="fathom"):
         rows, *_ = extract_keywords(make_abstracts(), Keywords(), wordlists, encode)
     assert any(
@@ -239,13 +239,13 @@ def test_fewer_than_asked_is_said(wordlists: WordLists, caplog: pytest.LogCaptur
     )
 
 
-def test_no_keyword_is_an_error(wordlists: WordLists) -> None:
+def test_no_keyword_is_an_error(wordlists):
     for abstracts in ({}, {"a": ""}, {"a": "one short text"}):
         with refuses("keyword"):
             extract_keywords(abstracts, Keywords(), wordlists, encode)
 
 
-def test_order_of_documents_does_not_matter(wordlists: WordLists) -> None:
+def test_order_of_documents_does_not_matter(wordlists):
     abstracts = make_abstracts()
     shuffled = dict(random.Random(5).sample(sorted(abstracts.items()), len(abstracts)))
     one, other = (extract_keywords(each, Keywords(), wordlists, encode) for each in (abstracts, shuffled))
@@ -253,7 +253,7 @@ def test_order_of_documents_does_not_matter(wordlists: WordLists) -> None:
     assert np.array_equal(one.vectors, other.vectors)
 
 
-def test_hash_seed_does_not_matter() -> None:
+def test_hash_seed_does_not_matter():
     program = (
         "import importlib.util, json; from pathlib import Path\n"
         f"spec = importlib.util.spec_from_file_location('this', {str(Path(__file__))!r})\n"
@@ -289,7 +289,7 @@ def read_abstracts(shared: Path, category: str, limit: int) -> dict[str, str]:
     return abstracts
 
 
-def test_real_abstracts_give_the_papers_keywords(shared: Path, wordlists: WordLists) -> None:
+def test_real_abstracts_give_the_papers_keywords(shared, wordlists):
     rows, *_ = extract_keywords(read_abstracts(shared, "econ.GN", 2000), Keywords(), wordlists, encode)
     names = {row[0] for row in rows} | {other.split(" (")[0] for row in rows for other in row[4].split("; ")}
     table_4 = {"economic growth", "monetary policy", "labor market", "nash equilibrium", "climate change"}

@@ -77,7 +77,7 @@ def _match(texts: list[str], keywords: list[str], encoder: PlaneEncoder, floor: 
     return pl.concat([make_empty_table(MATCHES), *decided])
 
 
-def test_sentences_match_from_the_threshold() -> None:
+def test_sentences_match_from_the_threshold():
     found = _match(["10.0", "59.0", "61.0", "10.0"], ["0.0", "90.0"], PlaneEncoder())
     assert found.select("keyword", "position", "cosine").rows() == [
         ("0.0", 0, 0.985), ("0.0", 1, 0.515), ("0.0", 3, 0.985), ("90.0", 1, 0.857), ("90.0", 2, 0.875),
@@ -93,27 +93,25 @@ def test_sentences_match_from_the_threshold() -> None:
         (0.5005 + 2e-7, 0.501), (0.5005 - 2e-7, 0.5), (0.7, 0.7), (0.45, None),
     ],
 )  # fmt: skip
-def test_decision_and_stored_cosine_are_those_of_float64(
-    cosine: float, stored: float | None, error: float
-) -> None:
+def test_decision_and_stored_cosine_are_those_of_float64(cosine, stored, error):
     found = _match([_angle(cosine)], ["0.0"], PlaneEncoder(error))
     assert found["cosine"].to_list() == ([] if stored is None else [stored])
 
 
-def test_only_uncertain_cosines_are_computed_again() -> None:
+def test_only_uncertain_cosines_are_computed_again():
     encoder = PlaneEncoder()
     near = _angle(0.6125 + 1e-7)
     _match([_angle(0.7001), near, _angle(0.3)], ["0.0"], encoder)
     assert encoder.exact == [near]
 
 
-def test_each_uncertain_sentence_gets_its_own_cosine() -> None:
+def test_each_uncertain_sentence_gets_its_own_cosine():
     cosines = (0.6125 + 1e-7, 0.7125 - 1e-7, 0.5 - 1e-7, 0.6125 - 1e-7)
     found = _match([_angle(cosine) for cosine in cosines], ["0.0"], PlaneEncoder(1e-6))
     assert found.select("position", "cosine").rows() == [(0, 0.613), (1, 0.712), (3, 0.612)]
 
 
-def test_what_is_farther_than_the_margin_from_every_border_is_certain() -> None:
+def test_what_is_farther_than_the_margin_from_every_border_is_certain():
     borders = np.array([0.6125, 0.7005, 0.4])
     for sign in (-1, 1):
         assert is_uncertain(borders + sign * 4.9e-6, 0.4).all()
@@ -122,13 +120,13 @@ def test_what_is_farther_than_the_margin_from_every_border_is_certain() -> None:
 
 @settings(max_examples=200)
 @given(st.floats(0, 1), st.floats(-4e-6, 4e-6), st.floats(0, 1))
-def test_certain_cosines_stand_errors_below_the_margin(cosine: float, error: float, floor: float) -> None:
+def test_certain_cosines_stand_errors_below_the_margin(cosine, error, floor):
     if not is_uncertain(np.array([cosine]), floor)[0]:
         assert (cosine >= floor) == (cosine + error >= floor)
         assert np.round(cosine, 3) == np.round(cosine + error, 3)
 
 
-def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_nothing(monkeypatch):
     texts = [str(float(number * 37 % 90)) for number in range(100)]
     whole = _match(texts, ["0.0", "45.0", "90.0"], PlaneEncoder())
     monkeypatch.setattr(module, "_BLOCK", 7)
@@ -136,32 +134,32 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(whole) > 100
 
 
-def test_part_without_sentences_gives_an_empty_table(tmp_path: Path) -> None:
+def test_part_without_sentences_gives_an_empty_table(tmp_path):
     found = match_sentences(_sentences([]), np.empty((0, 2), np.float32), ["0.0"], np.eye(2)[:1], 0.5)
     write_table(tmp_path / "m.parquet", found, CANDIDATES)
     assert len(found) == 0
 
 
-def test_embeddings_of_another_model_are_refused() -> None:
+def test_embeddings_of_another_model_are_refused():
     with refuses("3 dimensions", "2 dimensions"):
         match_sentences(_sentences(["1.0"]), np.ones((1, 3), np.float32), ["0.0"], np.eye(2)[:1], 0.5)
 
 
-def test_embeddings_of_another_table_are_refused() -> None:
+def test_embeddings_of_another_table_are_refused():
     sentences = _sentences(["1.0", "2.0", "1.0"])
     check_embeddings(sentences, np.ones((2, 2), np.float32), "p.npy")
     with refuses("3 embeddings", "2 distinct", "again"):
         check_embeddings(sentences, np.ones((3, 2), np.float32), "p.npy")
 
 
-def test_vectors_of_other_keywords_are_refused(tmp_path: Path) -> None:
+def test_vectors_of_other_keywords_are_refused(tmp_path):
     np.save(tmp_path / "keywords.npy", np.eye(2))
     assert np.array_equal(load_keyword_vectors(tmp_path / "keywords.npy", ["a", "b"]), np.eye(2))
     with refuses("2 vectors", "1 keywords"):
         load_keyword_vectors(tmp_path / "keywords.npy", ["a"])
 
 
-def test_what_is_no_array_of_vectors_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_array_of_vectors_is_refused(tmp_path):
     path = tmp_path / "keywords.npy"
     np.save(path, np.array([{"code": "runs"}], dtype=object), allow_pickle=True)
     pickled = path.read_bytes()
@@ -201,13 +199,13 @@ def _run_program(folder: Path, embeddings: np.ndarray) -> subprocess.CompletedPr
     )  # fmt: skip
 
 
-def test_program_matches_without_a_model(tmp_path: Path) -> None:
+def test_program_matches_without_a_model(tmp_path):
     done = _run_program(tmp_path, PlaneEncoder().encode(["1.0", "2.0"]))
     assert done.returncode == 0, done.stderr
     assert read_table(tmp_path / "m.parquet", CANDIDATES)["cosine"].to_list() == [1.0, 0.999]
 
 
-def test_program_names_the_array_to_make_again(tmp_path: Path) -> None:
+def test_program_names_the_array_to_make_again(tmp_path):
     done = _run_program(tmp_path, np.ones((3, 2), np.float32))
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert "e.npy: 3 embeddings" in done.stderr

@@ -42,11 +42,11 @@ from fathom.benchmark.normalise import split_into_runs
         ("... !!", []),
     ],
 )  # fmt: skip
-def test_examples(text: str, runs: list[list[str]]) -> None:
+def test_examples(text, runs):
     assert split_into_runs(text) == runs
 
 
-def test_contractions_are_written_in_full() -> None:
+def test_contractions_are_written_in_full():
     short = (
         "cannot won't shan't ain't let's it's he's she's that's this's there's here's what's who's where's"
         " when's how's why's y'all ma'am o'clock"
@@ -59,7 +59,7 @@ def test_contractions_are_written_in_full() -> None:
 
 
 @given(st.text(max_size=300))
-def test_tokens_contain_word_characters_only(text: str) -> None:
+def test_tokens_contain_word_characters_only(text):
     for run in split_into_runs(text):
         assert run
         for token in run:
@@ -70,14 +70,14 @@ def test_tokens_contain_word_characters_only(text: str) -> None:
 
 
 @given(st.text(alphabet="abcnstdST'-_.,;()[]$\\ é\u2019{}<>", max_size=120))
-def test_normalising_again_changes_nothing(text: str) -> None:
+def test_normalising_again_changes_nothing(text):
     runs = split_into_runs(text)
     assert split_into_runs(" . ".join(" ".join(run) for run in runs)) == runs
 
 
 @given(st.lists(st.lists(st.text("abcdexyz", min_size=1, max_size=6), min_size=1, max_size=4), max_size=6),
        st.sampled_from([". ", ", ", "; ", ": ", "! ", " -- ", " / ", " (aside) ", " \u2014 "]))  # fmt: skip
-def test_no_run_crosses_punctuation(runs: list[list[str]], sign: str) -> None:
+def test_no_run_crosses_punctuation(runs, sign):
     assert split_into_runs(sign.join(" ".join(run) for run in runs)) == runs
 
 
@@ -85,5 +85,5 @@ def test_no_run_crosses_punctuation(runs: list[list[str]], sign: str) -> None:
     "text", ["(" * 100_000, "([{" * 30_000 + "}])" * 30_000, "$" * 100_000, "<a " * 30_000, "\\" * 100_000,
              "a-" * 50_000, "x'" * 50_000, "n't" * 30_000, "word " * 20_000, "\\begin{math}" * 8_000],
 )  # fmt: skip
-def test_long_and_unusual_text_is_accepted(text: str) -> None:
+def test_long_and_unusual_text_is_accepted(text):
     assert isinstance(split_into_runs(text), list)

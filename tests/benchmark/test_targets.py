@@ -32,7 +32,7 @@ def targets_of(sentence: str, *words: str, **values) -> list[str]:
     return [match.split(sentence)[1] for match in found]
 
 
-def test_whole_words_only() -> None:
+def test_whole_words_only():
     assert words_of("the state-of-the-art state is", "state") == [" state"]
     assert words_of("the state-of-the-art way", "state", "art", "of") == []
     assert words_of("a model's model’s models modelling model_2 re-model (model) model.", "model") == [
@@ -42,13 +42,13 @@ def test_whole_words_only() -> None:
     assert words_of("in (deep) nets, deep; deep", "deep") == [" deep", " deep"]
 
 
-def test_the_first_word_and_a_word_after_two_spaces_are_not_terms() -> None:
+def test_the_first_word_and_a_word_after_two_spaces_are_not_terms():
     assert words_of("deep and  deep\tdeep deep", "deep") == [" deep"]
     assert words_of("deep nets  deep", "deep") == []
     assert words_of(" deep", "deep") == []
 
 
-def test_a_target_starts_at_token_ten_counted_from_zero() -> None:
+def test_a_target_starts_at_token_ten_counted_from_zero():
     assert targets_of(numbered((9, "graph")), "graph") == []
     sentence = numbered((10, "graph"))
     assert targets_of(sentence, "graph") == [" graph"]
@@ -56,14 +56,14 @@ def test_a_target_starts_at_token_ten_counted_from_zero() -> None:
     assert len(match.split(sentence)[0].split()) == 10
 
 
-def test_a_term_from_token_six_on_rules_out_what_follows() -> None:
+def test_a_term_from_token_six_on_rules_out_what_follows():
     assert targets_of(numbered((5, "node"), (12, "graph")), "node", "graph") == [" graph"]
     assert targets_of(numbered((6, "node"), (12, "graph")), "node", "graph") == []
     assert targets_of(numbered((11, "node"), (13, "graph")), "node", "graph") == [" node"]
     assert targets_of(numbered((6, "node"), (12, "graph")), "node", "graph", scan_from=7) == [" graph"]
 
 
-def test_by_default_only_an_adjacent_term_rules_out() -> None:
+def test_by_default_only_an_adjacent_term_rules_out():
     def adjacent(sentence: str) -> list[str]:
         earlier = Pairs(tokenizer="any").earlier_terms
         return targets_of(sentence, "node", "graph", earlier_terms=earlier)
@@ -77,7 +77,7 @@ def test_by_default_only_an_adjacent_term_rules_out() -> None:
     assert adjacent(four) == [" node", " graph", " node"]
 
 
-def test_spaces_may_belong_to_tokens() -> None:
+def test_spaces_may_belong_to_tokens():
     sentence = numbered((10, "graph"))
     with_blanks = [match.span() for match in re.finditer(r"\s?\S+", sentence)]
     terms = find_terms(sentence, frozenset({"graph"}))
@@ -87,7 +87,7 @@ def test_spaces_may_belong_to_tokens() -> None:
 
 
 @given(st.text(alphabet="ab -'._\n", max_size=60), st.sampled_from(["any", "adjacent"]))
-def test_prompt_and_target_are_the_beginning_of_the_sentence(sentence: str, earlier: str) -> None:
+def test_prompt_and_target_are_the_beginning_of_the_sentence(sentence, earlier):
     terms = find_terms(sentence, frozenset({"a", "b", "ab", "ba"}))
     chosen = settings(min_tokens=2, scan_from=1, earlier_terms=earlier)
     offsets = split_at_blanks(sentence)
@@ -101,7 +101,7 @@ def test_prompt_and_target_are_the_beginning_of_the_sentence(sentence: str, earl
 
 
 @given(st.text(alphabet="ab -'._", max_size=60))
-def test_terms_equal_those_of_a_direct_search(sentence: str) -> None:
+def test_terms_equal_those_of_a_direct_search(sentence):
     plain = [
         (place, place + 2)
         for place in range(1, len(sentence) - 1)
@@ -112,7 +112,7 @@ def test_terms_equal_those_of_a_direct_search(sentence: str) -> None:
     assert [(match.start, match.end) for match in find_terms(sentence, frozenset({"a"}))] == plain
 
 
-def test_a_space_that_is_its_own_token_belongs_to_the_prompt() -> None:
+def test_a_space_that_is_its_own_token_belongs_to_the_prompt():
     for sentence in (numbered((9, "graph")), "a" + numbered((9, "graph"))):
         blanks_too = split_at_blanks(sentence)
         start = sentence.index(" graph")

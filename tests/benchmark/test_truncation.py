@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -54,15 +53,13 @@ def make_documents(*texts: tuple[str, int]) -> list[list[Run]]:
         ),
     ],
 )
-def test_a_phrase_takes_the_word_beside_most_of_its_uses(
-    texts: Sequence[tuple[str, int]], longer: str | None
-) -> None:
+def test_a_phrase_takes_the_word_beside_most_of_its_uses(texts, longer):
     found = complete_phrases(make_documents(*texts), ["online social"], LISTS, 0.8)
     assert found.longer == ({"online social": longer} if longer else {})
     assert found.incomplete == {}
 
 
-def test_singular_and_plural_are_one_word_and_the_more_frequent_is_taken() -> None:
+def test_singular_and_plural_are_one_word_and_the_more_frequent_is_taken():
     documents = make_documents(("graph neural network", 3), ("graph neural networks", 6), ("graph neural", 1))
     (beside,) = find_neighbours(documents, ["graph neural"], LISTS).values()
     assert beside.right == Neighbour("networks", 9)
@@ -70,7 +67,7 @@ def test_singular_and_plural_are_one_word_and_the_more_frequent_is_taken() -> No
     assert found.longer == {"graph neural": "graph neural networks"}
 
 
-def test_longer_forms_take_words_in_turn() -> None:
+def test_longer_forms_take_words_in_turn():
     longest = "density functional theory calculations"
     phrases = ["density functional", "functional theory", "theory calculations"]
     documents = make_documents((longest, 8), ("functional theory", 1))
@@ -91,19 +88,19 @@ def test_longer_forms_take_words_in_turn() -> None:
         ("one two three four five six seven eight", "one two", "one two three four five six seven eight"),
     ],
 )
-def test_a_longer_form_that_cannot_be_a_keyword_ends_the_phrase(text: str, phrase: str, longer: str) -> None:
+def test_a_longer_form_that_cannot_be_a_keyword_ends_the_phrase(text, phrase, longer):
     found = complete_phrases(make_documents((text, 9), (phrase, 1)), [phrase], LISTS, 0.8)
     assert found.incomplete == {phrase: longer}
     assert found.longer == {}
 
 
-def test_articles_belong_to_no_phrase() -> None:
+def test_articles_belong_to_no_phrase():
     documents = make_documents(("the minimum wage", 9), ("a minimum wage", 1), ("an moduli space the", 5))
     found = complete_phrases(documents, ["minimum wage"], LISTS, 0.8)
     assert found == ({}, {})
 
 
-def test_phrases_before_various_words_are_modifiers() -> None:
+def test_phrases_before_various_words_are_modifiers():
     documents = make_documents(
         ("scanning tunneling microscopy", 5),
         ("scanning tunneling spectroscopy", 4),
@@ -120,7 +117,7 @@ def test_phrases_before_various_words_are_modifiers() -> None:
     assert find_modifiers(neighbours, 0.91) == []
 
 
-def test_truncated_phrases_are_found() -> None:
+def test_truncated_phrases_are_found():
     uses = {
         "large language": Use(10, 100),
         "large language model": Use(5, 30),
@@ -141,7 +138,7 @@ def test_truncated_phrases_are_found() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(["a", "network", "networks", "of", "b"]), max_size=8), max_size=12))
-def test_neighbours_are_those_of_a_plain_count(runs: list[Run]) -> None:
+def test_neighbours_are_those_of_a_plain_count(runs):
     phrases = ["b b", "network b", "b networks"]
     found = find_neighbours([[run] for run in runs], phrases, LISTS)
     for phrase in phrases:
@@ -164,7 +161,7 @@ def test_neighbours_are_those_of_a_plain_count(runs: list[Run]) -> None:
 
 
 @given(st.randoms(use_true_random=False))
-def test_order_of_documents_does_not_matter(choose: random.Random) -> None:
+def test_order_of_documents_does_not_matter(choose):
     documents = make_documents(
         ("large online social networks", 6),
         ("online social network", 6),
@@ -199,7 +196,7 @@ def make_abstracts() -> dict[str, str]:
     }
 
 
-def test_keywords_are_completed_and_said_in_the_report() -> None:
+def test_keywords_are_completed_and_said_in_the_report():
     settings = Keywords(merge_above=1.0, passes=1)
     on = extract_keywords(make_abstracts(), settings, LISTS, encode)
     keywords = {row[0]: row for row in on.rows}
@@ -216,7 +213,7 @@ def test_keywords_are_completed_and_said_in_the_report() -> None:
     assert np.array_equal(on.vectors, other.vectors)
 
 
-def test_null_leaves_phrases_as_they_are() -> None:
+def test_null_leaves_phrases_as_they_are():
     settings = Keywords(merge_above=1.0, passes=1, complete=None)
     kept = extract_keywords(make_abstracts(), settings, LISTS, encode)
     assert {row[0] for row in kept.rows} == {"orbital degrees", "minimum wage"}

@@ -1,7 +1,6 @@
 import math
 import re
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -95,7 +94,7 @@ def plain(variant: str, settings: Vocabulary) -> dict[tuple[str, str], tuple[int
 
 @pytest.mark.parametrize("variant", ["tf", "tfidf"])
 @pytest.mark.parametrize("max_share", [0.3, 0.6, 1.0])
-def test_entries_equal_those_of_a_direct_computation(variant: str, max_share: float) -> None:
+def test_entries_equal_those_of_a_direct_computation(variant, max_share):
     settings = Vocabulary(max_share={variant: max_share}, min_cosine=0.0)
     entries = build_vocabulary(divide_by_keyword(matches()), variant, settings, STOPWORDS, Hashes())
     expected = plain(variant, settings)
@@ -106,7 +105,7 @@ def test_entries_equal_those_of_a_direct_computation(variant: str, max_share: fl
         assert entry.score == pytest.approx(score, abs=2e-6)
 
 
-def test_the_cosine_decides_and_each_text_is_embedded_once() -> None:
+def test_the_cosine_decides_and_each_text_is_embedded_once():
     encoder = Hashes()
     everything = build_vocabulary(
         divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes()
@@ -121,7 +120,7 @@ def test_the_cosine_decides_and_each_text_is_embedded_once() -> None:
     assert all(text == text.strip() for text in encoder.asked)
 
 
-def test_a_cosine_near_the_threshold_is_decided_by_the_exact_one() -> None:
+def test_a_cosine_near_the_threshold_is_decided_by_the_exact_one():
     exact = Hashes()
     entries = build_vocabulary(
         divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, exact
@@ -141,9 +140,7 @@ def test_a_cosine_near_the_threshold_is_decided_by_the_exact_one() -> None:
     assert sorted(kept) == [False, True]
 
 
-def test_shares_have_six_decimals_and_keywords_without_terms_are_counted(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_shares_have_six_decimals_and_keywords_without_terms_are_counted(caplog):
     sentences = {"a b": ["one tree two tree"], "c d": ["one tree, two, tree"], "e f": ["nothing"]}
     with caplog.at_level("INFO", "fathom"):
         entries = build_vocabulary(
@@ -155,7 +152,7 @@ def test_shares_have_six_decimals_and_keywords_without_terms_are_counted(
     assert "2 terms for 2 of 3 keywords; 1 keywords have none" in caplog.text
 
 
-def test_the_order_of_rows_changes_no_byte(tmp_path: Path) -> None:
+def test_the_order_of_rows_changes_no_byte(tmp_path):
     texts = set()
     for seed in range(3):
         frame = matches().sample(fraction=1.0, shuffle=True, seed=seed)
@@ -167,7 +164,7 @@ def test_the_order_of_rows_changes_no_byte(tmp_path: Path) -> None:
     assert len(texts) == 1
 
 
-def test_leading_spaces_survive_writing_and_reading(tmp_path: Path) -> None:
+def test_leading_spaces_survive_writing_and_reading(tmp_path):
     entries = build_vocabulary(
         divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes()
     )
@@ -185,19 +182,19 @@ def test_leading_spaces_survive_writing_and_reading(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("term", ["graph", "  graph", " graph-based", " ", " graph theory"])
-def test_a_term_that_is_not_a_word_is_refused_with_its_line(tmp_path: Path, term: str) -> None:
+def test_a_term_that_is_not_a_word_is_refused_with_its_line(tmp_path, term):
     (tmp_path / "v.tsv").write_text(f"keyword\tterm\nk\t graph\nk\t{term}\n")
     with refuses("line 3"):
         read_vocabulary(tmp_path / "v.tsv")
 
 
-def test_a_file_without_terms_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_terms_is_refused(tmp_path):
     (tmp_path / "v.tsv").write_text("keyword\tword\nk\tgraph\n")
     with refuses("term"):
         read_vocabulary(tmp_path / "v.tsv")
 
 
-def test_sentences_of_a_keyword_can_be_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sentences_of_a_keyword_can_be_read_in_pieces(monkeypatch):
     settings = Vocabulary(min_cosine=0.0, max_share={"tfidf": 1.0})
     whole = build_vocabulary(divide_by_keyword(matches()), "tfidf", settings, STOPWORDS, Hashes())
     assert len(whole) > 8
@@ -205,7 +202,7 @@ def test_sentences_of_a_keyword_can_be_read_in_pieces(monkeypatch: pytest.Monkey
     assert build_vocabulary(divide_by_keyword(matches()), "tfidf", settings, STOPWORDS, Hashes()) == whole
 
 
-def test_one_keyword_has_no_vocabulary_and_a_hint_says_why() -> None:
+def test_one_keyword_has_no_vocabulary_and_a_hint_says_why():
     frame = matches({"graph theory": SENTENCES["graph theory"]})
     with refuses("1 keywords", "80%"):
         build_vocabulary(divide_by_keyword(frame), "tf", Vocabulary(), STOPWORDS, Hashes())
@@ -218,7 +215,7 @@ def test_one_keyword_has_no_vocabulary_and_a_hint_says_why() -> None:
         ({"a b": ["..."], "c d": ["---"]}, "sentences contain no words"),
     ],
 )
-def test_no_sentences_or_no_words_is_an_error(sentences: dict[str, list[str]], message: str) -> None:
+def test_no_sentences_or_no_words_is_an_error(sentences, message):
     frame = pl.DataFrame(matches(sentences), schema={"keyword": pl.String, "clean": pl.String})
     with pytest.raises(InputError, match=message):
         build_vocabulary(divide_by_keyword(frame), "tf", Vocabulary(), STOPWORDS, Hashes())

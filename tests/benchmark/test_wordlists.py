@@ -71,7 +71,7 @@ def wordlists() -> WordLists:
         "question answering",
     ],
 )
-def test_terms_of_the_field_are_allowed(wordlists: WordLists, phrase: str) -> None:
+def test_terms_of_the_field_are_allowed(wordlists, phrase):
     assert wordlists.find_fault(phrase) is None
 
 
@@ -99,19 +99,19 @@ def test_terms_of_the_field_are_allowed(wordlists: WordLists, phrase: str) -> No
         ("two-stroke engine", None),
     ],
 )
-def test_generic_phrases_are_excluded(wordlists: WordLists, phrase: str, fault: str | None) -> None:
+def test_generic_phrases_are_excluded(wordlists, phrase, fault):
     assert wordlists.find_fault(phrase) == fault
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_lists_are_sorted_and_disjoint(name: str) -> None:
+def test_lists_are_sorted_and_disjoint(name):
     lines = [line for line in (FOLDER / f"{name}.txt").read_text().splitlines() if not line.startswith("#")]
     assert lines == sorted(set(lines))
     others = [read_word_list(FOLDER / f"{other}.txt") for other in LISTS if other != name]
     assert not any(read_word_list(FOLDER / f"{name}.txt") & other for other in others)
 
 
-def test_lemma_word_sequence_and_kept_word(tmp_path: Path) -> None:
+def test_lemma_word_sequence_and_kept_word(tmp_path):
     for name in LISTS:
         (tmp_path / f"{name}.txt").write_text("# comment\n\n")
     (tmp_path / "academic.txt").write_text("\ufeffmine\nstudy\n+mining\nblue sky\n", encoding="utf-8")
@@ -133,13 +133,13 @@ def test_lemma_word_sequence_and_kept_word(tmp_path: Path) -> None:
         (b"one, two\n", "line 1: 'one, two' is not words separated"),
     ],
 )
-def test_wrong_lines_are_named(tmp_path: Path, content: bytes, message: str) -> None:
+def test_wrong_lines_are_named(tmp_path, content, message):
     (tmp_path / "stopwords.txt").write_bytes(content)
     with refuses(message):
         read_word_list(tmp_path / "stopwords.txt")
 
 
-def test_missing_list_is_named(tmp_path: Path) -> None:
+def test_missing_list_is_named(tmp_path):
     with pytest.raises(InputError, match="no such file") as error:
         read_word_lists(tmp_path)
     assert "stopwords.txt" in error.value.where

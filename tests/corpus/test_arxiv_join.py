@@ -59,7 +59,7 @@ class Run:
 PAPERS = ["0704.0001", "0704.0002", "hep-th/9901001", "2401.00010"]
 
 
-def test_a_shard_is_joined_on_the_id(dump, tmp_path: Path) -> None:
+def test_a_shard_is_joined_on_the_id(dump, tmp_path):
     run = Run(dump, tmp_path, [dump.paper(each) for each in PAPERS])
     rows = [
         dump.fulltext("hep-th/9901001v2", "Strings."),
@@ -76,7 +76,7 @@ def test_a_shard_is_joined_on_the_id(dump, tmp_path: Path) -> None:
     assert (report["documents"], report["fulltext_only"], report["left_out"]) == (2, 1, {"no full text": 1})
 
 
-def test_the_id_is_found_wherever_it_stands(dump, tmp_path: Path) -> None:
+def test_the_id_is_found_wherever_it_stands(dump, tmp_path):
     run = Run(dump, tmp_path, [dump.paper(each) for each in PAPERS])
     long = "x" * 5000
     quoted = 'He wrote "arxiv_id": "0704.0002" and {"arxiv_id": "0704.0002"}'
@@ -92,7 +92,7 @@ def test_the_id_is_found_wherever_it_stands(dump, tmp_path: Path) -> None:
     assert report["malformed"]["count"] == 0
 
 
-def test_malformed_lines_of_a_shard_are_named(dump, tmp_path: Path) -> None:
+def test_malformed_lines_of_a_shard_are_named(dump, tmp_path):
     run = Run(dump, tmp_path, [dump.paper(each) for each in PAPERS])
     rows = [
         dump.fulltext("0704.0001"),
@@ -113,7 +113,7 @@ def test_malformed_lines_of_a_shard_are_named(dump, tmp_path: Path) -> None:
     ]
 
 
-def test_a_document_of_20_mb_on_one_line(dump, tmp_path: Path) -> None:
+def test_a_document_of_20_mb_on_one_line(dump, tmp_path):
     run = Run(dump, tmp_path, [dump.paper(each) for each in PAPERS])
     text = "word " * 4_000_000
     frame, report = run.join([dump.fulltext("0704.0001", text), dump.fulltext("0704.0002")], "a.jsonl")
@@ -123,7 +123,7 @@ def test_a_document_of_20_mb_on_one_line(dump, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
-def test_a_cut_shard_leaves_nothing_behind(dump, tmp_path: Path, name: str) -> None:
+def test_a_cut_shard_leaves_nothing_behind(dump, tmp_path, name):
     run = Run(dump, tmp_path / "run", [dump.paper(each) for each in PAPERS])
     texts = [dump.fulltext("0704.0001", f"text {number}") for number in range(3000)]
     shard = dump.write(tmp_path / name, texts)
@@ -134,7 +134,7 @@ def test_a_cut_shard_leaves_nothing_behind(dump, tmp_path: Path, name: str) -> N
     assert list(output.parent.iterdir()) == []
 
 
-def test_waves_give_the_same_table(dump, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waves_give_the_same_table(dump, tmp_path, monkeypatch):
     papers = [dump.paper(f"0704.{number:04d}") for number in range(1, 101)]
     texts = [dump.fulltext(paper["id"], f"text of {paper['id']}") for paper in papers]
     whole, _ = Run(dump, tmp_path / "a", papers).join(texts)
@@ -144,7 +144,7 @@ def test_waves_give_the_same_table(dump, tmp_path: Path, monkeypatch: pytest.Mon
     assert len(whole) == 100
 
 
-def test_the_rest_goes_to_the_abstracts(dump, tmp_path: Path) -> None:
+def test_the_rest_goes_to_the_abstracts(dump, tmp_path):
     papers = [dump.paper(f"0704.{number:04d}") for number in range(1, 41)]
     papers.append(dump.paper("0704.0099", title="", abstract=None))
     papers.append(dump.paper("0704.0100", categories="math.CO"))
@@ -171,7 +171,7 @@ def test_the_rest_goes_to_the_abstracts(dump, tmp_path: Path) -> None:
     assert report["left_out"]["no full text"] == 40
 
 
-def test_versions_of_one_document_over_shards(dump, tmp_path: Path) -> None:
+def test_versions_of_one_document_over_shards(dump, tmp_path):
     run = Run(dump, tmp_path, [dump.paper(each) for each in PAPERS])
     run.join([dump.fulltext("0704.0001", "short"), dump.fulltext("0704.0001", "much longer")], "b.jsonl")
     run.join([dump.fulltext("0704.0001", "much LONGER"), dump.fulltext("0704.0002", "x")], "a.jsonl")
@@ -189,7 +189,7 @@ def test_versions_of_one_document_over_shards(dump, tmp_path: Path) -> None:
     assert report["matched"] == 2
 
 
-def test_names_and_order_of_shards_change_nothing(dump, tmp_path: Path) -> None:
+def test_names_and_order_of_shards_change_nothing(dump, tmp_path):
     papers = [dump.paper(f"0704.{number:04d}") for number in range(1, 61)]
     texts = [dump.fulltext(f"0704.{number % 40 + 1:04d}", f"text {number}" * 3) for number in range(100)]
     results = []
@@ -222,7 +222,7 @@ def test_names_and_order_of_shards_change_nothing(dump, tmp_path: Path) -> None:
         ({"categories": ["zzz"]}, "the most frequent categories are cs.AI"),
     ],
 )
-def test_a_domain_without_documents(dump, tmp_path: Path, domain: dict, hint: str) -> None:
+def test_a_domain_without_documents(dump, tmp_path, domain, hint):
     papers = [dump.paper(each) for each in PAPERS]
     run = Run(dump, tmp_path, papers, domains={"all": {"categories": ["*"]}, "empty": domain})
     run.join([dump.fulltext("0704.0001")])
@@ -233,7 +233,7 @@ def test_a_domain_without_documents(dump, tmp_path: Path, domain: dict, hint: st
     assert caught.value.hint.startswith(hint)
 
 
-def test_real_shards(dump, tmp_path: Path, shared: Path) -> None:
+def test_real_shards(dump, tmp_path, shared):
     """Latex shards against the first records of the real snapshot that they name."""
     folder = shared / "arxiv" / "redpajama"
     wanted = set()

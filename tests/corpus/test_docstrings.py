@@ -80,7 +80,7 @@ Between examples there is prose.
 """
 
 
-def test_prose_of_a_docstring() -> None:
+def test_prose_of_a_docstring():
     assert docstring_to_text(DOCSTRING).split("\n\n") == [
         "Fit the Model to X, see y and. The second line is bold by fit.",
         "A note is prose and is kept.",
@@ -95,13 +95,13 @@ def test_prose_of_a_docstring() -> None:
     ]
 
 
-def test_what_looks_like_a_bullet_inside_a_line_stays() -> None:
+def test_what_looks_like_a_bullet_inside_a_line_stays():
     text = "The limit is used. If it is (or) not 1) then it stays: see below. Not a list."
     assert docstring_to_text(text) == text
 
 
 @given(st.text(alphabet=">.:=-+|*`_ \n\tab(1)[]", max_size=200))
-def test_any_text_gives_clean_paragraphs(docstring: str) -> None:
+def test_any_text_gives_clean_paragraphs(docstring):
     text = docstring_to_text(docstring)
     for paragraph in text.split("\n\n") if text else []:
         assert paragraph == " ".join(paragraph.split())
@@ -130,7 +130,7 @@ def read(dump, tmp_path: Path, **corpus) -> tuple[pl.DataFrame, dict]:
     return pl.read_parquet(tmp_path / "sample.parquet"), report
 
 
-def test_objects_stand_once_under_their_shortest_name(dump, tmp_path: Path, package, capfd) -> None:
+def test_objects_stand_once_under_their_shortest_name(dump, tmp_path, package, capfd):
     package(
         {
             "__init__.py": f'"""Sample. {LONG}\n\nMore of it stands here.\n"""\n',
@@ -167,13 +167,13 @@ def test_objects_stand_once_under_their_shortest_name(dump, tmp_path: Path, pack
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_missing_package(dump, tmp_path: Path) -> None:
+def test_a_missing_package(dump, tmp_path):
     with pytest.raises(InputError, match="package not_there cannot be imported") as caught:
         read_docstrings("not_there", dump.select(), tmp_path / "x.parquet")
     assert "install it" in caught.value.hint
 
 
-def test_the_hash_seed_changes_nothing(dump, tmp_path: Path) -> None:
+def test_the_hash_seed_changes_nothing(dump, tmp_path):
     settings = dump.select(domains={"all": {"categories": ["*"]}}).model_dump_json(by_alias=True)
     repository = Path(__file__).resolve().parents[2]
     script = find_program("read_docstrings")

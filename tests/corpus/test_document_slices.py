@@ -66,14 +66,14 @@ def make_matches(folder: Path, documents: Path, index: pl.DataFrame, count: int)
 
 
 @pytest.mark.parametrize("count", [2, 3, 10])
-def test_slices_give_the_matches_of_the_whole_part(tmp_path: Path, count: int) -> None:
+def test_slices_give_the_matches_of_the_whole_part(tmp_path, count):
     documents, index = make_part(tmp_path)
     whole = make_matches(tmp_path, documents, index, 1)
     assert make_matches(tmp_path, documents, index, count) == whole
     assert len(read_table(tmp_path / "sentences.parquet", MATCHES)) > 50
 
 
-def test_every_document_is_in_one_slice_and_slices_are_alike_in_size(tmp_path: Path) -> None:
+def test_every_document_is_in_one_slice_and_slices_are_alike_in_size(tmp_path):
     documents, index = make_part(tmp_path)
     slices = [take_slice(documents, index, number, 3) for number in (1, 2, 3)]
     assert pl.concat(slices).sort("doc_id").equals(index)
@@ -85,7 +85,7 @@ def test_every_document_is_in_one_slice_and_slices_are_alike_in_size(tmp_path: P
     assert ends[0][1] < ends[1][0] < ends[1][1] < ends[2][0]
 
 
-def test_more_slices_than_documents_leave_some_empty(tmp_path: Path) -> None:
+def test_more_slices_than_documents_leave_some_empty(tmp_path):
     documents, index = make_part(tmp_path)
     few = index.head(2)
     assert sorted(len(take_slice(documents, few, number, 5)) for number in range(1, 6)) == [0, 0, 0, 1, 1]

@@ -82,7 +82,7 @@ def _group(
     return {doc_id: (group, split) for doc_id, group, split in table.iter_rows()}, report
 
 
-def test_copies_go_together_and_boilerplate_joins_nothing(tmp_path: Path, planted: dict[str, str]) -> None:
+def test_copies_go_together_and_boilerplate_joins_nothing(tmp_path, planted):
     found, report = _group(tmp_path, [planted])
     choose = SplitChooser(Splits()).choose
     assert found == {
@@ -99,7 +99,7 @@ def test_copies_go_together_and_boilerplate_joins_nothing(tmp_path: Path, plante
     assert report["moved_documents"] == moved
 
 
-def test_settings_decide_what_joins(tmp_path: Path, planted: dict[str, str]) -> None:
+def test_settings_decide_what_joins(tmp_path, planted):
     long_only, _ = _group(tmp_path / "long", [planted], Grouping(min_words=20))
     assert set(long_only) == {"d020", "d055"}
     everything, report = _group(tmp_path / "all", [planted], Grouping(max_documents=1000, max_share=1.0))
@@ -108,9 +108,7 @@ def test_settings_decide_what_joins(tmp_path: Path, planted: dict[str, str]) -> 
     assert report["refused_joins"] == 0
 
 
-def test_order_parts_and_buckets_change_nothing(
-    tmp_path: Path, planted: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_order_parts_and_buckets_change_nothing(tmp_path, planted, monkeypatch):
     chosen = Grouping(max_documents=1000, max_share=0.3)  # the licence would join all: 18 may be one group
     expected, report = _group(tmp_path / "one", [planted], chosen)
     assert max(Counter(group for group, _ in expected.values()).values()) == 18
@@ -127,7 +125,7 @@ def test_order_parts_and_buckets_change_nothing(
     assert (tmp_path / "one/splits.parquet").read_bytes() == (tmp_path / "many/splits.parquet").read_bytes()
 
 
-def test_most_documents_keep_their_split_when_others_are_added(tmp_path: Path) -> None:
+def test_most_documents_keep_their_split_when_others_are_added(tmp_path):
     texts = {f"d{number:03}": _write() for number in range(300)}
     for number in range(0, 290, 10):  # groups of three
         for other in (1, 2):
@@ -158,9 +156,7 @@ def _make_edges(rows: list[tuple[int, int, int]]) -> Edges:
 
 @settings(deadline=None)
 @given(_draw_edges(12), st.integers(1, 13))
-def test_groups_are_disjoint_bounded_and_named_after_their_first(
-    rows: list[tuple[int, int, int]], limit: int
-) -> None:
+def test_groups_are_disjoint_bounded_and_named_after_their_first(rows, limit):
     labels, refused = join_documents(12, _make_edges(rows), limit)
     assert (labels[labels] == labels).all()
     assert (labels <= np.arange(12)).all()
@@ -178,7 +174,7 @@ def test_groups_are_disjoint_bounded_and_named_after_their_first(
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=60), st.randoms())
-def test_edges_do_not_depend_on_the_order_of_rows(rows: list[tuple[int, int]], drawer: random.Random) -> None:
+def test_edges_do_not_depend_on_the_order_of_rows(rows, drawer):
     def find(rows: list[tuple[int, int]]) -> list[list[int]]:
         data = {
             "hash": [value for value, _ in rows],
@@ -200,7 +196,7 @@ def test_edges_do_not_depend_on_the_order_of_rows(rows: list[tuple[int, int]], d
     assert len(expected[0]) == sum(len(held) - 1 for held in joining.values())
 
 
-def test_strong_evidence_joins_first() -> None:
+def test_strong_evidence_joins_first():
     # 0-1 by a sentence of two documents, 1-2 by one of five; only two may be together
     weak_first = _make_edges([(1, 2, 5 * 256), (0, 1, 2 * 256)])
     labels, refused = join_documents(3, weak_first, 2)
@@ -208,7 +204,7 @@ def test_strong_evidence_joins_first() -> None:
     assert refused == 1
 
 
-def test_the_index_takes_the_splits_of_groups(tmp_path: Path, planted: dict[str, str]) -> None:
+def test_the_index_takes_the_splits_of_groups(tmp_path, planted):
     found, _ = _group(tmp_path, [planted])
     parts = [tmp_path / "p0.parquet"]
     build_index(parts, tmp_path / "by_id.parquet")
@@ -221,9 +217,7 @@ def test_the_index_takes_the_splits_of_groups(tmp_path: Path, planted: dict[str,
     assert index.drop("split").equals(by_id.drop("split"))
 
 
-def test_a_group_of_many_near_duplicates_is_reported(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_group_of_many_near_duplicates_is_reported(tmp_path, caplog):
     text = _write(8).split()
     copies = {}
     for number in range(30):
@@ -237,7 +231,7 @@ def test_a_group_of_many_near_duplicates_is_reported(
     assert "the largest group has 30 near-duplicates, all in one split; the first is c00" in caplog.text
 
 
-def test_a_corpus_without_documents_has_no_groups(tmp_path: Path) -> None:
+def test_a_corpus_without_documents_has_no_groups(tmp_path):
     found, report = _group(tmp_path, [{}, {"only": ""}])
     assert found == {}
     assert report["documents"] == 1

@@ -20,7 +20,7 @@ from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
         ("hep-th9901001", "hep-th/9901001"),
     ],
 )
-def test_canonical_form(given_id: str, canonical: str) -> None:
+def test_canonical_form(given_id, canonical):
     assert canonical_arxiv_id(given_id) == canonical
 
 
@@ -28,7 +28,7 @@ def test_canonical_form(given_id: str, canonical: str) -> None:
     "wrong",
     ["", "704.0001", "0704.00001", "1709.0336", "0713.0001", "2401.00010w3", "v3", "solv-int", "٠٧٠٤.٠٠٠١"],
 )
-def test_what_is_no_id_is_refused(wrong: str) -> None:
+def test_what_is_no_id_is_refused(wrong):
     with pytest.raises(ValueError, match="is not an arXiv id"):
         canonical_arxiv_id(wrong)
 
@@ -50,13 +50,13 @@ _old_ids = st.builds(
     st.sampled_from(["", "arXiv:", "arxiv: ", " "]),
     st.sampled_from(["", "v1", "v23", " "]),
 )
-def test_decoration_comes_off_and_nothing_else(bare: str, prefix: str, suffix: str) -> None:
+def test_decoration_comes_off_and_nothing_else(bare, prefix, suffix):
     assert canonical_arxiv_id(prefix + bare + suffix) == bare
     assert canonical_arxiv_id(bare) == bare
 
 
 @given(_new_ids)
-def test_an_id_that_was_a_number_is_restored(bare: str) -> None:
+def test_an_id_that_was_a_number_is_restored(bare):
     assert restore_arxiv_id(str(float(bare))) == bare
     assert restore_arxiv_id(f"{float(bare):.13f}") == bare
 
@@ -64,13 +64,13 @@ def test_an_id_that_was_a_number_is_restored(bare: str) -> None:
 @pytest.mark.parametrize(
     "wrong", ["704", "704.00019", "1709.033611", "1350.12", "hep-th/99", "12345.1", "0704."]
 )
-def test_what_has_no_single_answer_is_not_restored(wrong: str) -> None:
+def test_what_has_no_single_answer_is_not_restored(wrong):
     with pytest.raises(ValueError, match="is not an arXiv id"):
         restore_arxiv_id(wrong)
 
 
 @given(st.text(max_size=30))
-def test_any_text_gives_a_stable_id_or_a_clear_refusal(text: str) -> None:
+def test_any_text_gives_a_stable_id_or_a_clear_refusal(text):
     try:
         canonical = canonical_arxiv_id(text)
     except ValueError:

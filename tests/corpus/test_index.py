@@ -47,9 +47,7 @@ def _choose_plainly(paths: list[Path]) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize(("bucket", "batch"), [(100_000, 20_000), (7, 5), (1, 1), (60, 3)])
-def test_buckets_change_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bucket: int, batch: int
-) -> None:
+def test_buckets_change_nothing(tmp_path, monkeypatch, bucket, batch):
     paths = _write_parts(tmp_path)
     monkeypatch.setattr(module, "_BUCKET", bucket)
     monkeypatch.setattr(module, "_BATCH", batch)
@@ -62,16 +60,14 @@ def test_buckets_change_nothing(
     assert all(groups.row_group(place).num_rows <= batch for place in range(groups.num_row_groups))
 
 
-def test_a_corpus_without_documents_has_an_empty_index(tmp_path: Path) -> None:
+def test_a_corpus_without_documents_has_an_empty_index(tmp_path):
     with write_table_in_batches(tmp_path / "p.parquet", DOCUMENTS):
         pass
     assert build_index([tmp_path / "p.parquet"], tmp_path / "i.parquet")["rows"] == 0
     assert read_table(tmp_path / "i.parquet", INDEX).is_empty()
 
 
-def test_only_row_groups_with_a_wanted_document_are_read_in_full(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_row_groups_with_a_wanted_document_are_read_in_full(tmp_path, monkeypatch):
     (path, *_) = _write_parts(tmp_path)
     build_index([path], tmp_path / "index.parquet")
     index = read_table(tmp_path / "index.parquet", INDEX).filter(pl.col("doc_id") == "d37")

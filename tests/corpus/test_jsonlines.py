@@ -15,7 +15,7 @@ def read(dump, folder: Path, rows: list[Any], **corpus: Any) -> tuple[pl.DataFra
     return pl.read_parquet(folder / "own.jsonl.parquet"), report
 
 
-def test_all_keys_and_only_the_id(dump, tmp_path: Path) -> None:
+def test_all_keys_and_only_the_id(dump, tmp_path):
     rows = [
         {
             "id": " 1 ",
@@ -40,7 +40,7 @@ def test_all_keys_and_only_the_id(dump, tmp_path: Path) -> None:
     assert report["part"] == "own.jsonl"
 
 
-def test_wrong_types_are_named(dump, tmp_path: Path) -> None:
+def test_wrong_types_are_named(dump, tmp_path):
     rows = [
         {"id": 1},
         {"ID": "1"},
@@ -73,7 +73,7 @@ def test_wrong_types_are_named(dump, tmp_path: Path) -> None:
     ]
 
 
-def test_full_text_can_be_required(dump, tmp_path: Path) -> None:
+def test_full_text_can_be_required(dump, tmp_path):
     rows = [
         {"id": "1", "abstract": "a"},
         {"id": "2", "text": "b"},
@@ -84,7 +84,7 @@ def test_full_text_can_be_required(dump, tmp_path: Path) -> None:
     assert report["left_out"] == {"no full text": 2}
 
 
-def test_first_paragraph_is_cut_between_words() -> None:
+def test_first_paragraph_is_cut_between_words():
     assert first_paragraph("\n\n a\n b\n \n c") == "a b"
     long = first_paragraph("word " * 1000)
     assert len(long) <= 2000
@@ -93,7 +93,7 @@ def test_first_paragraph_is_cut_between_words() -> None:
     assert first_paragraph("") == ""
 
 
-def test_rows_that_differ_in_the_title_alone_count_once(dump, tmp_path: Path) -> None:
+def test_rows_that_differ_in_the_title_alone_count_once(dump, tmp_path):
     rows = [{"id": "1", "title": title, "text": "same"} for title in ("b", "a", "b", "c")]
     frame, _ = read(dump, tmp_path, rows)
     assert len(frame) == 4

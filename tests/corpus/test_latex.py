@@ -32,18 +32,18 @@ _PLAIN = st.text(st.sampled_from(string.ascii_letters + string.digits + " .,;:!?
         (r"\refl is no reference", "is no reference"),
     ],
 )
-def test_sentences_come_out_clean(raw: str, clean: str) -> None:
+def test_sentences_come_out_clean(raw, clean):
     assert clean_sentence(raw) == clean
 
 
 @pytest.mark.parametrize("raw", ["naïve Bayes", r"the angle $\alpha$", "a -- b", "it’s", "``quoted''"])
-def test_sentence_with_other_characters_is_dropped(raw: str) -> None:
+def test_sentence_with_other_characters_is_dropped(raw):
     counts: Counter[str] = Counter()
     assert clean_sentence(raw, counts) is None
     assert counts == {"dropped_characters": 1}
 
 
-def test_sentence_of_a_citation_alone_is_dropped() -> None:
+def test_sentence_of_a_citation_alone_is_dropped():
     counts: Counter[str] = Counter()
     assert clean_sentence(r" \cite{a} ", counts) is None
     assert counts == {"dropped_empty": 1}
@@ -59,13 +59,13 @@ def test_sentence_of_a_citation_alone_is_dropped() -> None:
         (r"\emph{x}" + " word" * 5000, "latex_too_long"),
     ],
 )
-def test_what_the_converter_cannot_do_stays_and_is_counted(raw: str, reason: str) -> None:
+def test_what_the_converter_cannot_do_stays_and_is_counted(raw, reason):
     counts: Counter[str] = Counter()
     assert convert_latex(raw, counts) == raw
     assert counts == {reason: 1}
 
 
-def test_converter_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_converter_that_hangs_is_stopped(monkeypatch):
     def spin(text: str) -> str:
         end = time.process_time() + 20
         while time.process_time() < end:
@@ -82,13 +82,13 @@ def test_converter_that_hangs_is_stopped(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @given(_PLAIN)
-def test_converter_changes_nothing_in_text_that_skips_it(text: str) -> None:
+def test_converter_changes_nothing_in_text_that_skips_it(text):
     if not latex._LATEX.search(text):
         assert latex._run_converter(text) == text
 
 
 @given(st.text())
-def test_clean_sentences_are_plain_and_stay_themselves(text: str) -> None:
+def test_clean_sentences_are_plain_and_stay_themselves(text):
     clean = clean_sentence(text)
     if clean is not None:
         assert set(clean) <= set(string.ascii_letters + string.digits + string.punctuation + " ")
@@ -97,7 +97,7 @@ def test_clean_sentences_are_plain_and_stay_themselves(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", [r"\cite[", r"\cite{", "{{cite:", r"[\cite=", r"\cref{a}", "{", "%"])
-def test_long_broken_input_does_not_take_long(piece: str) -> None:
+def test_long_broken_input_does_not_take_long(piece):
     began = time.process_time()
     convert_latex(piece * 40_000, Counter())
     assert time.process_time() - began < 10

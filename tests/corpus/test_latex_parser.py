@@ -1,5 +1,4 @@
 import gzip
-from pathlib import Path
 
 import orjson
 import pylatexenc
@@ -65,11 +64,11 @@ def _convert(text: str, ours: bool) -> str:
 
 
 @given(st.lists(st.sampled_from([*_SIGNS, *_PIECES, *_WORDS]), max_size=25).map("".join))
-def test_text_is_that_of_pylatexenc(text: str) -> None:
+def test_text_is_that_of_pylatexenc(text):
     assert _convert(text, ours=True) == _convert(text, ours=False)
 
 
-def test_real_papers_come_out_as_from_pylatexenc(shared: Path) -> None:
+def test_real_papers_come_out_as_from_pylatexenc(shared):
     with gzip.open(shared / "arxiv" / "redpajama" / "arxiv_002.jsonl.gz") as stream:
         texts = [orjson.loads(line)["text"] for _, line in zip(range(6), stream, strict=False)]
     paragraphs = [part for text in texts for part in iterate_paragraphs(text) if "\\" in part][:400]
@@ -78,11 +77,11 @@ def test_real_papers_come_out_as_from_pylatexenc(shared: Path) -> None:
     assert differing == []
 
 
-def test_the_installed_parser_is_the_one_this_was_held_against() -> None:
+def test_the_installed_parser_is_the_one_this_was_held_against():
     assert pylatexenc.__version__ == module.KNOWN_VERSION
 
 
-def test_another_version_parses_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_parses_in_its_own_way(monkeypatch):
     monkeypatch.setattr(module, "PlainRunParser", None)
     with pytest.raises(TypeError):
         parse_latex("a word")

@@ -22,7 +22,7 @@ def read(path: Path, max_malformed: float = 0.01) -> tuple[list[dict], dict]:
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.jsonl.gz", "a.jsonl.zst"])
-def test_every_compression_gives_the_rows_and_the_hash_of_the_file(dump, tmp_path: Path, name: str) -> None:
+def test_every_compression_gives_the_rows_and_the_hash_of_the_file(dump, tmp_path, name):
     path = dump.write(tmp_path / name, ROWS)
     rows, report = read(path)
     assert rows == ROWS
@@ -32,20 +32,20 @@ def test_every_compression_gives_the_rows_and_the_hash_of_the_file(dump, tmp_pat
     assert report["lines"] == len(ROWS)
 
 
-def test_zstd_frames_one_after_the_other_are_one_file(dump, tmp_path: Path) -> None:
+def test_zstd_frames_one_after_the_other_are_one_file(dump, tmp_path):
     path = tmp_path / "a.jsonl.zst"
     frame = zstandard.ZstdCompressor().compress(dump.encode(ROWS))
     path.write_bytes(frame + frame)
     assert read(path)[0] == ROWS + ROWS
 
 
-def test_line_ends_of_any_kind_blank_lines_and_a_byte_order_mark(tmp_path: Path) -> None:
+def test_line_ends_of_any_kind_blank_lines_and_a_byte_order_mark(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"id": 1}\r\n\n  \n{"id": 2}')
     assert read(path)[0] == [{"id": 1}, {"id": 2}]
 
 
-def test_malformed_lines_are_counted_and_named(dump, tmp_path: Path) -> None:
+def test_malformed_lines_are_counted_and_named(dump, tmp_path):
     rows = [*ROWS, b"{nonsense", b'["list"]', b'{"a": "\xff"}', *ROWS[:10]]
     found, report = read(dump.write(tmp_path / "a.jsonl.gz", rows))
     assert len(found) == len(ROWS) + 10
@@ -57,13 +57,13 @@ def test_malformed_lines_are_counted_and_named(dump, tmp_path: Path) -> None:
     ]
 
 
-def test_the_report_keeps_twenty_of_many(dump, tmp_path: Path) -> None:
+def test_the_report_keeps_twenty_of_many(dump, tmp_path):
     _, report = read(dump.write(tmp_path / "a.jsonl", [b"?"] * 50 + [{}]), max_malformed=1.0)
     assert report["malformed"]["count"] == 50
     assert [each["line"] for each in report["malformed"]["first"]] == list(range(1, 21))
 
 
-def test_too_many_malformed_lines_refuse_the_file(dump, tmp_path: Path) -> None:
+def test_too_many_malformed_lines_refuse_the_file(dump, tmp_path):
     path = dump.write(tmp_path / "a.jsonl", [b"<html>"] * 6 + ROWS[:100])
     with pytest.raises(InputError, match=r"6 of 106 lines are malformed \(line 1: not JSON") as caught:
         read(path)
@@ -74,7 +74,7 @@ def test_too_many_malformed_lines_refuse_the_file(dump, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
 @pytest.mark.parametrize("share", [0.3, 0.5, 0.999])
-def test_a_cut_compressed_file_says_so(dump, tmp_path: Path, name: str, share: float) -> None:
+def test_a_cut_compressed_file_says_so(dump, tmp_path, name, share):
     path = dump.write(tmp_path / name, ROWS)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
@@ -86,7 +86,7 @@ def test_a_cut_compressed_file_says_so(dump, tmp_path: Path, name: str, share: f
     assert name in caught.value.where
 
 
-def test_a_plain_file_that_is_cut_in_a_line_says_which(dump, tmp_path: Path) -> None:
+def test_a_plain_file_that_is_cut_in_a_line_says_which(dump, tmp_path):
     path = tmp_path / "a.json"
     path.write_bytes(dump.encode(ROWS)[:-12])
     with refuses("line 20000"):
@@ -94,7 +94,7 @@ def test_a_plain_file_that_is_cut_in_a_line_says_which(dump, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
-def test_a_wrong_ending_says_so(dump, tmp_path: Path, name: str) -> None:
+def test_a_wrong_ending_says_so(dump, tmp_path, name):
     path = tmp_path / name
     path.write_bytes(dump.encode(ROWS))
     with pytest.raises(InputError, match=r"this cannot be decompressed .*; 0 lines") as caught:
@@ -102,12 +102,12 @@ def test_a_wrong_ending_says_so(dump, tmp_path: Path, name: str) -> None:
     assert "wrong ending" in caught.value.hint
 
 
-def test_a_missing_file_says_so(tmp_path: Path) -> None:
+def test_a_missing_file_says_so(tmp_path):
     with refuses("no such file"):
         read(tmp_path / "none.jsonl")
 
 
-def test_memory_does_not_grow_with_the_file(dump, tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_file(dump, tmp_path):
     path = tmp_path / "a.jsonl.gz"
     line = dump.encode([{"id": "x", "text": "y" * 1000}])
     path.write_bytes(gzip.compress(line * 60_000, compresslevel=1))  # 60 MB
@@ -137,7 +137,7 @@ def _cut(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
 @pytest.mark.parametrize("change", [_append, _exchange, _cut, Path.unlink])
-def test_a_file_that_changes_while_it_is_read_is_refused(dump, tmp_path: Path, name: str, change) -> None:
+def test_a_file_that_changes_while_it_is_read_is_refused(dump, tmp_path, name, change):
     rows = [{"id": str(number), "text": os.urandom(300).hex()} for number in range(10_000)]
     path = dump.write(tmp_path / name, rows)
     lines = JsonLines(path, 0.01).parse(parse_object)
@@ -159,17 +159,13 @@ _values = st.recursive(
     rows=st.lists(st.dictionaries(st.text(), _values, max_size=4), max_size=8),
     ending=st.sampled_from([".jsonl", ".jsonl.gz", ".jsonl.zst"]),
 )
-def test_what_is_written_is_read(
-    dump, tmp_path_factory: pytest.TempPathFactory, rows: list, ending: str
-) -> None:
+def test_what_is_written_is_read(dump, tmp_path_factory, rows, ending):
     path = dump.write(tmp_path_factory.getbasetemp() / f"hypothesis-{os.getpid()}{ending}", rows)
     assert read(path)[0] == rows
 
 
 @given(noise=st.binary(max_size=200))
-def test_noise_is_counted_or_refused_never_a_crash(
-    tmp_path_factory: pytest.TempPathFactory, noise: bytes
-) -> None:
+def test_noise_is_counted_or_refused_never_a_crash(tmp_path_factory, noise):
     path = tmp_path_factory.getbasetemp() / f"noise-{os.getpid()}.jsonl"
     path.write_bytes(b'{"id": 1}\n' + noise)
     try:

@@ -17,7 +17,7 @@ def read(
     return pl.read_parquet(folder / "metadata.parquet"), report
 
 
-def test_a_record_in_kaggles_form(dump, tmp_path: Path) -> None:
+def test_a_record_in_kaggles_form(dump, tmp_path):
     frame, report = read(dump, tmp_path, [dump.paper("0704.0001")], "meta.json.gz")
     split = frame["split"][0]
     assert frame.row(0, named=True) == {
@@ -51,12 +51,12 @@ def test_a_record_in_kaggles_form(dump, tmp_path: Path) -> None:
         ("v1", 7, ""),
     ],
 )
-def test_the_date_is_that_of_the_first_version(dump, tmp_path: Path, versions, update_date, day: str) -> None:
+def test_the_date_is_that_of_the_first_version(dump, tmp_path, versions, update_date, day):
     paper = dump.paper("0704.0001", versions=versions, update_date=update_date)
     assert read(dump, tmp_path, [paper])[0]["date"][0] == day
 
 
-def test_odd_abstracts_come_in(dump, tmp_path: Path) -> None:
+def test_odd_abstracts_come_in(dump, tmp_path):
     abstracts = ["<b>bold</b> &amp; <i>x</i>", "a\x00b \x1f c\x7f\x85d", "", None, "word " * 20_000]
     papers = [dump.paper(f"0704.000{place}", abstract=each) for place, each in enumerate(abstracts, start=1)]
     frame, report = read(dump, tmp_path, papers)
@@ -65,7 +65,7 @@ def test_odd_abstracts_come_in(dump, tmp_path: Path) -> None:
     assert report["empty_abstracts"] == 2
 
 
-def test_ids_are_canonical_restored_or_malformed(dump, tmp_path: Path) -> None:
+def test_ids_are_canonical_restored_or_malformed(dump, tmp_path):
     ids = ["arXiv:0704.0001v3", " solv-int/9901001 ", "704.001", 704.0003, None, "", "foo"]
     papers = [dump.paper(each) for each in ids]
     del papers[4]["id"]
@@ -80,7 +80,7 @@ def test_ids_are_canonical_restored_or_malformed(dump, tmp_path: Path) -> None:
     ]
 
 
-def test_wrong_types_are_malformed(dump, tmp_path: Path) -> None:
+def test_wrong_types_are_malformed(dump, tmp_path):
     rows = [
         dump.paper("0704.0001", title=["x"]),
         dump.paper("0704.0002", abstract=3),
@@ -96,7 +96,7 @@ def test_wrong_types_are_malformed(dump, tmp_path: Path) -> None:
     ]
 
 
-def test_duplicates_are_decided_by_content(dump, tmp_path: Path) -> None:
+def test_duplicates_are_decided_by_content(dump, tmp_path):
     old = dump.paper("0704.0001", title="old", update_date="2008-01-01")
     new = dump.paper("0704.0001v2", title="new", update_date="2009-01-01")
     twin = dump.paper("arXiv:0704.0001", title="twin", update_date="2009-01-01")
@@ -110,7 +110,7 @@ def test_duplicates_are_decided_by_content(dump, tmp_path: Path) -> None:
     assert results[0][1] in ("new", "twin")
 
 
-def test_the_newest_version_decides_on_the_domain(dump, tmp_path: Path) -> None:
+def test_the_newest_version_decides_on_the_domain(dump, tmp_path):
     rows = [
         dump.paper("0704.0001", categories="math.CO", update_date="2009-01-01"),
         dump.paper("0704.0001", categories="cs.AI", update_date="2008-01-01"),
@@ -121,7 +121,7 @@ def test_the_newest_version_decides_on_the_domain(dump, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["meta.json", "meta.json.gz", "meta.json.zst"])
-def test_a_snapshot_cut_in_mid_line(dump, tmp_path: Path, name: str) -> None:
+def test_a_snapshot_cut_in_mid_line(dump, tmp_path, name):
     content = dump.encode([dump.paper(f"0704.{number:04d}") for number in range(1, 50)])
     path = dump.write(tmp_path / name, [])
     if name.endswith(".json"):
@@ -136,6 +136,6 @@ def test_a_snapshot_cut_in_mid_line(dump, tmp_path: Path, name: str) -> None:
     assert [each.name for each in tmp_path.iterdir()] == [name]  # nothing half done stays
 
 
-def test_an_empty_file_gives_an_empty_table(dump, tmp_path: Path) -> None:
+def test_an_empty_file_gives_an_empty_table(dump, tmp_path):
     frame, report = read(dump, tmp_path, [])
     assert (len(frame), report["lines"], report["duplicates"]) == (0, 0, 0)

@@ -15,6 +15,6 @@ _SIGNS = [
 
 
 @given(st.lists(st.sampled_from(_SIGNS), max_size=12).map("".join))
-def test_a_line_has_single_blanks_and_no_control_characters(text: str) -> None:
+def test_a_line_has_single_blanks_and_no_control_characters(text):
     kept = "".join(sign for sign in text if sign.isspace() or sign not in "\x00\x07\x7f")
     assert clean_line(text) == " ".join(kept.split())

@@ -20,17 +20,17 @@ from fathom.corpus.selection import DomainSelector, SplitChooser, matches_catego
         ("*", "anything", True),
     ],
 )
-def test_patterns(pattern: str, category: str, fits: bool) -> None:
+def test_patterns(pattern, category, fits):
     assert matches_category(pattern, category) is fits
 
 
 @pytest.mark.parametrize("pattern", ["cs*", "*.AI", "c*.AI", "cs AI"])
-def test_other_stars_are_refused(dump, pattern: str) -> None:
+def test_other_stars_are_refused(dump, pattern):
     with refuses("category", "domains.x"):
         DomainSelector(dump.select(domains={"x": {"categories": [pattern]}}))
 
 
-def test_categories_excludes_and_primary(dump) -> None:
+def test_categories_excludes_and_primary(dump):
     domains = {
         "b": {"categories": ["cs.*"]},
         "a": {"categories": ["cs.AI"]},
@@ -45,7 +45,7 @@ def test_categories_excludes_and_primary(dump) -> None:
     assert only_cs.select(["math.CO"], "2020-01-01") == ([], "in no domain")
 
 
-def test_dates_limit_domains_and_corpus(dump) -> None:
+def test_dates_limit_domains_and_corpus(dump):
     domains = {"new": {"categories": ["*"], "since": "2020-01-01", "until": "2020-12-31"}}
     selector = DomainSelector(dump.select(domains=domains))
     assert selector.select(["x"], "2020-01-01")[0] == ["new"]
@@ -56,7 +56,7 @@ def test_dates_limit_domains_and_corpus(dump) -> None:
     assert corpus.select(["x"], "2020-06-01") == ([], "outside the dates")
 
 
-def test_splits_keep_their_shares_and_depend_on_the_id_alone() -> None:
+def test_splits_keep_their_shares_and_depend_on_the_id_alone():
     chooser = SplitChooser(Splits())
     counts = Counter(chooser.choose(f"2401.{number:05d}") for number in range(20_000))
     shares = {"benchmark": 0.6, "adapt-train": 0.3, "adapt-valid": 0.05, "adapt-test": 0.05}
@@ -66,7 +66,7 @@ def test_splits_keep_their_shares_and_depend_on_the_id_alone() -> None:
 
 
 @given(st.text(), st.sampled_from([0.0, 0.25, 1.0]))
-def test_an_empty_split_gets_nothing(doc_id: str, share: float) -> None:
+def test_an_empty_split_gets_nothing(doc_id, share):
     splits = Splits.model_validate(
         {"benchmark": share, "adapt-train": 1 - share, "adapt-valid": 0.0, "adapt-test": 0.0}
     )

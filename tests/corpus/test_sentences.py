@@ -1,5 +1,4 @@
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -33,13 +32,13 @@ def _split(text: str, rules: module.Splitter) -> list[str]:
     return list(split_document(_document(text), rules))
 
 
-def test_title_and_abstract_come_first_as_in_the_papers(rules: module.Splitter) -> None:
+def test_title_and_abstract_come_first_as_in_the_papers(rules):
     document = _document("Full text.", "A Title", "We show it. It works.")
     assert list(split_document(document, rules)) == ["A Title : We show it.", "It works.", "Full text."]
 
 
 @pytest.mark.parametrize(("title", "abstract"), [("Only this.", ""), ("", "Only this.")])
-def test_empty_parts_leave_no_trace(title: str, abstract: str, rules: module.Splitter) -> None:
+def test_empty_parts_leave_no_trace(title, abstract, rules):
     assert list(split_document(_document("", title, abstract), rules)) == ["Only this."]
     assert list(split_document(_document(), rules)) == []
 
@@ -53,16 +52,16 @@ def test_empty_parts_leave_no_trace(title: str, abstract: str, rules: module.Spl
         "It takes approx. 3.5 seconds w.r.t. the others.",
     ],
 )
-def test_abbreviations_end_no_sentence(sentence: str, rules: module.Splitter) -> None:
+def test_abbreviations_end_no_sentence(sentence, rules):
     assert _split(f"{sentence} Next one.", rules) == [sentence, "Next one."]
 
 
-def test_blank_lines_end_sentences_and_single_line_ends_do_not(rules: module.Splitter) -> None:
+def test_blank_lines_end_sentences_and_single_line_ends_do_not(rules):
     text = "Introduction\n\nDeep nets\nlearn. They\r\n \t\r\nMethods\n\n\nWe do"
     assert _split(text, rules) == ["Introduction", "Deep nets learn.", "They", "Methods", "We do"]
 
 
-def test_twenty_megabytes_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_twenty_megabytes_on_one_line(monkeypatch):
     sizes = []
 
     class Recorder:
@@ -77,13 +76,13 @@ def test_twenty_megabytes_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(sizes) + len(sizes) == len(text)
 
 
-def test_long_paragraph_is_cut_at_sentence_ends(rules: module.Splitter) -> None:
+def test_long_paragraph_is_cut_at_sentence_ends(rules):
     words = "this sentence has some seven words here."
     found = _split(" ".join([words] * 2_000), rules)
     assert found == [words] * 2_000
 
 
-def test_words_that_are_data_end_the_sentence_and_are_counted(rules: module.Splitter) -> None:
+def test_words_that_are_data_end_the_sentence_and_are_counted(rules):
     counts: Counter[str] = Counter()
     text = "Before it " + "x(" * 2_000_000 + " after it."
     assert list(split_document(_document(text), rules, counts)) == ["Before it", "after it."]
@@ -92,7 +91,7 @@ def test_words_that_are_data_end_the_sentence_and_are_counted(rules: module.Spli
 
 @settings(max_examples=60, deadline=None)
 @given(text=st.text(st.characters(codec="utf-8") | st.sampled_from(" \n.!?"), max_size=300))
-def test_splitting_loses_no_character_but_white_space(text: str) -> None:
+def test_splitting_loses_no_character_but_white_space(text):
     splitter = _rules_once()
     assert "".join("".join(split_document(_document(text), splitter)).split()) == "".join(text.split())
 
@@ -103,7 +102,7 @@ def _rules_once(made: list[module.Splitter] = []) -> module.Splitter:  # noqa: B
     return made[0]
 
 
-def test_table_counts_and_numbers_distinct_sentences(tmp_path: Path) -> None:
+def test_table_counts_and_numbers_distinct_sentences(tmp_path):
     documents = [
         _document("Same one. Naïve one. Other one. " + "long " * 20 + ".", doc_id="b"),
         _document(r"Same one. \cite{a} .", doc_id="a"),
@@ -132,7 +131,7 @@ def test_table_counts_and_numbers_distinct_sentences(tmp_path: Path) -> None:
     assert again[0].equals(table) and again[1].equals(sentence_counts)
 
 
-def test_what_is_in_memory_at_once_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_in_memory_at_once_changes_nothing(monkeypatch):
     documents = [_document(f"Same one. Own {n % 3} one. \\sqrt {n}", doc_id=str(n)) for n in range(7)]
     whole = split_documents(documents, Sentences())
     monkeypatch.setattr(module, "_AT_ONCE", 4)
@@ -141,18 +140,18 @@ def test_what_is_in_memory_at_once_changes_nothing(monkeypatch: pytest.MonkeyPat
     assert whole[0]["row"].n_unique() < len(whole[0]) > 8
 
 
-def test_part_without_documents_gives_an_empty_table(tmp_path: Path) -> None:
+def test_part_without_documents_gives_an_empty_table(tmp_path):
     table, sentence_counts = split_documents([], Sentences())
     write_table(tmp_path / "t.parquet", table, SENTENCES)
     assert len(table) == len(sentence_counts) == 0
 
 
-def test_missing_splitter_is_named(tmp_path: Path) -> None:
+def test_missing_splitter_is_named(tmp_path):
     with refuses("splitter"):
         load_splitter(str(tmp_path / "nothing"))
 
 
-def test_pipeline_that_finds_no_sentences_is_refused(tmp_path: Path) -> None:
+def test_pipeline_that_finds_no_sentences_is_refused(tmp_path):
     import spacy
 
     spacy.blank("en").to_disk(tmp_path / "blank")
@@ -160,7 +159,7 @@ def test_pipeline_that_finds_no_sentences_is_refused(tmp_path: Path) -> None:
         load_splitter(str(tmp_path / "blank"))
 
 
-def test_only_what_splitting_needs_runs(tmp_path: Path) -> None:
+def test_only_what_splitting_needs_runs(tmp_path):
     import spacy
 
     pipeline = spacy.blank("en")
@@ -172,7 +171,7 @@ def test_only_what_splitting_needs_runs(tmp_path: Path) -> None:
     assert "sentencizer" in splitter.name
 
 
-def test_statistical_splitter(shared: Path) -> None:
+def test_statistical_splitter(shared):
     splitter = load_splitter(str(shared / "spacy" / "en_ewt_senter_sm"))
     assert splitter.pipeline.pipe_names == ["senter"]
     assert _split("We train a model. It works well.\n\nMethods\n\nWe do more.", splitter) == [
@@ -180,7 +179,7 @@ def test_statistical_splitter(shared: Path) -> None:
     ]  # fmt: skip
 
 
-def test_without_documents_no_pipeline_is_loaded() -> None:
+def test_without_documents_no_pipeline_is_loaded():
     def load() -> None:
         raise AssertionError("loaded in vain")
 

@@ -21,7 +21,7 @@ def _index(count: int = 40, size: int = 100) -> pl.DataFrame:
     )
 
 
-def test_no_benchmark_document_and_no_other_domain_is_chosen() -> None:
+def test_no_benchmark_document_and_no_other_domain_is_chosen():
     chosen = choose_documents([_index()], "x", 10**9)
     assert set(chosen["split"]) == {"adapt-train", "adapt-valid", "adapt-test"}
     inside = _index().filter(pl.col("domains").list.contains("x"))["doc_id"]
@@ -29,20 +29,20 @@ def test_no_benchmark_document_and_no_other_domain_is_chosen() -> None:
     assert len(chosen) == sum(1 for n in range(40) if n % 7 and n % 5)
 
 
-def test_order_is_that_of_a_hash_whatever_the_order_of_the_index() -> None:
+def test_order_is_that_of_a_hash_whatever_the_order_of_the_index():
     chosen = choose_documents([_index()], "x", 10**9)
     assert chosen["doc_id"].to_list() == sorted(chosen["doc_id"], key=hash_text)
     assert choose_documents([_index().reverse()], "x", 500).equals(choose_documents([_index()], "x", 500))
 
 
 @pytest.mark.parametrize("limit", [1, 550, 1999, 10**9])
-def test_pieces_of_the_index_give_what_the_whole_gives(limit: int) -> None:
+def test_pieces_of_the_index_give_what_the_whole_gives(limit):
     index = _index().with_columns(characters=pl.Series([(n * 7919) % 90 for n in range(40)]))
     pieces = [index[start : start + 3] for start in range(0, 40, 3)]
     assert choose_documents(pieces, "x", limit).equals(choose_documents([index], "x", limit))
 
 
-def test_limit_takes_whole_documents_and_a_tenth_for_held_out_splits() -> None:
+def test_limit_takes_whole_documents_and_a_tenth_for_held_out_splits():
     everything = choose_documents([_index()], "x", 10**9)
     chosen = choose_documents([_index()], "x", 2000 - 1)
     sizes = dict(chosen["split"].value_counts().iter_rows())
@@ -54,22 +54,22 @@ def test_limit_takes_whole_documents_and_a_tenth_for_held_out_splits() -> None:
     assert smaller.filter(pl.col("split") == "adapt-train")["doc_id"].to_list() == train[:5]
 
 
-def test_one_document_is_taken_though_it_is_over_the_limit() -> None:
+def test_one_document_is_taken_though_it_is_over_the_limit():
     assert (choose_documents([_index()], "x", 1)["split"] == "adapt-train").sum() == 1
 
 
-def test_domain_without_training_documents_may_still_be_held_out() -> None:
+def test_domain_without_training_documents_may_still_be_held_out():
     index = _index().with_columns(split=pl.col("split").replace("adapt-train", "benchmark"))
     assert set(choose_documents([index], "x", 10**9)["split"]) == {"adapt-valid", "adapt-test"}
 
 
-def test_domain_without_documents_gives_none(caplog: pytest.LogCaptureFixture) -> None:
+def test_domain_without_documents_gives_none(caplog):
     with caplog.at_level("INFO", "fathom"):
         assert choose_documents([_index()], "z", 1000).is_empty()
     assert "z: 0 of 0 documents of adapt-test" in caplog.text
 
 
-def test_plain_text_keeps_paragraphs_and_loses_latex() -> None:
+def test_plain_text_keeps_paragraphs_and_loses_latex():
     document = {
         "title": "Über nets",
         "abstract": "We  learn.",

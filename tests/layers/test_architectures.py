@@ -15,33 +15,33 @@ from fathom.layers.projection import LayerReader, open_layer_reader
 IDS = [5, 9, 33]
 
 
-def test_an_unknown_architecture_is_refused_with_what_to_add() -> None:
+def test_an_unknown_architecture_is_refused_with_what_to_add():
     model = make_model("llama")
     model.config.model_type = "newcomer"
     with refuses("novel", "'newcomer'", "src/fathom/layers/architectures.py"):
         find_model_parts(model, "novel")
 
 
-def test_a_model_without_hidden_states_is_refused() -> None:
+def test_a_model_without_hidden_states_is_refused():
     model = make_model("llama")
     model.model.layers = torch.nn.ModuleList()
     with refuses("bare", "'layers'"):
         find_model_parts(model, "bare")
 
 
-def test_a_model_without_an_output_layer_is_refused() -> None:
+def test_a_model_without_an_output_layer_is_refused():
     with refuses("bare", "layer"):
         find_model_parts(make_model("gpt2").base_model, "bare")
 
 
-def test_a_model_whose_blocks_norm_their_own_output_is_refused() -> None:
+def test_a_model_whose_blocks_norm_their_own_output_is_refused():
     model = make_model("opt", do_layer_norm_before=False)
     with refuses("post", "'decoder.final_layer_norm'"):
         find_model_parts(model, "post")
 
 
 @pytest.mark.parametrize("tied", [True, False])
-def test_an_adapter_over_the_output_layer_is_refused(tied: bool) -> None:
+def test_an_adapter_over_the_output_layer_is_refused(tied):
     peft = pytest.importorskip("peft")
     model = make_model("llama", tie_word_embeddings=tied)
     settings = peft.LoraConfig(r=2, target_modules=["lm_head"], task_type="CAUSAL_LM")
@@ -53,7 +53,7 @@ def test_an_adapter_over_the_output_layer_is_refused(tied: bool) -> None:
     assert ("untie it" in str(error.value)) == tied
 
 
-def test_an_adapter_over_the_blocks_counts() -> None:
+def test_an_adapter_over_the_blocks_counts():
     peft = pytest.importorskip("peft")
     model = make_model("llama")
     with torch.no_grad():
@@ -70,14 +70,14 @@ def test_an_adapter_over_the_blocks_counts() -> None:
     assert open_layer_reader(adapted, IDS).n_layers == 4
 
 
-def test_a_tied_output_layer_that_differs_from_the_embedding_is_refused() -> None:
+def test_a_tied_output_layer_that_differs_from_the_embedding_is_refused():
     model = make_model("gpt2")
     model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone() + 1)
     with refuses("merged", "tied"):
         LayerReader(model, "merged")
 
 
-def test_a_model_that_does_more_than_is_known_is_refused() -> None:
+def test_a_model_that_does_more_than_is_known_is_refused():
     model = make_model("llama")
     plain = model.forward
 

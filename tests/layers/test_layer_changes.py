@@ -53,7 +53,7 @@ def table(rows: list[tuple[Any, ...]], columns: tuple[str, ...]) -> pl.DataFrame
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row", strict=False)
 
 
-def test_means_are_over_pairs_and_intervals_over_keywords() -> None:
+def test_means_are_over_pairs_and_intervals_over_keywords():
     targets = {"m": make_targets([("a", [10.0, 1.0]), ("a", [20.0, 1.0]), ("b", [60.0, 4.0])])}
     rows = table(summarize_layers(make_curves({}, targets), SETTINGS), LAYER_SUMMARY.names)
     found = rows.filter(metric="rank").sort("layer")
@@ -63,7 +63,7 @@ def test_means_are_over_pairs_and_intervals_over_keywords() -> None:
     assert set(rows["metric"]) == {"rank", "probability", "entropy", "agreement", "divergence"}
 
 
-def test_a_change_is_that_of_the_means_in_percent_and_its_interval_is_paired() -> None:
+def test_a_change_is_that_of_the_means_in_percent_and_its_interval_is_paired():
     random = np.random.default_rng(0)
     base = random.uniform(0.1, 0.9, (60, 4))  # keywords differ much, but all change alike
     factor = np.array([1.0, 1.0, 0.5, 1.2])
@@ -74,7 +74,7 @@ def test_a_change_is_that_of_the_means_in_percent_and_its_interval_is_paired() -
         assert [float(value) for value in rows[name]] == pytest.approx([0, 0, -50, 20], abs=1e-9)
 
 
-def test_onsets_name_the_layers_that_change_and_the_third_they_are_in() -> None:
+def test_onsets_name_the_layers_that_change_and_the_third_they_are_in():
     random = np.random.default_rng(0)
     base = random.uniform(0.3, 0.6, (50, 9))
     moved = base + random.normal(0, 0.05, base.shape)
@@ -91,7 +91,7 @@ def test_onsets_name_the_layers_that_change_and_the_third_they_are_in() -> None:
     assert float(found["late - middle"]["ci_high"]) < 0
 
 
-def test_no_change_has_no_first_layer() -> None:
+def test_no_change_has_no_first_layer():
     base = np.random.default_rng(0).uniform(0.3, 0.6, (20, 2))
     curves = make_curves({"base": make_rates(base), "same": make_rates(base)}, {})
     rows = table(
@@ -102,7 +102,7 @@ def test_no_change_has_no_first_layer() -> None:
     assert first.select("layers", "change", "ci_low").row(0) == ("", "", "")
 
 
-def test_a_reference_without_any_changes_by_no_percentage() -> None:
+def test_a_reference_without_any_changes_by_no_percentage():
     base = np.array([[0.0, 0.5], [0.0, 0.5]])
     curves = make_curves({"base": make_rates(base), "moved": make_rates(base + 0.1)}, {})
     rows = table(
@@ -112,7 +112,7 @@ def test_a_reference_without_any_changes_by_no_percentage() -> None:
     assert rows.filter(metric="rate").sort("layer")["change"].to_list() == ["", "20"]
 
 
-def test_only_keywords_that_both_have_are_compared(caplog: pytest.LogCaptureFixture) -> None:
+def test_only_keywords_that_both_have_are_compared(caplog):
     base, moved = make_rates(np.full((2, 2), 0.5), ["a", "b"]), make_rates(np.full((2, 2), 0.6), ["b", "c"])
     with caplog.at_level("INFO", "fathom"):
         changes = compare_layers(
@@ -130,14 +130,14 @@ def test_only_keywords_that_both_have_are_compared(caplog: pytest.LogCaptureFixt
         (None, "moved has no measurements by layer"),
     ],
 )
-def test_models_that_cannot_be_compared_are_refused(other: pl.DataFrame | None, message: str) -> None:
+def test_models_that_cannot_be_compared_are_refused(other, message):
     rates = {"base": make_rates(np.full((1, 2), 0.5), ["a"])}
     curves = make_curves(rates | ({} if other is None else {"moved": other}), {})
     with pytest.raises(InputError, match=message):
         compare_layers(curves, [("moved", "base")], LAYERS, SETTINGS)
 
 
-def test_a_model_given_twice_is_refused(tmp_path: Any) -> None:
+def test_a_model_given_twice_is_refused(tmp_path):
     write_table(tmp_path / "rates.parquet", make_rates(np.ones((1, 2))), LAYER_RATES)
     path = str(tmp_path / "rates.parquet")
     with refuses("'m'"):

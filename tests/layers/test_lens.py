@@ -1,10 +1,8 @@
 """A tuned lens: it learns a map that is known, changes nothing at first, and belongs to one model."""
 
-from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
 import torch
 from tests.layers.plain import make_model
 from tests.layers.test_target_ranks import WORDS, make_tokenizer
@@ -34,14 +32,14 @@ def make_pair(kind: str = "llama") -> tuple[Any, Any]:
     return make_model(kind), tokenizer
 
 
-def test_maps_change_nothing_at_first() -> None:
+def test_maps_change_nothing_at_first():
     model = make_model("gpt2")
     translators = make_identity_translators(LayerReader(model))
     states = torch.randn(5, 16)
     assert all(torch.equal(translators.apply(states, layer), states) for layer in range(4))
 
 
-def test_a_map_finds_what_a_later_block_does() -> None:
+def test_a_map_finds_what_a_later_block_does():
     model, tokenizer = make_pair()
     with torch.no_grad():  # the last block adds a fixed vector, the others nothing: a map can learn that
         for name, weight in model.model.layers.named_parameters():
@@ -56,7 +54,7 @@ def test_a_map_finds_what_a_later_block_does() -> None:
     assert translators.weights.shape == (3, 16, 16)
 
 
-def test_training_leaves_the_model_as_it_is_and_repeats_to_the_byte(tmp_path: Path) -> None:
+def test_training_leaves_the_model_as_it_is_and_repeats_to_the_byte(tmp_path):
     model, tokenizer = make_pair()
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     short = SETTINGS.model_copy(update={"steps": 5})
@@ -69,7 +67,7 @@ def test_training_leaves_the_model_as_it_is_and_repeats_to_the_byte(tmp_path: Pa
     assert torch.equal(loaded.weights, translators.weights) and torch.equal(loaded.biases, translators.biases)
 
 
-def test_what_is_worse_on_held_out_text_is_set_back(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_is_worse_on_held_out_text_is_set_back(caplog):
     model, tokenizer = make_pair()
     wild = SETTINGS.model_copy(update={"steps": 2, "learning_rate": 5.0})
     with caplog.at_level("INFO", "fathom"):
@@ -80,7 +78,7 @@ def test_what_is_worse_on_held_out_text_is_set_back(caplog: pytest.LogCaptureFix
     assert all(float(translators.weights[layer].abs().max()) == 0 for layer in back)
 
 
-def test_a_lens_of_other_weights_or_none_at_all_is_refused(tmp_path: Path) -> None:
+def test_a_lens_of_other_weights_or_none_at_all_is_refused(tmp_path):
     save_lens(tmp_path / "lens", make_identity_translators(LayerReader(make_model("gpt2"))), "abc")
     with refuses("tuned", "weights"):
         load_lens(tmp_path / "lens", "def")
@@ -91,7 +89,7 @@ def test_a_lens_of_other_weights_or_none_at_all_is_refused(tmp_path: Path) -> No
         load_lens(tmp_path / "nothing", "abc")
 
 
-def test_too_little_text_is_refused() -> None:
+def test_too_little_text_is_refused():
     model, tokenizer = make_pair()
     with refuses("2 sequences", "adapt-train"):
         train_lens(model, tokenizer, make_texts(2), SETTINGS.model_copy(update={"batch": 30}))

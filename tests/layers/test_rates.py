@@ -52,7 +52,7 @@ def measure_plainly(model: Any, lists: TokenLists, word: str, layer: int, projec
 
 @pytest.mark.parametrize("kind", ["gpt2", "gemma2"])
 @pytest.mark.parametrize("budget", [1, 1000])
-def test_same_as_a_plain_way_with_a_full_sort(kind: str, budget: int) -> None:
+def test_same_as_a_plain_way_with_a_full_sort(kind, budget):
     model, lists = make_model(kind), make_lists()
     tokens = collect_top_tokens(model, PROMPTS, lists, SETTINGS, budget)
     check_table(tokens.to_arrow(), LAYER_TOKENS)
@@ -77,7 +77,7 @@ def test_same_as_a_plain_way_with_a_full_sort(kind: str, budget: int) -> None:
         assert row["outside_any"] == pytest.approx(share[near].sum(), abs=1e-5)
 
 
-def test_geva_takes_content_words_among_the_500_most_likely_tokens_only() -> None:
+def test_geva_takes_content_words_among_the_500_most_likely_tokens_only():
     tokens = pl.DataFrame(
         [
             {"keyword": "a", "layer": layer, "projection": "raw", "tokens": [1, 2, 3],
@@ -95,7 +95,7 @@ def test_geva_takes_content_words_among_the_500_most_likely_tokens_only() -> Non
     assert rows["geva", 0]["outside"] == pytest.approx(0.1)
 
 
-def test_the_last_layer_with_the_norm_is_the_last_layer_attribute_rate() -> None:
+def test_the_last_layer_with_the_norm_is_the_last_layer_attribute_rate():
     model, lists = make_model("gpt2"), make_lists()
     rates = measure_rates(collect_top_tokens(model, PROMPTS, lists, SETTINGS, 64), SETTINGS)
     last = rates.filter(layer=3, projection="normed", k=10, list_length=20)
@@ -132,7 +132,7 @@ def plant(blocks: int, width: int, answers: dict[int, tuple[int, list[int]]]) ->
     return model
 
 
-def test_the_rate_rises_at_the_layer_where_attributes_were_planted() -> None:
+def test_the_rate_rises_at_the_layer_where_attributes_were_planted():
     first, second = [34, 35, 36, 37], [20, 21, 22, 23]
     model = plant(6, 40, {1: (2, first), 2: (5, second)})
     lists = TokenLists(np.arange(40) >= 10, {"early": first, "late": second, "never": [30, 31, 32, 33]})
@@ -153,12 +153,12 @@ def test_the_rate_rises_at_the_layer_where_attributes_were_planted() -> None:
 
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=30), st.integers(1, 40))
-def test_the_largest_values_are_those_of_a_stable_sort(values: list[int], k: int) -> None:
+def test_the_largest_values_are_those_of_a_stable_sort(values, k):
     array = np.array(values, dtype=np.float32)
     assert find_top_k(array, k).tolist() == np.argsort(-array, kind="stable")[:k].tolist()
 
 
-def test_examples_name_the_most_likely_tokens_of_any_kind() -> None:
+def test_examples_name_the_most_likely_tokens_of_any_kind():
     tokens = pl.DataFrame(
         [
             {"keyword": "a", "layer": layer, "projection": "normed", "tokens": [4, 5, 6],
@@ -172,7 +172,7 @@ def test_examples_name_the_most_likely_tokens_of_any_kind() -> None:
     assert list_examples(tokens, names, 5, 5) == [("a", 1, "␣far", ", ␣net ␣the\\n <9>")]
 
 
-def test_what_cannot_be_measured_is_left_out_and_named(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_measured_is_left_out_and_named(caplog):
     owned = {"fine": list(range(10)), "short": [1, 2], "odd": list(range(10)), "empty": list(range(10))}
     prompts = {"fine": [1], "short": [1], "odd": [1] * 7, "empty": [], "silent": [1]}
     with caplog.at_level("INFO", "fathom"):
@@ -190,14 +190,14 @@ def test_what_cannot_be_measured_is_left_out_and_named(caplog: pytest.LogCapture
     assert "1 of 5 keywords have a token list shorter than k = 5: cannot reach 1: 'short'" in caplog.text
 
 
-def test_nothing_left_to_measure_is_refused() -> None:
+def test_nothing_left_to_measure_is_refused():
     with refuses("0 without sentences", "1 without tokens"):
         choose_prompts({"a": []}, {"a": [1]}, Layers())
     with refuses("k = 50", "2"):
         choose_prompts({"a": [1], "b": [2]}, {"a": [1], "b": [1, 2]}, Layers())
 
 
-def test_numbers_that_are_not_finite_name_layer_model_and_keywords() -> None:
+def test_numbers_that_are_not_finite_name_layer_model_and_keywords():
     model = make_model("gpt2")
     with torch.no_grad():
         model.transformer.h[1].mlp.c_proj.bias[0] = 3e38
@@ -206,6 +206,6 @@ def test_numbers_that_are_not_finite_name_layer_model_and_keywords() -> None:
         collect_top_tokens(model, PROMPTS, make_lists(), SETTINGS, 64, "broken")
 
 
-def test_a_keyword_longer_than_the_context_is_named() -> None:
+def test_a_keyword_longer_than_the_context_is_named():
     with refuses("'k'", "33 tokens", "small", "32"):
         collect_top_tokens(make_model("gpt2"), {"k": [1] * 33}, make_lists(), SETTINGS, 64, "small")

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,7 @@ def make_pairs(keywords: int = 3, each: int = 4) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "gpt_neox", "llama", "gemma2", "olmo2"])
-def test_same_as_a_plain_way(kind: str) -> None:
+def test_same_as_a_plain_way(kind):
     model, tokenizer, pairs = make_model(kind), make_tokenizer(), make_pairs()
     found = measure_targets(model, tokenizer, pairs, ForwardSettings(20))
     check_table(found.to_arrow(), LAYER_TARGETS)
@@ -87,7 +86,7 @@ def project(model: Any, states: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("budget", [1, 30, 10_000])
-def test_the_last_layer_is_what_scores_say_in_any_batch_and_order(budget: int) -> None:
+def test_the_last_layer_is_what_scores_say_in_any_batch_and_order(budget):
     model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs()
     pairs = pairs.sample(fraction=1.0, shuffle=True, seed=budget)
     scores = score_benchmarks(model, tokenizer, [pairs], Scoring(device="cpu"))[0]
@@ -99,7 +98,7 @@ def test_the_last_layer_is_what_scores_say_in_any_batch_and_order(budget: int) -
 
 
 @pytest.mark.parametrize("most", [1, 3, 7, 1000])
-def test_no_more_rows_of_logits_are_held_than_allowed(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_rows_of_logits_are_held_than_allowed(most, monkeypatch):
     model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs()
     whole = measure_targets(model, tokenizer, pairs, ForwardSettings(1000))
     held, project = [], LayerReader.to_logits
@@ -117,7 +116,7 @@ def test_no_more_rows_of_logits_are_held_than_allowed(most: int, monkeypatch: py
         assert np.allclose(found[name], whole[name], atol=1e-5), name
 
 
-def test_a_map_is_measured_beside_the_plain_lens() -> None:
+def test_a_map_is_measured_beside_the_plain_lens():
     model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs(1)
     nothing = Translators(torch.zeros(3, 16, 16), torch.zeros(3, 16))
     found = measure_targets(model, tokenizer, pairs, ForwardSettings(64), nothing)
@@ -131,7 +130,7 @@ def test_a_map_is_measured_beside_the_plain_lens() -> None:
     assert same == [False, False, False, True] * 4
 
 
-def test_keywords_with_enough_pairs_come_first_and_the_order_of_pairs_does_not_matter() -> None:
+def test_keywords_with_enough_pairs_come_first_and_the_order_of_pairs_does_not_matter():
     pairs = pl.concat([make_pairs(6, 5), make_pairs(9, 2).filter(pl.col("keyword") > "k5")])
     chosen = sample_pairs(pairs, Layers(keywords=7, pairs=3))
     counts = dict(chosen.group_by("keyword").len().rows())
@@ -143,12 +142,12 @@ def test_keywords_with_enough_pairs_come_first_and_the_order_of_pairs_does_not_m
     assert set(other["pair_id"]) != set(chosen["pair_id"])
 
 
-def test_no_pair_is_refused() -> None:
+def test_no_pair_is_refused():
     with refuses("benchmark", "pairs"):
         sample_pairs(make_pairs().clear(), Layers())
 
 
-def test_numbers_that_are_not_finite_name_pair_and_model() -> None:
+def test_numbers_that_are_not_finite_name_pair_and_model():
     model = make_model("llama", tie_word_embeddings=False)
     with torch.no_grad():
         model.model.embed_tokens.weight[WORDS.index("word7")] = float("nan")
@@ -162,7 +161,7 @@ def run(name: str, *arguments: Any) -> subprocess.CompletedProcess[str]:
     return run_program(name, *arguments, imports=MODELS)
 
 
-def test_the_programs_from_model_to_figure(tmp_path: Path) -> None:
+def test_the_programs_from_model_to_figure(tmp_path):
     tokenizer = make_tokenizer()
     tokenizer.add_special_tokens({"eos_token": "<s>"})
     save_model(tmp_path / "base", make_model("llama", seed=0), tokenizer)

@@ -60,7 +60,7 @@ def run(source: Any) -> torch.Tensor:
     return logits
 
 
-def test_an_adapter_is_a_model(adapter: Path, model_folder: Path, tmp_path: Path) -> None:
+def test_an_adapter_is_a_model(adapter, model_folder, tmp_path):
     found = run(adapter)
     assert torch.equal(found, run(tmp_path / "merged"))
     assert (found - run(model_folder)).abs().max() > 1e-3
@@ -75,7 +75,7 @@ def test_an_adapter_is_a_model(adapter: Path, model_folder: Path, tmp_path: Path
     assert describe_loaded(pointer, load_model(pointer)[0], "float32")["adapter_of"] == "weights"
 
 
-def test_in_low_precision_an_adapter_stays_beside_its_base(adapter: Path, model_folder: Path) -> None:
+def test_in_low_precision_an_adapter_stays_beside_its_base(adapter, model_folder):
     settings = Scoring(dtype="bfloat16", device="cpu")
     (model, *_), _ = load_copies(read_pointer(adapter), settings)
     kinds = {weight.dtype for name, weight in model.named_parameters() if "lora_" in name}
@@ -97,7 +97,7 @@ def test_in_low_precision_an_adapter_stays_beside_its_base(adapter: Path, model_
         assert not torch.equal(some.transformer.h[0].attn.c_attn.weight, plain.to(some.dtype))
 
 
-def test_its_own_tokenizer_counts(adapter: Path, model_folder: Path) -> None:
+def test_its_own_tokenizer_counts(adapter, model_folder):
     assert load_model(adapter)[1].chat_template is None
     for file in model_folder.glob("tokenizer*"):
         shutil.copy(file, adapter)
@@ -106,7 +106,7 @@ def test_its_own_tokenizer_counts(adapter: Path, model_folder: Path) -> None:
     assert load_model(adapter)[1].chat_template == "{{ 1 }}"
 
 
-def test_the_fingerprint_covers_both(adapter: Path, model_folder: Path) -> None:
+def test_the_fingerprint_covers_both(adapter, model_folder):
     pointer = read_pointer(adapter)
     seen = {check_fingerprint(pointer), check_fingerprint(replace(pointer, adapter=None))}
     for folder, name in ((adapter, "adapter_model.safetensors"), (model_folder, "model.safetensors")):
@@ -119,7 +119,7 @@ def test_the_fingerprint_covers_both(adapter: Path, model_folder: Path) -> None:
     assert len(seen) == 5
 
 
-def test_the_base_is_never_sought_on_the_hub(adapter: Path, model_folder: Path) -> None:
+def test_the_base_is_never_sought_on_the_hub(adapter, model_folder):
     for name in ("org/model", None):
         rename_base(adapter, name)
         with refuses("adapter", "adapter_of"):
@@ -134,7 +134,7 @@ def refuse(folder: Path) -> str:
     return str(error.value)
 
 
-def test_what_is_no_adapter(adapter: Path, model_folder: Path) -> None:
+def test_what_is_no_adapter(adapter, model_folder):
     weights = adapter / "adapter_model.safetensors"
     kept = weights.read_bytes()
     weights.write_bytes(b"damaged")
@@ -153,7 +153,7 @@ def test_what_is_no_adapter(adapter: Path, model_folder: Path) -> None:
     assert "this folder holds both a model and an adapter" in refuse(model_folder)
 
 
-def test_an_adapter_of_another_model(adapter: Path, model_folder: Path) -> None:
+def test_an_adapter_of_another_model(adapter, model_folder):
     weights = load_file(adapter / "adapter_model.safetensors")
     narrow = {name: weight[:, :8].contiguous() for name, weight in weights.items()}
     save_file(narrow, adapter / "adapter_model.safetensors", {"format": "pt"})
@@ -165,7 +165,7 @@ def test_an_adapter_of_another_model(adapter: Path, model_folder: Path) -> None:
     assert "does not fit its base model: Target modules" in refuse(adapter)
 
 
-def test_what_an_adapter_may_not_change(adapter: Path, model_folder: Path, tmp_path: Path) -> None:
+def test_what_an_adapter_may_not_change(adapter, model_folder, tmp_path):
     model, _ = load_model(model_folder)
     model.is_quantized = True
     with refuses("quantised"):
@@ -187,7 +187,7 @@ def write_registry(path: Path, *rows: tuple[str, str, str]) -> Path:
     return path
 
 
-def test_a_row_of_the_registry(adapter: Path, tmp_path: Path) -> None:
+def test_a_row_of_the_registry(adapter, tmp_path):
     rename_base(adapter, "org/not-followed")
     registry = write_registry(tmp_path / "m.tsv", ("small", "weights", ""), ("tuned", "adapter", "small"))
     pointer = locate_pointer("tuned", registry)

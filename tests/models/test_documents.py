@@ -35,19 +35,19 @@ def words(normalizer: Any = None) -> PreTrainedTokenizerFast:
 BYTES = byte_level()
 
 
-def test_after_a_bos_token_every_token_is_predicted() -> None:
+def test_after_a_bos_token_every_token_is_predicted():
     found = encode_document(BYTES, "a the", add_bos=True)
     assert len(found.ids) == 2
     assert found[1:] == (0, 0, 5, 0)
 
 
-def test_without_one_the_first_token_is_left_out_with_its_bytes() -> None:
+def test_without_one_the_first_token_is_left_out_with_its_bytes():
     found = encode_document(BYTES, "a the", add_bos=False)
     assert len(found.ids) == 2
     assert found[1:] == (None, 1, 4, 1)
 
 
-def test_tokens_of_a_divided_character_are_left_out_together() -> None:
+def test_tokens_of_a_divided_character_are_left_out_together():
     found = encode_document(BYTES, "😀é the", add_bos=False)
     assert len(found.ids) == 4 + 2 + 1
     assert found[1:] == (None, 4, 2 + 4, 4)
@@ -55,7 +55,7 @@ def test_tokens_of_a_divided_character_are_left_out_together() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(text=st.text(st.characters(codec="utf-8"), max_size=30), add_bos=st.booleans())
-def test_bytes_are_those_of_the_text(text: str, add_bos: bool) -> None:
+def test_bytes_are_those_of_the_text(text, add_bos):
     found = encode_document(BYTES, text, add_bos)
     assert found.size + found.left_out == len(text.encode())
     # each token is its own bytes here, so the bytes of what is predicted are known
@@ -65,29 +65,29 @@ def test_bytes_are_those_of_the_text(text: str, add_bos: bool) -> None:
     assert found.start == 0 if add_bos else found.start >= min(1, len(found.ids))
 
 
-def test_bytes_are_those_before_a_normalizer() -> None:
+def test_bytes_are_those_before_a_normalizer():
     found = encode_document(words(normalizers.NFKC()), "ﬁx deep", add_bos=False)
     assert found[1:] == (None, 1, 5, 4)
 
 
-def test_a_bos_token_is_not_doubled() -> None:
+def test_a_bos_token_is_not_doubled():
     assert encode_document(words(), "<s> deep nets", add_bos=True) == ([2, 3], 1, 0, 10, 3)
     assert encode_document(words(), "<s>", add_bos=True) == ([], 1, 0, 0, 3)
     assert encode_prompts(words(), ["<s> deep", "nets"], add_bos=True) == [[1, 2], [1, 3]]
 
 
-def test_a_text_without_tokens_has_no_bytes_that_are_scored() -> None:
+def test_a_text_without_tokens_has_no_bytes_that_are_scored():
     for add_bos in (True, False):
         found = encode_document(words(), " \n ", add_bos)
         assert (found.ids, found.size, found.left_out) == ([], 0, 3)
 
 
-def test_prompts_are_plain_without_a_bos_token() -> None:
+def test_prompts_are_plain_without_a_bos_token():
     prompts = ["the", "a the", "<s>"]
     assert encode_prompts(BYTES, prompts, add_bos=False) == encode_texts(BYTES, prompts)
     assert encode_prompts(BYTES, prompts) == encode_texts(BYTES, prompts)
 
 
-def test_a_prompt_without_a_token_is_named() -> None:
+def test_a_prompt_without_a_token_is_named():
     with refuses("no token", "' '"):
         encode_prompts(words(), ["deep", " "])

@@ -22,7 +22,7 @@ HALVES = {
 }  # fmt: skip
 
 
-def test_a_model_on_one_device_and_a_planted_mistake() -> None:
+def test_a_model_on_one_device_and_a_planted_mistake():
     model = make_model("gpt2")
     with fake_cuda(), torch.no_grad():
         move_to_fake_cuda(model)
@@ -37,7 +37,7 @@ def test_a_model_on_one_device_and_a_planted_mistake() -> None:
 
 
 @pytest.mark.parametrize("kind", HALVES)
-def test_a_model_on_two_devices(kind: str) -> None:
+def test_a_model_on_two_devices(kind):
     model = make_model(kind)
     with fake_cuda(), torch.no_grad():
         spread_model(model, HALVES[kind])
@@ -46,7 +46,7 @@ def test_a_model_on_two_devices(kind: str) -> None:
         assert model(input_ids=ids).logits.device == GPU
 
 
-def test_a_step_of_training() -> None:
+def test_a_step_of_training():
     model = make_model("llama")
     with fake_cuda():
         move_to_fake_cuda(model, TRAINER)

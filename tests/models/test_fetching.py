@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.models.hub import Cut, Hub, read_folder, serve_hub
+from tests.models.hub import Hub, read_folder, serve_hub
 from tests.programs import MODELS, find_program, run_command, run_program
 from tests.refusals import refuses
 from tests.tables import MODEL_COLUMNS
@@ -85,9 +85,7 @@ def check_files(place: Path, name: str, files: dict[str, bytes]) -> None:
     assert read_folder(read_pointer(place / f"{name}.json").path) == files
 
 
-def test_a_model_is_fetched_by_name_and_scored_offline(
-    hub: Hub, place: Path, revisions: list[dict[str, bytes]]
-) -> None:
+def test_a_model_is_fetched_by_name_and_scored_offline(hub, place, revisions):
     done = fetch(hub, place, "tiny")
     check_files(place, "tiny", revisions[1])
     pointer = read_pointer(place / "tiny.json")
@@ -104,7 +102,7 @@ def test_a_model_is_fetched_by_name_and_scored_offline(
     assert not hub.asked
 
 
-def test_a_model_is_fetched_by_revision(hub: Hub, place: Path, revisions: list[dict[str, bytes]]) -> None:
+def test_a_model_is_fetched_by_revision(hub, place, revisions):
     first = next(iter(hub.files["org/tiny"]))
     (place / "models.tsv").write_text((place / "models.tsv").read_text().replace(MISSING, first))
     fetch(hub, place, "pinned")
@@ -115,9 +113,7 @@ def test_a_model_is_fetched_by_revision(hub: Hub, place: Path, revisions: list[d
     assert not [path for method, path, _ in hub.asked if method == "GET" and "/resolve/" in path]
 
 
-def test_weights_of_a_run_leave_nothing_elsewhere(
-    hub: Hub, place: Path, revisions: list[dict[str, bytes]]
-) -> None:
+def test_weights_of_a_run_leave_nothing_elsewhere(hub, place, revisions):
     folder = place / "models" / "tiny" / "weights"
     named = ("fetch_weights", "--registry", place / "models.tsv", "--model")
     hub.cuts[SHARD], hub.broken_after_cut = (CUT, "close"), True
@@ -145,9 +141,7 @@ def test_weights_of_a_run_leave_nothing_elsewhere(
 
 
 @pytest.mark.parametrize("way", ["close", "reset"])
-def test_a_cut_connection_is_taken_up_again(
-    hub: Hub, place: Path, revisions: list[dict[str, bytes]], way: Cut
-) -> None:
+def test_a_cut_connection_is_taken_up_again(hub, place, revisions, way):
     hub.cuts[SHARD] = (CUT, way)
     if way == "reset":  # an error of the network: the next fetch goes on with what is missing
         with refuses("tiny"):
@@ -159,7 +153,7 @@ def test_a_cut_connection_is_taken_up_again(
     assert hub.list_downloads("model-00002-of-00002.safetensors") == [""]
 
 
-def test_a_fetch_that_was_stopped_goes_on(hub: Hub, place: Path, revisions: list[dict[str, bytes]]) -> None:
+def test_a_fetch_that_was_stopped_goes_on(hub, place, revisions):
     hub.cuts[SHARD], hub.broken_after_cut = (CUT, "close"), True
     message = refuse(hub, place, "tiny")
     assert "model 'tiny' (org/tiny) cannot be fetched: Server error" in message
@@ -171,40 +165,38 @@ def test_a_fetch_that_was_stopped_goes_on(hub: Hub, place: Path, revisions: list
     assert hub.list_downloads("model-00002-of-00002.safetensors") == [""]
 
 
-def test_a_gated_model(hub: Hub, place: Path) -> None:
+def test_a_gated_model(hub, place):
     hub.gated.add("org/tiny")
     message = refuse(hub, place, "tiny")
     assert "model 'tiny' (org/tiny) is gated\n" in message
     assert f"Hint: ask for access on {hub.address}/org/tiny, then log in: hf auth login" in message
 
 
-def test_a_model_that_does_not_exist(hub: Hub, place: Path) -> None:
+def test_a_model_that_does_not_exist(hub, place):
     assert "model 'nothing' (org/nothing) is not on the hub, or is private\n" in refuse(hub, place, "nothing")
 
 
 @pytest.mark.parametrize(("name", "revision"), [("pinned", MISSING), ("old", "old")])
-def test_a_revision_that_does_not_exist(hub: Hub, place: Path, name: str, revision: str) -> None:
+def test_a_revision_that_does_not_exist(hub, place, name, revision):
     message = refuse(hub, place, name)
     assert f"model {name!r} (org/tiny) has no revision {revision!r}\n" in message
     assert "Hint: give a commit, branch or tag" in message
 
 
-def test_pickled_weights_are_not_even_fetched(
-    hub: Hub, place: Path, revisions: list[dict[str, bytes]]
-) -> None:
+def test_pickled_weights_are_not_even_fetched(hub, place, revisions):
     files = {name: text for name, text in revisions[0].items() if "safetensors" not in name}
     hub.add("org/tiny", files | {"pytorch_model.bin": b"never read"})
     assert "the weights are pickled (pytorch_model.bin)" in refuse(hub, place, "tiny")
     assert not hub.list_downloads("pytorch_model.bin") and not hub.list_downloads("config.json")
 
 
-def test_no_hub_at_all(hub: Hub, place: Path) -> None:
+def test_no_hub_at_all(hub, place):
     message = refuse(hub, place, "tiny", HF_ENDPOINT="http://127.0.0.1:9")
     assert "model 'tiny' (org/tiny) cannot be fetched: " in message
     assert "Connection refused" in message
 
 
-def test_a_disk_too_small_is_noticed_before_the_download(hub: Hub, place: Path) -> None:
+def test_a_disk_too_small_is_noticed_before_the_download(hub, place):
     program = place / "fetch_model.py"
     program.write_text(
         "import runpy, shutil, sys\nfrom types import SimpleNamespace\n"

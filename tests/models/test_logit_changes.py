@@ -9,7 +9,7 @@ from fathom.scoring.logits import choose_projection
 
 
 @pytest.mark.parametrize("kind", ["cohere", "gemma2", "granite", "gpt2"])
-def test_the_loss_is_that_of_the_models_own_logits(kind: str) -> None:
+def test_the_loss_is_that_of_the_models_own_logits(kind):
     model = make_model(kind)
     ids = torch.randint(0, ENTRIES, (3, 9), generator=torch.Generator().manual_seed(0))
     with torch.inference_mode():
@@ -18,12 +18,12 @@ def test_the_loss_is_that_of_the_models_own_logits(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["cohere", "gemma2", "granite", "gpt2"])
-def test_scaled_and_capped_logits_need_no_fallback(kind: str) -> None:
+def test_scaled_and_capped_logits_need_no_fallback(kind):
     with torch.inference_mode():
         assert choose_projection(make_model(kind), [3, 5, 7], kind).name == "float32 output layer"
 
 
-def test_noise_that_depends_on_the_length_does_not_make_a_model_non_causal() -> None:
+def test_noise_that_depends_on_the_length_does_not_make_a_model_non_causal():
     model = make_model("gpt2")
     plain = type(model).forward
 

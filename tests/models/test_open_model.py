@@ -73,9 +73,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
     return Job(tmp_path, monkeypatch)
 
 
-def test_one_load_serves_all_and_one_more_domain_measures_that_alone(
-    job: Job, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_one_load_serves_all_and_one_more_domain_measures_that_alone(job, caplog):
     assert job.run("a", "b") == ["a", "b"]
     assert job.loads == ["cpu"]
     with caplog.at_level(logging.INFO, "fathom"):
@@ -86,7 +84,7 @@ def test_one_load_serves_all_and_one_more_domain_measures_that_alone(
     assert len(job.loads) == 2  # nothing to measure, nothing to load
 
 
-def test_an_interrupted_job_goes_on_where_it_was(job: Job) -> None:
+def test_an_interrupted_job_goes_on_where_it_was(job):
     job.broken = "c"
     with pytest.raises(RuntimeError):
         job.run("a", "b", "c", "d")
@@ -95,7 +93,7 @@ def test_an_interrupted_job_goes_on_where_it_was(job: Job) -> None:
     assert job.run("a", "b", "c", "d") == ["c", "d"]
 
 
-def test_what_an_input_setting_or_weight_changes_is_measured_again(job: Job) -> None:
+def test_what_an_input_setting_or_weight_changes_is_measured_again(job):
     job.run("a", "b", settings=Perplexity())
     (job.folder / "a.in").write_text("changed")
     assert job.run("a", "b", settings=Perplexity()) == ["a"]
@@ -104,7 +102,7 @@ def test_what_an_input_setting_or_weight_changes_is_measured_again(job: Job) -> 
     assert job.run("a", "b", settings=Perplexity(stride=1)) == ["a", "b"]
 
 
-def test_bad_input_is_named_before_anything_is_loaded(job: Job) -> None:
+def test_bad_input_is_named_before_anything_is_loaded(job):
     with refuses("1 or more"):
         job.run("a", gpus=-1)
     planned = job._plan("a", None)

@@ -39,7 +39,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Pretend:
     return set_gpus
 
 
-def test_weights_are_measured_in_headers(model_folder: Path) -> None:
+def test_weights_are_measured_in_headers(model_folder):
     model = AutoModelForCausalLM.from_pretrained(model_folder)
     count = sum(weight.numel() for weight in model.parameters())
     head = model.lm_head.weight.numel()
@@ -51,7 +51,7 @@ def test_weights_are_measured_in_headers(model_folder: Path) -> None:
         measure_weights(model_folder, "float32")
 
 
-def test_copies_or_one_model_over_the_fewest_gpus(pretend: Pretend, model_folder: Path) -> None:
+def test_copies_or_one_model_over_the_fewest_gpus(pretend, model_folder):
     size = measure_weights(model_folder, "float32").total
     pretend(size, size, size)
     assert choose_devices("auto", 2, model_folder, "float32")[0] == [["cuda:0"], ["cuda:1"]]
@@ -63,7 +63,7 @@ def test_copies_or_one_model_over_the_fewest_gpus(pretend: Pretend, model_folder
         choose_devices("cuda:1", 1, model_folder, "float32")
 
 
-def test_what_fits_no_gpus(pretend: Pretend, model_folder: Path) -> None:
+def test_what_fits_no_gpus(pretend, model_folder):
     size = measure_weights(model_folder, "float32").total
     pretend(size // 5, size // 5)
     with refuses("2 visible", "6 GPUs"):
@@ -73,18 +73,14 @@ def test_what_fits_no_gpus(pretend: Pretend, model_folder: Path) -> None:
         load_model(model_folder, device="auto")
 
 
-def test_a_gpu_without_bfloat16(
-    pretend: Pretend, model_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_gpu_without_bfloat16(pretend, model_folder, monkeypatch):
     pretend(1 << 40)
     monkeypatch.setattr("fathom.models.precision.has_bfloat16", lambda device: False)
     with refuses("scoring.dtype", "V100", "bfloat16"):
         load_model(model_folder, "bfloat16", "auto")
 
 
-def test_weights_go_straight_to_the_gpu(
-    pretend: Pretend, model_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_go_straight_to_the_gpu(pretend, model_folder, monkeypatch):
     given: list[dict[str, Any]] = []
     true = AutoModelForCausalLM.from_pretrained
 
@@ -101,9 +97,7 @@ def test_weights_go_straight_to_the_gpu(
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
-def test_modules_are_spread_and_blocks_are_not_cut(
-    kind: str, pretend: Pretend, tokenizer: Any, tmp_path: Path
-) -> None:
+def test_modules_are_spread_and_blocks_are_not_cut(kind, pretend, tokenizer, tmp_path):
     size = {"n_layer": 8} if kind == "gpt2" else {"num_hidden_layers": 8}
     save_model(tmp_path / "m", make_model(kind, **size), tokenizer)
     needed = measure_weights(tmp_path / "m", "float32")
@@ -118,9 +112,7 @@ def test_modules_are_spread_and_blocks_are_not_cut(
 
 
 @pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory."), MemoryError()])
-def test_memory_that_runs_out(
-    error: Exception, pretend: Pretend, model_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_that_runs_out(error, pretend, model_folder, monkeypatch):
     def fail(*_: Any, **__: Any) -> None:
         raise error
 
@@ -130,7 +122,7 @@ def test_memory_that_runs_out(
         load_model(model_folder, device="auto")
 
 
-def test_attention(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attention(model_folder, monkeypatch):
     capped = make_model("gemma2").config
     free = make_model("gemma2", attn_logit_softcapping=None).config
     assert choose_attention(capped, "auto", "float32", "cpu") == "eager"
@@ -151,7 +143,7 @@ def test_attention(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_model(model_folder)[0].config._attn_implementation == "sdpa"
 
 
-def test_the_soft_cap_of_attention_is_in_force(tokenizer: Any, tmp_path: Path) -> None:
+def test_the_soft_cap_of_attention_is_in_force(tokenizer, tmp_path):
     ids = torch.tensor([[3, 5, 7, 9, 11, 2]])
     logits = {}
     for cap in (0.5, 1e6):
@@ -166,9 +158,7 @@ def test_the_soft_cap_of_attention_is_in_force(tokenizer: Any, tmp_path: Path) -
     assert (logits[0.5, "auto"] - logits[1e6, "auto"]).abs().max() > 0.1
 
 
-def test_training_that_no_smaller_batch_saves_is_refused_before_the_model_is_loaded(
-    tmp_path: Path, pretend: Pretend
-) -> None:
+def test_training_that_no_smaller_batch_saves_is_refused_before_the_model_is_loaded(tmp_path, pretend):
     model = make_model("llama")
     model.config.save_pretrained(tmp_path)
     weights = sum(weight.numel() for weight in model.parameters())

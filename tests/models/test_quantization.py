@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.refusals import refuses
 
 from fathom.models import quantization
@@ -23,7 +22,7 @@ def write(folder: Path, **stored: Any) -> Path:
     return folder
 
 
-def test_what_is_stored_and_what_is_wanted(tmp_path: Path) -> None:
+def test_what_is_stored_and_what_is_wanted(tmp_path):
     assert choose_quantization(write(tmp_path), "") == ""
     assert choose_quantization(tmp_path, "bitsandbytes-8bit") == "bitsandbytes-8bit"
     assert count_bytes_per_weight(tmp_path, "bitsandbytes-8bit") == 1.0
@@ -41,7 +40,7 @@ def test_what_is_stored_and_what_is_wanted(tmp_path: Path) -> None:
         choose_quantization(write(tmp_path, quant_method="mxfp4"), "")
 
 
-def test_a_missing_library_or_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_or_gpu(monkeypatch):
     check_quantization("", "cpu", "m")
     if importlib.util.find_spec("gptqmodel") is None:
         with refuses("awq", "gptqmodel"):

@@ -26,7 +26,7 @@ def write(path: Path, *changes: dict[str, str]) -> Path:
     return path
 
 
-def test_the_shipped_table_is_right() -> None:
+def test_the_shipped_table_is_right():
     entries = read_registry(ROOT / "config" / "models.tsv")
     assert entries["Llama-2-7b-chat"].base_of == "Llama-2-7b"
     assert entries["Llama-2-7b"].add_bos is True
@@ -37,7 +37,7 @@ def test_the_shipped_table_is_right() -> None:
     assert all((entry.kind == "chat") == bool(entry.base_of) for entry in entries.values())
 
 
-def test_values_have_types(tmp_path: Path) -> None:
+def test_values_have_types(tmp_path):
     entry = read_registry(write(tmp_path / "m.tsv", {}))["a"]
     assert (entry.parameters, entry.tokens, entry.kind) == (7, None, "base")
 
@@ -57,26 +57,26 @@ def test_values_have_types(tmp_path: Path) -> None:
         ({"base_of": "c"}, "base_of of 'b' names an unknown model, 'c'"),
     ],
 )
-def test_wrong_values_are_named(tmp_path: Path, change: dict[str, str], message: str) -> None:
+def test_wrong_values_are_named(tmp_path, change, message):
     path = write(tmp_path / "m.tsv", {}, {"name": "b", **change})
     with pytest.raises(InputError) as error:
         read_registry(path)
     assert re.search(message, str(error.value))
 
 
-def test_a_missing_column_is_named(tmp_path: Path) -> None:
+def test_a_missing_column_is_named(tmp_path):
     (tmp_path / "m.tsv").write_text("name\tfamily\na\tb\n")
     with refuses("source"):
         read_registry(tmp_path / "m.tsv")
 
 
-def test_an_unknown_name_gets_the_nearest() -> None:
+def test_an_unknown_name_gets_the_nearest():
     path = ROOT / "config" / "models.tsv"
     with refuses("gpt2-x", "gpt2-xl"):
         find_model(read_registry(path), "gpt2-x", path)
 
 
-def test_a_chat_model_can_be_named_inside_its_template() -> None:
+def test_a_chat_model_can_be_named_inside_its_template():
     path = ROOT / "config" / "models.tsv"
     entries = read_registry(path)
     found = find_model(entries, "Qwen2-7B-Instruct@chat", path)
@@ -88,7 +88,7 @@ def test_a_chat_model_can_be_named_inside_its_template() -> None:
         find_model(entries, "Qwen2-7B-Instuct@chat", path)
 
 
-def test_every_checkpoint_of_the_papers_table_has_its_revision(shared: Path) -> None:
+def test_every_checkpoint_of_the_papers_table_has_its_revision(shared):
     (paper,) = (shared.parent / "papers").glob("000_*.txt")
     first, *_ = (line for line in paper.read_text().splitlines() if line.startswith("First 50\t"))
     spaced, *_ = (line for line in paper.read_text().splitlines() if line.startswith("Equally Spaced\t"))
@@ -107,6 +107,6 @@ def test_every_checkpoint_of_the_papers_table_has_its_revision(shared: Path) -> 
     assert stage1 | steps | stage2 <= revisions
 
 
-def test_revisions_are_commits_or_names_of_checkpoints() -> None:
+def test_revisions_are_commits_or_names_of_checkpoints():
     for entry in read_registry(ROOT / "config" / "models.tsv").values():
         assert re.fullmatch(r"([0-9a-f]{40}|stage\d-.*-tokens\d+B)?", entry.revision), entry.name

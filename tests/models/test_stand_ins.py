@@ -22,7 +22,7 @@ def write(path: Path, *changes: dict[str, str]) -> Path:
     return path
 
 
-def test_rows_stand_in_for_one_another_in_a_line(tmp_path: Path) -> None:
+def test_rows_stand_in_for_one_another_in_a_line(tmp_path):
     rows = [{"name": "a", "stand_in": "b"}, {"name": "b", "stand_in": "c"}, {"name": "c"}]
     assert read_registry(write(tmp_path / "m.tsv", *rows))["a"].stand_in == "b"
 
@@ -39,12 +39,12 @@ def test_rows_stand_in_for_one_another_in_a_line(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_wrong_stand_ins_are_named(tmp_path: Path, changes: list[dict[str, str]], message: str) -> None:
+def test_wrong_stand_ins_are_named(tmp_path, changes, message):
     with pytest.raises(InputError, match=message):
         read_registry(write(tmp_path / "m.tsv", *changes))
 
 
-def test_damage_is_found(tmp_path: Path) -> None:
+def test_damage_is_found(tmp_path):
     weights = {"w": torch.ones(4, 3), "n": torch.arange(3), "e": torch.ones(2).to(torch.float8_e4m3fn)}
     file = tmp_path / "model.safetensors"
     save_file(weights, file)

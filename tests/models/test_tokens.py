@@ -2,7 +2,6 @@
 
 import copy
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,21 +119,21 @@ KINDS = {
 LOSSLESS = (BPE, LLAMA, LLAMA_BOS)
 
 
-def test_byte_level_target_keeps_its_blank_and_gets_no_bos() -> None:
+def test_byte_level_target_keeps_its_blank_and_gets_no_bos():
     found = encode_pair(BPE, "the agent", " learns")
     assert BPE.decode(found.ids[: found.start]) == "the agent"
     assert BPE.decode(found.ids[found.start :]) == " learns"
     assert not found.backed_off
 
 
-def test_a_tokenizer_that_adds_bos_gets_it_once() -> None:
+def test_a_tokenizer_that_adds_bos_gets_it_once():
     found = encode_pair(UNIGRAM_BOS, "the agent", " learns")
     assert found.ids[0] == 0
     assert found.ids.count(0) == 1
     assert found.ids[1:] == encode_pair(UNIGRAM, "the agent", " learns").ids
 
 
-def test_the_table_of_models_overrules_the_tokenizer() -> None:
+def test_the_table_of_models_overrules_the_tokenizer():
     assert encode_pair(UNIGRAM, "the agent", " learns", add_bos=True).ids[0] == 0
     assert 0 not in encode_pair(UNIGRAM_BOS, "the agent", " learns", add_bos=False).ids
     assert uses_bos(UNIGRAM_BOS)
@@ -142,23 +141,23 @@ def test_the_table_of_models_overrules_the_tokenizer() -> None:
     assert not uses_bos(BPE)
 
 
-def test_bos_is_context_and_never_a_target() -> None:
+def test_bos_is_context_and_never_a_target():
     for add_bos in (True, False):
         found = encode_pair(UNIGRAM, "the agent", " learns", add_bos=add_bos)
         assert UNIGRAM.decode(found.ids[found.start :]).strip() == "learns"
 
 
-def test_a_special_token_in_the_text_is_text() -> None:
+def test_a_special_token_in_the_text_is_text():
     assert BPE.bos_token_id not in encode_pair(BPE, "before <|end|>", " learns").ids
     assert BPE.decode(encode_pair(BPE, "before <|end|>", " learns").ids) == "before <|end|> learns"
 
 
-def test_what_merges_over_the_border_is_backed_off_and_marked() -> None:
+def test_what_merges_over_the_border_is_backed_off_and_marked():
     assert encode_pair(merging(), "ca", " b") == EncodedPair([5, 4], 1, True)
     assert encode_pair(merging(), "ca", " c") == EncodedPair([5, 0, 1, 5], 2, False)
 
 
-def test_backing_off_to_nothing_needs_a_context_token() -> None:
+def test_backing_off_to_nothing_needs_a_context_token():
     with refuses("BOS"):
         encode_pair(merging(), "a", " b")
     tokenizer = merging()
@@ -178,17 +177,17 @@ def test_backing_off_to_nothing_needs_a_context_token() -> None:
         ("the", "  cat", "the target does not start with one space"),
     ],
 )
-def test_texts_that_are_refused(prompt: str, target: str, message: str) -> None:
+def test_texts_that_are_refused(prompt, target, message):
     with refuses(message, "Hint"):
         encode_pair(BPE, prompt, target)
 
 
-def test_a_bos_that_does_not_exist_is_an_error() -> None:
+def test_a_bos_that_does_not_exist_is_an_error():
     with refuses("tokenizer", "none"):
         encode_pair(merging(), "ca", " c", add_bos=True)
 
 
-def test_a_target_without_tokens_is_an_error() -> None:
+def test_a_target_without_tokens_is_an_error():
     core = Tokenizer(models.WordLevel({"the": 0, "<unk>": 1}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.Whitespace()
     core.normalizer = normalizers.Replace("dog", "")
@@ -196,14 +195,14 @@ def test_a_target_without_tokens_is_an_error() -> None:
         encode_pair(PreTrainedTokenizerFast(tokenizer_object=core), "the", " dog")
 
 
-def test_no_token_of_its_own_after_backing_off() -> None:
+def test_no_token_of_its_own_after_backing_off():
     core = Tokenizer(models.BPE({"a": 0, "c": 1, " ": 2, "b": 3}, []))
     core.normalizer = normalizers.Replace("c b", "")
     with refuses("target", "token", "' b'"):
         encode_pair(PreTrainedTokenizerFast(tokenizer_object=core), "ac", " b")
 
 
-def test_a_tokenizer_without_blanks_starts_a_word() -> None:
+def test_a_tokenizer_without_blanks_starts_a_word():
     found = encode_pair(WORDPIECE, "The agent", " learns a value")
     assert WORDPIECE.convert_ids_to_tokens(found.ids) == ["the", "agent", "learns", "a", "value"]
     assert found.start == 2
@@ -212,7 +211,7 @@ def test_a_tokenizer_without_blanks_starts_a_word() -> None:
         encode_pair(WORDPIECE, "the agent", " learns", add_bos=True)
 
 
-def test_a_prefix_blank_is_put_once() -> None:
+def test_a_prefix_blank_is_put_once():
     found = encode_pair(LLAMA_BOS, "the agent", " learns")
     pieces = LLAMA_BOS.convert_ids_to_tokens(found.ids)
     assert pieces[:2] == ["<s>", "▁the"]
@@ -232,9 +231,7 @@ TEMPLATES = {
 @pytest.mark.parametrize("template", TEMPLATES)
 @pytest.mark.parametrize("add_bos", [None, True, False])
 @pytest.mark.parametrize("core", [LLAMA, LLAMA_BOS], ids=["plain", "adds-bos"])
-def test_inside_a_chat_template_a_pair_keeps_its_tokens_and_gets_one_bos(
-    core: PreTrainedTokenizerFast, template: str, add_bos: bool | None
-) -> None:
+def test_inside_a_chat_template_a_pair_keeps_its_tokens_and_gets_one_bos(core, template, add_bos):
     tokenizer = copy.deepcopy(core)
     tokenizer.chat_template = TEMPLATES[template]
     prefix = encode_chat_prefix(tokenizer, add_bos)
@@ -249,12 +246,12 @@ def test_inside_a_chat_template_a_pair_keeps_its_tokens_and_gets_one_bos(
     assert text.strip().endswith({"bos-inside": "[/INST]", "no-bos": "assistant:", "day": "2024"}[template])
 
 
-def test_a_tokenizer_without_a_chat_template_is_an_error() -> None:
+def test_a_tokenizer_without_a_chat_template_is_an_error():
     with refuses("tokenizer", "template"):
         encode_chat_prefix(LLAMA)
 
 
-def test_what_the_text_brings_is_no_bos_to_drop_after_a_template() -> None:
+def test_what_the_text_brings_is_no_bos_to_drop_after_a_template():
     tokenizer = merging()
     (found,) = encode_pairs(tokenizer, ["c"], [" c"], prefix=[5, 0])
     assert found == EncodedPair([5, 0, 5, 1, 5], 3, False)
@@ -268,13 +265,13 @@ words = st.text(characters, min_size=1, max_size=12).filter(lambda text: text.st
 @settings(max_examples=150, deadline=None)
 @given(prompt=words, target=words, add_bos=st.sampled_from([None, True, False]))
 @pytest.mark.parametrize("name", KINDS)
-def test_any_text_keeps_the_invariants(name: str, prompt: str, target: str, add_bos: bool | None) -> None:
+def test_any_text_keeps_the_invariants(name, prompt, target, add_bos):
     assume(name != "wordpiece" or not add_bos)
     check_invariants(KINDS[name], KINDS[name] in LOSSLESS, prompt, target, add_bos)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama2"])
-def test_any_text_keeps_the_invariants_of_real_tokenizers(shared: Path, name: str) -> None:
+def test_any_text_keeps_the_invariants_of_real_tokenizers(shared, name):
     tokenizer = AutoTokenizer.from_pretrained(shared / "tokenizers" / name, local_files_only=True)
 
     @settings(max_examples=150, deadline=None)
@@ -316,14 +313,14 @@ def check_invariants(tokenizer: Any, lossless: bool, prompt: str, target: str, a
         assert found.backed_off or before == prompt
 
 
-def test_a_batch_is_like_one_at_a_time() -> None:
+def test_a_batch_is_like_one_at_a_time():
     prompts, targets = ["the agent", "deep"], [" learns", " networks learn"]
     pairs = list(zip(prompts, targets, strict=True))
     assert encode_pairs(BPE, prompts, targets) == [encode_pair(BPE, *pair) for pair in pairs]
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama2"])
-def test_real_tokenizers(shared: Path, name: str) -> None:
+def test_real_tokenizers(shared, name):
     tokenizer = AutoTokenizer.from_pretrained(shared / "tokenizers" / name, local_files_only=True)
     add_bos = True if name == "llama2" else None
     for target in [" replay", " convolutional", " naïve", " 策略", " Q-learning"]:

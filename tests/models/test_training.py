@@ -15,7 +15,7 @@ import torch
 from tests.programs import MODELS, find_program, run_program
 from tests.refusals import refuses
 
-from fathom.config.models import Adaptation, Training
+from fathom.config.models import Adaptation
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file
 from fathom.io.tables import write_table
@@ -32,9 +32,7 @@ def run_script(name: str, *arguments: str | Path) -> None:
     run_program(name, *arguments, imports=MODELS)
 
 
-def test_tokenizer_bytes_depend_on_nothing_else(
-    texts: pl.DataFrame, settings: Training, tokenizer_folder: Path, tmp_path: Path
-) -> None:
+def test_tokenizer_bytes_depend_on_nothing_else(texts, settings, tokenizer_folder, tmp_path):
     write_table(tmp_path / "texts.parquet", texts.reverse(), TEXTS)
     for seed, threads in (("1", "1"), ("2", "4")):
         subprocess.run(
@@ -50,14 +48,14 @@ def test_tokenizer_bytes_depend_on_nothing_else(
             assert file.read_bytes() == (tmp_path / seed / file.name).read_bytes()
 
 
-def test_tokenizer_is_what_it_should_be(tokenizer: Any, settings: Training) -> None:
+def test_tokenizer_is_what_it_should_be(tokenizer, settings):
     assert tokenizer.eos_token == tokenizer.bos_token == END_OF_TEXT
     assert tokenizer.model_max_length == settings.context
     assert len(tokenizer) == settings.vocabulary
     assert tokenizer.decode(tokenizer("the policy é 策").input_ids) == "the policy é 策"
 
 
-def test_sequences_hold_documents_with_eos_between(texts: pl.DataFrame, tokenizer: Any) -> None:
+def test_sequences_hold_documents_with_eos_between(texts, tokenizer):
     packed = pack_sequences(texts, "adapt-valid", tokenizer, SequencePacking(8, 3, False), 10_000)
     whole = tokenizer.decode(packed.ravel())
     known = set(texts.filter(pl.col("split") == "adapt-valid")["text"])
@@ -67,7 +65,7 @@ def test_sequences_hold_documents_with_eos_between(texts: pl.DataFrame, tokenize
     assert packed.shape[1] == 8
 
 
-def test_order_follows_from_seed_and_ids_alone(texts: pl.DataFrame, tokenizer: Any) -> None:
+def test_order_follows_from_seed_and_ids_alone(texts, tokenizer):
     packed = [
         pack_sequences(frame, "adapt-train", tokenizer, SequencePacking(16, seed, False), 40)
         for frame, seed in ((texts, 0), (texts.reverse(), 0), (texts, 1))
@@ -77,7 +75,7 @@ def test_order_follows_from_seed_and_ids_alone(texts: pl.DataFrame, tokenizer: A
     assert not np.array_equal(packed[0], packed[2])
 
 
-def test_bos_stands_before_each_document(texts: pl.DataFrame, tokenizer: Any) -> None:
+def test_bos_stands_before_each_document(texts, tokenizer):
     ids = pack_sequences(texts, "adapt-valid", tokenizer, SequencePacking(8, 0, True), 10_000).ravel()
     end = tokenizer.eos_token_id  # also BOS here: each border holds both
     borders = np.flatnonzero(ids == end)
@@ -86,9 +84,7 @@ def test_bos_stands_before_each_document(texts: pl.DataFrame, tokenizer: Any) ->
 
 
 @pytest.mark.parametrize("architecture", ["gpt2", "llama"])
-def test_same_inputs_give_the_same_weights(
-    texts: pl.DataFrame, settings: Training, tokenizer: Any, tmp_path: Path, architecture: str
-) -> None:
+def test_same_inputs_give_the_same_weights(texts, settings, tokenizer, tmp_path, architecture):
     hashes, chosen = [], settings.model_copy(update={"architecture": architecture})
     threads = torch.get_num_threads()
     for run, cores in enumerate((1, 2)):
@@ -106,7 +102,7 @@ def test_same_inputs_give_the_same_weights(
 
 
 @pytest.mark.parametrize("architecture", ["gpt2", "llama"])
-def test_the_loss_falls(texts: pl.DataFrame, settings: Training, tokenizer: Any, architecture: str) -> None:
+def test_the_loss_falls(texts, settings, tokenizer, architecture):
     chosen = settings.model_copy(update={"architecture": architecture, "steps": 60, "learning_rate": 1e-2})
     model = build_model(chosen, tokenizer)
     curve = train(model, tokenizer, texts, chosen)
@@ -117,7 +113,7 @@ def test_the_loss_falls(texts: pl.DataFrame, settings: Training, tokenizer: Any,
     assert last < curve[0].loss - 1.5
 
 
-def test_measured_loss_is_the_model_s_own(texts: pl.DataFrame, settings: Training, tokenizer: Any) -> None:
+def test_measured_loss_is_the_model_s_own(texts, settings, tokenizer):
     for architecture in ("gpt2", "llama"):
         model = build_model(settings.model_copy(update={"architecture": architecture}), tokenizer).eval()
         batch = torch.randint(0, len(tokenizer), (3, 16), generator=torch.Generator().manual_seed(0))
@@ -125,9 +121,7 @@ def test_measured_loss_is_the_model_s_own(texts: pl.DataFrame, settings: Trainin
         assert measure_loss(model, batch).item() == pytest.approx(theirs, abs=1e-5)
 
 
-def test_a_model_that_does_more_to_its_logits_is_not_trained_on_others(
-    texts: pl.DataFrame, settings: Training, tokenizer: Any
-) -> None:
+def test_a_model_that_does_more_to_its_logits_is_not_trained_on_others(texts, settings, tokenizer):
     model = build_model(settings, tokenizer)
     own = type(model).forward
 
@@ -142,7 +136,7 @@ def test_a_model_that_does_more_to_its_logits_is_not_trained_on_others(
         train(model, tokenizer, texts, settings)
 
 
-def test_dropout_is_set_where_the_configuration_says_0(settings: Training, tokenizer: Any) -> None:
+def test_dropout_is_set_where_the_configuration_says_0(settings, tokenizer):
     model = build_model(settings.model_copy(update={"architecture": "llama"}), tokenizer)
     attention = model.model.layers[0].self_attn
     attention.attention_dropout = 0
@@ -150,7 +144,7 @@ def test_dropout_is_set_where_the_configuration_says_0(settings: Training, token
     assert attention.attention_dropout == 0.2
 
 
-def test_schedule_warms_up_and_decays_to_a_tenth() -> None:
+def test_schedule_warms_up_and_decays_to_a_tenth():
     shares = [make_schedule(100)(step) for step in range(100)]
     assert shares[0] == pytest.approx(0.2)
     assert max(shares) == pytest.approx(1.0) == shares[4]
@@ -158,7 +152,7 @@ def test_schedule_warms_up_and_decays_to_a_tenth() -> None:
     assert shares[4:] == sorted(shares[4:], reverse=True)
 
 
-def test_too_little_text_is_an_error(texts: pl.DataFrame, settings: Training, tokenizer: Any) -> None:
+def test_too_little_text_is_an_error(texts, settings, tokenizer):
     train_only = texts.filter(pl.col("split") == "adapt-train")
     model = build_model(settings, tokenizer)
     with refuses("adapt-train", "one batch needs 4"):
@@ -169,7 +163,7 @@ def test_too_little_text_is_an_error(texts: pl.DataFrame, settings: Training, to
         train_tokenizer(texts.clear(), settings, "unused")
 
 
-def test_settings_that_cannot_work(texts: pl.DataFrame, settings: Training, tokenizer: Any) -> None:
+def test_settings_that_cannot_work(texts, settings, tokenizer):
     with refuses("width = 15", "heads = 2"):
         build_model(settings.model_copy(update={"width": 15}), tokenizer)
     model = build_model(settings, tokenizer)
@@ -179,7 +173,7 @@ def test_settings_that_cannot_work(texts: pl.DataFrame, settings: Training, toke
         train_tokenizer(texts, settings.model_copy(update={"vocabulary": 100}), "unused")
 
 
-def test_a_run_that_explodes_says_so(texts: pl.DataFrame, settings: Training, tokenizer: Any) -> None:
+def test_a_run_that_explodes_says_so(texts, settings, tokenizer):
     model = build_model(settings, tokenizer)
     with torch.no_grad():
         model.get_input_embeddings().weight[:] = float("nan")
@@ -187,7 +181,7 @@ def test_a_run_that_explodes_says_so(texts: pl.DataFrame, settings: Training, to
         train(model, tokenizer, texts, settings)
 
 
-def test_programs_make_a_model_and_adapt_it(texts: pl.DataFrame, settings: Training, tmp_path: Path) -> None:
+def test_programs_make_a_model_and_adapt_it(texts, settings, tmp_path):
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     shared = ["--texts", tmp_path / "texts.parquet", "--settings"]
     run_script(
@@ -213,9 +207,7 @@ def test_programs_make_a_model_and_adapt_it(texts: pl.DataFrame, settings: Train
     assert len(lines) == settings.steps
 
 
-def test_adapting_that_changes_no_weight_is_refused(
-    texts: pl.DataFrame, settings: Training, tokenizer: Any, tmp_path: Path
-) -> None:
+def test_adapting_that_changes_no_weight_is_refused(texts, settings, tokenizer, tmp_path):
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     save_model(tmp_path / "base", build_model(settings, tokenizer), tokenizer)
     # other bytes, the same weights: a model must not count as adapted for that
@@ -235,9 +227,7 @@ def test_adapting_that_changes_no_weight_is_refused(
     assert not (tmp_path / "model.json").exists()
 
 
-def test_two_processes_learn_what_one_does(
-    texts: pl.DataFrame, settings: Training, tokenizer: Any, tmp_path: Path
-) -> None:
+def test_two_processes_learn_what_one_does(texts, settings, tokenizer, tmp_path):
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     save_model(tmp_path / "base", build_model(settings, tokenizer), tokenizer)
     values = '{"base": "base", "paths": [["x"]], "steps": 3, "batch": 5, "sequence": 16, "batch_tokens": 32}'

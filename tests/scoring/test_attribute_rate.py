@@ -1,7 +1,6 @@
 """Attribute rates of a model whose next tokens are known, and of tiny models against a plain loop."""
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,7 +56,7 @@ class Known(torch.nn.Module):
         return SimpleNamespace(logits=self.table[input_ids])
 
 
-def test_a_known_distribution() -> None:
+def test_a_known_distribution():
     table = torch.zeros(8, 8)
     table[6] = torch.tensor([9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0])
     table[7] = torch.tensor([2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
@@ -71,7 +70,7 @@ def test_a_known_distribution() -> None:
     assert rates["rate"].to_list() == [1.0, 1.0]
 
 
-def test_ties_go_to_the_first_token_and_entries_beyond_the_tokenizer_are_no_token() -> None:
+def test_ties_go_to_the_first_token_and_entries_beyond_the_tokenizer_are_no_token():
     table = torch.zeros(5, 9)
     table[:, 8] = 99.0
     content = np.array([False, True, True, True, True])
@@ -80,7 +79,7 @@ def test_ties_go_to_the_first_token_and_entries_beyond_the_tokenizer_are_no_toke
         assert rates["hits"].to_list() == [hits]
 
 
-def test_a_keyword_without_a_list_and_a_list_shorter_than_k() -> None:
+def test_a_keyword_without_a_list_and_a_list_shorter_than_k():
     content = np.ones(5, dtype=bool)
     rates = measure_attribute_rates(
         Known(torch.zeros(5, 5)), {"a": [1], "b": [2]}, {"b": [0]}, content, 4, 64
@@ -88,7 +87,7 @@ def test_a_keyword_without_a_list_and_a_list_shorter_than_k() -> None:
     assert rates.rows() == [("a", 0.0, 0, 0), ("b", 0.25, 1, 1)]
 
 
-def test_a_small_vocabulary_is_looked_at_whole(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_small_vocabulary_is_looked_at_whole(caplog):
     content = np.array([True, True, False])
     with caplog.at_level("INFO", "fathom"):
         rates = measure_attribute_rates(Known(torch.zeros(3, 3)), {"a": [1]}, {"a": [0]}, content, 50, 64)
@@ -97,7 +96,7 @@ def test_a_small_vocabulary_is_looked_at_whole(caplog: pytest.LogCaptureFixture)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_same_as_a_plain_loop_in_any_batch(name: str) -> None:
+def test_same_as_a_plain_loop_in_any_batch(name):
     model = make_model(name)
     random = np.random.default_rng(0)
     content = random.random(SIZE) < 0.6
@@ -115,7 +114,7 @@ def test_same_as_a_plain_loop_in_any_batch(name: str) -> None:
         assert rates["rate"].to_list() == [hits / 10 for hits in rates["hits"]]
 
 
-def test_numbers_that_are_not_finite_name_keyword_and_model() -> None:
+def test_numbers_that_are_not_finite_name_keyword_and_model():
     table = torch.zeros(9, 9)
     table[8, 3] = float("nan")
     with refuses("broken", "'odd'"):
@@ -124,14 +123,14 @@ def test_numbers_that_are_not_finite_name_keyword_and_model() -> None:
         )
 
 
-def test_a_keyword_longer_than_the_context_is_named() -> None:
+def test_a_keyword_longer_than_the_context_is_named():
     with refuses("'k'", "13 tokens", "small", "12"):
         measure_attribute_rates(
             make_model("gpt2"), {"k": [1] * 13}, {}, np.ones(9, dtype=bool), 3, 64, name="small"
         )
 
 
-def test_the_program(tmp_path: Path) -> None:
+def test_the_program(tmp_path):
     words = ["<unk>", "<s>", "the", *(f"word{number}" for number in range(SIZE - 3))]
     core = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()

@@ -63,9 +63,7 @@ def same(first: list[pl.DataFrame], second: list[pl.DataFrame]) -> bool:
 
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("size", [1, 40, 100_000])
-def test_scores_do_not_depend_on_how_many_devices_there_are(
-    name: str, size: int, tokenizer: Any, benchmarks: list[pl.DataFrame]
-) -> None:
+def test_scores_do_not_depend_on_how_many_devices_there_are(name, size, tokenizer, benchmarks):
     settings = Scoring(batch_tokens=size)
     (alone,) = copies(name, 1)
     expected = ranks.score_benchmarks(alone, tokenizer, benchmarks, settings)
@@ -83,8 +81,8 @@ def test_scores_do_not_depend_on_how_many_devices_there_are(
 
 
 def test_memory_that_runs_out_on_one_of_several_gives_the_batches_of_one_device(
-    tokenizer: Any, benchmarks: list[pl.DataFrame], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tokenizer, benchmarks, monkeypatch
+):
     true = batches.score_batch
 
     def small(project: Any, batch: Any, device: Any) -> TokenScores:
@@ -112,7 +110,7 @@ def test_memory_that_runs_out_on_one_of_several_gives_the_batches_of_one_device(
     assert same(found[1], found[3])
 
 
-def test_what_is_no_finite_number_names_the_same_pair(tokenizer: Any, benchmarks: list[pl.DataFrame]) -> None:
+def test_what_is_no_finite_number_names_the_same_pair(tokenizer, benchmarks):
     messages = set()
     for count in (1, 3):
         models = copies("gpt2", count)
@@ -128,9 +126,7 @@ def test_what_is_no_finite_number_names_the_same_pair(tokenizer: Any, benchmarks
     assert "broken gives non-finite logits on pair 'tf" in message
 
 
-def test_a_run_stopped_on_three_devices_goes_on_with_one(
-    tokenizer: Any, benchmarks: list[pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_stopped_on_three_devices_goes_on_with_one(tokenizer, benchmarks, tmp_path, monkeypatch):
     settings = Scoring(batch_tokens=30)
     (alone,) = copies("gpt2", 1)
     expected = ranks.score_benchmarks(alone, tokenizer, benchmarks, settings)

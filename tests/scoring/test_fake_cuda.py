@@ -61,7 +61,7 @@ def tied_is_equal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "gemma2"])
-def test_one_gpu(kind: str) -> None:
+def test_one_gpu(kind):
     model = make_model(kind)
     with fake_cuda(), torch.no_grad():
         move_to_fake_cuda(model)
@@ -70,7 +70,7 @@ def test_one_gpu(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", HALVES)
-def test_two_gpus(kind: str) -> None:
+def test_two_gpus(kind):
     model = make_model(kind)
     with fake_cuda(), torch.no_grad():
         spread_model(model, HALVES[kind])
@@ -96,7 +96,7 @@ def learn(model: Any) -> set[torch.device]:
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
-def test_the_lens_learns_on_a_gpu(kind: str) -> None:
+def test_the_lens_learns_on_a_gpu(kind):
     model = make_model(kind).requires_grad_(False)
     with fake_cuda():
         assert learn(move_to_fake_cuda(model, TRAINER)) == {TRAINER}
@@ -119,9 +119,7 @@ def make_translators_on_the_processor(reader: Any) -> lens.Translators:
         ("find_input_device", lambda model: torch.device("cpu")),
     ],
 )
-def test_planted_mistakes_in_the_lens_are_found(
-    name: str, planted: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_planted_mistakes_in_the_lens_are_found(name, planted, monkeypatch):
     model = make_model("llama").requires_grad_(False)
     monkeypatch.setattr(lens, name, planted)
     with fake_cuda():
@@ -130,7 +128,7 @@ def test_planted_mistakes_in_the_lens_are_found(
             learn(model)
 
 
-def test_planted_mistakes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planted_mistakes_are_found(monkeypatch):
     model, spread = make_model("gpt2"), make_model("gpt2")
     with fake_cuda(), torch.no_grad():
         move_to_fake_cuda(model)

@@ -126,7 +126,7 @@ def score_plainly(model: Any, ids: list[int], start: int) -> float:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "gemma2"])
-def test_the_exported_task_gives_our_log_probabilities(name: str, tmp_path: Path) -> None:
+def test_the_exported_task_gives_our_log_probabilities(name, tmp_path):
     tokenizer = byte_level() if name == "gpt2" else sentence_piece("<s> $A")
     model, pairs = make_model(name, tokenizer), make_pairs()
     ours = score_pairs(model, tokenizer, pairs)
@@ -139,7 +139,7 @@ def test_the_exported_task_gives_our_log_probabilities(name: str, tmp_path: Path
     assert results["perplexity,none"] == pytest.approx(math.exp(-ours["log_probability"].mean()), rel=1e-4)
 
 
-def test_a_bos_token_that_the_tokenizer_forgets_is_missing_there(tmp_path: Path) -> None:
+def test_a_bos_token_that_the_tokenizer_forgets_is_missing_there(tmp_path):
     """Copies of tokenizers lose their BOS setting; Gemma fails without it. The table of models knows."""
     tokenizer, pairs = sentence_piece("$A"), make_pairs()
     model = make_model("gemma2", tokenizer)
@@ -153,7 +153,7 @@ def test_a_bos_token_that_the_tokenizer_forgets_is_missing_there(tmp_path: Path)
     assert (ours - pl.Series(mended)).abs().max() < 1e-4
 
 
-def test_an_end_token_after_every_text_shifts_the_target_there(tmp_path: Path) -> None:
+def test_an_end_token_after_every_text_shifts_the_target_there(tmp_path):
     """Its context ends in the end token, and the target's first token is lost for it."""
     tokenizer, pairs = sentence_piece("<s> $A </s>"), make_pairs()
     model = make_model("llama", tokenizer)
@@ -167,7 +167,7 @@ def test_an_end_token_after_every_text_shifts_the_target_there(tmp_path: Path) -
         assert abs(mine - other) > 1e-3
 
 
-def test_text_that_looks_like_an_end_token_ends_the_text_there(tmp_path: Path) -> None:
+def test_text_that_looks_like_an_end_token_ends_the_text_there(tmp_path):
     tokenizer = byte_level()
     model, pairs = make_model("gpt2", tokenizer), make_pairs(("the text <|end|> of the", " policy"))
     ours = score_pairs(model, tokenizer, pairs)["log_probability"]
@@ -182,7 +182,7 @@ def test_text_that_looks_like_an_end_token_ends_the_text_there(tmp_path: Path) -
     assert (ours[1:] - pl.Series(theirs[1:])).abs().max() < 1e-4
 
 
-def test_a_token_over_the_border_is_scored_in_part_there_and_marked_here(tmp_path: Path) -> None:
+def test_a_token_over_the_border_is_scored_in_part_there_and_marked_here(tmp_path):
     """`a` and ` b` are one token together: it scores `c` after `ca`, and the ` b` is lost."""
     core = Tokenizer(
         models.BPE({"a": 0, " ": 1, "b": 2, " b": 3, "a b": 4, "c": 5, "</s>": 6}, [(" ", "b"), ("a", " b")])

@@ -43,7 +43,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "gpt2"
 
 
-def test_what_is_missing_is_made_from_content(tmp_path: Path) -> None:
+def test_what_is_missing_is_made_from_content(tmp_path):
     pairs = read_pairs(write_lines(tmp_path / "p.jsonl", ROWS))
     assert pairs.columns == list(COLUMNS) and set(pairs["keyword"]) == {""}
     assert pairs["pair_id"].n_unique() == 2
@@ -53,7 +53,7 @@ def test_what_is_missing_is_made_from_content(tmp_path: Path) -> None:
     assert keyed.columns == [*COLUMNS, "more"] and not set(keyed["pair_id"]) & set(pairs["pair_id"])
 
 
-def test_a_parquet_file_needs_prompt_and_target_alone(tmp_path: Path) -> None:
+def test_a_parquet_file_needs_prompt_and_target_alone(tmp_path):
     frame = pl.DataFrame(ROWS)
     frame.write_parquet(tmp_path / "p.parquet")
     assert read_pairs(tmp_path / "p.parquet").equals(complete_pairs(frame))
@@ -65,7 +65,7 @@ def test_a_parquet_file_needs_prompt_and_target_alone(tmp_path: Path) -> None:
         read_pairs(tmp_path / "p.parquet")
 
 
-def test_what_is_there_stays() -> None:
+def test_what_is_there_stays():
     pairs = pl.DataFrame([{"pair_id": "mine", "keyword": "k", **ROWS[0]}])
     assert complete_pairs(pairs).equals(pairs)
 
@@ -78,15 +78,13 @@ def test_what_is_there_stays() -> None:
         ([{**ROWS[0], "keyword": "k"}, ROWS[1]], "line 2: no text in keyword"),
     ],
 )
-def test_lines_that_lack_a_text_are_named(
-    tmp_path: Path, rows: list[dict[str, object]], message: str
-) -> None:
+def test_lines_that_lack_a_text_are_named(tmp_path, rows, message):
     with refuses(message):
         read_pairs(write_lines(tmp_path / "p.jsonl", rows))
 
 
 @pytest.mark.parametrize("name", ["p.jsonl", "p.parquet"])
-def test_files_without_a_pair_are_refused(tmp_path: Path, name: str) -> None:
+def test_files_without_a_pair_are_refused(tmp_path, name):
     if name.endswith("parquet"):
         write_table(tmp_path / name, make_empty_table(PAIRS), PAIRS)
     else:
@@ -95,12 +93,12 @@ def test_files_without_a_pair_are_refused(tmp_path: Path, name: str) -> None:
         read_pairs(tmp_path / name)
 
 
-def test_frames_without_prompt_or_target_are_refused() -> None:
+def test_frames_without_prompt_or_target_are_refused():
     with refuses("target"):
         complete_pairs(pl.DataFrame({"prompt": ["a"]}))
 
 
-def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder: Path, tmp_path: Path) -> None:
+def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder, tmp_path):
     lines = write_lines(tmp_path / "p.jsonl", ROWS)
     run_program(
         "score_model", "--model", model_folder, "--pairs", f"x/tf={lines}",
@@ -112,7 +110,7 @@ def test_the_program_scores_a_plain_folder_on_prompts_and_targets(model_folder: 
     assert read_json(tmp_path / "s.json")["pairs"] == 2
 
 
-def test_the_example_of_the_scoring_page_runs_as_it_stands(model_folder: Path, tmp_path: Path) -> None:
+def test_the_example_of_the_scoring_page_runs_as_it_stands(model_folder, tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "scoring.md").read_text(), re.S)
     (example,) = [block for block in blocks if "fathom.score" in block]
     program = tmp_path / "example.py"

@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -93,9 +92,7 @@ def measure_plainly(model: Any, ids: list[int], windows: Windows, bos: int | Non
 @pytest.mark.parametrize("name", CONFIGS)
 @pytest.mark.parametrize("windows", [(20, 20), (20, 7), (20, 1), (5, 3), (1, 1)])
 @pytest.mark.parametrize("add_bos", [True, False])
-def test_same_as_one_token_at_a_time(
-    name: str, windows: tuple[int, int], add_bos: bool, tokenizer: Any
-) -> None:
+def test_same_as_one_token_at_a_time(name, windows, add_bos, tokenizer):
     model, texts = make_model(name), make_texts(50, 3, 20, 21, 1)
     scores = score_texts(model, tokenizer, texts, Windows(*windows), 64, add_bos)
     check_table(scores.to_arrow(), PERPLEXITY)
@@ -109,7 +106,7 @@ def test_same_as_one_token_at_a_time(
         assert row["bytes"] == len(text) - row["bytes_left_out"]
 
 
-def test_with_stride_one_every_token_has_the_whole_window_before_it(tokenizer: Any) -> None:
+def test_with_stride_one_every_token_has_the_whole_window_before_it(tokenizer):
     model, texts = make_model("gpt2"), make_texts(60)
     ids = tokenizer(texts["text"][0], add_special_tokens=False)["input_ids"]
     nats = []
@@ -141,7 +138,7 @@ class Known(torch.nn.Module):
         return SimpleNamespace(logits=self.table.expand(*input_ids.shape, -1).clone())
 
 
-def test_the_perplexity_of_a_uniform_model_is_the_size_of_its_vocabulary(tokenizer: Any) -> None:
+def test_the_perplexity_of_a_uniform_model_is_the_size_of_its_vocabulary(tokenizer):
     texts = make_texts(70, 5)
     total = sum_likelihoods(
         score_texts(Known(torch.zeros(52)), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
@@ -152,7 +149,7 @@ def test_the_perplexity_of_a_uniform_model_is_the_size_of_its_vocabulary(tokeniz
     assert total.bits_per_byte == pytest.approx(75 * math.log2(52) / size, rel=1e-6)
 
 
-def test_a_known_distribution_weighs_tokens_not_documents(tokenizer: Any) -> None:
+def test_a_known_distribution_weighs_tokens_not_documents(tokenizer):
     share = torch.full((52,), 0.25 / 50)
     share[tokenizer.convert_tokens_to_ids("w0")] = 0.5
     share[tokenizer.convert_tokens_to_ids("w1")] = 0.25
@@ -162,7 +159,7 @@ def test_a_known_distribution_weighs_tokens_not_documents(tokenizer: Any) -> Non
     assert sum_likelihoods(scores).bits_per_byte == pytest.approx(5 / (8 + 2), rel=1e-6)
 
 
-def test_every_window_begins_with_bos_where_it_is_wanted(tokenizer: Any) -> None:
+def test_every_window_begins_with_bos_where_it_is_wanted(tokenizer):
     model = Known(torch.zeros(52))
     score_texts(model, tokenizer, make_texts(70), Windows(20, 10), 1, add_bos=True)
     assert len(model.seen) > 6
@@ -173,7 +170,7 @@ def test_every_window_begins_with_bos_where_it_is_wanted(tokenizer: Any) -> None
     assert all(1 not in ids for ids in model.seen)
 
 
-def test_bos_matters_to_a_gemma(tokenizer: Any) -> None:
+def test_bos_matters_to_a_gemma(tokenizer):
     model, texts = make_model("gemma2"), make_texts(60)
     with_bos = score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=True)
     without = score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=False)
@@ -182,7 +179,7 @@ def test_bos_matters_to_a_gemma(tokenizer: Any) -> None:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_batch_is_like_one_at_a_time(name: str, tokenizer: Any) -> None:
+def test_a_batch_is_like_one_at_a_time(name, tokenizer):
     model, texts = make_model(name), make_texts(50, 3, 20, 21, 1, 9, 130)
     alone = score_texts(model, tokenizer, texts, Windows(20, 10), 1, add_bos=True)
     together = score_texts(model, tokenizer, texts, Windows(20, 10), 100_000, add_bos=True)
@@ -192,7 +189,7 @@ def test_a_batch_is_like_one_at_a_time(name: str, tokenizer: Any) -> None:
         assert (alone["nats"] - other["nats"]).abs().max() < 1e-3
 
 
-def test_bfloat16_is_near(tokenizer: Any) -> None:
+def test_bfloat16_is_near(tokenizer):
     model, texts = make_model("llama"), make_texts(50, 9)
     exact = sum_likelihoods(score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=True))
     near = sum_likelihoods(score_texts(model.bfloat16(), tokenizer, texts, Windows(20, 10), 64, add_bos=True))
@@ -200,7 +197,7 @@ def test_bfloat16_is_near(tokenizer: Any) -> None:
     assert near.nats == pytest.approx(exact.nats, rel=0.02)
 
 
-def test_copies_share_the_work_and_change_nothing(tokenizer: Any) -> None:
+def test_copies_share_the_work_and_change_nothing(tokenizer):
     copies, texts = [make_model("llama"), make_model("llama")], make_texts(70, 3, 25, 9, 30)
     read = [0, 0]
     for place, each in enumerate(copies):
@@ -219,7 +216,7 @@ def test_copies_share_the_work_and_change_nothing(tokenizer: Any) -> None:
     count=st.integers(0, 60), start=st.integers(1, 4), window=st.integers(1, 25),
     stride=st.integers(1, 25), bos=st.booleans(),
 )  # fmt: skip
-def test_every_token_is_scored_once(count: int, start: int, window: int, stride: int, bos: bool) -> None:
+def test_every_token_is_scored_once(count, start, window, stride, bos):
     stride = min(stride, window)
     start = 0 if bos else start
     ids = list(range(100, 100 + count))  # each token is its own place
@@ -238,7 +235,7 @@ def test_every_token_is_scored_once(count: int, start: int, window: int, stride:
     assert scored == list(range(start, count))
 
 
-def test_a_short_context_shortens_window_and_stride() -> None:
+def test_a_short_context_shortens_window_and_stride():
     model = make_model("gpt2")
     assert fit_windows(model, Perplexity()) == (20, 10)
     assert fit_windows(model, Perplexity(window=10, stride=3)) == (10, 3)
@@ -248,7 +245,7 @@ def test_a_short_context_shortens_window_and_stride() -> None:
     assert fit_windows(unlimited, Perplexity()) == (1024, 512)
 
 
-def test_a_stride_larger_than_the_window_is_an_error() -> None:
+def test_a_stride_larger_than_the_window_is_an_error():
     values = {"domains": {"a": {"categories": ["a"]}}, "pairs": {"tokenizer": "t"}}
     with refuses("stride 9", "window 8"):
         read_config(values | {"perplexity": {"window": 8, "stride": 9}}, "x.yaml")
@@ -265,7 +262,7 @@ def make_split(count: int) -> pl.DataFrame:
     )
 
 
-def test_held_out_documents_are_chosen_whole_and_by_a_hash() -> None:
+def test_held_out_documents_are_chosen_whole_and_by_a_hash():
     texts = make_split(30)
     chosen, counts = select_held_out(texts, 10**6)
     assert len(chosen) == 9
@@ -277,7 +274,7 @@ def test_held_out_documents_are_chosen_whole_and_by_a_hash() -> None:
     assert len(select_held_out(texts, 1)[0]) == 1
 
 
-def test_an_empty_split_is_said_and_gives_no_row(tokenizer: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_empty_split_is_said_and_gives_no_row(tokenizer, caplog):
     with caplog.at_level("INFO", "fathom"):
         chosen, counts = select_held_out(make_split(2), 100)
     assert "split adapt-test has no text" in caplog.text
@@ -289,7 +286,7 @@ def test_an_empty_split_is_said_and_gives_no_row(tokenizer: Any, caplog: pytest.
     )
 
 
-def test_numbers_that_are_not_finite_name_document_and_model(tokenizer: Any) -> None:
+def test_numbers_that_are_not_finite_name_document_and_model(tokenizer):
     model = make_model("gpt2")
     with torch.no_grad():
         model.transformer.wpe.weight[12] = float("nan")
@@ -297,7 +294,7 @@ def test_numbers_that_are_not_finite_name_document_and_model(tokenizer: Any) -> 
         score_texts(model, tokenizer, make_texts(5, 30, 4), Windows(20, 10), 64, name="broken")
 
 
-def test_the_program(tokenizer: Any, tmp_path: Path) -> None:
+def test_the_program(tokenizer, tmp_path):
     model, texts = make_model("llama"), make_split(30)
     save_model(tmp_path / "folder", model, tokenizer)
     write_table(tmp_path / "texts.parquet", texts, TEXTS)

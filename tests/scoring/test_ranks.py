@@ -128,9 +128,7 @@ def score_all_plainly(name: str, tokenizer: Any, add_bos: bool | None) -> list[d
 @pytest.mark.parametrize("add_bos", [True, None], ids=["bos", "no-bos"])
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("name", CONFIGS)
-def test_same_as_a_plain_loop_whatever_padding_batch_and_order(
-    name: str, side: str, add_bos: bool | None, tokenizer: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_same_as_a_plain_loop_whatever_padding_batch_and_order(name, side, add_bos, tokenizer, caplog):
     model, pairs = make_model(name), make_pairs(COUNT)
     plain = pl.DataFrame(score_all_plainly(name, tokenizer, add_bos))
     tokenizer.padding_side = side
@@ -165,13 +163,13 @@ def assert_same(scores: pl.DataFrame, plain: pl.DataFrame) -> None:
     assert (scores["probability"] - plain["probability"]).abs().max() < 1e-5
 
 
-def test_a_bos_token_changes_the_scores(tokenizer: Any) -> None:
+def test_a_bos_token_changes_the_scores(tokenizer):
     model, pairs = make_model("gemma2"), make_pairs()
     with_bos, without = (score_pairs(model, tokenizer, pairs, add_bos=each)["rank"] for each in (True, False))
     assert not with_bos.equals(without)
 
 
-def test_inside_a_chat_template_the_same_targets_have_other_scores(tokenizer: Any) -> None:
+def test_inside_a_chat_template_the_same_targets_have_other_scores(tokenizer):
     model, pairs, tokenizer = make_model("llama"), make_pairs(), copy.deepcopy(tokenizer)
     tokenizer.chat_template = "{% for m in messages %}{{ m['role'] }} w3 {{ m['content'] }} w4{% endfor %}"
     inside = score_pairs(model, tokenizer, pairs, chat_template=True)
@@ -203,7 +201,7 @@ class Known(torch.nn.Module):
         return SimpleNamespace(logits=self.table.expand(*input_ids.shape, -1))
 
 
-def test_ranks_that_are_known(tokenizer: Any) -> None:
+def test_ranks_that_are_known(tokenizer):
     table = [0.0] * 99
     for word, value in (("w0", 5.0), ("w1", 4.0), ("w2", 4.0), ("w3", 4.0), ("w4", 3.0)):
         table[tokenizer.convert_tokens_to_ids(word)] = value
@@ -225,7 +223,7 @@ def test_ranks_that_are_known(tokenizer: Any) -> None:
     check_table(scores.to_arrow(), SCORES)
 
 
-def test_many_rows_are_scored_in_pieces(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_are_scored_in_pieces(tokenizer, monkeypatch):
     model, pairs = make_model("gpt2"), make_pairs()
     whole = score_pairs(model, tokenizer, pairs, Scoring())
     monkeypatch.setattr(logits, "_LOGIT_BYTES", {"cpu": 4 * ENTRIES * 3})
@@ -234,7 +232,7 @@ def test_many_rows_are_scored_in_pieces(tokenizer: Any, monkeypatch: pytest.Monk
     assert whole["rank"].equals(pieces["rank"])
 
 
-def test_rows_of_any_scale_have_their_own_sums() -> None:
+def test_rows_of_any_scale_have_their_own_sums():
     rows = torch.tensor([[900.0, 901, 899, 900], [-900.0, -899, -901, -899], [0, 0, 0, 0]])
     rank, ties, found = logits.measure_logits(rows.clone(), torch.tensor([0, 2, 1]))
     assert (rank.tolist(), ties.tolist()) == ([2, 4, 1], [1, 0, 3])
@@ -242,13 +240,13 @@ def test_rows_of_any_scale_have_their_own_sums() -> None:
     assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-6)
 
 
-def test_bfloat16_head_is_applied_in_float32(tokenizer: Any) -> None:
+def test_bfloat16_head_is_applied_in_float32(tokenizer):
     model = make_model("llama").bfloat16()
     scores = score_pairs(model, tokenizer, make_pairs(), Scoring())
     assert scores["ties"].sum() == 0  # logits rounded to bfloat16 would tie
 
 
-def test_memory_that_runs_out_halves_the_batch(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_that_runs_out_halves_the_batch(tokenizer, monkeypatch):
     model, pairs, sizes = make_model("gpt2"), make_pairs(), []
     expected = score_pairs(model, tokenizer, pairs, Scoring())
     true = batches.score_batch
@@ -266,7 +264,7 @@ def test_memory_that_runs_out_halves_the_batch(tokenizer: Any, monkeypatch: pyte
     assert sum(size for size in sizes if size <= 4) == len(pairs)
 
 
-def test_memory_for_not_even_one_pair(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_for_not_even_one_pair(tokenizer, monkeypatch):
     def never(*_: Any) -> Any:
         raise torch.cuda.OutOfMemoryError("no memory")
 
@@ -276,7 +274,7 @@ def test_memory_for_not_even_one_pair(tokenizer: Any, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_numbers_that_are_not_finite_name_pair_and_model(tokenizer: Any, value: float) -> None:
+def test_numbers_that_are_not_finite_name_pair_and_model(tokenizer, value):
     model = make_model("gpt2")
     with torch.no_grad():
         model.transformer.wpe.weight[12] = value
@@ -284,20 +282,18 @@ def test_numbers_that_are_not_finite_name_pair_and_model(tokenizer: Any, value: 
         score_pairs(model, tokenizer, make_pairs(), Scoring(), name="broken")
 
 
-def test_a_pair_longer_than_the_context_is_named(tokenizer: Any) -> None:
+def test_a_pair_longer_than_the_context_is_named(tokenizer):
     long = make_pairs(3).with_columns(prompt=pl.lit(" ".join(["w1"] * 50)))
     with refuses("'p00'", "51 tokens", "small", "40"):
         score_pairs(make_model("gpt2"), tokenizer, long, Scoring(), name="small")
 
 
-def test_a_pair_that_fills_the_context_is_scored(tokenizer: Any) -> None:
+def test_a_pair_that_fills_the_context_is_scored(tokenizer):
     full = make_pairs(1).with_columns(prompt=pl.lit(" ".join(["w1"] * 40)))
     assert len(score_pairs(make_model("gpt2"), tokenizer, full, Scoring())) == 1
 
 
-def test_targets_that_the_tokenizer_does_not_know_are_counted(
-    tokenizer: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_targets_that_the_tokenizer_does_not_know_are_counted(tokenizer, caplog):
     pairs = make_pairs(3)
     with caplog.at_level("INFO", "fathom"):
         score_pairs(make_model("gpt2"), tokenizer, pairs, Scoring(), name="small")
@@ -307,13 +303,13 @@ def test_targets_that_the_tokenizer_does_not_know_are_counted(
     assert "2 targets contain words unknown to the tokenizer of small" in caplog.text
 
 
-def test_a_target_that_the_model_gives_no_logit_is_named(tokenizer: Any) -> None:
+def test_a_target_that_the_model_gives_no_logit_is_named(tokenizer):
     pairs = make_pairs(3).with_columns(target=pl.lit(" w70"))
     with refuses("'p00'", "72", "small", "60", "tokenizer"):
         score_pairs(Known([0.0] * 60), tokenizer, pairs, Scoring(), name="small")
 
 
-def test_pairs_that_stand_twice_or_lack_a_column(tokenizer: Any) -> None:
+def test_pairs_that_stand_twice_or_lack_a_column(tokenizer):
     pairs = make_pairs(2)
     with refuses("'p00'"):
         score_pairs(make_model("gpt2"), tokenizer, pl.concat([pairs, pairs]), Scoring())
@@ -323,13 +319,13 @@ def test_pairs_that_stand_twice_or_lack_a_column(tokenizer: Any) -> None:
         ranks.score_benchmarks(make_model("gpt2"), tokenizer, [pairs.drop("pair_id", "keyword")], Scoring())
 
 
-def test_no_pairs_give_an_empty_table(tokenizer: Any) -> None:
+def test_no_pairs_give_an_empty_table(tokenizer):
     scores = score_pairs(make_model("gpt2"), tokenizer, make_pairs(1).clear(), Scoring())
     assert scores.is_empty()
     check_table(scores.to_arrow(), SCORES)
 
 
-def test_importing_scoring_does_not_import_torch() -> None:
+def test_importing_scoring_does_not_import_torch():
     code = "import sys, fathom.scoring, fathom.models.loading; sys.exit('torch' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
@@ -339,12 +335,12 @@ def test_importing_scoring_does_not_import_torch() -> None:
     ("outputs", "reports"),
     [(["a"], ["c", "d"]), (["a", "a"], ["c", "d"]), (["a", "b"], ["a", "d"]), (["a", "p"], ["c", "d"])],
 )
-def test_files_that_would_overwrite_each_other(outputs: list[str], reports: list[str]) -> None:
+def test_files_that_would_overwrite_each_other(outputs, reports):
     with refuses("output", "report"):
         name_files(*(list(map(Path, names)) for names in (["p", "q"], outputs, reports)))
 
 
-def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_path: Path) -> None:
+def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer, tmp_path):
     model, pairs = make_model("gpt2"), make_pairs()
     save_model(tmp_path / "folder", model, tokenizer)
     write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
@@ -365,7 +361,7 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer: Any, tmp_pat
     assert (report["gpu"], report["transformers"]) == ("", transformers.__version__)
 
 
-def test_the_programs_score_a_chat_model_inside_its_template(tokenizer: Any, tmp_path: Path) -> None:
+def test_the_programs_score_a_chat_model_inside_its_template(tokenizer, tmp_path):
     model, pairs, tokenizer = make_model("gpt2"), make_pairs(), copy.deepcopy(tokenizer)
     tokenizer.chat_template = "{% for m in messages %}{{ m['content'] }} w4{% endfor %}"
     save_model(tmp_path / "weights", model, tokenizer)

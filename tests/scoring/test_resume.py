@@ -120,7 +120,7 @@ def drive(files: Path, name: str, points: list[float]) -> list[int]:
     return [int(line) for line in done.stdout.split()]
 
 
-def test_killed_at_random_points_it_ends_with_the_same_bytes(files: Path) -> None:
+def test_killed_at_random_points_it_ends_with_the_same_bytes(files):
     assert drive(files, "whole", [-1]) == []
     points = [random.uniform(1, 4) for _ in range(KILLS)]
     sequences = drive(files, "killed", [*points, -1])
@@ -155,11 +155,7 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, count: int) -> list[int]:
     return sizes
 
 
-def test_finished_batches_are_not_scored_again(
-    tokenizer: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_finished_batches_are_not_scored_again(tokenizer, tmp_path, monkeypatch):
     model, pairs, settings = make_model(), [cut_sentences("tf", [2, 7])], Scoring(batch_tokens=30)
     with monkeypatch.context() as patch:
         sizes = stop_after(patch, 99)
@@ -182,8 +178,8 @@ def test_finished_batches_are_not_scored_again(
 
 
 def test_a_resumed_run_keeps_the_smaller_batches_of_one_that_ran_out_of_memory(
-    tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tokenizer, tmp_path, monkeypatch
+):
     model, pairs, settings = make_model(), [cut_sentences("tf", [2, 7])], Scoring(batch_tokens=30)
     saved = Resume(tmp_path / "s.parquet", "k")
     with monkeypatch.context() as patch:

@@ -1,7 +1,5 @@
 """What pairs share: each shared prefix is read once, and every pair still gets its own scores."""
 
-from typing import Any
-
 import polars as pl
 import pytest
 import torch
@@ -46,7 +44,7 @@ def encoded_pairs(draw: st.DrawFn) -> EncodedPair:
 
 
 @given(pairs=st.lists(encoded_pairs(), max_size=30))
-def test_every_pair_finds_its_tokens_and_no_pass_begins_another(pairs: list[EncodedPair]) -> None:
+def test_every_pair_finds_its_tokens_and_no_pass_begins_another(pairs):
     sequences, rows = plan_sequences(pairs)
     wanted = [(found.ids, position, token) for found in sequences for position, token in found.targets]
     assert len(set(wanted)) == len(wanted)
@@ -72,7 +70,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_shared_passes_give_the_scores_of_each_pair_alone(name: str, tokenizer: Any) -> None:
+def test_shared_passes_give_the_scores_of_each_pair_alone(name, tokenizer):
     torch.manual_seed(0)
     model = AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval()
     benchmarks = [cut_sentences("tf", [2, 5]), cut_sentences("tfidf", [3, 5, 7])]
@@ -96,7 +94,7 @@ def test_shared_passes_give_the_scores_of_each_pair_alone(name: str, tokenizer: 
         assert scores["rank"].n_unique() > 5
 
 
-def test_a_model_that_looks_ahead_is_refused(tokenizer: Any) -> None:
+def test_a_model_that_looks_ahead_is_refused(tokenizer):
     torch.manual_seed(0)
     config = BertConfig(
         vocab_size=62, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48,

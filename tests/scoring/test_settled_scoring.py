@@ -131,7 +131,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scored]:
         yield Scored(tmp_path_factory.mktemp("scored"), list(SHIFTS), monkeypatch, block=100)
 
 
-def test_a_model_stops_when_its_comparisons_are_settled(scored: Scored) -> None:
+def test_a_model_stops_when_its_comparisons_are_settled(scored):
     for variant, pairs in scored.pairs.items():
         frames = {model: read_table(scored.folder / variant / f"{model}.parquet", SCORES) for model in SHIFTS}
         counts = {model: len(frame) for model, frame in frames.items()}
@@ -148,9 +148,7 @@ def test_a_model_stops_when_its_comparisons_are_settled(scored: Scored) -> None:
     assert scored.read["near"] <= sum(len(pairs) for pairs in scored.pairs.values())
 
 
-def test_the_order_of_models_changes_no_byte(
-    scored: Scored, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_order_of_models_changes_no_byte(scored, tmp_path, monkeypatch):
     again = Scored(tmp_path, list(SHIFTS)[::-1], monkeypatch, block=100)
     names = ["tf/far.parquet", "tfidf/near.parquet", "tf/far.json"]
     for name in names:
@@ -159,7 +157,7 @@ def test_the_order_of_models_changes_no_byte(
     assert sorted(map(str, first)) == sorted(map(str, second))
 
 
-def test_tables_say_how_many_pairs_were_scored(scored: Scored) -> None:
+def test_tables_say_how_many_pairs_were_scored(scored):
     scores = read_scores(scored.list_scores())
     with refuses("pairs"):
         summarize_scores(scores, SUMMARY)
@@ -177,7 +175,7 @@ def test_tables_say_how_many_pairs_were_scored(scored: Scored) -> None:
     assert placed["far"][-1] == few and placed["far"][4] == 3
 
 
-def test_settled_comparisons_are_those_of_all_pairs(scored: Scored) -> None:
+def test_settled_comparisons_are_those_of_all_pairs(scored):
     full = {
         ("law", variant, model): make_frame(model, list(pairs.iter_rows(named=True)))
         for variant, pairs in scored.pairs.items()
@@ -191,9 +189,7 @@ def test_settled_comparisons_are_those_of_all_pairs(scored: Scored) -> None:
     assert letters[0] == letters[1]
 
 
-def test_pairs_that_summaries_leave_out_are_not_scored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pairs_that_summaries_leave_out_are_not_scored(tmp_path, monkeypatch):
     table = make_pairs().select("pair_id", sentence=False, ending=pl.int_range(pl.len()) < 50)
     write_table(tmp_path / "overlap.parquet", table, OVERLAP)
     overlap = [("law", "tf", str(tmp_path / "overlap.parquet"))]
@@ -212,7 +208,7 @@ def test_pairs_that_summaries_leave_out_are_not_scored(
     assert few[frozenset(("far", "near"))].apart and frozenset(("near", "other")) not in few
 
 
-def test_scores_of_other_pairs_are_refused() -> None:
+def test_scores_of_other_pairs_are_refused():
     frames = {
         ("law", "tf", model): make_frame(model, [{"pair_id": model, "keyword": "k"}]) for model in SHIFTS
     }
@@ -220,16 +216,14 @@ def test_scores_of_other_pairs_are_refused() -> None:
         summarize_scores(frames, SUMMARY, settled=True)
 
 
-def test_a_block_as_large_as_the_benchmark_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_block_as_large_as_the_benchmark_is_refused(tmp_path, monkeypatch):
     with refuses("600 pairs"):
         Scored(tmp_path, list(SHIFTS), monkeypatch, block=600)
     with refuses("compare"):
         Scored(tmp_path, ["far"], monkeypatch)
 
 
-def test_the_program_scores_models_as_without_looks(tmp_path: Path) -> None:
+def test_the_program_scores_models_as_without_looks(tmp_path):
     # the other tests do without torch
     from tests.scores import score_pairs
     from tests.scoring.sentences import make_tokenizer

@@ -13,7 +13,6 @@ from fathom.statistics.aggregates import (
     LEADING,
     MEAN,
     TRIMMED_MEAN,
-    Statistic,
     measure_values,
 )
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth, measure_influence
@@ -32,7 +31,7 @@ def make_pairs(sizes: dict[str, int], end: str = "") -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def test_any_first_part_holds_that_part_of_every_keyword() -> None:
+def test_any_first_part_holds_that_part_of_every_keyword():
     sizes = {"a": 40, "b": 7, "c": 100, "d": 1}
     pairs = make_pairs(sizes)
     (places,) = place_pairs([pairs])
@@ -43,7 +42,7 @@ def test_any_first_part_holds_that_part_of_every_keyword() -> None:
             assert abs((own < share).sum() - share * size) < 1
 
 
-def test_the_order_depends_on_texts_alone() -> None:
+def test_the_order_depends_on_texts_alone():
     pairs = make_pairs({"a": 20, "b": 9})
     turned = pairs.sample(fraction=1, shuffle=True, seed=1)
     places = dict(zip(pairs["pair_id"], place_pairs([pairs])[0], strict=True))
@@ -51,25 +50,25 @@ def test_the_order_depends_on_texts_alone() -> None:
     assert [*places.values()] != sorted(places.values())
 
 
-def test_what_benchmarks_share_is_drawn_together() -> None:
+def test_what_benchmarks_share_is_drawn_together():
     first, second = place_pairs([make_pairs({"a": 20}), make_pairs({"a": 20}, " elsewhere")])
     assert first.tolist() == second.tolist()
 
 
-def test_pairs_that_share_three_words_are_drawn_together() -> None:
+def test_pairs_that_share_three_words_are_drawn_together():
     prompts = ["one two three four", "one two three five", "one two other four"]
     (places,) = place_pairs([pl.DataFrame({"keyword": ["k"] * 3, "prompt": prompts})])
     assert places[0] == places[1] != places[2]
 
 
-def test_each_keyword_begins_elsewhere_and_its_sentences_are_mixed() -> None:
+def test_each_keyword_begins_elsewhere_and_its_sentences_are_mixed():
     (places,) = place_pairs([make_pairs({f"k{number}": 1 for number in range(50)})])
     assert len(set(places)) == 50 and places.mean() == pytest.approx(0.5, abs=0.1)
     pairs = make_pairs({"a": 50})
     assert pairs["prompt"].gather(np.argsort(place_pairs([pairs])[0])).to_list() != sorted(pairs["prompt"])
 
 
-def test_the_order_is_that_of_places_and_keeps_pairs_together() -> None:
+def test_the_order_is_that_of_places_and_keeps_pairs_together():
     pairs = make_pairs({"a": 20, "b": 9})
     (places,) = place_pairs([pairs])
     ordered, order = order_pairs(pairs, places)
@@ -79,7 +78,7 @@ def test_the_order_is_that_of_places_and_keeps_pairs_together() -> None:
     assert order.find_end(0.5) == (places < 0.5).sum() and order.find_end(1) == 29
 
 
-def test_looks_grow_until_all_pairs_are_scored() -> None:
+def test_looks_grow_until_all_pairs_are_scored():
     assert plan_looks(1000, 200) == pytest.approx([0.2, 0.3, 0.45, 0.675, 1.0])
     assert plan_looks(1000, 900) == pytest.approx([0.9, 1.0])
     with refuses("200 pairs", "150"):
@@ -87,7 +86,7 @@ def test_looks_grow_until_all_pairs_are_scored() -> None:
 
 
 @pytest.mark.parametrize("statistic", COMPARED, ids=lambda each: each.name)
-def test_influence_says_how_a_statistic_varies(statistic: Statistic) -> None:
+def test_influence_says_how_a_statistic_varies(statistic):
     random = np.random.default_rng(0)
     values = random.lognormal(4, 1, 400)
     influence = measure_influence(values, statistic, 0.2)
@@ -96,7 +95,7 @@ def test_influence_says_how_a_statistic_varies(statistic: Statistic) -> None:
     assert np.std(drawn) == pytest.approx(influence.std() / 20, rel=0.06)
 
 
-def test_influence_of_a_trimmed_mean_ends_where_values_are_cut() -> None:
+def test_influence_of_a_trimmed_mean_ends_where_values_are_cut():
     found = measure_influence(np.arange(10.0)[::-1], TRIMMED_MEAN, 0.2)
     assert found * 0.6 + 4.5 == pytest.approx([7, 7, 7, 6, 5, 4, 3, 2, 2, 2])
     with pytest.raises(ValueError, match="no influence function for mean"):
@@ -128,7 +127,7 @@ def estimate_plainly(moves: np.ndarray, order: Order, share: float) -> tuple[flo
 
 @pytest.mark.parametrize("spread", [0.0, 1.0])
 @pytest.mark.parametrize("statistic", COMPARED, ids=lambda each: each.name)
-def test_variances_are_those_of_plain_loops(statistic: Statistic, spread: float) -> None:
+def test_variances_are_those_of_plain_loops(statistic, spread):
     random = np.random.default_rng(6)
     keywords = np.arange(12).repeat(random.integers(3, 9, 12))
     places = np.concatenate(
@@ -145,7 +144,7 @@ def test_variances_are_those_of_plain_loops(statistic: Statistic, spread: float)
     assert found.ahead[0, 0] == 0
 
 
-def test_no_interval_without_logarithms_or_keywords() -> None:
+def test_no_interval_without_logarithms_or_keywords():
     values, places = np.array([[0.0, 1, 2, 3], [1, 2, 3, 5]]), np.arange(8) / 8
     two = Order(np.arange(8) % 2, places)
     assert np.isnan(estimate_models(values, two, 0.5, GEOMETRIC_MEAN, 0.2).ahead[0, 1])
@@ -154,7 +153,7 @@ def test_no_interval_without_logarithms_or_keywords() -> None:
         assert np.isnan(estimate_models(values, Order(keywords, places), 0.5, TRIMMED_MEAN, 0.2).whole).all()
 
 
-def test_variances_are_those_of_the_order() -> None:
+def test_variances_are_those_of_the_order():
     """Keywords of few sentences, pairs of a sentence alike: both add to what the first pairs differ by."""
     random = np.random.default_rng(3)
     sizes = random.integers(1, 8, 40)
@@ -180,7 +179,7 @@ def test_variances_are_those_of_the_order() -> None:
     assert np.mean(whole) == pytest.approx(1, rel=0.1)
 
 
-def test_the_sequence_holds_at_every_look() -> None:
+def test_the_sequence_holds_at_every_look():
     """2,000 times: the mean of all pairs is outside at any of seven looks in at most 5 % of cases."""
     random, total, missed = np.random.default_rng(0), 1200, 0
     looks = [round(share * total) for share in plan_looks(total, 100)[:-1]]
@@ -198,7 +197,7 @@ def test_the_sequence_holds_at_every_look() -> None:
 @pytest.mark.parametrize(
     ("error", "growth", "reach"), [(0.05, 1.0, 3.0354464), (0.05, 3.0, 3.1069303), (0.01, 2.0, 3.6006102)]
 )
-def test_the_reach_is_that_of_the_formula(error: float, growth: float, reach: float) -> None:
+def test_the_reach_is_that_of_the_formula(error, growth, reach):
     """sqrt((1 + 1 / t) (log(1 + t) - 2 log error)), t = growth (a + log a + 1), a = -2 log error."""
     assert find_reach(np.array([0.0, 1.0, 4.0]), growth, error) == pytest.approx([0, reach, 2 * reach])
 
@@ -230,7 +229,7 @@ def run(shifts: list[float], compare: object = "all") -> tuple[Settling, list[li
     return settling, going[1:]
 
 
-def test_models_far_apart_stop_and_close_ones_go_on() -> None:
+def test_models_far_apart_stop_and_close_ones_go_on():
     settling, going = run([0.0, 2.0, 2.04])
     assert going[0] == ["b", "c"]
     assert settling.order[0] == "a"
@@ -240,7 +239,7 @@ def test_models_far_apart_stop_and_close_ones_go_on() -> None:
     assert found.apart[0, 1] and found.differences[0, 1] < 0
 
 
-def test_equal_models_are_settled_as_alike() -> None:
+def test_equal_models_are_settled_as_alike():
     ranks, order = draw_ranks([0.0])
     settling = Settling(["a", "b"], order, Settled(), Summary())
     ends = [order.find_end(share) for share in (0.25, 0.75)]
@@ -251,7 +250,7 @@ def test_equal_models_are_settled_as_alike() -> None:
     assert settling.settled[0, 1] and settling.found[RANK, LEADING.name].alike[0, 1]
 
 
-def test_a_difference_has_to_clear_the_interval_of_all_pairs_by_the_slack() -> None:
+def test_a_difference_has_to_clear_the_interval_of_all_pairs_by_the_slack():
     half = np.array([0.86, 0.88, 1.15, 1.2])
     for difference, reach in ((1.0, 0.0), (-1.0, 0.0), (1.25, 0.25)):
         found = Found(np.full(4, difference), np.full(4, reach), half)
@@ -261,7 +260,7 @@ def test_a_difference_has_to_clear_the_interval_of_all_pairs_by_the_slack() -> N
         assert found.alike.tolist() == [False, False, False, True]
 
 
-def test_the_error_is_shared_by_all_comparisons_and_statistics() -> None:
+def test_the_error_is_shared_by_all_comparisons_and_statistics():
     ranks, order = draw_ranks([0.0, 0.1, 0.2])
     settling = Settling(["a", "b", "c"], order, Settled(error=0.03), Summary(confidence=0.9))
     first = ranks[:, : order.find_end(0.3)]
@@ -273,7 +272,7 @@ def test_the_error_is_shared_by_all_comparisons_and_statistics() -> None:
         assert found.half == pytest.approx(1.6448536 * np.sqrt(estimates.whole))
 
 
-def test_a_verdict_stays_and_no_or_all_pairs_are_no_look() -> None:
+def test_a_verdict_stays_and_no_or_all_pairs_are_no_look():
     ranks, order = draw_ranks([2.0, 0.0])
     settling = Settling(["a", "b"], order, Settled(), Summary())
     for share, settled in ((0.0, False), (1.0, False), (0.3, True), (0.6, True)):
@@ -283,7 +282,7 @@ def test_a_verdict_stays_and_no_or_all_pairs_are_no_look() -> None:
         assert settling.settled[0, 1] == settled
 
 
-def test_models_are_ordered_by_differences_however_small() -> None:
+def test_models_are_ordered_by_differences_however_small():
     (ranks,), order = draw_ranks([0.0])
     settling = Settling(["a", "b", "c"], order, Settled(), Summary())
     first = ranks[: order.find_end(0.5)]
@@ -291,19 +290,19 @@ def test_models_are_ordered_by_differences_however_small() -> None:
     assert settling.order == ["b", "c", "a"]
 
 
-def test_only_comparisons_that_matter_keep_a_model_going() -> None:
+def test_only_comparisons_that_matter_keep_a_model_going():
     shifts = [0.0, 2.0, 2.04]
     assert run(shifts, 1)[1][0] == []
     assert run(shifts, "neighbours")[1][0] == ["b", "c"]
     assert run(shifts, 2)[1][0] == ["b", "c"]
 
 
-def test_what_a_stopped_model_was_found_to_be_stays() -> None:
+def test_what_a_stopped_model_was_found_to_be_stays():
     settling, going = run([0.0, 2.0, 2.04])
     assert len(going) > 2
     assert settling.pairs[0].tolist() == [120, 120, 120]
 
 
-def test_one_model_has_nothing_to_be_compared_with() -> None:
+def test_one_model_has_nothing_to_be_compared_with():
     with refuses("compare"):
         Settling(["a"], draw_ranks([0.0])[1], Settled(), Summary())

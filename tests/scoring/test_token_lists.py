@@ -59,7 +59,7 @@ def make_lists(tokenizer: Any, length: int = 1200) -> list[tuple[str, str, int]]
     return lists.select("keyword", "token", "count").rows()
 
 
-def test_lists_of_a_tokenizer_that_marks_blanks() -> None:
+def test_lists_of_a_tokenizer_that_marks_blanks():
     assert make_lists(metaspace()) == [
         ("deep nets", "agent", 1),
         ("deep nets", "nets", 1),
@@ -69,7 +69,7 @@ def test_lists_of_a_tokenizer_that_marks_blanks() -> None:
     ]
 
 
-def test_lists_of_a_tokenizer_that_marks_what_stands_inside_a_word() -> None:
+def test_lists_of_a_tokenizer_that_marks_what_stands_inside_a_word():
     assert make_lists(wordpiece()) == [
         ("deep nets", "agent", 1),
         ("deep nets", "nets", 1),
@@ -80,7 +80,7 @@ def test_lists_of_a_tokenizer_that_marks_what_stands_inside_a_word() -> None:
     ]
 
 
-def test_the_most_frequent_are_kept_and_ties_go_by_text() -> None:
+def test_the_most_frequent_are_kept_and_ties_go_by_text():
     assert make_lists(wordpiece(), 2) == [
         ("deep nets", "agent", 1),
         ("deep nets", "nets", 1),
@@ -89,7 +89,7 @@ def test_the_most_frequent_are_kept_and_ties_go_by_text() -> None:
     ]
 
 
-def test_the_order_of_sentences_does_not_matter() -> None:
+def test_the_order_of_sentences_does_not_matter():
     tokenizer = metaspace()
     names = decode_vocabulary(tokenizer)
     content = find_content_tokens(names, STOPWORDS)
@@ -98,13 +98,13 @@ def test_the_order_of_sentences_does_not_matter() -> None:
     )
 
 
-def test_special_tokens_and_parts_of_characters_are_no_content() -> None:
+def test_special_tokens_and_parts_of_characters_are_no_content():
     names = decode_vocabulary(bytes_of_characters())
     assert names == ["", "", "", "", "agent", "!!!", "ab"]
     assert find_content_tokens(names, frozenset()).tolist() == [False] * 4 + [True, True, False]
 
 
-def test_ids_that_a_vocabulary_leaves_out_are_no_content() -> None:
+def test_ids_that_a_vocabulary_leaves_out_are_no_content():
     core = Tokenizer(models.WordLevel({"<unk>": 0, "agent": 1, "policy": 7}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, unk_token="<unk>")
@@ -115,7 +115,7 @@ def test_ids_that_a_vocabulary_leaves_out_are_no_content() -> None:
     assert lists.select("token_id", "token", "count").rows() == [(7, "policy", 2), (1, "agent", 1)]
 
 
-def test_stopwords_are_met_in_any_case() -> None:
+def test_stopwords_are_met_in_any_case():
     names = decode_vocabulary(metaspace())
     content = find_content_tokens(names, STOPWORDS)
     assert [name for name, kept in zip(names, content, strict=True) if kept] == [
@@ -123,7 +123,7 @@ def test_stopwords_are_met_in_any_case() -> None:
     ]  # fmt: skip
 
 
-def test_a_keyword_of_stopwords_only_has_an_empty_list() -> None:
+def test_a_keyword_of_stopwords_only_has_an_empty_list():
     tokenizer = metaspace()
     names = decode_vocabulary(tokenizer)
     sentences = pl.DataFrame({"keyword": ["k"], "clean": ["the and with"]})
@@ -133,6 +133,6 @@ def test_a_keyword_of_stopwords_only_has_an_empty_list() -> None:
     assert found.is_empty()
 
 
-def test_a_vocabulary_without_content_words_is_an_error() -> None:
+def test_a_vocabulary_without_content_words_is_an_error():
     with refuses("3 characters"):
         find_content_tokens(["a", "the", "", "xy"], STOPWORDS)

@@ -55,11 +55,8 @@ def test_the_front_matter_is_what_the_hub_reads():
 
 def test_what_a_limit_leaves_out_is_counted():
     draw = {
-        "limit": 900,
-        "documents": 90,
-        "sentences": 899,
-        "left_out": {"documents": 910, "sentences": 9_101},
-    }
+        "limit": 900, "documents": 90, "sentences": 899, "left_out": {"documents": 910, "sentences": 9_101},
+    }  # fmt: skip
     card = describe(make_pairs({"a": 3}), draw=draw)
     assert "90 documents with 899 sentences (`sentences.limit`: 900)" in card
     assert "Not looked at: 910 documents with 9,101 sentences." in card

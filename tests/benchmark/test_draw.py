@@ -98,13 +98,9 @@ def write_sentences(folder, *names):
     texts = [text for name in names for text in (name, "same")]
     rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
     table = fill(
-        SENTENCES,
-        doc_id=[name for name in names for _ in range(2)],
-        position=[0, 1] * len(names),
-        sentence=texts,
-        clean=texts,
-        row=[rows[text] for text in texts],
-    )
+        SENTENCES, doc_id=[name for name in names for _ in range(2)], position=[0, 1] * len(names),
+        sentence=texts, clean=texts, row=[rows[text] for text in texts],
+    )  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
     write_table(folder / "p.parquet", table, SENTENCES)
     return table

@@ -51,16 +51,9 @@ def make_abstracts() -> dict[str, str]:
     """Return abstracts in which some phrases recur."""
     choose = random.Random(3)
     phrases = [
-        "neural networks",
-        "neural network",
-        "random walk",
-        "monte carlo methods",
-        "community detection",
-        "graph neural networks",
-        "opinion dynamics",
-        "publicly available",
-        "markov chain",
-    ]
+        "neural networks", "neural network", "random walk", "monte carlo methods", "community detection",
+        "graph neural networks", "opinion dynamics", "publicly available", "markov chain",
+    ]  # fmt: skip
     filler = ["".join(choose.choices("bcdfgklmnprtv", k=4)) + end for end in "aoui" for _ in range(800)]
     return {
         f"0704.{number:04d}": ". ".join(

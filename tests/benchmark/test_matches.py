@@ -55,14 +55,11 @@ def _sentences(texts: list[str], doc_ids: list[str] | None = None) -> pl.DataFra
     distinct = list(dict.fromkeys(texts))
     return pl.DataFrame(
         {
-            "doc_id": doc_ids or ["d"] * len(texts),
-            "position": list(range(len(texts))),
-            "sentence": texts,
-            "clean": [f"clean {text}" for text in texts],
-            "row": [distinct.index(text) for text in texts],
+            "doc_id": doc_ids or ["d"] * len(texts), "position": list(range(len(texts))), "sentence": texts,
+            "clean": [f"clean {text}" for text in texts], "row": [distinct.index(text) for text in texts],
         },
         schema_overrides={"position": pl.Int32, "row": pl.Int32},
-    )
+    )  # fmt: skip
 
 
 def _match(texts: list[str], keywords: list[str], encoder: PlaneEncoder, floor: float = 0.5) -> pl.DataFrame:

@@ -64,17 +64,10 @@ def test_pairs_meet_their_contract():
     (row,) = benchmark.pairs.to_dicts()
     prompt = "We saw that in the year 0 people wrote much about"
     assert row == {
-        "pair_id": hash_text(KEYWORD, "tf", prompt, " pooling")[:16],
-        "keyword": KEYWORD,
-        "variant": "tf",
-        "prompt": prompt,
-        "target": " pooling",
-        "doc_id": "a1",
-        "date": "2024-01-02",
-        "cosine": 0.625,
-        "target_in_prompt": False,
-        "target_in_keyword": False,
-    }
+        "pair_id": hash_text(KEYWORD, "tf", prompt, " pooling")[:16], "keyword": KEYWORD, "variant": "tf",
+        "prompt": prompt, "target": " pooling", "doc_id": "a1", "date": "2024-01-02", "cosine": 0.625,
+        "target_in_prompt": False, "target_in_keyword": False,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -318,16 +311,9 @@ def run_script(folder: Path, tokenizer: Path) -> subprocess.CompletedProcess[str
     paths = [part for option, name in names.items() for part in (option, str(folder / name))]
     settings = json.dumps({"tokenizer": "gpt2"})
     return run_program(
-        "make_pairs",
-        *paths,
-        "--tokenizer",
-        tokenizer,
-        "--variant",
-        "tf",
-        "--settings",
-        settings,
+        "make_pairs", *paths, "--tokenizer", tokenizer, "--variant", "tf", "--settings", settings,
         imports=MODELS,
-    )
+    )  # fmt: skip
 
 
 def test_the_script_writes_the_same_pairs_twice(inputs, shared):

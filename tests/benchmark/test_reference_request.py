@@ -74,15 +74,11 @@ def test_an_entry_names_its_own_category_and_python_quotes():
 @pytest.mark.parametrize(
     "text",
     [
-        "{'prompt': open('x').read(), 'target': ' x'}",
-        "{'prompt': __import__('os').name, 'target': ' x'}",
-        "{**{}, 'prompt': 'x'}",
-        '{"prompt": "a b, "target": " x"}',
-        '{"prompt": "a b',
-        '{"prompt": 3, "target": " x"}',
-        '{"prompt": “a”, "target": " x"}',
+        "{'prompt': open('x').read(), 'target': ' x'}", "{'prompt': __import__('os').name, 'target': ' x'}",
+        "{**{}, 'prompt': 'x'}", '{"prompt": "a b, "target": " x"}', '{"prompt": "a b',
+        '{"prompt": 3, "target": " x"}', '{"prompt": “a”, "target": " x"}',
     ],
-)
+)  # fmt: skip
 def test_unreadable_entries_are_listed_and_nothing_is_executed(text):
     good = pair()
     entries, faults = parse_answer(f"# Category 1: Agents\n{text}\n{good}\n")

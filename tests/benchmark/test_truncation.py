@@ -128,12 +128,9 @@ def test_truncated_phrases_are_found():
     assert find_truncated(list(uses), uses, LISTS, 0.96) == {}
     # the most frequent of several longer phrases counts, and each of its uses once
     uses = {
-        "graph neural": Use(10, 100),
-        "graph neural layer": Use(5, 10),
-        "graph neural network": Use(9, 85),
-        "neural network": Use(20, 120),
-        "one graph neural network": Use(9, 50),
-    }
+        "graph neural": Use(10, 100), "graph neural layer": Use(5, 10), "graph neural network": Use(9, 85),
+        "neural network": Use(20, 120), "one graph neural network": Use(9, 50),
+    }  # fmt: skip
     assert find_truncated(list(uses), uses, LISTS, 0.8) == {"graph neural": "graph neural network"}
 
 

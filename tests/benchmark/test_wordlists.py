@@ -11,46 +11,16 @@ from fathom.errors import InputError
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "wordlists"
 
 TABLE_4 = (
-    "machine learning",
-    "reinforcement learning",
-    "deep learning",
-    "explainable ai",
-    "graph neural",
-    "transfer learning",
-    "generative adversarial",
-    "imitation learning",
-    "causal inference",
-    "continual learning",
-    "complex network",
-    "epidemic dynamics",
-    "community detection",
-    "opinion dynamics",
-    "information diffusion",
-    "scale-free network",
-    "human mobility",
-    "temporal networks",
-    "evolutionary dynamics",
-    "network science",
-    "disease spread",
-    "phylogenetic tree",
-    "population dynamics",
-    "natural selection",
-    "mutation rate",
-    "genetic diversity",
-    "infectious disease",
-    "fitness landscape",
-    "fixation probability",
-    "economic growth",
-    "monetary policy",
-    "income inequality",
-    "labor market",
-    "nash equilibrium",
-    "climate change",
-    "financial market",
-    "international trade",
-    "fiscal policy",
+    "machine learning", "reinforcement learning", "deep learning", "explainable ai", "graph neural",
+    "transfer learning", "generative adversarial", "imitation learning", "causal inference",
+    "continual learning", "complex network", "epidemic dynamics", "community detection", "opinion dynamics",
+    "information diffusion", "scale-free network", "human mobility", "temporal networks",
+    "evolutionary dynamics", "network science", "disease spread", "phylogenetic tree", "population dynamics",
+    "natural selection", "mutation rate", "genetic diversity", "infectious disease", "fitness landscape",
+    "fixation probability", "economic growth", "monetary policy", "income inequality", "labor market",
+    "nash equilibrium", "climate change", "financial market", "international trade", "fiscal policy",
     "unemployment rate",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -61,16 +31,10 @@ def wordlists() -> WordLists:
 @pytest.mark.parametrize(
     "phrase",
     [
-        *TABLE_4,
-        "data mining",
-        "public goods game",
-        "nearest neighbors",
-        "mean field",
-        "large language models",
-        "pose estimation",
-        "question answering",
+        *TABLE_4, "data mining", "public goods game", "nearest neighbors", "mean field",
+        "large language models", "pose estimation", "question answering",
     ],
-)
+)  # fmt: skip
 def test_terms_of_the_field_are_allowed(wordlists, phrase):
     assert wordlists.find_fault(phrase) is None
 
@@ -78,27 +42,16 @@ def test_terms_of_the_field_are_allowed(wordlists, phrase):
 @pytest.mark.parametrize(
     ("phrase", "fault"),
     [
-        ("publicly available", "function"),
-        ("analysis reveals", "academic"),
-        ("specifically designed", "function"),
-        ("significant improvements", "quantity"),
-        ("ablation studies", "academic"),
-        ("success rate", "academic"),
-        ("benchmark datasets", "academic"),
-        ("paper proposes", "academic"),
-        ("experimental results", "academic"),
-        ("real world", "academic"),
-        ("large scale", "academic"),
-        ("vice versa", "stopwords"),
-        ("of the", "stopwords"),
-        ("well-known fact", "function"),
-        ("model2 training", "not alphabetic"),
-        ("fit_transform method", "not alphabetic"),
-        ("schrödinger equation", "not alphabetic"),
-        ("twenty-five models", "quantity"),
-        ("two-stroke engine", None),
+        ("publicly available", "function"), ("analysis reveals", "academic"),
+        ("specifically designed", "function"), ("significant improvements", "quantity"),
+        ("ablation studies", "academic"), ("success rate", "academic"), ("benchmark datasets", "academic"),
+        ("paper proposes", "academic"), ("experimental results", "academic"), ("real world", "academic"),
+        ("large scale", "academic"), ("vice versa", "stopwords"), ("of the", "stopwords"),
+        ("well-known fact", "function"), ("model2 training", "not alphabetic"),
+        ("fit_transform method", "not alphabetic"), ("schrödinger equation", "not alphabetic"),
+        ("twenty-five models", "quantity"), ("two-stroke engine", None),
     ],
-)
+)  # fmt: skip
 def test_generic_phrases_are_excluded(wordlists, phrase, fault):
     assert wordlists.find_fault(phrase) == fault
 

@@ -40,14 +40,11 @@ class Dump:
     def paper(number: Any, **changes: Any) -> dict[str, Any]:
         """Give a record in Kaggle's form."""
         return {
-            "id": number,
-            "title": f"On the\n  number {number}",
-            "abstract": f"  We study {number}\nat length.\n",
-            "categories": "cs.AI cs.LG",
+            "id": number, "title": f"On the\n  number {number}",
+            "abstract": f"  We study {number}\nat length.\n", "categories": "cs.AI cs.LG",
             "versions": [{"version": "v1", "created": "Mon, 2 Apr 2007 19:18:42 GMT"}],
-            "update_date": "2008-11-26",
-            **changes,
-        }
+            "update_date": "2008-11-26", **changes,
+        }  # fmt: skip
 
     @staticmethod
     def fulltext(number: Any, text: Any = "Some text.", **meta: Any) -> dict[str, Any]:

@@ -95,13 +95,10 @@ def test_the_id_is_found_wherever_it_stands(dump, tmp_path):
 def test_malformed_lines_of_a_shard_are_named(dump, tmp_path):
     run = Run(dump, tmp_path, [dump.paper(each) for each in PAPERS])
     rows = [
-        dump.fulltext("0704.0001"),
-        b'{"text": "no end", "meta": {"arxiv_id": "0704.0001"}',
-        {"text": "no meta"},
-        dump.fulltext(704.0001),
-        dump.fulltext("0704.0002", 5),
+        dump.fulltext("0704.0001"), b'{"text": "no end", "meta": {"arxiv_id": "0704.0001"}',
+        {"text": "no meta"}, dump.fulltext(704.0001), dump.fulltext("0704.0002", 5),
         b'{"text": "\xff", "meta": {"arxiv_id": "0704.0001"}}',
-    ]
+    ]  # fmt: skip
     frame, report = run.join(rows)
     assert len(frame) == 1
     assert [(each["line"], each["reason"]) for each in report["malformed"]["first"]] == [
@@ -215,13 +212,10 @@ def test_names_and_order_of_shards_change_nothing(dump, tmp_path):
             {"categories": ["cs.AL"]},
             "did you mean cs.LG, cs.AI? the most frequent categories are cs.AI, cs.LG",
         ),
-        (
-            {"categories": ["cs.AI"], "since": "2030-01-01"},
-            "4 documents of these categories were read",
-        ),
+        ({"categories": ["cs.AI"], "since": "2030-01-01"}, "4 documents of these categories were read"),
         ({"categories": ["zzz"]}, "the most frequent categories are cs.AI"),
     ],
-)
+)  # fmt: skip
 def test_a_domain_without_documents(dump, tmp_path, domain, hint):
     papers = [dump.paper(each) for each in PAPERS]
     run = Run(dump, tmp_path, papers, domains={"all": {"categories": ["*"]}, "empty": domain})

@@ -82,17 +82,11 @@ Between examples there is prose.
 
 def test_prose_of_a_docstring():
     assert docstring_to_text(DOCSTRING).split("\n\n") == [
-        "Fit the Model to X, see y and. The second line is bold by fit.",
-        "A note is prose and is kept.",
-        "The samples that are read.",
-        "First choice of several here.",
-        "Second choice of several here.",
-        "The fitted model itself.",
-        "The cost is as follows:",
-        "Model begins this paragraph here.",
-        "After the table comes text.",
-        "Between examples there is prose.",
-    ]
+        "Fit the Model to X, see y and. The second line is bold by fit.", "A note is prose and is kept.",
+        "The samples that are read.", "First choice of several here.", "Second choice of several here.",
+        "The fitted model itself.", "The cost is as follows:", "Model begins this paragraph here.",
+        "After the table comes text.", "Between examples there is prose.",
+    ]  # fmt: skip
 
 
 def test_what_looks_like_a_bullet_inside_a_line_stays():

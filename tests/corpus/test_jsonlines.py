@@ -18,17 +18,13 @@ def read(dump, folder: Path, rows: list[Any], **corpus: Any) -> tuple[pl.DataFra
 def test_all_keys_and_only_the_id(dump, tmp_path):
     rows = [
         {
-            "id": " 1 ",
-            "title": "A  b",
-            "abstract": "c\nd",
-            "text": "e\nf",
-            "categories": "x y",
+            "id": " 1 ", "title": "A  b", "abstract": "c\nd", "text": "e\nf", "categories": "x y",
             "date": "2020-02-29",
         },
         {"id": "arXiv:2", "text": "First\npart.\n\nSecond part.", "categories": ["x"], "unknown": {"a": 1}},
         {"id": "3"},
         {"id": "4", "title": "only a title", "date": None, "abstract": None},
-    ]
+    ]  # fmt: skip
     frame, report = read(dump, tmp_path, rows)
     assert frame["doc_id"].to_list() == ["1", "arXiv:2", "4"]
     assert frame["title"].to_list() == ["A b", "", "only a title"]
@@ -51,12 +47,8 @@ def test_wrong_types_are_named(dump, tmp_path):
     _, report = read(dump, tmp_path, rows)
     reasons = [each["reason"] for each in report["malformed"]["first"]]
     assert reasons == [
-        "the id 1 is not a string",
-        "no id",
-        "no id",
-        "title is not a string",
-        "text is not a string",
-    ]
+        "the id 1 is not a string", "no id", "no id", "title is not a string", "text is not a string",
+    ]  # fmt: skip
     rows = [
         {"id": "1", "date": "29.2.2020"},
         {"id": "1", "date": "2021-02-29"},

@@ -13,42 +13,11 @@ from fathom.corpus.sentences import iterate_paragraphs
 
 _SIGNS = "{}[]()<>$&~^_%#`'-!?=*,.:;|\"@+/ \n\té\\"
 _PIECES = [
-    r"\frac",
-    r"\sqrt",
-    r"\emph",
-    r"\alpha",
-    r"\verb",
-    r"\item",
-    r"\'e",
-    r"\&",
-    r"\[",
-    r"\]",
-    r"\(",
-    r"\)",
-    r"\\",
-    r"\newcommand",
-    r"\footnote[3]",
-    r"\unknown",
-    r"\left(",
-    r"\section*{x}",
-    r"\begin{equation}",
-    r"\end{equation}",
-    r"\begin{itemize}[x]",
-    r"\end{itemize}",
-    r"\begin{verbatim}",
-    r"\end{verbatim}",
-    r"$$",
-    r"``",
-    r"''",
-    r"--",
-    r"---",
-    r"?`",
-    r"word",
-    r"a1",
-    r"x_i",
-    r"Größe",
-    r"10.5",
-]
+    r"\frac", r"\sqrt", r"\emph", r"\alpha", r"\verb", r"\item", r"\'e", r"\&", r"\[", r"\]", r"\(", r"\)",
+    r"\\", r"\newcommand", r"\footnote[3]", r"\unknown", r"\left(", r"\section*{x}", r"\begin{equation}",
+    r"\end{equation}", r"\begin{itemize}[x]", r"\end{itemize}", r"\begin{verbatim}", r"\end{verbatim}", r"$$",
+    r"``", r"''", r"--", r"---", r"?`", r"word", r"a1", r"x_i", r"Größe", r"10.5",
+]  # fmt: skip
 _WORDS = ["two words", "a, b; c", "(see x)", "\n\n", "  "]
 
 

@@ -21,14 +21,10 @@ def test_a_record_in_kaggles_form(dump, tmp_path):
     frame, report = read(dump, tmp_path, [dump.paper("0704.0001")], "meta.json.gz")
     split = frame["split"][0]
     assert frame.row(0, named=True) == {
-        "doc_id": "0704.0001",
-        "title": "On the number 0704.0001",
-        "abstract": "We study 0704.0001 at length.",
-        "categories": ["cs.AI", "cs.LG"],
-        "date": "2007-04-02",
-        "domains": ["ai", "rest"],
-        "split": split,
-    }
+        "doc_id": "0704.0001", "title": "On the number 0704.0001",
+        "abstract": "We study 0704.0001 at length.", "categories": ["cs.AI", "cs.LG"], "date": "2007-04-02",
+        "domains": ["ai", "rest"], "split": split,
+    }  # fmt: skip
     assert split == "adapt-train"
     assert (report["lines"], report["records"], report["selected"]) == (1, 1, 1)
     assert report["categories"] == {"cs.AI": 1, "cs.LG": 1}

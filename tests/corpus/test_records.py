@@ -4,14 +4,8 @@ from hypothesis import strategies as st
 from fathom.corpus.records import clean_line
 
 _SIGNS = [
-    "  ",
-    *" \n\r\t\x0b\x1c\x85\u00a0\u2028\u3000",
-    *"\x00\x07\x7f\u200b\ufeff",
-    "a",
-    "b c",
-    "é",
-    "\ud800",
-]
+    "  ", *" \n\r\t\x0b\x1c\x85\u00a0\u2028\u3000", *"\x00\x07\x7f\u200b\ufeff", "a", "b c", "é", "\ud800",
+]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(_SIGNS), max_size=12).map("".join))

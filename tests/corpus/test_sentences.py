@@ -20,12 +20,8 @@ def rules() -> module.Splitter:
 
 def _document(text: str = "", title: str = "", abstract: str = "", doc_id: str = "d1") -> dict[str, str]:
     return {
-        "doc_id": doc_id,
-        "title": title,
-        "abstract": abstract,
-        "text": text,
-        "text_hash": hash_text(text),
-    }
+        "doc_id": doc_id, "title": title, "abstract": abstract, "text": text, "text_hash": hash_text(text),
+    }  # fmt: skip
 
 
 def _split(text: str, rules: module.Splitter) -> list[str]:
@@ -110,13 +106,9 @@ def test_table_counts_and_numbers_distinct_sentences(tmp_path):
     ]
     table, sentence_counts = split_documents(documents, Sentences(max_characters=50))
     assert table.select("doc_id", "position", "sentence", "row").rows() == [
-        ("a", 0, "Same one.", 0),
-        ("a", 1, r"\cite{a} .", 1),
-        ("b", 0, "Same one.", 0),
-        ("b", 2, "Other one.", 2),
-        ("c", 0, "Same one.", 0),
-        ("c", 1, "So \\sqrt", 3),
-    ]
+        ("a", 0, "Same one.", 0), ("a", 1, r"\cite{a} .", 1), ("b", 0, "Same one.", 0),
+        ("b", 2, "Other one.", 2), ("c", 0, "Same one.", 0), ("c", 1, "So \\sqrt", 3),
+    ]  # fmt: skip
     counts = ("doc_id", "sentences", "kept", "dropped_too_long", "dropped_characters", "latex_failed")
     assert sentence_counts.select(counts).rows() == [
         ("a", 2, 2, 0, 0, 0),

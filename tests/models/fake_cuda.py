@@ -33,13 +33,8 @@ from torch._subclasses import FakeTensorMode
 from torch._subclasses.fake_tensor import FakeTensorDeviceMismatchError
 
 __all__ = [
-    "GPU",
-    "TRAINER",
-    "FakeTensorDeviceMismatchError",
-    "fake_cuda",
-    "move_to_fake_cuda",
-    "spread_model",
-]
+    "GPU", "TRAINER", "FakeTensorDeviceMismatchError", "fake_cuda", "move_to_fake_cuda", "spread_model",
+]  # fmt: skip
 
 GPU = torch.device("cuda:0")
 TRAINER = torch.device("maia:0")

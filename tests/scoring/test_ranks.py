@@ -56,18 +56,15 @@ SHAPE = {
 }  # fmt: skip
 CONFIGS = {
     "gpt2": GPT2Config(
-        vocab_size=ENTRIES, n_positions=40, n_embd=32, n_layer=2, n_head=4, initializer_range=0.5
+        vocab_size=ENTRIES, n_positions=40, n_embd=32, n_layer=2, n_head=4, initializer_range=0.5,
     ),
-    "llama": LlamaConfig(**SHAPE),
-    "mistral": MistralConfig(**SHAPE),
-    "mistral-window": MistralConfig(**SHAPE, sliding_window=5),
-    "qwen2": Qwen2Config(**SHAPE),
+    "llama": LlamaConfig(**SHAPE), "mistral": MistralConfig(**SHAPE),
+    "mistral-window": MistralConfig(**SHAPE, sliding_window=5), "qwen2": Qwen2Config(**SHAPE),
     "gemma2": Gemma2Config(**SHAPE, head_dim=8, sliding_window=5, final_logit_softcapping=3.0),
     "olmo2": Olmo2Config(**SHAPE),
     "gpt-neox": GPTNeoXConfig(**{key: SHAPE[key] for key in SHAPE if key != "num_key_value_heads"}),
-    "cohere": CohereConfig(**SHAPE, logit_scale=0.25),
-    "granite": GraniteConfig(**SHAPE, logits_scaling=4.0),
-}
+    "cohere": CohereConfig(**SHAPE, logit_scale=0.25), "granite": GraniteConfig(**SHAPE, logits_scaling=4.0),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -108,13 +105,9 @@ def score_plainly(model: Any, tokenizer: Any, pair: dict[str, str], add_bos: boo
             logs.append(float(logits.log_softmax(0)[ids[place]]))
             probabilities.append(float(logits.softmax(0)[ids[place]]))
     return {
-        "rank": sum(found) / len(found),
-        "rank_worst": max(found),
-        "rank_first": found[0],
-        "probability": sum(probabilities) / len(found),
-        "log_probability": sum(logs),
-        "tokens": len(found),
-    }
+        "rank": sum(found) / len(found), "rank_worst": max(found), "rank_first": found[0],
+        "probability": sum(probabilities) / len(found), "log_probability": sum(logs), "tokens": len(found),
+    }  # fmt: skip
 
 
 @cache

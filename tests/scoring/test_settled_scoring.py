@@ -57,19 +57,13 @@ def make_frame(model: str, pairs: Sequence[dict[str, str]]) -> pl.DataFrame:
     count = len(ranks)
     return pl.DataFrame(
         {
-            "pair_id": [pair["pair_id"] for pair in pairs],
-            "keyword": [pair["keyword"] for pair in pairs],
-            "tokens": pl.Series([1] * count, dtype=pl.Int32),
-            "rank": ranks,
-            "rank_midpoint": ranks,
-            "rank_first": [int(rank) for rank in ranks],
-            "rank_share": [rank / 1e9 for rank in ranks],
-            "ties": [0] * count,
-            "probability": [1 / rank for rank in ranks],
-            "log_probability": [-float(np.log(rank)) for rank in ranks],
-            "backed_off": [False] * count,
-        }
-    )
+            "pair_id": [pair["pair_id"] for pair in pairs], "keyword": [pair["keyword"] for pair in pairs],
+            "tokens": pl.Series([1] * count, dtype=pl.Int32), "rank": ranks, "rank_midpoint": ranks,
+            "rank_first": [int(rank) for rank in ranks], "rank_share": [rank / 1e9 for rank in ranks],
+            "ties": [0] * count, "probability": [1 / rank for rank in ranks],
+            "log_probability": [-float(np.log(rank)) for rank in ranks], "backed_off": [False] * count,
+        },
+    )  # fmt: skip
 
 
 class Scored:
@@ -92,12 +86,8 @@ class Scored:
                     self.read[model] = self.read.get(model, 0) + len(rows)
                     write_table(scores, make_frame(model, rows), SCORES)
                     told = {
-                        "model": model,
-                        "pairs": len(rows),
-                        "backed_off": 0,
-                        "ties": 0,
-                        "together_with": [],
-                    }
+                        "model": model, "pairs": len(rows), "backed_off": 0, "ties": 0, "together_with": [],
+                    }  # fmt: skip
                     write_json(report, told)
 
         monkeypatch.setattr(settled_scoring, "measure_all", measure)

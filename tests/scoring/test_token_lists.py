@@ -61,23 +61,16 @@ def make_lists(tokenizer: Any, length: int = 1200) -> list[tuple[str, str, int]]
 
 def test_lists_of_a_tokenizer_that_marks_blanks():
     assert make_lists(metaspace()) == [
-        ("deep nets", "agent", 1),
-        ("deep nets", "nets", 1),
-        ("policy learning", "agent", 3),
-        ("policy learning", "policy", 2),
-        ("policy learning", "learn", 1),
-    ]
+        ("deep nets", "agent", 1), ("deep nets", "nets", 1), ("policy learning", "agent", 3),
+        ("policy learning", "policy", 2), ("policy learning", "learn", 1),
+    ]  # fmt: skip
 
 
 def test_lists_of_a_tokenizer_that_marks_what_stands_inside_a_word():
     assert make_lists(wordpiece()) == [
-        ("deep nets", "agent", 1),
-        ("deep nets", "nets", 1),
-        ("policy learning", "agent", 3),
-        ("policy learning", "icy", 2),
-        ("policy learning", "pol", 2),
-        ("policy learning", "learn", 1),
-    ]
+        ("deep nets", "agent", 1), ("deep nets", "nets", 1), ("policy learning", "agent", 3),
+        ("policy learning", "icy", 2), ("policy learning", "pol", 2), ("policy learning", "learn", 1),
+    ]  # fmt: skip
 
 
 def test_the_most_frequent_are_kept_and_ties_go_by_text():

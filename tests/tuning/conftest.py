@@ -30,13 +30,10 @@ SHAPE = {
 }  # fmt: skip
 CONFIGURATIONS = {
     "gpt2": GPT2Config(vocab_size=300, n_positions=64, n_embd=32, n_layer=2, n_head=4, initializer_range=0.2),
-    "llama": LlamaConfig(**SHAPE),
-    "qwen2": Qwen2Config(**SHAPE),
-    "gemma2": Gemma2Config(**SHAPE, head_dim=8),
-    "olmo2": Olmo2Config(**SHAPE),
-    "phi3": Phi3Config(**SHAPE, pad_token_id=0),
+    "llama": LlamaConfig(**SHAPE), "qwen2": Qwen2Config(**SHAPE), "gemma2": Gemma2Config(**SHAPE, head_dim=8),
+    "olmo2": Olmo2Config(**SHAPE), "phi3": Phi3Config(**SHAPE, pad_token_id=0),
     "gpt_neox": GPTNeoXConfig(**{key: SHAPE[key] for key in SHAPE if key != "num_key_value_heads"}),
-}
+}  # fmt: skip
 
 LORA = {"dtype": "float32", "learning_rate": 0.01, "epochs": 5, "batch": 4, "max_tokens": 64}
 COMPLETION = {"kind": "completion", "domain": "x"}

@@ -38,14 +38,10 @@ def make_result(chat: bool, before: float, scores: list[float], direct: float, t
         right = [1.0] * round(value * count) + [0.0] * round((1 - value) * count)
         return pl.DataFrame(
             {
-                "example_id": [str(n) for n in range(count)],
-                "keyword": [""] * count,
-                "value": right,
-                "weight": 1.0,
-                "gold": 0,
-                "chosen": 0,
-            }
-        )
+                "example_id": [str(n) for n in range(count)], "keyword": [""] * count, "value": right,
+                "weight": 1.0, "gold": 0, "chosen": 0,
+            },
+        )  # fmt: skip
 
     epoch = 1 + scores.index(max(scores))
     return Result(chat, before, scores, epoch, max(scores), outcomes(direct), outcomes(tuned), [], 0)
@@ -53,12 +49,9 @@ def make_result(chat: bool, before: float, scores: list[float], direct: float, t
 
 def test_what_is_reported_of_a_model_that_improves():
     report = describe_results([make_result(False, 0.3, [0.4, 0.6, 0.5], 0.31, 0.55)], "acc", 0.2)
-    assert (report["direct"], report["tuned"], report["chosen"], report["floored"]) == (
-        0.31,
-        0.55,
-        0.55,
-        0.55,
-    )
+    assert (
+        report["direct"], report["tuned"], report["chosen"], report["floored"],
+    ) == (0.31, 0.55, 0.55, 0.55)  # fmt: skip
     assert report["epoch"] == 2
 
 
@@ -134,12 +127,8 @@ def test_a_chat_model_is_tuned_inside_its_template(pairs, model_folder, tokenize
 def test_a_resumed_tuning_does_not_score_directly_again(pairs, model_folder, tmp_path, monkeypatch):
     examples, _ = limit_examples(make_completions(pairs), TrainBeforeTest().limits)
     inputs = (
-        Pointer("small", model_folder),
-        examples,
-        Task(**COMPLETION),
-        Lora(**LORA | {"epochs": 1}),
-        False,
-    )
+        Pointer("small", model_folder), examples, Task(**COMPLETION), Lora(**LORA | {"epochs": 1}), False,
+    )  # fmt: skip
     whole = run_once(*inputs, Resume(tmp_path / "whole", "key"))
     evaluate, tune = experiment.evaluate_examples, experiment.tune
     scored = []
@@ -214,13 +203,9 @@ def test_too_few_validation_examples(pairs, model_folder, tmp_path):
     )
     with pytest.raises(InputError, match="3 validation examples are fewer than one batch of 4"):
         run_once(
-            Pointer("small", model_folder),
-            few,
-            Task(**COMPLETION),
-            Lora(**LORA),
-            False,
+            Pointer("small", model_folder), few, Task(**COMPLETION), Lora(**LORA), False,
             Resume(tmp_path / "o", ""),
-        )
+        )  # fmt: skip
 
 
 def test_the_folder_of_scores_is_one_that_rankings_read(tmp_path):

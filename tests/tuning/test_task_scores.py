@@ -31,14 +31,11 @@ def make_outcomes(value, weight=None, gold=None, chosen=None, keyword=None):
     count = len(value)
     return pl.DataFrame(
         {
-            "example_id": [str(place) for place in range(count)],
-            "keyword": keyword or [""] * count,
-            "value": [float(number) for number in value],
-            "weight": weight or [1.0] * count,
-            "gold": gold or [0] * count,
-            "chosen": chosen or [0] * count,
-        }
-    )
+            "example_id": [str(place) for place in range(count)], "keyword": keyword or [""] * count,
+            "value": [float(number) for number in value], "weight": weight or [1.0] * count,
+            "gold": gold or [0] * count, "chosen": chosen or [0] * count,
+        },
+    )  # fmt: skip
 
 
 def test_completions_have_the_ranks_of_the_scorer(pairs, tokenizer):
@@ -82,13 +79,9 @@ def test_texts_have_the_bits_of_the_perplexity(tokenizer):
         }
     )
     examples = texts.select(
-        example_id="doc_id",
-        keyword=pl.lit(""),
-        split=pl.lit("test"),
-        prompts=pl.concat_list(pl.lit("")),
-        targets=pl.concat_list("text"),
-        gold=pl.lit(0, pl.Int32),
-    )
+        example_id="doc_id", keyword=pl.lit(""), split=pl.lit("test"), prompts=pl.concat_list(pl.lit("")),
+        targets=pl.concat_list("text"), gold=pl.lit(0, pl.Int32),
+    )  # fmt: skip
     outcomes = evaluate_examples(model, examples, Encoder(model, tokenizer, SETTINGS), "bits_per_byte", 300)
     windows = fit_windows(model, Perplexity(window=64, stride=64))
     expected = sum_likelihoods(score_texts(model, tokenizer, texts, windows, 300)).bits_per_byte

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.programs import run_program
-from tests.tables import write_delimited
+from tests.tables import fill_table, write_delimited
 
 from fathom.benchmark.card import Description, choose_examples, escape_markdown, write_card
 from fathom.benchmark.manifest import make_manifest
@@ -25,16 +25,12 @@ CONFIG = Config.model_validate(
 def make_pairs(
     counts: dict[str, int], prompt: str = "A prompt of some words that ends with a"
 ) -> pl.DataFrame:
-    rows = [
-        {
-            "pair_id": f"{keyword}-{number}", "keyword": keyword, "variant": "tf",
-            "prompt": f"{prompt} {number}", "target": " graph", "doc_id": f"d{number}",
-            "date": "", "cosine": 0.5,
-            "target_in_prompt": number == 0, "target_in_keyword": False,
-        }
-        for keyword, count in counts.items() for number in range(count)
-    ]  # fmt: skip
-    return pl.DataFrame(rows)
+    rows = [(keyword, number) for keyword, count in counts.items() for number in range(count)]
+    return fill_table(
+        PAIRS, pair_id=[f"{keyword}-{number}" for keyword, number in rows], keyword=[row[0] for row in rows],
+        variant="tf", prompt=[f"{prompt} {number}" for _, number in rows], target=" graph",
+        doc_id=[f"d{number}" for _, number in rows], target_in_prompt=[number == 0 for _, number in rows],
+    )  # fmt: skip
 
 
 def describe(pairs: pl.DataFrame, /, **reports) -> str:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 from tests.programs import run_program
 from tests.refusals import refuses
+from tests.tables import fill_table
 
 from fathom.benchmark.domain_order import (
     average_vectors,
@@ -19,20 +20,14 @@ from fathom.config.models import Continual
 from fathom.config.whole import read_config
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.corpus import INDEX
-from fathom.io.tables import make_empty_table, read_table, write_table
+from fathom.io.tables import read_table, write_table
 
 
 def make_index(count=60) -> pl.DataFrame:
     """Return an index of two domains, a third of the documents in both, every tenth without an abstract."""
-    schema = make_empty_table(INDEX).schema
-    members = [["x"], ["y"], ["x", "y"]]
     abstracts = [f"abstract {n}" if n % 10 else "" for n in range(count)]
-    rows = [
-        {"doc_id": f"d{n:02d}", "abstract": abstract, "domains": members[n % 3]}
-        for n, abstract in enumerate(abstracts)
-    ]
-    empty = {name: 0 if kind.is_numeric() else "" for name, kind in schema.items()}
-    return pl.DataFrame([{**empty, **row} for row in rows], schema=schema)
+    domains = [[["x"], ["y"], ["x", "y"]][n % 3] for n in range(count)]
+    return fill_table(INDEX, doc_id=[f"d{n:02d}" for n in range(count)], abstract=abstracts, domains=domains)
 
 
 def test_abstracts_are_drawn_by_a_hash_whatever_the_pieces_of_the_index():

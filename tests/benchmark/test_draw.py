@@ -5,13 +5,14 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.refusals import refuses
+from tests.tables import fill_table, tabulate_sentences
 
 from fathom.benchmark.draw import draw_documents, draw_domains, keep_drawn
 from fathom.benchmark.matches import match_sentences
 from fathom.benchmark.reused_vectors import find_vectors
 from fathom.io.contracts.corpus import DRAWN, INDEX, SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import write_json
-from fathom.io.tables import make_empty_table, write_table
+from fathom.io.tables import write_table
 
 SIZES = {f"d{number:02d}": 1 + number % 7 for number in range(60)}
 MEMBERS = [["x"], ["y"], ["x", "y"]]
@@ -22,23 +23,15 @@ def tabulate(sizes):
     return pl.DataFrame({"doc_id": list(sizes), "kept": list(sizes.values())})
 
 
-def fill(contract, **columns):
-    """Return a table under a contract, with empty values in the other columns."""
-    schema = make_empty_table(contract).schema
-    length = len(next(iter(columns.values())))
-    empty = {name: [0 if kind.is_numeric() else ""] * length for name, kind in schema.items()}
-    return pl.DataFrame({**empty, **columns}, schema=schema).sort("doc_id", maintain_order=True)
-
-
 def write_corpus(folder, parts):
     """Write an index in which a third of the documents is in two domains, and the counts of some parts."""
     names = list(SIZES)
     domains = [MEMBERS[place % 3] for place in range(len(names))]
-    write_table(folder / "index.parquet", fill(INDEX, doc_id=names, domains=domains), INDEX)
+    write_table(folder / "index.parquet", fill_table(INDEX, doc_id=names, domains=domains), INDEX)
     paths = []
     for part in range(parts):
         own = names[part::parts]
-        table = fill(SENTENCE_COUNTS, doc_id=own, kept=[SIZES[name] for name in own])
+        table = fill_table(SENTENCE_COUNTS, doc_id=own, kept=[SIZES[name] for name in own])
         paths.append(folder / f"{parts}-{part}.parquet")
         write_table(paths[-1], table, SENTENCE_COUNTS)
     return folder / "index.parquet", paths
@@ -95,12 +88,8 @@ def test_each_domain_has_its_own_draw_whatever_the_parts(tmp_path):
 
 def write_sentences(folder, *names):
     """Write a slice's sentences: two of each document, of which the second is the same everywhere."""
-    texts = [text for name in names for text in (name, "same")]
-    rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    table = fill(
-        SENTENCES, doc_id=[name for name in names for _ in range(2)], position=[0, 1] * len(names),
-        sentence=texts, clean=texts, row=[rows[text] for text in texts],
-    )  # fmt: skip
+    rows = [(name, text) for name in names for text in (name, "same")]
+    table = tabulate_sentences(rows).with_columns(position=pl.int_range(pl.len(), dtype=pl.Int32) % 2)
     folder.mkdir(parents=True, exist_ok=True)
     write_table(folder / "p.parquet", table, SENTENCES)
     return table
@@ -108,7 +97,7 @@ def write_sentences(folder, *names):
 
 def write_drawn(path, *names):
     """Write a table of drawn documents."""
-    write_table(path, fill(DRAWN, doc_id=list(names), domains=[["x"]] * len(names)), DRAWN)
+    write_table(path, fill_table(DRAWN, doc_id=list(names), domains=[["x"]] * len(names)), DRAWN)
 
 
 def test_distinct_sentences_of_drawn_documents_are_numbered_again(tmp_path):
@@ -121,19 +110,17 @@ def test_distinct_sentences_of_drawn_documents_are_numbered_again(tmp_path):
 
 
 def test_vectors_of_a_limited_run_are_found_at_their_own_places(tmp_path):
-    table = write_sentences(tmp_path / "sentences", "a", "b", "c")
-    write_drawn(tmp_path / "drawn.parquet", "b", "c")
-    write_table(
-        tmp_path / "index.parquet",
-        fill(INDEX, doc_id=list("abc"), part=["p"] * 3, domains=[["x"]] * 3),
-        INDEX,
-    )
-    write_json(tmp_path / "sentences" / "p.json", {})
-    (tmp_path / "embeddings").mkdir()
+    corpus = tmp_path / "corpus"
+    table = write_sentences(corpus / "sentences", "a", "b", "c")
+    write_drawn(corpus / "drawn.parquet", "b", "c")
+    index = fill_table(INDEX, doc_id=list("abc"), part="p", domains=[["x"]] * 3)
+    write_table(corpus / "index.parquet", index, INDEX)
+    write_json(corpus / "sentences" / "p.json", {})
+    (corpus / "embeddings").mkdir()
     method = {"code": "same"}
     vectors = np.eye(3, 4, dtype=np.float32)  # of same, b, c
-    np.save(tmp_path / "embeddings" / "p.npy", vectors)
-    write_json(tmp_path / "embeddings" / "p.json", {"method": method, "limited": True})
+    np.save(corpus / "embeddings" / "p.npy", vectors)
+    write_json(corpus / "embeddings" / "p.json", {"method": method, "limited": True})
     found = find_vectors(tmp_path, table, method)
     rows, read = found.read(0, 4)
     texts = table.unique("row").sort("row")["sentence"]
@@ -141,8 +128,8 @@ def test_vectors_of_a_limited_run_are_found_at_their_own_places(tmp_path):
         "same": 0, "b": 1, "c": 2,
     }  # fmt: skip
     # the table of an earlier limit is left there, but all sentences were embedded since
-    np.save(tmp_path / "embeddings" / "p.npy", np.eye(4, dtype=np.float32))
-    write_json(tmp_path / "embeddings" / "p.json", {"method": method})
+    np.save(corpus / "embeddings" / "p.npy", np.eye(4, dtype=np.float32))
+    write_json(corpus / "embeddings" / "p.json", {"method": method})
     rows, read = find_vectors(tmp_path, table, method).read(0, 4)
     assert [int(vector.argmax()) for vector in read] == rows.tolist() == [0, 1, 2, 3]
 

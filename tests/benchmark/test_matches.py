@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.programs import find_program
 from tests.refusals import refuses
+from tests.tables import fill_table, tabulate_sentences
 
 from fathom.benchmark import matches as module
 from fathom.benchmark.gathered_matches import divide_by_keyword
@@ -51,15 +52,8 @@ def _angle(cosine: float) -> str:
     return repr(float(np.degrees(np.arccos(cosine))))
 
 
-def _sentences(texts: list[str], doc_ids: list[str] | None = None) -> pl.DataFrame:
-    distinct = list(dict.fromkeys(texts))
-    return pl.DataFrame(
-        {
-            "doc_id": doc_ids or ["d"] * len(texts), "position": list(range(len(texts))), "sentence": texts,
-            "clean": [f"clean {text}" for text in texts], "row": [distinct.index(text) for text in texts],
-        },
-        schema_overrides={"position": pl.Int32, "row": pl.Int32},
-    )  # fmt: skip
+def _sentences(texts: list[str]) -> pl.DataFrame:
+    return tabulate_sentences([("d", text) for text in texts], "clean {}")
 
 
 def _match(texts: list[str], keywords: list[str], encoder: PlaneEncoder, floor: float = 0.5) -> pl.DataFrame:
@@ -175,10 +169,7 @@ def test_what_is_no_array_of_vectors_is_refused(tmp_path):
 def _run_program(folder: Path, embeddings: np.ndarray) -> subprocess.CompletedProcess[str]:
     """Match two sentences of one document, where no library of models can be imported."""
     write_table(folder / "s.parquet", _sentences(["1.0", "2.0"]), SENTENCES)
-    schema = make_empty_table(INDEX).schema
-    values = {name: 0 if dtype.is_numeric() else "" for name, dtype in schema.items()}
-    index = pl.DataFrame([{**values, "doc_id": "d", "domains": ["x"]}], schema=schema)
-    write_table(folder / "i.parquet", index, INDEX)
+    write_table(folder / "i.parquet", fill_table(INDEX, doc_id=["d"], domains=[["x"]]), INDEX)
     np.save(folder / "e.npy", embeddings)
     np.save(folder / "k.npy", PlaneEncoder().encode_exactly(["0.0"]))
     write_json(folder / "e.json", {"precision": "float32"})

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.programs import run_program
+from tests.tables import fill_table
 
 from fathom.benchmark.overlap import ENDING, find_overlap, report_overlap
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
@@ -27,13 +28,8 @@ PLANTED = {
 
 def _make_pairs(planted: dict[str, tuple[str, str]]) -> pl.DataFrame:
     """Return pairs under PAIRS, named as they are planted."""
-    return pl.DataFrame(
-        [
-            {"pair_id": name, "keyword": "k", "variant": "tf", "prompt": prompt, "target": target,
-             "doc_id": "d", "date": "", "cosine": 0.5, "target_in_prompt": False, "target_in_keyword": False}
-            for name, (prompt, target) in planted.items()
-        ]
-    )  # fmt: skip
+    prompts, targets = zip(*planted.values(), strict=True)
+    return fill_table(PAIRS, pair_id=list(planted), keyword="k", variant="tf", prompt=prompts, target=targets)
 
 
 def test_planted_pairs_are_flagged():

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
-from tests.tables import write_delimited
+from tests.tables import fill_table, write_delimited
 
 from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.pairs import has_gap, is_in_keyword, is_in_prompt, is_repeated, make_pairs, write_pairs
@@ -294,11 +294,8 @@ def test_a_document_that_the_index_lacks_is_an_error():
 @pytest.fixture
 def inputs(tmp_path: Path) -> Path:
     write_table(tmp_path / "sentences.parquet", matches((KEYWORD, "a1", sentence_with("pooling"))), MATCHES)
-    index = {
-        "doc_id": "a1", "part": "p", "title": "", "abstract": "", "date": "2024-05-06", "domains": ["g"],
-        "split": "benchmark", "characters": 0, "text_hash": "",
-    }  # fmt: skip
-    write_table(tmp_path / "index.parquet", pl.DataFrame([index]), INDEX)
+    index = fill_table(INDEX, doc_id=["a1"], date="2024-05-06", domains=[["g"]])
+    write_table(tmp_path / "index.parquet", index, INDEX)
     write_delimited(tmp_path / "vocabulary.tsv", ["keyword", "term"], [[KEYWORD, " pooling"]])
     return tmp_path
 

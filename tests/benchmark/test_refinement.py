@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.refusals import refuses
+from tests.tables import tabulate_sentences
 
 from fathom.benchmark import embedding_models
 from fathom.benchmark import refinement as module
@@ -13,8 +14,6 @@ from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.matches import MARGIN, decide_matches, match_sentences
 from fathom.benchmark.refinement import LOW_MARGIN, check_rounding, refine_embeddings
 from fathom.config.benchmark import Embedding
-from fathom.io.contracts.corpus import SENTENCES
-from fathom.io.tables import make_empty_table
 from fathom.numerics.processor import multiplies_bfloat16
 
 KEYWORDS = ["neural network", "market model", "sparse matrix"]
@@ -26,12 +25,7 @@ TEXTS = [
 
 
 def _table(texts: list[str]) -> pl.DataFrame:
-    distinct = list(dict.fromkeys(texts))
-    columns = {
-        "doc_id": ["d"] * len(texts), "position": range(len(texts)), "sentence": texts, "clean": texts,
-        "row": [distinct.index(text) for text in texts],
-    }  # fmt: skip
-    return pl.DataFrame(columns, schema=make_empty_table(SENTENCES).schema)
+    return tabulate_sentences([("d", text) for text in texts])
 
 
 class Plane:
@@ -79,7 +73,7 @@ def test_matches_are_those_of_float32_whatever_the_error(error):
 def test_blocks_change_nothing(error, monkeypatch):
     plane, table = Plane(500, error), _table([str(number) for number in range(500)])
     whole = refine_embeddings(table, plane.low, np.eye(2)[:1], 0.5, plane.encode)
-    monkeypatch.setattr(module, "_BLOCK", 37)
+    monkeypatch.setattr(module, "BLOCK", 37)
     parts = refine_embeddings(table, plane.low, np.eye(2)[:1], 0.5, plane.encode)
     assert parts.sentences.equals(whole.sentences) and parts.deviation == whole.deviation
     assert np.array_equal(parts.embeddings, whole.embeddings)

@@ -3,42 +3,28 @@
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from tests.refusals import refuses
+from tests.tables import fill_table, tabulate_sentences
 
 from fathom.benchmark.reused_vectors import describe_embedding, find_vectors
 from fathom.config.benchmark import Embedding
 from fathom.io.contracts.corpus import INDEX, SENTENCES
 from fathom.io.files import write_json
-from fathom.io.tables import make_empty_table, write_table
+from fathom.io.tables import write_table
 
 METHOD = {"code": "1"}
-
-
-def _sentences(rows: list[tuple[str, str]]) -> pl.DataFrame:
-    numbers = {text: row for row, text in enumerate(dict.fromkeys(text for _, text in rows))}
-    columns = {
-        "doc_id": [doc_id for doc_id, _ in rows], "position": range(len(rows)),
-        "sentence": [text for _, text in rows], "clean": [text for _, text in rows],
-        "row": [numbers[text] for _, text in rows],
-    }  # fmt: skip
-    return pl.DataFrame(columns, schema=make_empty_table(SENTENCES).schema)
 
 
 @pytest.fixture
 def previous(tmp_path: Path) -> Path:
     """Write an earlier run: two parts, the vector of a sentence is its length and its first letter."""
     parts = {"p": [("a", "one"), ("a", "two2"), ("b", "one")], "q": [("c", "three"), ("c", "one")]}
-    index = pl.DataFrame({"doc_id": ["a", "b", "c"], "part": ["p", "p", "q"]})
-    index = index.with_columns(
-        [pl.lit("").alias(name) for name in ("title", "abstract", "date", "split", "text_hash")],
-        characters=pl.lit(0, pl.Int64), domains=pl.Series([[], [], []], dtype=pl.List(pl.String)),
-    )  # fmt: skip
+    index = fill_table(INDEX, doc_id=["a", "b", "c"], part=["p", "p", "q"])
     corpus = tmp_path / "corpus"
     write_table(corpus / "index.parquet", index, INDEX)
     for part, rows in parts.items():
-        write_table(corpus / "sentences" / f"{part}.parquet", _sentences(rows), SENTENCES)
+        write_table(corpus / "sentences" / f"{part}.parquet", tabulate_sentences(rows), SENTENCES)
         (corpus / "embeddings").mkdir(exist_ok=True)
         texts = dict.fromkeys(text for _, text in rows)
         np.save(
@@ -54,7 +40,7 @@ def _vector(text: str) -> tuple[float, float]:
 
 def test_each_sentence_gets_its_own_vector(previous):
     texts = ["zero", "three", "one", "two2", "new"]
-    table = _sentences([("c", text) for text in texts] + [("a", "one"), ("z", "zero")])
+    table = tabulate_sentences([("c", text) for text in texts] + [("a", "one"), ("z", "zero")])
     known = find_vectors(previous, table, METHOD)
     rows, vectors = known.read(0, 5)
     assert rows.tolist() == known.places["row"].to_list() == [1, 2, 3]
@@ -67,22 +53,22 @@ def test_each_sentence_gets_its_own_vector(previous):
 
 @pytest.mark.parametrize("method", [{}, {"code": "2"}])
 def test_vectors_of_another_method_are_not_reused(previous, method):
-    known = find_vectors(previous, _sentences([("a", "one")]), method)
+    known = find_vectors(previous, tabulate_sentences([("a", "one")]), method)
     assert known.places.is_empty() and known.read(0, 1)[1] == []
-    assert find_vectors(None, _sentences([("a", "one")]), METHOD).places.is_empty()
+    assert find_vectors(None, tabulate_sentences([("a", "one")]), METHOD).places.is_empty()
 
 
 def test_parts_that_are_not_finished_and_documents_that_were_not_there(previous):
     (previous / "corpus" / "embeddings" / "q.json").unlink()
-    known = find_vectors(previous, _sentences([("c", "three"), ("a", "two2")]), METHOD)
+    known = find_vectors(previous, tabulate_sentences([("c", "three"), ("a", "two2")]), METHOD)
     assert known.places["row"].to_list() == [1]
-    assert find_vectors(previous, _sentences([("new", "one")]), METHOD).places.is_empty()
+    assert find_vectors(previous, tabulate_sentences([("new", "one")]), METHOD).places.is_empty()
 
 
 def test_vectors_of_other_sentences_are_refused(previous):
     np.save(previous / "corpus" / "embeddings" / "p.npy", np.zeros((7, 2), np.float32))
     with refuses("7 embeddings", "2 distinct"):
-        find_vectors(previous, _sentences([("a", "one")]), METHOD)
+        find_vectors(previous, tabulate_sentences([("a", "one")]), METHOD)
 
 
 def test_the_method_names_model_settings_and_code():

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
-from tests.tables import write_delimited
+from tests.tables import fill_table, write_delimited
 
 from fathom.benchmark.run_changes import (
     compare_documents,
@@ -17,33 +16,21 @@ from fathom.benchmark.run_changes import (
 from fathom.io.contracts.benchmark import CHANGES, PAIRS
 from fathom.io.contracts.corpus import INDEX
 from fathom.io.files import write_json
-from fathom.io.tables import make_empty_table, write_table
+from fathom.io.tables import write_table
 
 
 def _write_run(
     folder: Path, documents: dict[str, tuple[str, list[str]]], keywords: dict[str, int], pairs: dict[str, str]
 ) -> Path:
     """Write what is compared: documents with title and domains, keywords, pairs with their document."""
-    index = pl.DataFrame(
-        [{"doc_id": doc_id, "part": "p", "title": title, "abstract": "", "date": "", "domains": domains,
-          "split": "benchmark", "text_hash": "", "characters": 0}
-         for doc_id, (title, domains) in sorted(documents.items())],
-        schema=make_empty_table(INDEX).schema,
-    )  # fmt: skip
+    titles, domains = zip(*documents.values(), strict=True)
+    index = fill_table(INDEX, doc_id=list(documents), part="p", title=titles, domains=domains)
     write_table(folder / "corpus" / "index.parquet", index, INDEX)
     rows = [(keyword, 2, count, count, "") for keyword, count in keywords.items()]
     write_delimited(folder / "d" / "keywords.tsv", ["keyword", "words", "documents", "count", "merged"], rows)
-    found = {"pair_id": list(pairs), "doc_id": list(pairs.values())}
-    frame = pl.DataFrame(
-        {column.name: found.get(column.name, [_fill(column.name)] * len(pairs)) for column in PAIRS},
-        schema=make_empty_table(PAIRS).schema,
-    )
+    frame = fill_table(PAIRS, pair_id=list(pairs), doc_id=list(pairs.values()))
     write_table(folder / "d" / "benchmark" / "tf" / "pairs.parquet", frame, PAIRS)
     return folder
-
-
-def _fill(name: str) -> object:
-    return 0.5 if name == "cosine" else False if name.startswith("target_in") else ""
 
 
 @pytest.fixture

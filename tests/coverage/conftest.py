@@ -4,15 +4,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 import pytest
+from tests.tables import fill_table
 
 from fathom.benchmark.embedding_models import DEFAULT_MODEL
 from fathom.config.coverage import Coverage
 from fathom.coverage.sets import Slices, Space, read_space
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.corpus import INDEX, SENTENCES
-from fathom.io.tables import make_empty_table, write_table
+from fathom.io.tables import write_table
 
 DIMENSION = 16
 TOPICS = 4
@@ -28,17 +28,6 @@ class Project(NamedTuple):
     index: Path
     pairs: Path
     model: str = DEFAULT_MODEL
-
-
-def fill(contract, **columns) -> pl.DataFrame:
-    """Return a table under a contract, with empty values in the other columns."""
-    schema = make_empty_table(contract).schema
-    length = len(next(iter(columns.values())))
-    empty = {"Int32": 0, "Int64": 0, "Float64": 0.5, "String": "", "Boolean": False}
-    return pl.DataFrame(
-        {name: columns.get(name, [empty.get(str(kind), [])] * length) for name, kind in schema.items()},
-        schema=schema,
-    )
 
 
 @pytest.fixture(scope="session")
@@ -58,14 +47,14 @@ def project(tmp_path_factory) -> Project:
         texts = [
             f"sentence {place} of {each} is long" for each, place in zip(documents, positions, strict=True)
         ]
-        table = fill(
+        table = fill_table(
             SENTENCES, doc_id=documents, position=positions, clean=texts, row=list(range(len(documents)))
         )
         write_table(folder / f"{name}.parquet", table, SENTENCES)
     domains = [["d"] if int(name[1:]) < 40 else ["other"] for name in names]
-    write_table(folder / "index.parquet", fill(INDEX, doc_id=names, domains=domains), INDEX)
+    write_table(folder / "index.parquet", fill_table(INDEX, doc_id=names, domains=domains), INDEX)
     some = [name for name in names[:40] if int(name[1:]) % TOPICS == 0]  # of one topic only
-    pairs = fill(
+    pairs = fill_table(
         PAIRS, pair_id=[f"p{name}" for name in some], doc_id=some,
         prompt=[f"sentence 0 of {name}" for name in some], target=[" is"] * len(some),
     )  # fmt: skip

@@ -20,7 +20,8 @@ LOW_MARGIN = 0.02
 """Cosines of bfloat16 vectors that lie above the threshold less this are computed again."""
 CHECKED = 32
 """Sentences by which the vectors of a GPU are checked."""
-_BLOCK = 4096
+BLOCK = 4096
+"""Rows whose cosines are in memory at once."""
 
 Vectors = npt.NDArray[np.float32]
 
@@ -73,8 +74,8 @@ def refine_embeddings(
     check_dimensions(embeddings, vectors, len(rows))
     keywords = vectors.astype(np.float32)
     near = np.zeros(len(rows), dtype=np.bool_)
-    for start in range(0, len(rows), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for start in range(0, len(rows), BLOCK):
+        block = slice(start, start + BLOCK)
         cosines = embeddings[rows[block]] @ keywords.T
         near[block] = (cosines >= min_cosine - LOW_MARGIN).any(axis=1)
     exact = _encode(encode, texts.filter(near), embeddings.shape[1])
@@ -103,8 +104,8 @@ def _measure_deviation(
 ) -> float:
     """Return the largest difference of a cosine to any keyword between two precisions."""
     largest = 0.0
-    for start in range(0, len(rows), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for start in range(0, len(rows), BLOCK):
+        block = slice(start, start + BLOCK)
         found = np.abs((embeddings[rows[block]] - exact[block]) @ keywords.T)
         largest = max(largest, float(found.max()))
     return largest

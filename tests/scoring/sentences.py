@@ -1,7 +1,7 @@
 """Pairs that share sentences, and a tokenizer for them."""
 
 import polars as pl
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tests.tiny import make_word_tokenizer
 from transformers import PreTrainedTokenizerFast
 
 WORDS = [f"w{number}" for number in range(60)]
@@ -9,11 +9,7 @@ WORDS = [f"w{number}" for number in range(60)]
 
 def make_tokenizer() -> PreTrainedTokenizerFast:
     """Return a tokenizer of whole words."""
-    core = Tokenizer(
-        models.WordLevel({w: i for i, w in enumerate(["<unk>", "<s>", *WORDS])}, unk_token="<unk>")
-    )
-    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", eos_token="<s>", unk_token="<unk>")
+    return make_word_tokenizer(WORDS, eos_token="<s>")
 
 
 def cut_sentences(variant: str, cuts: list[int]) -> pl.DataFrame:
@@ -29,3 +25,11 @@ def cut_sentences(variant: str, cuts: list[int]) -> pl.DataFrame:
                 for keyword in ("near", "far")
             ]  # fmt: skip
     return pl.DataFrame(rows)
+
+
+def cut_many_sentences(variant: str, cuts: list[int]) -> pl.DataFrame:
+    """Return pairs of 36 sentences, cut at several places: four times as many, each behind another word."""
+    return pl.concat(
+        cut_sentences(f"{variant}{word}", cuts).with_columns(prompt=pl.lit(f"{word} ") + pl.col("prompt"))
+        for word in WORDS[:4]
+    )

@@ -1,8 +1,6 @@
 """Attribute rates of a model whose next tokens are known, and of tiny models against a plain loop."""
 
 import json
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,8 +8,7 @@ import pytest
 import torch
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrainedTokenizerFast
+from tests.tiny import KnownModel, make_config, make_model, make_word_tokenizer
 
 from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
@@ -21,39 +18,9 @@ from fathom.scoring.attribute_rate import measure_attribute_rates
 
 SIZE = 60
 CONFIGS = {
-    "gpt2": GPT2Config(
-        vocab_size=SIZE, n_positions=12, n_embd=16, n_layer=2, n_head=2, initializer_range=0.5
-    ),
-    "gemma2": Gemma2Config(
-        vocab_size=SIZE, hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=2,
-        num_key_value_heads=1, head_dim=8, max_position_embeddings=12, initializer_range=0.5,
-        bos_token_id=1, eos_token_id=1, pad_token_id=0,
-    ),
-}  # fmt: skip
+    kind: make_config(kind, SIZE, 12, width=16, heads=2, initializer_range=0.5) for kind in ("gpt2", "gemma2")
+}
 PROMPTS = {"deep nets": [5, 6], "policy": [9], "a long one": [3, 4, 5, 6, 7, 8]}
-
-
-def make_model(name: str) -> Any:
-    torch.manual_seed(0)
-    return AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval()
-
-
-class Known(torch.nn.Module):
-    """A model whose next token depends on the last one only, by a table of logits."""
-
-    def __init__(self, table: torch.Tensor) -> None:
-        super().__init__()
-        self.config = GPT2Config(vocab_size=table.shape[1], n_positions=12)
-        self.dtype, self.table = torch.float32, table
-
-    def get_input_embeddings(self) -> torch.nn.Module:
-        return torch.nn.Embedding(1, 1)
-
-    def get_output_embeddings(self) -> None:
-        return None
-
-    def forward(self, input_ids: torch.Tensor, **_: Any) -> Any:
-        return SimpleNamespace(logits=self.table[input_ids])
 
 
 def test_a_known_distribution():
@@ -62,11 +29,11 @@ def test_a_known_distribution():
     table[7] = torch.tensor([2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
     content = np.array([False, True, True, False, True, True, True, False])
     lists = {"up": [1, 4, 6], "down": [1, 4, 6, 0]}
-    rates = measure_attribute_rates(Known(table), {"up": [7], "down": [0, 6]}, lists, content, 3, 64)
+    rates = measure_attribute_rates(KnownModel(table), {"up": [7], "down": [0, 6]}, lists, content, 3, 64)
     check_table(rates.to_arrow(), ATTRIBUTE_RATES)
     # after 6 the most likely content tokens are 1, 2, 4; after 7 they are 6, 5, 4
     assert rates.rows() == [("down", 2 / 3, 2, 4), ("up", 2 / 3, 2, 3)]
-    rates = measure_attribute_rates(Known(table), {"up": [7], "down": [0, 6]}, lists, content, 1, 64)
+    rates = measure_attribute_rates(KnownModel(table), {"up": [7], "down": [0, 6]}, lists, content, 1, 64)
     assert rates["rate"].to_list() == [1.0, 1.0]
 
 
@@ -75,14 +42,14 @@ def test_ties_go_to_the_first_token_and_entries_beyond_the_tokenizer_are_no_toke
     table[:, 8] = 99.0
     content = np.array([False, True, True, True, True])
     for listed, hits in (([1, 2], 2), ([3, 4], 0), ([8], 0)):
-        rates = measure_attribute_rates(Known(table), {"k": [1]}, {"k": listed}, content, 2, 64)
+        rates = measure_attribute_rates(KnownModel(table), {"k": [1]}, {"k": listed}, content, 2, 64)
         assert rates["hits"].to_list() == [hits]
 
 
 def test_a_keyword_without_a_list_and_a_list_shorter_than_k():
     content = np.ones(5, dtype=bool)
     rates = measure_attribute_rates(
-        Known(torch.zeros(5, 5)), {"a": [1], "b": [2]}, {"b": [0]}, content, 4, 64
+        KnownModel(torch.zeros(5, 5)), {"a": [1], "b": [2]}, {"b": [0]}, content, 4, 64
     )
     assert rates.rows() == [("a", 0.0, 0, 0), ("b", 0.25, 1, 1)]
 
@@ -90,14 +57,16 @@ def test_a_keyword_without_a_list_and_a_list_shorter_than_k():
 def test_a_small_vocabulary_is_looked_at_whole(caplog):
     content = np.array([True, True, False])
     with caplog.at_level("INFO", "fathom"):
-        rates = measure_attribute_rates(Known(torch.zeros(3, 3)), {"a": [1]}, {"a": [0]}, content, 50, 64)
+        rates = measure_attribute_rates(
+            KnownModel(torch.zeros(3, 3)), {"a": [1]}, {"a": [0]}, content, 50, 64
+        )
     assert rates.rows() == [("a", 0.5, 1, 1)]
     assert "has only 2 content words: k = 50 is lowered" in caplog.text
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_same_as_a_plain_loop_in_any_batch(name):
-    model = make_model(name)
+    model = make_model(CONFIGS[name])
     random = np.random.default_rng(0)
     content = random.random(SIZE) < 0.6
     lists = {keyword: random.choice(SIZE, 20, replace=False).tolist() for keyword in PROMPTS}
@@ -119,23 +88,20 @@ def test_numbers_that_are_not_finite_name_keyword_and_model():
     table[8, 3] = float("nan")
     with refuses("broken", "'odd'"):
         measure_attribute_rates(
-            Known(table), {"fine": [1], "odd": [1, 8]}, {}, np.ones(9, dtype=bool), 3, 64, name="broken"
+            KnownModel(table), {"fine": [1], "odd": [1, 8]}, {}, np.ones(9, dtype=bool), 3, 64, name="broken"
         )
 
 
 def test_a_keyword_longer_than_the_context_is_named():
     with refuses("'k'", "13 tokens", "small", "12"):
         measure_attribute_rates(
-            make_model("gpt2"), {"k": [1] * 13}, {}, np.ones(9, dtype=bool), 3, 64, name="small"
+            make_model(CONFIGS["gpt2"]), {"k": [1] * 13}, {}, np.ones(9, dtype=bool), 3, 64, name="small"
         )
 
 
 def test_the_program(tmp_path):
-    words = ["<unk>", "<s>", "the", *(f"word{number}" for number in range(SIZE - 3))]
-    core = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, unk_token="<unk>"))
-    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", unk_token="<unk>")
-    save_model(tmp_path / "folder", make_model("gemma2"), tokenizer)
+    words = ["the", *(f"word{number}" for number in range(SIZE - 3))]
+    save_model(tmp_path / "folder", make_model(CONFIGS["gemma2"]), make_word_tokenizer(words))
     (tmp_path / "stopwords.txt").write_text("the\nword9\n")
     sentences = [
         {"keyword": f"word{place} word1", "doc_id": "d", "position": 0, "cosine": 0.9,

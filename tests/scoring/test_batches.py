@@ -6,8 +6,9 @@ from typing import Any
 import polars as pl
 import pytest
 import torch
-from tests.scoring.sentences import WORDS, cut_sentences, make_tokenizer
-from transformers import AutoModelForCausalLM, Gemma2Config, GPT2Config, PreTrainedTokenizerFast
+from tests.scoring.sentences import cut_many_sentences, make_tokenizer
+from tests.tiny import make_config, make_model
+from transformers import PreTrainedTokenizerFast
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
@@ -18,13 +19,9 @@ from fathom.scoring import batches, ranks
 from fathom.scoring.scored_sequences import TokenScores
 
 CONFIGS = {
-    "gpt2": GPT2Config(vocab_size=62, n_positions=40, n_embd=32, n_layer=2, n_head=4, initializer_range=0.2),
-    "gemma2": Gemma2Config(
-        vocab_size=62, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, head_dim=8, max_position_embeddings=40, sliding_window=5,
-        initializer_range=0.2,
-    ),
-}  # fmt: skip
+    "gpt2": make_config("gpt2", 62, 40, initializer_range=0.2),
+    "gemma2": make_config("gemma2", 62, 40, sliding_window=5, initializer_range=0.2),
+}
 
 
 @pytest.fixture(scope="module")
@@ -35,25 +32,12 @@ def tokenizer() -> PreTrainedTokenizerFast:
 @pytest.fixture(scope="module")
 def benchmarks() -> list[pl.DataFrame]:
     """Return pairs of 36 sentences of several lengths."""
-    found = []
-    for variant, cuts in (("tf", [3, 5]), ("tfidf", [7])):
-        parts = [cut_sentences(f"{variant}{word}", cuts) for word in WORDS[:4]]
-        found.append(
-            pl.concat(
-                part.with_columns(prompt=pl.lit(f"{word} ") + pl.col("prompt"))
-                for word, part in zip(WORDS[:4], parts, strict=True)
-            )
-        )
-    return found
+    return [cut_many_sentences("tf", [3, 5]), cut_many_sentences("tfidf", [7])]
 
 
 def copies(name: str, count: int) -> list[Any]:
     """Return equal models that stand for one model on several GPUs."""
-    models = []
-    for _ in range(count):
-        torch.manual_seed(0)
-        models.append(AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval())
-    return models
+    return [make_model(CONFIGS[name]) for _ in range(count)]
 
 
 def same(first: list[pl.DataFrame], second: list[pl.DataFrame]) -> bool:

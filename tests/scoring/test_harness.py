@@ -12,14 +12,10 @@ import pytest
 import torch
 from tests.encoding import encode_pair
 from tests.scores import score_pairs
+from tests.tiny import make_byte_tokenizer, make_config
+from tests.tiny import make_model as make_tiny_model
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import (
-    AutoModelForCausalLM,
-    Gemma2Config,
-    GPT2Config,
-    LlamaConfig,
-    PreTrainedTokenizerFast,
-)
+from transformers import PreTrainedTokenizerFast
 
 from fathom.benchmark.harness_task import export_task, name_task
 
@@ -31,23 +27,6 @@ SENTENCES = [
     "a policy gradient follows the reward of an agent through many states",
     "samples from the world improve the value function and the policy of agents",
 ]
-SHAPE = {
-    "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "max_position_embeddings": 128, "initializer_range": 0.3,
-}  # fmt: skip
-
-
-def byte_level() -> PreTrainedTokenizerFast:
-    """Return a tokenizer like GPT-2's: an end token, no BOS token before a text."""
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=290, special_tokens=["<|end|>"], show_progress=False,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-    )  # fmt: skip
-    core.train_from_iterator(SENTENCES, trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<|end|>", eos_token="<|end|>")
 
 
 def sentence_piece(template: str) -> PreTrainedTokenizerFast:
@@ -67,16 +46,7 @@ def sentence_piece(template: str) -> PreTrainedTokenizerFast:
 
 def make_model(name: str, tokenizer: Any) -> Any:
     ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
-    size = len(tokenizer)
-    configurations = {
-        "gpt2": GPT2Config(
-            vocab_size=size, n_positions=128, n_embd=32, n_layer=2, n_head=4, initializer_range=0.3, **ends
-        ),
-        "llama": LlamaConfig(vocab_size=size, **SHAPE, **ends),
-        "gemma2": Gemma2Config(vocab_size=size, head_dim=8, **SHAPE, **ends),
-    }
-    torch.manual_seed(0)
-    return AutoModelForCausalLM.from_config(configurations[name]).float().eval()
+    return make_tiny_model(make_config(name, len(tokenizer), 128, initializer_range=0.3, **ends))
 
 
 def make_pairs(*more: tuple[str, str]) -> pl.DataFrame:
@@ -127,7 +97,7 @@ def score_plainly(model: Any, ids: list[int], start: int) -> float:
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "gemma2"])
 def test_the_exported_task_gives_our_log_probabilities(name, tmp_path):
-    tokenizer = byte_level() if name == "gpt2" else sentence_piece("<s> $A")
+    tokenizer = make_byte_tokenizer(SENTENCES, 290) if name == "gpt2" else sentence_piece("<s> $A")
     model, pairs = make_model(name, tokenizer), make_pairs()
     ours = score_pairs(model, tokenizer, pairs)
     theirs, results = ask_harness(model, tokenizer, pairs, tmp_path / "task")
@@ -168,7 +138,7 @@ def test_an_end_token_after_every_text_shifts_the_target_there(tmp_path):
 
 
 def test_text_that_looks_like_an_end_token_ends_the_text_there(tmp_path):
-    tokenizer = byte_level()
+    tokenizer = make_byte_tokenizer(SENTENCES, 290)
     model, pairs = make_model("gpt2", tokenizer), make_pairs(("the text <|end|> of the", " policy"))
     ours = score_pairs(model, tokenizer, pairs)["log_probability"]
     theirs, _ = ask_harness(model, tokenizer, pairs, tmp_path / "task")

@@ -2,7 +2,6 @@
 
 import json
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -12,15 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import (
-    AutoModelForCausalLM,
-    BloomConfig,
-    Gemma2Config,
-    GPT2Config,
-    LlamaConfig,
-    PreTrainedTokenizerFast,
-)
+from tests.tiny import KnownModel, make_config, make_model, make_word_tokenizer
+from transformers import BloomConfig, PreTrainedTokenizerFast
 
 from fathom.config.scoring import Perplexity
 from fathom.config.whole import read_config
@@ -40,31 +32,17 @@ from fathom.scoring.perplexity import (
 )
 
 CONTEXT = 20
-SHAPE = {
-    "vocab_size": 52, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
-    "num_attention_heads": 2, "num_key_value_heads": 1, "max_position_embeddings": CONTEXT,
-    "bos_token_id": 1, "eos_token_id": 1, "pad_token_id": 0, "initializer_range": 0.5,
-}  # fmt: skip
+SMALL = {"width": 16, "heads": 2, "initializer_range": 0.5}
 CONFIGS = {
-    "gpt2": GPT2Config(
-        vocab_size=52, n_positions=CONTEXT, n_embd=16, n_layer=2, n_head=2, initializer_range=0.5
-    ),
-    "llama": LlamaConfig(**SHAPE),
-    "gemma2": Gemma2Config(**SHAPE, head_dim=8, sliding_window=6, final_logit_softcapping=3.0),
+    "gpt2": make_config("gpt2", 52, CONTEXT, **SMALL),
+    "llama": make_config("llama", 52, CONTEXT, **SMALL),
+    "gemma2": make_config("gemma2", 52, CONTEXT, **SMALL, sliding_window=6, final_logit_softcapping=3.0),
 }
 
 
 @pytest.fixture(scope="module")
 def tokenizer() -> PreTrainedTokenizerFast:
-    vocabulary = {word: place for place, word in enumerate(["<unk>", "<s>", *(f"w{n}" for n in range(50))])}
-    core = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
-    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", eos_token="<s>", unk_token="<unk>")
-
-
-def make_model(name: str) -> Any:
-    torch.manual_seed(0)
-    return AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval()
+    return make_word_tokenizer((f"w{n}" for n in range(50)), eos_token="<s>")
 
 
 def make_texts(*lengths: int) -> pl.DataFrame:
@@ -93,7 +71,7 @@ def measure_plainly(model: Any, ids: list[int], windows: Windows, bos: int | Non
 @pytest.mark.parametrize("windows", [(20, 20), (20, 7), (20, 1), (5, 3), (1, 1)])
 @pytest.mark.parametrize("add_bos", [True, False])
 def test_same_as_one_token_at_a_time(name, windows, add_bos, tokenizer):
-    model, texts = make_model(name), make_texts(50, 3, 20, 21, 1)
+    model, texts = make_model(CONFIGS[name]), make_texts(50, 3, 20, 21, 1)
     scores = score_texts(model, tokenizer, texts, Windows(*windows), 64, add_bos)
     check_table(scores.to_arrow(), PERPLEXITY)
     for text, row in zip(texts["text"], scores.iter_rows(named=True), strict=True):
@@ -107,7 +85,7 @@ def test_same_as_one_token_at_a_time(name, windows, add_bos, tokenizer):
 
 
 def test_with_stride_one_every_token_has_the_whole_window_before_it(tokenizer):
-    model, texts = make_model("gpt2"), make_texts(60)
+    model, texts = make_model(CONFIGS["gpt2"]), make_texts(60)
     ids = tokenizer(texts["text"][0], add_special_tokens=False)["input_ids"]
     nats = []
     for place in range(1, 60):
@@ -118,30 +96,10 @@ def test_with_stride_one_every_token_has_the_whole_window_before_it(tokenizer):
     assert scores["nats"][0] == pytest.approx(sum(nats), abs=1e-3)
 
 
-class Known(torch.nn.Module):
-    """A model with the same logits everywhere; it keeps what it was given."""
-
-    def __init__(self, logits: torch.Tensor) -> None:
-        super().__init__()
-        self.config = GPT2Config(vocab_size=len(logits), n_positions=CONTEXT)
-        self.dtype = torch.float32
-        self.table, self.seen = logits, list[list[int]]()
-
-    def get_input_embeddings(self) -> torch.nn.Module:
-        return torch.nn.Embedding(1, 1)
-
-    def get_output_embeddings(self) -> None:
-        return None
-
-    def forward(self, input_ids: torch.Tensor, **_: Any) -> Any:
-        self.seen += input_ids.tolist()
-        return SimpleNamespace(logits=self.table.expand(*input_ids.shape, -1).clone())
-
-
 def test_the_perplexity_of_a_uniform_model_is_the_size_of_its_vocabulary(tokenizer):
     texts = make_texts(70, 5)
     total = sum_likelihoods(
-        score_texts(Known(torch.zeros(52)), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
+        score_texts(KnownModel(torch.zeros(52)), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
     )
     assert total.perplexity == pytest.approx(52, rel=1e-6)
     assert total.tokens == 75
@@ -154,13 +112,13 @@ def test_a_known_distribution_weighs_tokens_not_documents(tokenizer):
     share[tokenizer.convert_tokens_to_ids("w0")] = 0.5
     share[tokenizer.convert_tokens_to_ids("w1")] = 0.25
     texts = pl.DataFrame({"doc_id": ["a", "b"], "text": ["w0 w0 w0", "w1"]})
-    scores = score_texts(Known(share.log()), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
+    scores = score_texts(KnownModel(share.log()), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
     assert sum_likelihoods(scores).perplexity == pytest.approx(2 ** (5 / 4), rel=1e-6)
     assert sum_likelihoods(scores).bits_per_byte == pytest.approx(5 / (8 + 2), rel=1e-6)
 
 
 def test_every_window_begins_with_bos_where_it_is_wanted(tokenizer):
-    model = Known(torch.zeros(52))
+    model = KnownModel(torch.zeros(52))
     score_texts(model, tokenizer, make_texts(70), Windows(20, 10), 1, add_bos=True)
     assert len(model.seen) > 6
     assert {ids[0] for ids in model.seen} == {1}
@@ -171,7 +129,7 @@ def test_every_window_begins_with_bos_where_it_is_wanted(tokenizer):
 
 
 def test_bos_matters_to_a_gemma(tokenizer):
-    model, texts = make_model("gemma2"), make_texts(60)
+    model, texts = make_model(CONFIGS["gemma2"]), make_texts(60)
     with_bos = score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=True)
     without = score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=False)
     assert with_bos["tokens"][0] == without["tokens"][0] + 1
@@ -180,7 +138,7 @@ def test_bos_matters_to_a_gemma(tokenizer):
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_batch_is_like_one_at_a_time(name, tokenizer):
-    model, texts = make_model(name), make_texts(50, 3, 20, 21, 1, 9, 130)
+    model, texts = make_model(CONFIGS[name]), make_texts(50, 3, 20, 21, 1, 9, 130)
     alone = score_texts(model, tokenizer, texts, Windows(20, 10), 1, add_bos=True)
     together = score_texts(model, tokenizer, texts, Windows(20, 10), 100_000, add_bos=True)
     turned = score_texts(model, tokenizer, texts.reverse(), Windows(20, 10), 90, add_bos=True).reverse()
@@ -190,7 +148,7 @@ def test_a_batch_is_like_one_at_a_time(name, tokenizer):
 
 
 def test_bfloat16_is_near(tokenizer):
-    model, texts = make_model("llama"), make_texts(50, 9)
+    model, texts = make_model(CONFIGS["llama"]), make_texts(50, 9)
     exact = sum_likelihoods(score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=True))
     near = sum_likelihoods(score_texts(model.bfloat16(), tokenizer, texts, Windows(20, 10), 64, add_bos=True))
     assert near.nats != exact.nats
@@ -198,7 +156,7 @@ def test_bfloat16_is_near(tokenizer):
 
 
 def test_copies_share_the_work_and_change_nothing(tokenizer):
-    copies, texts = [make_model("llama"), make_model("llama")], make_texts(70, 3, 25, 9, 30)
+    copies, texts = [make_model(CONFIGS["llama"]), make_model(CONFIGS["llama"])], make_texts(70, 3, 25, 9, 30)
     read = [0, 0]
     for place, each in enumerate(copies):
 
@@ -206,7 +164,7 @@ def test_copies_share_the_work_and_change_nothing(tokenizer):
             read[place] += 1
 
         each.get_input_embeddings().register_forward_hook(count)
-    alone = score_texts(make_model("llama"), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
+    alone = score_texts(make_model(CONFIGS["llama"]), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
     assert score_texts(copies, tokenizer, texts, Windows(20, 10), 64, add_bos=True).equals(alone)
     assert min(read) > 1 and abs(read[0] - read[1]) <= 1
 
@@ -236,11 +194,11 @@ def test_every_token_is_scored_once(count, start, window, stride, bos):
 
 
 def test_a_short_context_shortens_window_and_stride():
-    model = make_model("gpt2")
+    model = make_model(CONFIGS["gpt2"])
     assert fit_windows(model, Perplexity()) == (20, 10)
     assert fit_windows(model, Perplexity(window=10, stride=3)) == (10, 3)
     assert fit_windows(model, Perplexity(window=1000, stride=1)) == (20, 1)
-    unlimited = Known(torch.zeros(52))
+    unlimited = KnownModel(torch.zeros(52))
     unlimited.config = BloomConfig()
     assert fit_windows(unlimited, Perplexity()) == (1024, 512)
 
@@ -279,7 +237,7 @@ def test_an_empty_split_is_said_and_gives_no_row(tokenizer, caplog):
         chosen, counts = select_held_out(make_split(2), 100)
     assert "split adapt-test has no text" in caplog.text
     assert counts["documents_in_split"] == 0
-    scores = score_texts(make_model("gpt2"), tokenizer, chosen, Windows(20, 10), 64)
+    scores = score_texts(make_model(CONFIGS["gpt2"]), tokenizer, chosen, Windows(20, 10), 64)
     check_table(scores.to_arrow(), PERPLEXITY)
     assert math.isnan(sum_likelihoods(scores).perplexity) and math.isnan(
         sum_likelihoods(scores).bits_per_byte
@@ -287,7 +245,7 @@ def test_an_empty_split_is_said_and_gives_no_row(tokenizer, caplog):
 
 
 def test_numbers_that_are_not_finite_name_document_and_model(tokenizer):
-    model = make_model("gpt2")
+    model = make_model(CONFIGS["gpt2"])
     with torch.no_grad():
         model.transformer.wpe.weight[12] = float("nan")
     with refuses("broken", "'d01'"):
@@ -295,7 +253,7 @@ def test_numbers_that_are_not_finite_name_document_and_model(tokenizer):
 
 
 def test_the_program(tokenizer, tmp_path):
-    model, texts = make_model("llama"), make_split(30)
+    model, texts = make_model(CONFIGS["llama"]), make_split(30)
     save_model(tmp_path / "folder", model, tokenizer)
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     run_program(

@@ -19,21 +19,9 @@ from tests.encoding import encode_pair
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
 from tests.scores import score_pairs
-from tests.tables import MODEL_COLUMNS
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import (
-    AutoModelForCausalLM,
-    CohereConfig,
-    Gemma2Config,
-    GPT2Config,
-    GPTNeoXConfig,
-    GraniteConfig,
-    LlamaConfig,
-    MistralConfig,
-    Olmo2Config,
-    PreTrainedTokenizerFast,
-    Qwen2Config,
-)
+from tests.tables import write_models
+from tests.tiny import KnownModel, make_config, make_model, make_word_tokenizer
+from transformers import PreTrainedTokenizerFast
 
 from fathom.config.scoring import Scoring
 from fathom.io.contracts.scoring import SCORES
@@ -48,33 +36,20 @@ ROOT = Path(__file__).resolve().parents[2]
 COUNT = 23
 WORDS = [f"w{number}" for number in range(1997)]  # more than 1,000, up to which ranks must be equal
 ENTRIES = len(WORDS) + 2
-SHAPE = {
-    "vocab_size": ENTRIES, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 40,
-    "bos_token_id": 1, "eos_token_id": 1,
-    "pad_token_id": 0, "initializer_range": 0.5,
+KINDS = {
+    "gpt2": {}, "llama": {}, "mistral": {}, "mistral-window": {"sliding_window": 5}, "qwen2": {},
+    "gemma2": {"sliding_window": 5, "final_logit_softcapping": 3.0}, "olmo2": {}, "gpt_neox": {},
+    "cohere": {"logit_scale": 0.25}, "granite": {"logits_scaling": 4.0},
 }  # fmt: skip
 CONFIGS = {
-    "gpt2": GPT2Config(
-        vocab_size=ENTRIES, n_positions=40, n_embd=32, n_layer=2, n_head=4, initializer_range=0.5,
-    ),
-    "llama": LlamaConfig(**SHAPE), "mistral": MistralConfig(**SHAPE),
-    "mistral-window": MistralConfig(**SHAPE, sliding_window=5), "qwen2": Qwen2Config(**SHAPE),
-    "gemma2": Gemma2Config(**SHAPE, head_dim=8, sliding_window=5, final_logit_softcapping=3.0),
-    "olmo2": Olmo2Config(**SHAPE),
-    "gpt-neox": GPTNeoXConfig(**{key: SHAPE[key] for key in SHAPE if key != "num_key_value_heads"}),
-    "cohere": CohereConfig(**SHAPE, logit_scale=0.25), "granite": GraniteConfig(**SHAPE, logits_scaling=4.0),
-}  # fmt: skip
+    name: make_config(name.split("-")[0], ENTRIES, 40, initializer_range=0.5, **more)
+    for name, more in KINDS.items()
+}
 
 
 @pytest.fixture(scope="module")
 def tokenizer() -> PreTrainedTokenizerFast:
-    vocabulary = {word: place for place, word in enumerate(["<unk>", "<s>", *WORDS])}
-    core = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
-    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    return PreTrainedTokenizerFast(
-        tokenizer_object=core, bos_token="<s>", eos_token="<s>", unk_token="<unk>", pad_token="<unk>"
-    )
+    return make_word_tokenizer(WORDS, eos_token="<s>", pad_token="<unk>")
 
 
 def make_pairs(count: int = COUNT) -> pl.DataFrame:
@@ -87,11 +62,6 @@ def make_pairs(count: int = COUNT) -> pl.DataFrame:
             {"pair_id": f"p{number:02d}", "keyword": f"k{number % 4}", "prompt": prompt, "target": target}
         )
     return pl.DataFrame(rows)
-
-
-def make_model(name: str) -> Any:
-    torch.manual_seed(0)
-    return AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval()
 
 
 def score_plainly(model: Any, tokenizer: Any, pair: dict[str, str], add_bos: bool | None) -> dict[str, float]:
@@ -112,7 +82,7 @@ def score_plainly(model: Any, tokenizer: Any, pair: dict[str, str], add_bos: boo
 
 @cache
 def score_all_plainly(name: str, tokenizer: Any, add_bos: bool | None) -> list[dict[str, float]]:
-    model = make_model(name)
+    model = make_model(CONFIGS[name])
     return [
         score_plainly(model, tokenizer, pair, add_bos) for pair in make_pairs(COUNT).iter_rows(named=True)
     ]
@@ -122,7 +92,7 @@ def score_all_plainly(name: str, tokenizer: Any, add_bos: bool | None) -> list[d
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("name", CONFIGS)
 def test_same_as_a_plain_loop_whatever_padding_batch_and_order(name, side, add_bos, tokenizer, caplog):
-    model, pairs = make_model(name), make_pairs(COUNT)
+    model, pairs = make_model(CONFIGS[name]), make_pairs(COUNT)
     plain = pl.DataFrame(score_all_plainly(name, tokenizer, add_bos))
     tokenizer.padding_side = side
     orders = [range(COUNT), range(COUNT - 1, -1, -1), random.Random(0).sample(range(COUNT), COUNT)]
@@ -157,13 +127,13 @@ def assert_same(scores: pl.DataFrame, plain: pl.DataFrame) -> None:
 
 
 def test_a_bos_token_changes_the_scores(tokenizer):
-    model, pairs = make_model("gemma2"), make_pairs()
+    model, pairs = make_model(CONFIGS["gemma2"]), make_pairs()
     with_bos, without = (score_pairs(model, tokenizer, pairs, add_bos=each)["rank"] for each in (True, False))
     assert not with_bos.equals(without)
 
 
 def test_inside_a_chat_template_the_same_targets_have_other_scores(tokenizer):
-    model, pairs, tokenizer = make_model("llama"), make_pairs(), copy.deepcopy(tokenizer)
+    model, pairs, tokenizer = make_model(CONFIGS["llama"]), make_pairs(), copy.deepcopy(tokenizer)
     tokenizer.chat_template = "{% for m in messages %}{{ m['role'] }} w3 {{ m['content'] }} w4{% endfor %}"
     inside = score_pairs(model, tokenizer, pairs, chat_template=True)
     words = f"user w3 {CHAT_REQUEST} w4 "  # whole words are this tokenizer's tokens
@@ -173,41 +143,20 @@ def test_inside_a_chat_template_the_same_targets_have_other_scores(tokenizer):
     assert not inside["rank"].equals(score_pairs(model, tokenizer, pairs)["rank"])
 
 
-class Known(torch.nn.Module):
-    """A model whose logits at each position are those of a table, whatever came before."""
-
-    def __init__(self, logits: list[float]) -> None:
-        super().__init__()
-        self.config = GPT2Config(vocab_size=len(logits), n_positions=16)
-        self.dtype = torch.float32
-        self.table = torch.tensor(logits)
-
-    def get_input_embeddings(self) -> torch.nn.Module:
-        return torch.nn.Embedding(1, 1)
-
-    def get_output_embeddings(self) -> None:
-        return None
-
-    def forward(self, input_ids: torch.Tensor, **_: Any) -> Any:
-        from types import SimpleNamespace
-
-        return SimpleNamespace(logits=self.table.expand(*input_ids.shape, -1))
-
-
 def test_ranks_that_are_known(tokenizer):
-    table = [0.0] * 99
+    table = torch.zeros(99)
     for word, value in (("w0", 5.0), ("w1", 4.0), ("w2", 4.0), ("w3", 4.0), ("w4", 3.0)):
         table[tokenizer.convert_tokens_to_ids(word)] = value
     targets = [" w0", " w1", " w4", " w0 w4", " w1 w1", " w50"]
     pairs = pl.DataFrame([{"pair_id": t, "keyword": "k", "prompt": "w9 w8", "target": t} for t in targets])
-    scores = score_pairs(Known(table), tokenizer, pairs, Scoring())
+    scores = score_pairs(KnownModel(table), tokenizer, pairs, Scoring())
     assert scores["rank"].to_list() == [1, 2, 5, 3, 2, 6]
     assert scores["ties"].to_list() == [0, 2, 0, 0, 4, 93]
     assert scores["rank_midpoint"].to_list() == [1, 3, 5, 3, 3, 52.5]
     assert scores["rank_first"].to_list() == [1, 2, 5, 1, 2, 6]
     assert scores["tokens"].to_list() == [1, 1, 1, 2, 2, 1]
     assert scores["rank_share"].to_list() == [rank / 99 for rank in scores["rank"]]
-    share = torch.tensor(table, dtype=torch.float64).softmax(0)
+    share = table.double().softmax(0)
     own = [float(share[tokenizer.convert_tokens_to_ids(word)]) for word in ("w0", "w4")]
     assert scores["probability"][3] == pytest.approx(sum(own) / 2, rel=1e-6)
     assert scores["log_probability"][3] == pytest.approx(
@@ -217,7 +166,7 @@ def test_ranks_that_are_known(tokenizer):
 
 
 def test_many_rows_are_scored_in_pieces(tokenizer, monkeypatch):
-    model, pairs = make_model("gpt2"), make_pairs()
+    model, pairs = make_model(CONFIGS["gpt2"]), make_pairs()
     whole = score_pairs(model, tokenizer, pairs, Scoring())
     monkeypatch.setattr(logits, "_LOGIT_BYTES", {"cpu": 4 * ENTRIES * 3})
     monkeypatch.setattr(logits, "_MIN_ROWS", 1)
@@ -234,13 +183,13 @@ def test_rows_of_any_scale_have_their_own_sums():
 
 
 def test_bfloat16_head_is_applied_in_float32(tokenizer):
-    model = make_model("llama").bfloat16()
+    model = make_model(CONFIGS["llama"]).bfloat16()
     scores = score_pairs(model, tokenizer, make_pairs(), Scoring())
     assert scores["ties"].sum() == 0  # logits rounded to bfloat16 would tie
 
 
 def test_memory_that_runs_out_halves_the_batch(tokenizer, monkeypatch):
-    model, pairs, sizes = make_model("gpt2"), make_pairs(), []
+    model, pairs, sizes = make_model(CONFIGS["gpt2"]), make_pairs(), []
     expected = score_pairs(model, tokenizer, pairs, Scoring())
     true = batches.score_batch
 
@@ -263,12 +212,12 @@ def test_memory_for_not_even_one_pair(tokenizer, monkeypatch):
 
     monkeypatch.setattr(batches, "score_batch", never)
     with refuses("single pair"):
-        score_pairs(make_model("gpt2"), tokenizer, make_pairs(), Scoring())
+        score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, make_pairs(), Scoring())
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_numbers_that_are_not_finite_name_pair_and_model(tokenizer, value):
-    model = make_model("gpt2")
+    model = make_model(CONFIGS["gpt2"])
     with torch.no_grad():
         model.transformer.wpe.weight[12] = value
     with refuses("broken", "'p"):
@@ -278,42 +227,44 @@ def test_numbers_that_are_not_finite_name_pair_and_model(tokenizer, value):
 def test_a_pair_longer_than_the_context_is_named(tokenizer):
     long = make_pairs(3).with_columns(prompt=pl.lit(" ".join(["w1"] * 50)))
     with refuses("'p00'", "51 tokens", "small", "40"):
-        score_pairs(make_model("gpt2"), tokenizer, long, Scoring(), name="small")
+        score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, long, Scoring(), name="small")
 
 
 def test_a_pair_that_fills_the_context_is_scored(tokenizer):
     full = make_pairs(1).with_columns(prompt=pl.lit(" ".join(["w1"] * 40)))
-    assert len(score_pairs(make_model("gpt2"), tokenizer, full, Scoring())) == 1
+    assert len(score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, full, Scoring())) == 1
 
 
 def test_targets_that_the_tokenizer_does_not_know_are_counted(tokenizer, caplog):
     pairs = make_pairs(3)
     with caplog.at_level("INFO", "fathom"):
-        score_pairs(make_model("gpt2"), tokenizer, pairs, Scoring(), name="small")
+        score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, pairs, Scoring(), name="small")
         assert "unknown to the tokenizer" not in caplog.text
         strange = pairs.with_columns(target=pl.Series([" w1", " strange", " w2 strange"]))
-        score_pairs(make_model("gpt2"), tokenizer, strange, Scoring(), name="small")
+        score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, strange, Scoring(), name="small")
     assert "2 targets contain words unknown to the tokenizer of small" in caplog.text
 
 
 def test_a_target_that_the_model_gives_no_logit_is_named(tokenizer):
     pairs = make_pairs(3).with_columns(target=pl.lit(" w70"))
     with refuses("'p00'", "72", "small", "60", "tokenizer"):
-        score_pairs(Known([0.0] * 60), tokenizer, pairs, Scoring(), name="small")
+        score_pairs(KnownModel(torch.zeros(60)), tokenizer, pairs, Scoring(), name="small")
 
 
 def test_pairs_that_stand_twice_or_lack_a_column(tokenizer):
-    pairs = make_pairs(2)
+    model, pairs = make_model(CONFIGS["gpt2"]), make_pairs(2)
     with refuses("'p00'"):
-        score_pairs(make_model("gpt2"), tokenizer, pl.concat([pairs, pairs]), Scoring())
+        score_pairs(model, tokenizer, pl.concat([pairs, pairs]), Scoring())
     with refuses("target"):
-        score_pairs(make_model("gpt2"), tokenizer, pairs.drop("target"), Scoring())
+        score_pairs(model, tokenizer, pairs.drop("target"), Scoring())
     with refuses("pair_id", "keyword"):
-        ranks.score_benchmarks(make_model("gpt2"), tokenizer, [pairs.drop("pair_id", "keyword")], Scoring())
+        ranks.score_benchmarks(
+            make_model(CONFIGS["gpt2"]), tokenizer, [pairs.drop("pair_id", "keyword")], Scoring()
+        )
 
 
 def test_no_pairs_give_an_empty_table(tokenizer):
-    scores = score_pairs(make_model("gpt2"), tokenizer, make_pairs(1).clear(), Scoring())
+    scores = score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, make_pairs(1).clear(), Scoring())
     assert scores.is_empty()
     check_table(scores.to_arrow(), SCORES)
 
@@ -334,7 +285,7 @@ def test_files_that_would_overwrite_each_other(outputs, reports):
 
 
 def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer, tmp_path):
-    model, pairs = make_model("gpt2"), make_pairs()
+    model, pairs = make_model(CONFIGS["gpt2"]), make_pairs()
     save_model(tmp_path / "folder", model, tokenizer)
     write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
     files = ("--pairs", f"x/tf={tmp_path / 'pairs.jsonl'}", "--scores", tmp_path / "scores.parquet")
@@ -355,12 +306,11 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer, tmp_path):
 
 
 def test_the_programs_score_a_chat_model_inside_its_template(tokenizer, tmp_path):
-    model, pairs, tokenizer = make_model("gpt2"), make_pairs(), copy.deepcopy(tokenizer)
+    model, pairs, tokenizer = make_model(CONFIGS["gpt2"]), make_pairs(), copy.deepcopy(tokenizer)
     tokenizer.chat_template = "{% for m in messages %}{{ m['content'] }} w4{% endfor %}"
     save_model(tmp_path / "weights", model, tokenizer)
     write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
-    values = ["m", "f", str(tmp_path / "weights"), "", "chat", "", "", "", "float32"]
-    (tmp_path / "models.tsv").write_text("\t".join(MODEL_COLUMNS) + "\n" + "\t".join(values) + "\n")
+    write_models(tmp_path / "models.tsv", {"name": "m", "source": str(tmp_path / "weights"), "kind": "chat"})
     for command in (
         ["fetch_model.py", "--model", "m@chat", "--registry", "models.tsv", "--pointer", "model.json"],
         ["score_model.py", "--model", "model.json", "--pairs", "x/tf=pairs.jsonl", "--scores", "s.parquet",

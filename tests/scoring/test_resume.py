@@ -7,12 +7,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
-import torch
 from tests.programs import MODELS, find_program, find_python
-from tests.scoring.sentences import WORDS, cut_sentences, make_tokenizer
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from tests.scoring.sentences import cut_many_sentences, cut_sentences, make_tokenizer
+from tests.tiny import make_config, make_model
+from transformers import PreTrainedTokenizerFast
 
 from fathom.config.scoring import Scoring
 from fathom.io.files import write_json_lines
@@ -77,20 +76,14 @@ def tokenizer() -> PreTrainedTokenizerFast:
     return make_tokenizer()
 
 
-def make_model() -> Any:
-    torch.manual_seed(0)
-    return GPT2LMHeadModel(GPT2Config(vocab_size=62, n_positions=40, n_embd=32, n_layer=2, n_head=4)).eval()
+CONFIG = make_config("gpt2", 62, 40)
 
 
 @pytest.fixture
 def files(tokenizer: Any, tmp_path: Path) -> Path:
-    save_model(tmp_path / "model", make_model(), tokenizer)
+    save_model(tmp_path / "model", make_model(CONFIG), tokenizer)
     for variant, cuts in (("tf", [2, 4]), ("tfidf", [3, 6])):
-        several = [
-            cut_sentences(f"{variant}{word}", cuts).with_columns(prompt=pl.lit(f"{word} ") + pl.col("prompt"))
-            for word in WORDS[:4]
-        ]
-        pairs = pl.concat(several)
+        pairs = cut_many_sentences(variant, cuts)
         write_json_lines(tmp_path / f"{variant}.jsonl", pairs.iter_rows(named=True))
     return tmp_path
 
@@ -156,7 +149,7 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, count: int) -> list[int]:
 
 
 def test_finished_batches_are_not_scored_again(tokenizer, tmp_path, monkeypatch):
-    model, pairs, settings = make_model(), [cut_sentences("tf", [2, 7])], Scoring(batch_tokens=30)
+    model, pairs, settings = make_model(CONFIG), [cut_sentences("tf", [2, 7])], Scoring(batch_tokens=30)
     with monkeypatch.context() as patch:
         sizes = stop_after(patch, 99)
         (whole,) = ranks.score_benchmarks(model, tokenizer, pairs, settings)
@@ -180,7 +173,7 @@ def test_finished_batches_are_not_scored_again(tokenizer, tmp_path, monkeypatch)
 def test_a_resumed_run_keeps_the_smaller_batches_of_one_that_ran_out_of_memory(
     tokenizer, tmp_path, monkeypatch
 ):
-    model, pairs, settings = make_model(), [cut_sentences("tf", [2, 7])], Scoring(batch_tokens=30)
+    model, pairs, settings = make_model(CONFIG), [cut_sentences("tf", [2, 7])], Scoring(batch_tokens=30)
     saved = Resume(tmp_path / "s.parquet", "k")
     with monkeypatch.context() as patch:
         first = stop_after(patch, 2)

@@ -8,32 +8,19 @@ from hypothesis import strategies as st
 from tests.refusals import refuses
 from tests.scores import score_pairs
 from tests.scoring.sentences import cut_sentences, make_tokenizer
-from transformers import (
-    AutoModelForCausalLM,
-    BertConfig,
-    BertLMHeadModel,
-    Gemma2Config,
-    GPT2Config,
-    LlamaConfig,
-    MistralConfig,
-    PreTrainedTokenizerFast,
-)
+from tests.tiny import make_config, make_model
+from transformers import BertConfig, BertLMHeadModel, PreTrainedTokenizerFast
 
 from fathom.config.scoring import Scoring
 from fathom.models.tokens import EncodedPair
 from fathom.scoring.ranks import score_benchmarks
 from fathom.scoring.scored_sequences import plan_sequences
 
-SHAPE = {
-    "vocab_size": 62, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 40, "bos_token_id": 1,
-    "eos_token_id": 1, "pad_token_id": 0, "initializer_range": 0.2,
-}  # fmt: skip
 CONFIGS = {
-    "gpt2": GPT2Config(vocab_size=62, n_positions=40, n_embd=32, n_layer=2, n_head=4, initializer_range=0.2),
-    "llama": LlamaConfig(**SHAPE),
-    "mistral-window": MistralConfig(**SHAPE, sliding_window=5),
-    "gemma2": Gemma2Config(**SHAPE, head_dim=8, sliding_window=5),
+    "gpt2": make_config("gpt2", 62, 40, initializer_range=0.2),
+    "llama": make_config("llama", 62, 40, initializer_range=0.2),
+    "mistral-window": make_config("mistral", 62, 40, sliding_window=5, initializer_range=0.2),
+    "gemma2": make_config("gemma2", 62, 40, sliding_window=5, initializer_range=0.2),
 }
 
 
@@ -71,8 +58,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_shared_passes_give_the_scores_of_each_pair_alone(name, tokenizer):
-    torch.manual_seed(0)
-    model = AutoModelForCausalLM.from_config(CONFIGS[name]).float().eval()
+    model = make_model(CONFIGS[name])
     benchmarks = [cut_sentences("tf", [2, 5]), cut_sentences("tfidf", [3, 5, 7])]
     read: list[int] = []
     hook = model.get_input_embeddings().register_forward_hook(

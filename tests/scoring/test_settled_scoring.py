@@ -217,17 +217,14 @@ def test_the_program_scores_models_as_without_looks(tmp_path):
     # the other tests do without torch
     from tests.scores import score_pairs
     from tests.scoring.sentences import make_tokenizer
-    from transformers import GPT2Config, GPT2LMHeadModel, set_seed
+    from tests.tiny import make_config, make_model
 
     from fathom.models.folders import save_model
 
     tokenizer, pairs, scores, models = make_tokenizer(), make_pairs(20, 4), list[str](), dict[str, Any]()
     write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
     for seed, name in enumerate(("one", "two")):
-        set_seed(seed)
-        models[name] = GPT2LMHeadModel(
-            GPT2Config(vocab_size=62, n_positions=40, n_embd=16, n_layer=1, n_head=2)
-        )
+        models[name] = make_model(make_config("gpt2", 62, 40, width=16, heads=2, layers=1), seed)
         save_model(tmp_path / name, models[name], tokenizer)
         scores += ["--models", f"{name}={tmp_path / name}"]
         scores += ["--scores", f"law/tf/{name}={tmp_path / 'scores' / name}.parquet"]

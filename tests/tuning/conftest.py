@@ -1,48 +1,25 @@
 """A small tokenizer, small models and examples to tune with."""
 
-from copy import deepcopy
 from pathlib import Path
 
 import polars as pl
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import (
-    AutoModelForCausalLM,
-    Gemma2Config,
-    GPT2Config,
-    GPTNeoXConfig,
-    LlamaConfig,
-    Olmo2Config,
-    Phi3Config,
-    PreTrainedTokenizerFast,
-    Qwen2Config,
-)
+from tests import tiny
+from transformers import PreTrainedTokenizerFast
 
 WORDS = [
     "model", "learns", "policy", "reward", "agent", "state", "value", "deep",
     "graph", "kernel", "tensor", "loss", "sample", "noise", "prior",
 ]  # fmt: skip
-SHAPE = {
-    "vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 64,
-    "initializer_range": 0.2,
-}  # fmt: skip
-CONFIGURATIONS = {
-    "gpt2": GPT2Config(vocab_size=300, n_positions=64, n_embd=32, n_layer=2, n_head=4, initializer_range=0.2),
-    "llama": LlamaConfig(**SHAPE), "qwen2": Qwen2Config(**SHAPE), "gemma2": Gemma2Config(**SHAPE, head_dim=8),
-    "olmo2": Olmo2Config(**SHAPE), "phi3": Phi3Config(**SHAPE, pad_token_id=0),
-    "gpt_neox": GPTNeoXConfig(**{key: SHAPE[key] for key in SHAPE if key != "num_key_value_heads"}),
-}  # fmt: skip
-
+KINDS = ("gpt2", "llama", "qwen2", "gemma2", "olmo2", "phi3", "gpt_neox")
 LORA = {"dtype": "float32", "learning_rate": 0.01, "epochs": 5, "batch": 4, "max_tokens": 64}
 COMPLETION = {"kind": "completion", "domain": "x"}
 
 
 def make_model(name: str):
     """Return a small model with random weights and no dropout of its own."""
-    torch.manual_seed(0)
-    model = AutoModelForCausalLM.from_config(deepcopy(CONFIGURATIONS[name])).float().eval()
+    model = tiny.make_model(tiny.make_config(name, 300, 64, initializer_range=0.2))
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
@@ -55,15 +32,7 @@ def make_sentence(number: int, words: int) -> str:
 
 @pytest.fixture(scope="session")
 def tokenizer() -> PreTrainedTokenizerFast:
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=300, special_tokens=["<|end|>"], show_progress=False,
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-    )  # fmt: skip
-    core.train_from_iterator([make_sentence(number, 12) for number in range(40)], trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<|end|>", eos_token="<|end|>")
+    return tiny.make_byte_tokenizer((make_sentence(number, 12) for number in range(40)), 300)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from tests.tuning.conftest import CONFIGURATIONS, make_model
+from tests.tuning.conftest import KINDS, make_model
 from torch.nn.functional import cross_entropy
 
 from fathom.config.tuning import Lora
@@ -97,7 +97,7 @@ def test_the_loss_curve_is_that_of_plain_pytorch(name):
     assert tuned.losses == pytest.approx(plain, rel=2e-4)
 
 
-@pytest.mark.parametrize("name", CONFIGURATIONS)
+@pytest.mark.parametrize("name", KINDS)
 def test_merged_equals_unmerged_in_float32(name):
     model = make_model(name)
     ids = torch.arange(20)[None]
@@ -117,7 +117,7 @@ def test_merged_equals_unmerged_in_float32(name):
 
 
 def test_every_matrix_of_a_block_takes_an_adapter():
-    for name in CONFIGURATIONS:
+    for name in KINDS:
         model = make_model(name)
         matrices = {
             path for path, module in model.named_modules()

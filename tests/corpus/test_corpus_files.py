@@ -6,7 +6,6 @@ import pytest
 from tests.refusals import refuses
 
 from fathom.corpus.corpus_files import METADATA_NAME, find_dump, find_json_lines
-from fathom.errors import InputError
 
 
 def make_dump(folder: Path, metadata: str = METADATA_NAME, shards: tuple[str, ...] = ("a.jsonl",)) -> Path:
@@ -29,22 +28,19 @@ def test_dump_of_abstracts_only_has_no_shards(tmp_path):
     assert find_dump(tmp_path) == ({}, tmp_path / METADATA_NAME)
 
 
-def test_dump_folder_missing(tmp_path):
-    with refuses("no such folder"):
-        find_dump(tmp_path / "nowhere")
-
-
-def test_dump_without_metadata(tmp_path):
-    (tmp_path / "redpajama").mkdir()
-    with refuses("dump", "file"):
-        find_dump(tmp_path)
-
-
-def test_dump_with_two_metadata_files(tmp_path):
-    make_dump(tmp_path)
-    (tmp_path / (METADATA_NAME + ".gz")).touch()
-    with refuses("2 metadata"):
-        find_dump(tmp_path)
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ([], "no such folder"), (["redpajama/a.jsonl"], METADATA_NAME),
+        ([METADATA_NAME, METADATA_NAME + ".gz"], "2 metadata"),
+    ],
+)  # fmt: skip
+def test_a_dump_without_one_file_of_metadata_is_refused(tmp_path, files, problem):
+    for name in files:
+        (tmp_path / "dump" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "dump" / name).touch()
+    with refuses(problem, tmp_path / "dump"):
+        find_dump(tmp_path / "dump")
 
 
 def test_files_and_folders_of_json_lines(tmp_path):
@@ -58,7 +54,7 @@ def test_files_and_folders_of_json_lines(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "entries", "message"),
+    ("names", "entries", "problem"),
     [
         ([], [], "no input files are given"),
         ([], ["missing.jsonl"], "there is no such file or folder"),
@@ -70,9 +66,9 @@ def test_files_and_folders_of_json_lines(tmp_path):
         (["my cases.jsonl"], ["my cases.jsonl"], "blanks or special characters"),
     ],
 )
-def test_bad_entries_are_named(tmp_path, names, entries, message):
+def test_bad_entries_are_named(tmp_path, names, entries, problem):
     for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    with pytest.raises(InputError, match=message):
+    with refuses(problem, *entries[-1:]):
         find_json_lines([str(tmp_path / entry) for entry in entries])

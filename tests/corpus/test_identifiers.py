@@ -24,13 +24,27 @@ def test_canonical_form(given_id, canonical):
     assert canonical_arxiv_id(given_id) == canonical
 
 
+WRONG = [
+    "",
+    "704.0001",
+    "0704.00001",
+    "1709.0336",
+    "0713.0001",
+    "2401.00010w3",
+    "v3",
+    "solv-int",
+    "٠٧٠٤.٠٠٠١",
+]
+AMBIGUOUS = ["704", "704.00019", "1709.033611", "1350.12", "hep-th/99", "12345.1", "0704."]
+
+
 @pytest.mark.parametrize(
-    "wrong",
-    ["", "704.0001", "0704.00001", "1709.0336", "0713.0001", "2401.00010w3", "v3", "solv-int", "٠٧٠٤.٠٠٠١"],
+    ("read", "wrong"),
+    [*((canonical_arxiv_id, wrong) for wrong in WRONG), *((restore_arxiv_id, wrong) for wrong in AMBIGUOUS)],
 )
-def test_what_is_no_id_is_refused(wrong):
+def test_what_is_no_id_is_refused(read, wrong):
     with pytest.raises(ValueError, match="is not an arXiv id"):
-        canonical_arxiv_id(wrong)
+        read(wrong)
 
 
 _months = st.integers(1, 12)
@@ -59,14 +73,6 @@ def test_decoration_comes_off_and_nothing_else(bare, prefix, suffix):
 def test_an_id_that_was_a_number_is_restored(bare):
     assert restore_arxiv_id(str(float(bare))) == bare
     assert restore_arxiv_id(f"{float(bare):.13f}") == bare
-
-
-@pytest.mark.parametrize(
-    "wrong", ["704", "704.00019", "1709.033611", "1350.12", "hep-th/99", "12345.1", "0704."]
-)
-def test_what_has_no_single_answer_is_not_restored(wrong):
-    with pytest.raises(ValueError, match="is not an arXiv id"):
-        restore_arxiv_id(wrong)
 
 
 @given(st.text(max_size=30))

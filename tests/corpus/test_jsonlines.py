@@ -36,40 +36,26 @@ def test_all_keys_and_only_the_id(dump, tmp_path):
     assert report["part"] == "own.jsonl"
 
 
+WRONG = [
+    ({"id": 1}, "the id 1 is not a string"), ({"ID": "1"}, "no id"), ({"id": " "}, "no id"),
+    ({"id": "1", "title": 2}, "title is not a string"), ({"id": "1", "text": ["a"]}, "text is not a string"),
+    ({"id": "1", "date": "29.2.2020"}, "date '29.2.2020' is not a date in the form YYYY-MM-DD"),
+    ({"id": "1", "date": "2021-02-29"}, "date '2021-02-29' is not a date in the form YYYY-MM-DD"),
+    ({"id": "1", "date": 2020}, "date is not a string"),
+    ({"id": "1", "categories": [1]}, "categories is neither a string nor a list of strings"),
+]  # fmt: skip
+
+
 def test_wrong_types_are_named(dump, tmp_path):
-    rows = [
-        {"id": 1},
-        {"ID": "1"},
-        {"id": " "},
-        {"id": "1", "title": 2},
-        {"id": "1", "text": ["a"]},
-    ]
-    _, report = read(dump, tmp_path, rows)
-    reasons = [each["reason"] for each in report["malformed"]["first"]]
-    assert reasons == [
-        "the id 1 is not a string", "no id", "no id", "title is not a string", "text is not a string",
-    ]  # fmt: skip
-    rows = [
-        {"id": "1", "date": "29.2.2020"},
-        {"id": "1", "date": "2021-02-29"},
-        {"id": "1", "date": 2020},
-        {"id": "1", "categories": [1]},
-    ]
-    _, report = read(dump, tmp_path, rows)
-    reasons = [each["reason"] for each in report["malformed"]["first"]]
-    assert reasons == [
-        "date '29.2.2020' is not a date in the form YYYY-MM-DD",
-        "date '2021-02-29' is not a date in the form YYYY-MM-DD",
-        "date is not a string",
-        "categories is neither a string nor a list of strings",
-    ]
+    _, report = read(dump, tmp_path, [row for row, _ in WRONG], max_malformed=1.0)
+    assert [each["reason"] for each in report["malformed"]["first"]] == [reason for _, reason in WRONG]
 
 
 def test_full_text_can_be_required(dump, tmp_path):
     rows = [
         {"id": "1", "abstract": "a"},
         {"id": "2", "text": "b"},
-        {"id": "3", "abstract": "a", "text": " \n"},
+        {"id": "3", "title": "a", "text": " \n"},
     ]
     frame, report = read(dump, tmp_path, rows, require_fulltext=True)
     assert frame["doc_id"].to_list() == ["2"]

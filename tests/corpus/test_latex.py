@@ -36,17 +36,17 @@ def test_sentences_come_out_clean(raw, clean):
     assert clean_sentence(raw) == clean
 
 
-@pytest.mark.parametrize("raw", ["naïve Bayes", r"the angle $\alpha$", "a -- b", "it’s", "``quoted''"])
-def test_sentence_with_other_characters_is_dropped(raw):
+OTHER_CHARACTERS = ["naïve Bayes", r"the angle $\alpha$", "a -- b", "it’s", "``quoted''"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [*((raw, "dropped_characters") for raw in OTHER_CHARACTERS), (r" \cite{a} ", "dropped_empty")],
+)
+def test_a_sentence_with_other_characters_or_of_a_citation_alone_is_dropped(raw, reason):
     counts: Counter[str] = Counter()
     assert clean_sentence(raw, counts) is None
-    assert counts == {"dropped_characters": 1}
-
-
-def test_sentence_of_a_citation_alone_is_dropped():
-    counts: Counter[str] = Counter()
-    assert clean_sentence(r" \cite{a} ", counts) is None
-    assert counts == {"dropped_empty": 1}
+    assert counts == {reason: 1}
 
 
 @pytest.mark.parametrize(

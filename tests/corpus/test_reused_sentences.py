@@ -12,7 +12,7 @@ from fathom.corpus.reused_sentences import describe_splitting, find_known, repor
 from fathom.corpus.sentences import load_splitter, number_rows, split_documents
 from fathom.io.contracts.corpus import INDEX, SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_text, write_json
-from fathom.io.tables import write_table
+from fathom.io.tables import make_empty_table, write_table
 
 SETTINGS = Sentences(max_characters=200)
 
@@ -25,10 +25,7 @@ def _document(doc_id: str, text: str, part: str = "p", title: str = "On it") -> 
 
 
 def _index(documents: list[dict[str, object]]) -> pl.DataFrame:
-    schema = {column.name: pl.String for column in INDEX} | {
-        "domains": pl.List(pl.String),
-        "characters": pl.Int64,
-    }
+    schema = make_empty_table(INDEX).schema
     rows = [{name: document[name] for name in schema} for document in documents]
     return pl.DataFrame(rows, schema=schema).sort("doc_id")
 

@@ -15,7 +15,9 @@ from fathom.io.tables import read_table, write_table
 
 @pytest.fixture(scope="module")
 def rules() -> module.Splitter:
-    return module.Splitter(module._make_rules, "rules")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PAPERS_SPLITTER", "not_installed")
+        return load_splitter("auto")
 
 
 def _document(text: str = "", title: str = "", abstract: str = "", doc_id: str = "d1") -> dict[str, str]:
@@ -87,15 +89,8 @@ def test_words_that_are_data_end_the_sentence_and_are_counted(rules):
 
 @settings(max_examples=60, deadline=None)
 @given(text=st.text(st.characters(codec="utf-8") | st.sampled_from(" \n.!?"), max_size=300))
-def test_splitting_loses_no_character_but_white_space(text):
-    splitter = _rules_once()
-    assert "".join("".join(split_document(_document(text), splitter)).split()) == "".join(text.split())
-
-
-def _rules_once(made: list[module.Splitter] = []) -> module.Splitter:  # noqa: B006 -- kept between examples
-    if not made:
-        made.append(module.Splitter(module._make_rules, "rules"))
-    return made[0]
+def test_splitting_loses_no_character_but_white_space(rules, text):
+    assert "".join("".join(split_document(_document(text), rules)).split()) == "".join(text.split())
 
 
 def test_table_counts_and_numbers_distinct_sentences(tmp_path):
@@ -132,23 +127,13 @@ def test_what_is_in_memory_at_once_changes_nothing(monkeypatch):
     assert whole[0]["row"].n_unique() < len(whole[0]) > 8
 
 
-def test_part_without_documents_gives_an_empty_table(tmp_path):
-    table, sentence_counts = split_documents([], Sentences())
-    write_table(tmp_path / "t.parquet", table, SENTENCES)
-    assert len(table) == len(sentence_counts) == 0
-
-
-def test_missing_splitter_is_named(tmp_path):
-    with refuses("splitter"):
-        load_splitter(str(tmp_path / "nothing"))
-
-
-def test_pipeline_that_finds_no_sentences_is_refused(tmp_path):
+def test_a_splitter_that_is_missing_or_finds_no_sentences_is_refused(tmp_path):
     import spacy
 
     spacy.blank("en").to_disk(tmp_path / "blank")
-    with refuses("no sentences"):
-        load_splitter(str(tmp_path / "blank"))
+    for name, problem in (("nothing", "cannot load"), ("blank", "no sentences")):
+        with refuses(problem, f"sentences.splitter = {tmp_path / name}"):
+            load_splitter(str(tmp_path / name))
 
 
 def test_only_what_splitting_needs_runs(tmp_path):
@@ -171,9 +156,14 @@ def test_statistical_splitter(shared):
     ]  # fmt: skip
 
 
-def test_without_documents_no_pipeline_is_loaded():
+def test_without_documents_tables_are_empty_and_no_pipeline_is_loaded(tmp_path):
     def load() -> None:
         raise AssertionError("loaded in vain")
 
-    table, sentence_counts = split_documents([], Sentences(), module.Splitter(load, "rules"))
-    assert (len(table), len(sentence_counts)) == (0, 0)
+    for table, contract in zip(
+        split_documents([], Sentences(), module.Splitter(load, "rules")),
+        (SENTENCES, SENTENCE_COUNTS),
+        strict=True,
+    ):
+        write_table(tmp_path / "t.parquet", table, contract)
+        assert table.is_empty()

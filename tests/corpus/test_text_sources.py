@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import re
 import tarfile
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from tests.refusals import refuses
 from fathom.config.corpus import TextSource
 from fathom.config.section import check_values
 from fathom.corpus.text_sources import gather_texts, read_source
-from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import write_json_lines
 from fathom.io.tables import read_table
@@ -85,7 +83,7 @@ def test_a_copy_of_a_data_set_plain_files_and_archives_are_read(monkeypatch, fol
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_with_its_key(monkeypatch, folder, settings, message):
-    with pytest.raises(InputError, match=f"(?s)^{re.escape(WHERE)}: .*{re.escape(message)}"):
+    with refuses(WHERE, message):
         read(monkeypatch, folder, **settings)
 
 
@@ -100,7 +98,7 @@ def test_what_cannot_be_read_is_refused_with_its_key(monkeypatch, folder, settin
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(settings, message):
-    with pytest.raises(InputError, match=message):
+    with refuses(message, "--settings"):
         check_values(settings, TextSource, "--settings")
 
 

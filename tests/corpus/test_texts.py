@@ -49,9 +49,7 @@ def test_limit_takes_whole_documents_and_a_tenth_for_held_out_splits():
     assert (smaller["split"] == "adapt-train").sum() == 5
     train = everything.filter(pl.col("split") == "adapt-train")["doc_id"].to_list()
     assert smaller.filter(pl.col("split") == "adapt-train")["doc_id"].to_list() == train[:5]
-
-
-def test_one_document_is_taken_though_it_is_over_the_limit():
+    # one document is taken though it is over the limit
     assert (choose_documents([_index()], "x", 1)["split"] == "adapt-train").sum() == 1
 
 

@@ -11,10 +11,9 @@ import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from safetensors.torch import load_file, save_file
 from tests.refusals import refuses
-from tests.tables import MODEL_COLUMNS
+from tests.tables import write_models
 
 from fathom.config.scoring import Scoring
-from fathom.errors import InputError
 from fathom.models.adapters import apply_adapter
 from fathom.models.fetching import find_pointer, locate_pointer
 from fathom.models.folders import save_model
@@ -128,41 +127,40 @@ def test_the_base_is_never_sought_on_the_hub(adapter, model_folder):
         find_pointer(model_folder, base=model_folder)
 
 
-def refuse(folder: Path) -> str:
-    with pytest.raises(InputError) as error:
+def refuse(folder: Path, *names: object) -> None:
+    with refuses(*names):
         load_model(folder)
-    return str(error.value)
 
 
 def test_what_is_no_adapter(adapter, model_folder):
     weights = adapter / "adapter_model.safetensors"
     kept = weights.read_bytes()
     weights.write_bytes(b"damaged")
-    assert "the adapter cannot be read" in refuse(adapter)
+    refuse(adapter, "the adapter cannot be read")
     weights.unlink()
-    assert "adapter_model.safetensors is missing" in refuse(adapter)
+    refuse(adapter, "adapter_model.safetensors is missing")
     (adapter / "adapter_model.bin").write_bytes(b"never read")
-    assert "the adapter's weights are pickled (adapter_model.bin)" in refuse(adapter)
+    refuse(adapter, "the adapter's weights are pickled (adapter_model.bin)")
     weights.write_bytes(kept)
     rename_base(adapter, str(model_folder), peft_type="IA3")
-    assert "the adapter is of type IA3, not LORA" in refuse(adapter)
+    refuse(adapter, "the adapter is of type IA3, not LORA")
     rename_base(adapter, str(model_folder), peft_type="LORA", megatron_config={"x": 1}, megatron_core="os")
-    assert "not LORA" in refuse(adapter)
+    refuse(adapter, "not LORA")
     for file in adapter.iterdir():
         shutil.copy(file, model_folder)
-    assert "this folder holds both a model and an adapter" in refuse(model_folder)
+    refuse(model_folder, "this folder holds both a model and an adapter")
 
 
 def test_an_adapter_of_another_model(adapter, model_folder):
     weights = load_file(adapter / "adapter_model.safetensors")
     narrow = {name: weight[:, :8].contiguous() for name, weight in weights.items()}
     save_file(narrow, adapter / "adapter_model.safetensors", {"format": "pt"})
-    assert "does not fit its base model: size mismatch for" in refuse(adapter)
+    refuse(adapter, "does not fit its base model: size mismatch for")
     other = {name.replace("h.0", "h.7"): weight for name, weight in weights.items()}
     save_file(other, adapter / "adapter_model.safetensors", {"format": "pt"})
-    assert "does not fit its base model: 4 weights differ in name" in refuse(adapter)
+    refuse(adapter, "does not fit its base model: 4 weights differ in name")
     rename_base(adapter, str(model_folder), target_modules=["q_proj"])
-    assert "does not fit its base model: Target modules" in refuse(adapter)
+    refuse(adapter, "does not fit its base model: Target modules")
 
 
 def test_what_an_adapter_may_not_change(adapter, model_folder, tmp_path):
@@ -179,12 +177,9 @@ def test_what_an_adapter_may_not_change(adapter, model_folder, tmp_path):
 
 def write_registry(path: Path, *rows: tuple[str, str, str]) -> Path:
     """Write a registry of rows with name, source and adapter_of."""
-    lines = ["\t".join([*MODEL_COLUMNS, "adapter_of"])]
-    lines += [
-        "\t".join([name, "f", source, "", "base", "", "", "", "float32", of]) for name, source, of in rows
-    ]
-    path.write_text("\n".join(lines) + "\n")
-    return path
+    return write_models(
+        path, *(dict(zip(("name", "source", "adapter_of"), row, strict=True)) for row in rows)
+    )
 
 
 def test_a_row_of_the_registry(adapter, tmp_path):
@@ -199,7 +194,7 @@ def test_a_row_of_the_registry(adapter, tmp_path):
         ([("tuned", "adapter", "gone")], "adapter_of of 'tuned' names an unknown model, 'gone'"),
         ([("a", "adapter", ""), ("b", "adapter", "a"), ("c", "x", "b")], "'c' names another adapter, 'b'"),
     ):
-        with pytest.raises(InputError, match=message):
+        with refuses(message):
             locate_pointer("tuned", write_registry(tmp_path / "m.tsv", *rows))
     write_registry(tmp_path / "m.tsv", ("small", "weights", ""), ("tuned", "weights", "small"))
     with refuses("adapter_config.json"):

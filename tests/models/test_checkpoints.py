@@ -41,7 +41,7 @@ def run(tokenizer, texts, settings, monkeypatch, tmp_path) -> Any:
                 raise StoppedRunError
             return sum_losses(model, batch)
 
-        monkeypatch.setattr(training, "_PACKED", training._PACKED._replace(sum_losses=interrupt))
+        monkeypatch.setattr(training, "PACKED", training.PACKED._replace(sum_losses=interrupt))
         model = build_model(settings, tokenizer)
         kept = Checkpoints(tmp_path / name / "weights", "key", adaptation.list_checkpoints(), tokenizer)
         train(model, tokenizer, texts, adaptation, resume=kept)

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from tests.programs import run_program
 from tests.refusals import refuses
+from tests.tables import write_models
 
-from fathom.errors import InputError
 from fathom.models.fetching import copy_tokenizer, locate_model
 from fathom.models.folders import fingerprint_folder, load_tokenizer
 from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer, write_pointer
@@ -64,83 +65,66 @@ def test_changed_weights_are_noticed(model_folder):
         check_fingerprint(dataclasses.replace(pointer, fingerprint="0"))
 
 
-def refuse(folder: Path) -> str:
-    with pytest.raises(InputError) as error:
+def refuse(folder: Path, *names: object) -> None:
+    with refuses(*names):
         load_model(folder)
-    return str(error.value)
 
 
-def test_a_path_that_does_not_exist(tmp_path):
-    assert "no such model" in refuse(tmp_path / "none.json")
-    write_pointer(tmp_path / "model.json", Pointer("m", tmp_path / "gone"))
-    assert "no such folder" in refuse(tmp_path / "model.json")
+def test_what_is_no_pointer_to_a_model(tmp_path):
+    path = tmp_path / "model.json"
+    refuse(path, "no such model", path)
+    write_pointer(path, Pointer("m", tmp_path / "gone"))
+    refuse(path, "no such folder", "gone")
+    path.write_text('{"name": "m", "weights": "x"}')
+    refuse(path, "not a model pointer", path)
 
 
-def test_a_file_that_is_no_pointer(tmp_path):
-    (tmp_path / "model.json").write_text('{"name": "m", "weights": "x"}')
-    assert "not a model pointer" in refuse(tmp_path / "model.json")
+def configure(**values: object) -> Callable[[Path], None]:
+    """Return what changes the configuration of a model."""
+
+    def change(folder: Path) -> None:
+        path = folder / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+    return change
 
 
-def test_a_missing_tokenizer(model_folder):
-    for file in model_folder.glob("tokenizer*"):
-        file.unlink()
-    assert "no tokenizer in this folder" in refuse(model_folder)
-
-
-def test_pickled_weights_are_refused_unread(model_folder):
-    (model_folder / "model.safetensors").unlink()
-    assert "no weights (*.safetensors)" in refuse(model_folder)
-    (model_folder / "pytorch_model.bin").write_bytes(b"never read")
-    message = refuse(model_folder)
-    assert "the weights are pickled (pytorch_model.bin)" in message
-    assert "Hint: convert them" in message
-
-
-def test_adapter_weights_alone_are_no_model(model_folder):
-    (model_folder / "config.json").unlink()
-    assert "no config.json" in refuse(model_folder)
-
-
-def test_a_tokenizer_larger_than_the_model(model_folder):
-    tokenizer = load_tokenizer(model_folder)
+def enlarge_tokenizer(folder: Path) -> None:
+    tokenizer = load_tokenizer(folder)
     tokenizer.add_tokens(["onemore"])
-    tokenizer.save_pretrained(model_folder)
-    assert f"the tokenizer has {len(tokenizer)} entries, the model {len(tokenizer) - 1}" in refuse(
-        model_folder
-    )
+    tokenizer.save_pretrained(folder)
 
 
-def test_missing_weights_are_never_drawn_at_random(model_folder):
-    weights = load_file(model_folder / "model.safetensors")
-    name = sorted(weights)[0]
-    del weights[name]
-    save_file(weights, model_folder / "model.safetensors", {"format": "pt"})
-    assert "1 weights are missing, e.g. " in refuse(model_folder)
+def drop_weight(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    del weights[sorted(weights)[0]]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
 
 
-def test_damaged_weights(model_folder):
-    (model_folder / "model.safetensors").write_bytes(b"no safetensors at all")
-    assert "the model cannot be loaded" in refuse(model_folder)
+UNKNOWN = '{"model": {"type": "unheard-of"}, "added_tokens": []}'
 
 
-@pytest.mark.parametrize("value", [{"n_embd": "sixteen"}, {"model_type": "unheard-of"}])
-def test_a_configuration_that_describes_no_model(model_folder, value):
-    path = model_folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | value))
-    assert f"{path}: the model's configuration cannot be read" in refuse(model_folder)
-
-
-def test_the_configuration_of_another_model(model_folder):
-    path = model_folder / "config.json"
-    values = json.loads(path.read_text())
-    path.write_text(json.dumps(values | {"n_embd": 2 * values["n_embd"]}))
-    assert "the weights have other shapes than config.json says" in refuse(model_folder)
-
-
-@pytest.mark.parametrize("text", ["{}", '{"model": {"type": "unheard-of"}, "added_tokens": []}'])
-def test_a_tokenizer_of_an_unknown_format(model_folder, text):
-    (model_folder / "tokenizer.json").write_text(text)
-    assert "the tokenizer cannot be read" in refuse(model_folder)
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        (lambda folder: [file.unlink() for file in folder.glob("tokenizer*")], ["no tokenizer in this"]),
+        (lambda folder: (folder / "model.safetensors").unlink(), ["no weights (*.safetensors)"]),
+        (lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"),
+         ["pickled (pytorch_model.bin)", "convert them"]),
+        (lambda folder: (folder / "config.json").unlink(), ["no config.json"]),  # adapter weights alone
+        (enlarge_tokenizer, ["281 entries", "280"]),
+        (drop_weight, ["1 weights are missing"]),  # never drawn at random
+        (lambda folder: (folder / "model.safetensors").write_bytes(b"none at all"), ["cannot be loaded"]),
+        (configure(n_embd="sixteen"), ["config.json", "configuration cannot be read"]),
+        (configure(model_type="unheard-of"), ["config.json", "configuration cannot be read"]),
+        (configure(n_embd=32), ["other shapes than config.json says"]),
+        (lambda folder: (folder / "tokenizer.json").write_text("{}"), ["tokenizer cannot be read"]),
+        (lambda folder: (folder / "tokenizer.json").write_text(UNKNOWN), ["tokenizer cannot be read"]),
+    ],
+)  # fmt: skip
+def test_a_folder_without_a_whole_model(model_folder, damage, named):
+    damage(model_folder)
+    refuse(model_folder, *named)
 
 
 def entry(source: str) -> Entry:
@@ -161,9 +145,7 @@ def test_tokenizer_files_are_copied_without_weights(model_folder, tmp_path):
 
 
 def test_no_hub_gives_one_message(tmp_path):
-    values = ["far", "f", "nobody/nothing", "", "base", "", "", "", "float32"]
-    header = ["name", "family", "source", "revision", "kind", "base_of", "parameters", "tokens", "dtype"]
-    (tmp_path / "models.tsv").write_text("\t".join(header) + "\n" + "\t".join(values) + "\n")
+    write_models(tmp_path / "models.tsv", {"name": "far", "source": "nobody/nothing"})
     files = ("--registry", tmp_path / "models.tsv", "--pointer", tmp_path / "model.json")
     with refuses("'far'", "nobody/nothing", "HF_HUB_OFFLINE"):
         run_program("fetch_model", "--model", "far", *files,

@@ -11,7 +11,6 @@ from tests.refusals import refuses
 from transformers import AutoModelForCausalLM
 
 from fathom.config.scoring import Scoring
-from fathom.errors import InputError
 from fathom.models import placement
 from fathom.models.attention import choose_attention
 from fathom.models.folders import save_model
@@ -135,7 +134,7 @@ def test_attention(model_folder, monkeypatch):
         ("float32", "cuda:0", "flash_attention_2 has no float32"),
         ("bfloat16", "cuda:0", "flash_attention_2 is not installed\nHint: pip install flash-attn"),
     ):
-        with pytest.raises(InputError, match=message):
+        with refuses(message):
             choose_attention(free, "flash_attention_2", dtype, device)
     monkeypatch.setattr("transformers.utils.is_flash_attn_2_available", lambda: True)
     assert choose_attention(capped, "flash_attention_2", "bfloat16", "cuda:0") == "flash_attention_2"

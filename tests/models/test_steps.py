@@ -49,7 +49,7 @@ def short_of_memory(monkeypatch) -> list[int]:
             raise torch.OutOfMemoryError
         return sum_losses(model, batch)
 
-    monkeypatch.setattr(training, "_PACKED", training._PACKED._replace(sum_losses=run_out))
+    monkeypatch.setattr(training, "PACKED", training.PACKED._replace(sum_losses=run_out))
     return sizes
 
 
@@ -87,7 +87,7 @@ def test_one_example_that_does_not_fit(tokenizer, texts, settings, monkeypatch):
     def run_out(model: Any, batch: torch.Tensor) -> torch.Tensor:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(training, "_PACKED", training._PACKED._replace(sum_losses=run_out))
+    monkeypatch.setattr(training, "PACKED", training.PACKED._replace(sum_losses=run_out))
     with refuses("one example", "lora"):
         adapt(tokenizer, texts, settings)
 

@@ -76,8 +76,8 @@ def test_tuning(kind):
 
 def test_a_planted_mistake_is_found(monkeypatch):
     plain = training.sum_losses
-    planted = training._PACKED._replace(sum_losses=lambda model, batch: plain(model, batch.cpu()))
-    monkeypatch.setattr(training, "_PACKED", planted)
+    planted = training.PACKED._replace(sum_losses=lambda model, batch: plain(model, batch.cpu()))
+    monkeypatch.setattr(training, "PACKED", planted)
     model = make_model("llama")
     with fake_cuda():
         stepper = training.make_stepper(move_to_fake_cuda(model, TRAINER), ADAPTATION, Alone(str(TRAINER)))

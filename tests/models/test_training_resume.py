@@ -37,7 +37,7 @@ def run(tokenizer, texts, settings, monkeypatch, tmp_path) -> Any:
                 raise StoppedRunError
             return sum_losses(model, batch) * factor
 
-        monkeypatch.setattr(training, "_PACKED", training._PACKED._replace(sum_losses=interrupt))
+        monkeypatch.setattr(training, "PACKED", training.PACKED._replace(sum_losses=interrupt))
         model = build_model(settings, tokenizer)
         curve = train(model, tokenizer, texts, adaptation, resume=Resume(tmp_path / "weights", "key"))
         return curve, model.state_dict()

@@ -131,7 +131,7 @@ def make_stepper(model: Any, settings: Training | Adaptation, processes: Alone) 
     """Return what takes the steps of a training; the model is on the device, with its adapter, if any."""
     precision = pick_precision(processes.device, settings.precision, "models")
     limits = Limits(settings.batch_tokens, settings.checkpointing, precision, "models")
-    return Stepper(model, _make_optimizer(model, settings.learning_rate), _PACKED, limits, processes)
+    return Stepper(model, _make_optimizer(model, settings.learning_rate), PACKED, limits, processes)
 
 
 def _restore(stepper: Stepper, resume: Resume | None) -> list[CurvePoint]:
@@ -199,7 +199,8 @@ def _count(batch: "Tensor") -> int:
     return batch.numel() - len(batch)
 
 
-_PACKED = Method(_divide, _count, lambda batch: batch.numel(), sum_losses)
+PACKED = Method(_divide, _count, lambda batch: batch.numel(), sum_losses)
+"""How sequences that fill the context are learned."""
 
 
 def make_schedule(steps: int) -> Callable[[int], float]:

@@ -8,7 +8,6 @@ import torch
 from tests.layers.plain import make_model
 from tests.refusals import refuses
 
-from fathom.errors import InputError
 from fathom.layers.architectures import find_model_parts
 from fathom.layers.projection import LayerReader, open_layer_reader
 
@@ -46,11 +45,9 @@ def test_an_adapter_over_the_output_layer_is_refused(tied):
     model = make_model("llama", tie_word_embeddings=tied)
     settings = peft.LoraConfig(r=2, target_modules=["lm_head"], task_type="CAUSAL_LM")
     adapted = peft.get_peft_model(model, settings)
-    with pytest.raises(InputError) as error:
+    with refuses("adapter", "output layer", "tuned") as error:
         open_layer_reader(adapted, IDS, "tuned")
-    where = ", which is tied to its input embedding" if tied else ""
-    assert error.value.what == f"an adapter changes the output layer of tuned{where}"
-    assert ("untie it" in str(error.value)) == tied
+    assert ("tied" in str(error.value)) == ("untie it" in str(error.value)) == tied
 
 
 def test_an_adapter_over_the_blocks_counts():

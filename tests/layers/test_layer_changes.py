@@ -9,7 +9,6 @@ from tests.refusals import refuses
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
 from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_ONSETS, LAYER_RATES, LAYER_SUMMARY
 from fathom.io.tables import make_empty_table, write_table
 from fathom.layers.layer_changes import (
@@ -133,7 +132,7 @@ def test_only_keywords_that_both_have_are_compared(caplog):
 def test_models_that_cannot_be_compared_are_refused(other, message):
     rates = {"base": make_rates(np.full((1, 2), 0.5), ["a"])}
     curves = make_curves(rates | ({} if other is None else {"moved": other}), {})
-    with pytest.raises(InputError, match=message):
+    with refuses(message):
         compare_layers(curves, [("moved", "base")], LAYERS, SETTINGS)
 
 

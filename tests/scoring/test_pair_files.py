@@ -11,7 +11,6 @@ from tests.refusals import refuses
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 from fathom.config.models import Training
-from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import read_json
@@ -89,7 +88,7 @@ def test_files_without_a_pair_are_refused(tmp_path, name):
         write_table(tmp_path / name, make_empty_table(PAIRS), PAIRS)
     else:
         write_lines(tmp_path / name, [])
-    with pytest.raises(InputError, match=f"{name}: no pairs in this file"):
+    with refuses(name, "no pairs"):
         read_pairs(tmp_path / name)
 
 

@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.refusals import refuses
 
 from fathom.config.tuning import Limits
-from fathom.errors import InputError
 from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.tables import check_table
 from fathom.tuning.examples import (
@@ -51,7 +51,7 @@ def test_the_order_of_pairs_does_not_matter(pairs):
 
 
 def test_a_question_of_more_options_than_there_are_targets(pairs):
-    with pytest.raises(InputError, match="a question has 40 options, the benchmark"):
+    with refuses("40 options"):
         make_questions(pairs, 40)
 
 
@@ -115,5 +115,5 @@ def test_without_a_validation_split_a_share_of_the_training_part_becomes_one(pai
 @pytest.mark.parametrize(("split", "what"), [("train", "to train on"), ("test", "to test")])
 def test_a_task_without_a_part_is_refused(pairs, split, what):
     examples = make_completions(pairs).filter(pl.col("split") != split)
-    with pytest.raises(InputError, match=f"the task has no examples {what}"):
+    with refuses("no examples", what):
         limit_examples(examples, Limits())

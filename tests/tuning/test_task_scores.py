@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 from scipy.stats import trim_mean
 from sklearn.metrics import matthews_corrcoef
+from tests.refusals import refuses
 from tests.scores import score_pairs
 from tests.tuning.conftest import make_model, make_sentence
 
 from fathom.config.scoring import Perplexity
 from fathom.config.tuning import Lora
-from fathom.errors import InputError
 from fathom.scoring.perplexity import fit_windows, score_texts
 from fathom.statistics.likelihood import sum_likelihoods
 from fathom.statistics.metrics import METRICS
@@ -104,7 +104,7 @@ def test_a_long_prompt_loses_its_beginning_and_is_counted(tokenizer):
     encoder = Encoder(model, tokenizer, Lora(max_tokens=12), True)
     prompt = make_sentence(3, 40)
     whole = Encoder(model, tokenizer, SETTINGS, True)
-    with pytest.raises(InputError, match="does not fit"):
+    with refuses("does not fit", "12"):
         encoder.encode(["model"], [" " + make_sentence(2, 30)])
     (pair,) = encoder.encode([prompt], [" reward"])
     ids = tokenizer(prompt + " reward")["input_ids"]
@@ -127,7 +127,7 @@ def test_answers_in_a_chat_template(tokenizer):
     assert tokenizer.decode(pair.ids) == "<|end|>[user] state a policy\n[assistant] reward"
     assert pair.ids.count(tokenizer.bos_token_id) == 1
     assert tokenizer.decode(pair.ids[pair.start :]) == "reward"
-    with pytest.raises(InputError, match="no chat template"):
+    with refuses("chat template"):
         Encoder(model, tokenizer, SETTINGS, True, chat=True).encode(["state a policy"], [" reward"])
 
 
@@ -161,7 +161,7 @@ def test_a_model_that_gives_no_finite_numbers_is_named(pairs, tokenizer):
     model = make_model("gpt2")
     with torch.no_grad():
         model.transformer.ln_f.weight[:] = float("nan")
-    with pytest.raises(InputError, match="logits that are not finite"):
+    with refuses("not finite"):
         evaluate_examples(
             model, make_completions(pairs), Encoder(model, tokenizer, SETTINGS), "trimmed_mean_rank", 300
         )

@@ -48,7 +48,5 @@ def test_versions_are_public_ones_of_installed_packages():
 def test_local_paths_become_file_names():
     value = {"a": ["/x/y/z.gz", "~/m", "org/model"], "b": {"c": ("../d/e", 1, None)}, "text": "and/or"}
     assert drop_folders(value) == {
-        "a": ["z.gz", "m", "org/model"],
-        "b": {"c": ["e", 1, None]},
-        "text": "and/or",
-    }
+        "a": ["z.gz", "m", "org/model"], "b": {"c": ["e", 1, None]}, "text": "and/or",
+    }  # fmt: skip

@@ -82,11 +82,9 @@ def join_by_the_rule(runs: list[list[str]], settings: Keywords) -> tuple[list[st
 
 # few words, so that one phrase comes about in several ways: `a b` + `c`, `a` + `b c`, `a b c` joined before
 @given(
-    st.lists(st.lists(st.sampled_from("abcde"), max_size=12), max_size=30),
-    st.integers(1, 4),
-    st.integers(1, 3),
-    st.sampled_from([0.01, 0.2, 0.5, 1.0, 2.0]),
-)
+    st.lists(st.lists(st.sampled_from("abcde"), max_size=12), max_size=30), st.integers(1, 4),
+    st.integers(1, 3), st.sampled_from([0.01, 0.2, 0.5, 1.0, 2.0]),
+)  # fmt: skip
 def test_phrases_are_those_of_the_published_rule(runs, passes, min_count, threshold):
     settings = Keywords(passes=passes, min_count=min_count, threshold=threshold)
     found = find_candidates(runs, settings)
@@ -115,8 +113,6 @@ def test_uses_are_counted_within_runs_only():
     ]
     uses = count_uses(documents, ["deep learning", "deep learning models", "deep deep", "absent phrase"])
     assert uses == {
-        "deep learning": Use(2, 3),
-        "deep learning models": Use(1, 1),
-        "deep deep": Use(1, 1),
+        "deep learning": Use(2, 3), "deep learning models": Use(1, 1), "deep deep": Use(1, 1),
         "absent phrase": Use(0, 0),
-    }
+    }  # fmt: skip

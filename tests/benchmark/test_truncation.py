@@ -119,11 +119,9 @@ def test_phrases_before_various_words_are_modifiers():
 
 def test_truncated_phrases_are_found():
     uses = {
-        "large language": Use(10, 100),
-        "large language model": Use(5, 30),
-        "large language models": Use(9, 65),
-        "language models": Use(20, 200),
-    }
+        "large language": Use(10, 100), "large language model": Use(5, 30),
+        "large language models": Use(9, 65), "language models": Use(20, 200),
+    }  # fmt: skip
     assert find_truncated(list(uses), uses, LISTS, 0.9) == {"large language": "large language model"}
     assert find_truncated(list(uses), uses, LISTS, 0.96) == {}
     # the most frequent of several longer phrases counts, and each of its uses once
@@ -160,11 +158,9 @@ def test_neighbours_are_those_of_a_plain_count(runs):
 @given(st.randoms(use_true_random=False))
 def test_order_of_documents_does_not_matter(choose):
     documents = make_documents(
-        ("large online social networks", 6),
-        ("online social network", 6),
-        ("online social life", 2),
+        ("large online social networks", 6), ("online social network", 6), ("online social life", 2),
         ("social life", 3),
-    )
+    )  # fmt: skip
     phrases = ["online social", "social life", "large online"]
     shuffled = choose.sample(documents, len(documents))
     assert complete_phrases(documents, phrases, LISTS, 0.8) == complete_phrases(shuffled, phrases, LISTS, 0.8)

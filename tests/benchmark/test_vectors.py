@@ -30,11 +30,9 @@ def make_known(rows: list[int], parts: int) -> KnownVectors:
 
 
 @given(
-    total=st.integers(0, 12),
-    piece=st.integers(1, 13),
-    parts=st.integers(1, 3),
+    total=st.integers(0, 12), piece=st.integers(1, 13), parts=st.integers(1, 3),
     known=st.sets(st.integers(0, 11)),
-)
+)  # fmt: skip
 def test_pieces_give_the_bytes_of_the_whole(total, piece, parts, known):
     rows = sorted(row for row in known if row < total)
     wanted = np.array(

@@ -101,12 +101,10 @@ def test_malformed_lines_of_a_shard_are_named(dump, tmp_path):
     frame, report = run.join(rows)
     assert len(frame) == 1
     assert [(each["line"], each["reason"]) for each in report["malformed"]["first"]] == [
-        (2, "not JSON"),
-        (3, "no id"),
-        (4, "the id 704.0001 is not a string: a number may have lost its zeros"),
-        (5, "text is not a string"),
+        (2, "not JSON"), (3, "no id"),
+        (4, "the id 704.0001 is not a string: a number may have lost its zeros"), (5, "text is not a string"),
         (6, "invalid UTF-8"),
-    ]
+    ]  # fmt: skip
 
 
 def test_a_document_of_20_mb_on_one_line(dump, tmp_path):

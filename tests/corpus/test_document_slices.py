@@ -57,11 +57,9 @@ def make_matches(folder: Path, documents: Path, index: pl.DataFrame, count: int)
     of_keyword = dict(zip(KEYWORDS, vectors, strict=True))
     with write_table_in_batches(folder / "sentences.parquet", MATCHES) as writer:
         report = gather_matches(
-            paths,
-            KEYWORDS,
-            lambda name, rows: decide_matches(rows, of_keyword[name], embed, 0.5),
+            paths, KEYWORDS, lambda name, rows: decide_matches(rows, of_keyword[name], embed, 0.5),
             writer.write,
-        )
+        )  # fmt: skip
     return (folder / "sentences.parquet").read_bytes(), report
 
 

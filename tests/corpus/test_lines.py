@@ -51,10 +51,8 @@ def test_malformed_lines_are_counted_and_named(dump, tmp_path):
     assert len(found) == len(ROWS) + 10
     assert report["malformed"]["count"] == 3
     assert [(each["line"], each["reason"]) for each in report["malformed"]["first"]] == [
-        (20_001, "not JSON"),
-        (20_002, "not a JSON object"),
-        (20_003, "invalid UTF-8"),
-    ]
+        (20_001, "not JSON"), (20_002, "not a JSON object"), (20_003, "invalid UTF-8"),
+    ]  # fmt: skip
 
 
 def test_the_report_keeps_twenty_of_many(dump, tmp_path):

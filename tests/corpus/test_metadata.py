@@ -69,20 +69,16 @@ def test_ids_are_canonical_restored_or_malformed(dump, tmp_path):
     assert frame["doc_id"].to_list() == ["0704.0001", "solv-int/9901001", "0704.0010"]
     assert report["restored_ids"] == 1
     assert [each["reason"] for each in report["malformed"]["first"]] == [
-        "the id 704.0003 is not a string: a number may have lost its zeros",
-        "no id",
-        "no id",
+        "the id 704.0003 is not a string: a number may have lost its zeros", "no id", "no id",
         "'foo' is not an arXiv id",
-    ]
+    ]  # fmt: skip
 
 
 def test_wrong_types_are_malformed(dump, tmp_path):
     rows = [
-        dump.paper("0704.0001", title=["x"]),
-        dump.paper("0704.0002", abstract=3),
-        dump.paper("0704.0003", categories=5),
-        dump.paper("0704.0004", categories=["cs.AI cs.LG", "cs.AI"]),
-    ]
+        dump.paper("0704.0001", title=["x"]), dump.paper("0704.0002", abstract=3),
+        dump.paper("0704.0003", categories=5), dump.paper("0704.0004", categories=["cs.AI cs.LG", "cs.AI"]),
+    ]  # fmt: skip
     frame, report = read(dump, tmp_path, rows)
     assert frame["categories"].to_list() == [["cs.AI", "cs.LG"]]
     assert [each["reason"] for each in report["malformed"]["first"]] == [

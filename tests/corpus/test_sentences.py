@@ -106,10 +106,8 @@ def test_table_counts_and_numbers_distinct_sentences(tmp_path):
     ]  # fmt: skip
     counts = ("doc_id", "sentences", "kept", "dropped_too_long", "dropped_characters", "latex_failed")
     assert sentence_counts.select(counts).rows() == [
-        ("a", 2, 2, 0, 0, 0),
-        ("b", 4, 2, 1, 1, 0),
-        ("c", 2, 2, 0, 0, 1),
-    ]
+        ("a", 2, 2, 0, 0, 0), ("b", 4, 2, 1, 1, 0), ("c", 2, 2, 0, 0, 1),
+    ]  # fmt: skip
     assert sentence_counts["content"].n_unique() == 3
     write_table(tmp_path / "t.parquet", table, SENTENCES)
     assert read_table(tmp_path / "t.parquet", SENTENCES).equals(table)

@@ -179,11 +179,9 @@ def test_what_cannot_be_measured_is_left_out_and_named(caplog):
         chosen, report = choose_prompts(prompts, owned, Layers(k=5, max_keyword_tokens=6))
     assert list(chosen) == ["fine", "short"]
     assert report == {
-        "without_sentences": ["silent"],
-        "without_tokens": ["empty"],
-        "of_too_many_tokens": ["odd"],
+        "without_sentences": ["silent"], "without_tokens": ["empty"], "of_too_many_tokens": ["odd"],
         "with_a_short_list": ["short"],
-    }
+    }  # fmt: skip
     assert "1 of 5 keywords have no clean sentence, hence no token list: left out: 'silent'" in caplog.text
     assert "1 of 5 keywords have no token: left out: 'empty'" in caplog.text
     assert "1 of 5 keywords have more than 6 tokens: left out: 'odd'" in caplog.text

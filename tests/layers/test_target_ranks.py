@@ -224,10 +224,8 @@ def test_the_programs_from_model_to_figure(tmp_path):
     assert set(changes["metric"]) == {"rate", "inside", "outside_any", "rank", "probability"}
     assert set(changes["change"].drop_nulls()) == {0}
     tables = {
-        "summary": out / "layers.csv",
-        "changes": out / "changes.csv",
-        "rates": out / "base.rates.parquet",
-    }
+        "summary": out / "layers.csv", "changes": out / "changes.csv", "rates": out / "base.rates.parquet",
+    }  # fmt: skip
     parts = {"domain": "x", "model": "base"}
     drawn = draw_twice(out / "drawn", "layers", tables, parts, members=["base", "again"], layers=small)
     assert len(drawn) == 7

@@ -132,11 +132,9 @@ def spread_model(model: Any, devices: Mapping[str, str]) -> Any:
     # `dispatch_model` does the same but tells tied weights by their address, which fake ones lack
     first = next(iter(devices.values()))
     attach_align_device_hook_on_blocks(
-        model,
-        execution_device={**devices, "": first},
-        offload=dict.fromkeys(devices, False),
+        model, execution_device={**devices, "": first}, offload=dict.fromkeys(devices, False),
         skip_keys=model._skip_keys_device_placement,
-    )
+    )  # fmt: skip
     model.hf_device_map = dict(devices)
     return model
 

@@ -75,11 +75,9 @@ def ask_harness(
     export_task(pairs, "ai", "tf", "AI", folder)
     task = name_task("ai", "tf")
     found = lm_eval.simple_evaluate(
-        model=HFLM(pretrained=model, tokenizer=tokenizer, batch_size=4, add_bos_token=add_bos),
-        tasks=[task],
-        task_manager=TaskManager(include_path=str(folder), include_defaults=False),
-        bootstrap_iters=0,
-    )
+        model=HFLM(pretrained=model, tokenizer=tokenizer, batch_size=4, add_bos_token=add_bos), tasks=[task],
+        task_manager=TaskManager(include_path=str(folder), include_defaults=False), bootstrap_iters=0,
+    )  # fmt: skip
     samples = sorted(found["samples"][task], key=lambda sample: sample["doc"]["pair_id"])
     assert [sample["doc"]["pair_id"] for sample in samples] == pairs["pair_id"].to_list()
     return [sample["filtered_resps"][0][0] for sample in samples], found["results"][task]

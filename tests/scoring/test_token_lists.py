@@ -75,11 +75,9 @@ def test_lists_of_a_tokenizer_that_marks_what_stands_inside_a_word():
 
 def test_the_most_frequent_are_kept_and_ties_go_by_text():
     assert make_lists(wordpiece(), 2) == [
-        ("deep nets", "agent", 1),
-        ("deep nets", "nets", 1),
-        ("policy learning", "agent", 3),
+        ("deep nets", "agent", 1), ("deep nets", "nets", 1), ("policy learning", "agent", 3),
         ("policy learning", "icy", 2),
-    ]
+    ]  # fmt: skip
 
 
 def test_the_order_of_sentences_does_not_matter():

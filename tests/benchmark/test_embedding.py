@@ -57,32 +57,33 @@ def test_vectors_are_those_of_sentence_transformers(encoder):
     assert np.abs(encoder.encode(sentences) - wanted).max() < 1e-6
 
 
-def test_loading_without_sentence_transformers_keeps_every_bit(encoder, monkeypatch):
-    assert encoder._model.embed is module._pool_mean
-    monkeypatch.setattr(module, "_is_mean_pooled_bert", lambda folder: False)
-    slow = SentenceEncoder(_SMALL)
-    assert slow._model.embed is not module._pool_mean
-    assert slow._model.max_tokens == encoder._model.max_tokens == 256
-    sentences = [*_make_sentences(40), "", "  blanks  ", "word " * 400]
-    assert np.array_equal(slow.encode(sentences), encoder.encode(sentences))
-    assert np.array_equal(slow.encode_exactly(sentences), encoder.encode_exactly(sentences))
+@pytest.mark.parametrize(("file", "change"), [
+    ("1_Pooling/config.json", {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}),
+    ("sentence_bert_config.json", {"do_lower_case": True}),
+])  # fmt: skip
+def test_only_other_models_need_sentence_transformers(tmp_path, encoder, monkeypatch, file, change):
+    import sentence_transformers
 
+    loaded, true = [], sentence_transformers.SentenceTransformer
 
-@pytest.mark.parametrize(
-    ("file", "change"),
-    [
-        ("1_Pooling/config.json", {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}),
-        ("sentence_bert_config.json", {"do_lower_case": True}),
-    ],
-)
-def test_other_models_are_left_to_sentence_transformers(tmp_path, encoder, file, change):
+    def load(source, **options):
+        loaded.append(source)
+        return true(source, **options)
+
+    monkeypatch.setattr(sentence_transformers, "SentenceTransformer", load)
     folder = Path(shutil.copytree(str(module.find_packaged_model()), tmp_path / "model"))
-    assert module._is_mean_pooled_bert(folder)
+    settings = Embedding(model=str(folder), batch_tokens=128)
+    sentences = [*_make_sentences(40), "", "  blanks  ", "word " * 400]
+    whole = [encoder.encode(sentences), encoder.encode_exactly(sentences)]
+    assert np.array_equal(SentenceEncoder(settings).encode(sentences), whole[0]) and not loaded
     values = json.loads((folder / file).read_text(encoding="utf-8"))
     (folder / file).write_text(json.dumps({**values, **change}), encoding="utf-8")
-    assert not module._is_mean_pooled_bert(folder)
-    other = SentenceEncoder(Embedding(model=str(folder), batch_tokens=128))
-    assert other.encode(["Deep nets learn"]).shape == (1, 384)
+    other = SentenceEncoder(settings)
+    found = [other.encode(sentences), other.encode_exactly(sentences)]
+    assert loaded and found[0].shape == whole[0].shape
+    # these sentences are in lower case to the tokenizer: every bit is the same
+    if "do_lower_case" in change:
+        assert all(np.array_equal(one, two) for one, two in zip(found, whole, strict=True))
 
 
 def test_exact_vectors_differ_by_rounding_alone(encoder):
@@ -93,45 +94,22 @@ def test_exact_vectors_differ_by_rounding_alone(encoder):
     assert np.array_equal(encoder.encode_exactly(sentences[3:4])[0], exact[3])
 
 
-def test_processes_give_the_same_vectors(encoder):
+def test_processes_give_the_same_vectors_and_nothing_has_none(encoder):
     sentences = _make_sentences(15)
     assert np.array_equal(encode_in_processes(sentences, _SMALL, 2), encoder.encode(sentences))
+    assert encoder.encode([]).shape == encoder.encode_exactly([]).shape == (0, 384)
 
 
-def test_nothing_to_embed(encoder):
-    assert encoder.encode([]).shape == (0, 384)
-    assert encoder.encode_exactly([]).shape == (0, 384)
-
-
-def test_folder_serves_as_model(tmp_path, encoder):
-    shutil.copytree(str(module.find_packaged_model()), tmp_path / "model")
-    other = SentenceEncoder(Embedding(model=str(tmp_path / "model"), batch_tokens=128))
-    sentences = _make_sentences(4)
-    assert np.array_equal(other.encode(sentences), encoder.encode(sentences))
-
-
-def test_missing_folder_is_named(tmp_path):
-    with refuses("no such folder", "nothing"):
-        SentenceEncoder(Embedding(model=str(tmp_path / "nothing")))
-
-
-def test_pickled_weights_are_never_read(tmp_path):
-    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04.")
-    with refuses("pytorch_model.bin"):
-        SentenceEncoder(Embedding(model=str(tmp_path)))
-
-
-def test_pickled_weights_of_one_module_are_refused(tmp_path):
-    (tmp_path / "2_Dense").mkdir()
-    (tmp_path / "model.safetensors").touch()
-    (tmp_path / "2_Dense" / "pytorch_model.bin").touch()
-    with refuses("pickled"):
-        SentenceEncoder(Embedding(model=str(tmp_path)))
-
-
-def test_folder_that_is_no_model_is_refused(tmp_path):
-    with refuses("weights"):
-        SentenceEncoder(Embedding(model=str(tmp_path)))
-    (tmp_path / "model.safetensors").write_bytes(b"nonsense")
-    with refuses("load"):
-        SentenceEncoder(Embedding(model=str(tmp_path)))
+def test_what_is_no_model_or_has_pickled_weights_is_refused(tmp_path):
+    (tmp_path / "dense/2_Dense").mkdir(parents=True)
+    for file in ("dense/model.safetensors", "dense/2_Dense/pytorch_model.bin"):
+        (tmp_path / file).touch()
+    for name in ("pickled", "empty", "damaged"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "pickled/pytorch_model.bin").write_bytes(b"\x80\x04.")
+    (tmp_path / "damaged/model.safetensors").write_bytes(b"nonsense")
+    problems = {"nothing": "no such folder", "pickled": "pytorch_model.bin", "dense": "pickled",
+                "empty": "weights", "damaged": "cannot load"}  # fmt: skip
+    for name, problem in problems.items():
+        with refuses(tmp_path / name, problem):
+            SentenceEncoder(Embedding(model=str(tmp_path / name)))

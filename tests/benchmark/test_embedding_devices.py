@@ -33,20 +33,17 @@ def machine(monkeypatch: pytest.MonkeyPatch):
     return set_machine
 
 
-@pytest.mark.parametrize(
-    ("device", "precision", "gpus", "processor", "wanted"),
-    [
-        ("auto", "auto", 0, "AVX-512", ("cpu", "float32")),
-        ("auto", "auto", 0, "AMX", ("cpu", "bfloat16")),
-        ("auto", "auto", 0, "AMX, not used", ("cpu", "float32")),
-        ("auto", "auto", 1, "AMX", ("cuda:0", "float32")),
-        ("auto", "bfloat16", 0, "AVX-512", ("cpu", "bfloat16")),
-        ("auto", "bfloat16", 0, "AVX2", ("cpu", "float32")),
-        ("auto", "float32", 0, "AMX", ("cpu", "float32")),
-        ("cpu", "auto", 2, "AVX2", ("cpu", "float32")),
-        ("cuda:1", "bfloat16", 2, "AMX", ("cuda:1", "float32")),
-    ],
-)
+@pytest.mark.parametrize(("device", "precision", "gpus", "processor", "wanted"), [
+    ("auto", "auto", 0, "AVX-512", ("cpu", "float32")),
+    ("auto", "auto", 0, "AMX", ("cpu", "bfloat16")),
+    ("auto", "auto", 0, "AMX, not used", ("cpu", "float32")),
+    ("auto", "auto", 1, "AMX", ("cuda:0", "float32")),
+    ("auto", "bfloat16", 0, "AVX-512", ("cpu", "bfloat16")),
+    ("auto", "bfloat16", 0, "AVX2", ("cpu", "float32")),
+    ("auto", "float32", 0, "AMX", ("cpu", "float32")),
+    ("cpu", "auto", 2, "AVX2", ("cpu", "float32")),
+    ("cuda:1", "bfloat16", 2, "AMX", ("cuda:1", "float32")),
+])  # fmt: skip
 def test_computation_follows_settings_and_machine(machine, device, precision, gpus, processor, wanted):
     machine(gpus, processor)
     assert choose_computation(Embedding(device=device, precision=precision)) == wanted

@@ -47,9 +47,8 @@ def test_the_task_is_what_the_harness_reads(task):
     ]  # fmt: skip
     values = yaml.load((task / "fathom_cs.AI_tf.yaml").read_text(), _Loader)  # noqa: S506 -- a safe loader
     assert values["task"] == "fathom_cs.AI_tf" and values["output_type"] == "loglikelihood"
-    assert (
-        values["doc_to_text"], values["doc_to_target"], values["target_delimiter"],
-    ) == ("prompt", "target", "")  # fmt: skip
+    keys = ("doc_to_text", "doc_to_target", "target_delimiter")
+    assert [values[key] for key in keys] == ["prompt", "target", ""]
     assert [each["metric"] for each in values["metric_list"]] == ["acc", "perplexity"]
     assert values["custom_dataset"] == "function load_pairs.load_pairs"
     assert values["metadata"] == {"version": 1.0, "pairs_sha256": hash_file(task / "pairs.jsonl")}

@@ -77,13 +77,10 @@ def test_sentences_match_from_the_threshold():
 
 
 @pytest.mark.parametrize("error", [-1e-6, 0.0, 1e-6])
-@pytest.mark.parametrize(
-    ("cosine", "stored"),
-    [
-        (0.5 - 1e-7, None), (0.5 + 1e-7, 0.5), (0.6125 - 1e-7, 0.612), (0.6125 + 1e-7, 0.613),
-        (0.5005 + 2e-7, 0.501), (0.5005 - 2e-7, 0.5), (0.7, 0.7), (0.45, None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("cosine", "stored"), [
+    (0.5 - 1e-7, None), (0.5 + 1e-7, 0.5), (0.6125 - 1e-7, 0.612), (0.6125 + 1e-7, 0.613),
+    (0.5005 + 2e-7, 0.501), (0.5005 - 2e-7, 0.5), (0.7, 0.7), (0.45, None),
+])  # fmt: skip
 def test_decision_and_stored_cosine_are_those_of_float64(cosine, stored, error):
     found = _match([_angle(cosine)], ["0.0"], PlaneEncoder(error))
     assert found["cosine"].to_list() == ([] if stored is None else [stored])

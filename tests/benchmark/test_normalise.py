@@ -7,41 +7,38 @@ from hypothesis import strategies as st
 from fathom.benchmark.normalise import split_into_runs
 
 
-@pytest.mark.parametrize(
-    ("text", "runs"),
-    [
-        ("Large Language Models learn.", [["large", "language", "models", "learn"]]),
-        ("deep learning, fine-tuned models", [["deep", "learning"], ["fine-tuned", "models"]]),
-        ("networks (GNNs) learn", [["networks"], ["learn"]]),
-        ("a (b [c {d}] e) f", [["a"], ["f"]]),
-        ("open (never closed", [["open"], ["never", "closed"]]),
-        ("1) first 2) second", [["1"], ["first", "2"], ["second"]]),
-        ("the $k$-means method of $x_{i}$ kind", [["the"], ["method", "of"], ["kind"]]),
-        ("costs $5 and $10 a day", [["costs"], ["5", "and"], ["10", "a", "day"]]),
-        (r"where \(a+b\) and \[c\] hold", [["where"], ["and"], ["hold"]]),
-        (r"\emph{very deep} nets \cite{key} and {\em flat}", [["very", "deep", "nets"], ["and", "flat"]]),
-        (r"Erd\H{o}s-R\'enyi and Erdős-Rényi", [["erdos-renyi", "and", "erdos-renyi"]]),
-        (r'Schr\"odinger, Poincar{\'e}', [["schrodinger"], ["poincare"]]),
-        ("see https://a.b/c?d=e or me@x.org now", [["see"], ["or"], ["now"]]),
-        ("a <b>bold</b> claim &amp; x < y", [["a"], ["bold"], ["claim"], ["x"], ["y"]]),
-        ("we can't, don't, they're; it\u2019s Nash's", [["we", "can", "not"], ["do", "not"], ["they", "are"],
-                                                    ["it", "is", "nash"]]),
-        ("players' moves 'quoted' text", [["players"], ["moves"], ["quoted"], ["text"]]),
-        ("\u2018open\u2019, it\u02bcs non\u2010linear, non\u2011local, soft\u00adened",
-         [["open"], ["it", "is", "non-linear"], ["non-local"], ["softened"]]),
-        (r"so \begin{align*} a &= b \end{align*} holds $$c = d$$ again \emph{} here",
-         [["so"], ["holds"], ["again", "here"]]),
-        ("you've, she'd, I'm, it't, heaven'ly",
-         [["you", "have"], ["she", "would"], ["i", "am"], ["it't"], ["heaven'ly"]]),
-        ("tail\x00risk\x07index", [["tail", "risk", "index"]]),
-        ("a\x80b c\u200bd e\ud800f g\ue000h i\u0378j", [[*"abcdefghij"]]),  # signs that no one sees
-        ("enclo\u20ddsed \u0915\u093e\u092e", [["enclosed", "\u0915\u092e"]]),  # signs on letters
-        ("scale--free and long\u2013range", [["scale"], ["free", "and", "long"], ["range"]]),
-        ("fit_transform of model2", [["fit_transform", "of", "model2"]]),
-        ("", []),
-        ("... !!", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("text", "runs"), [
+    ("Large Language Models learn.", [["large", "language", "models", "learn"]]),
+    ("deep learning, fine-tuned models", [["deep", "learning"], ["fine-tuned", "models"]]),
+    ("networks (GNNs) learn", [["networks"], ["learn"]]),
+    ("a (b [c {d}] e) f", [["a"], ["f"]]),
+    ("open (never closed", [["open"], ["never", "closed"]]),
+    ("1) first 2) second", [["1"], ["first", "2"], ["second"]]),
+    ("the $k$-means method of $x_{i}$ kind", [["the"], ["method", "of"], ["kind"]]),
+    ("costs $5 and $10 a day", [["costs"], ["5", "and"], ["10", "a", "day"]]),
+    (r"where \(a+b\) and \[c\] hold", [["where"], ["and"], ["hold"]]),
+    (r"\emph{very deep} nets \cite{key} and {\em flat}", [["very", "deep", "nets"], ["and", "flat"]]),
+    (r"Erd\H{o}s-R\'enyi and Erdős-Rényi", [["erdos-renyi", "and", "erdos-renyi"]]),
+    (r'Schr\"odinger, Poincar{\'e}', [["schrodinger"], ["poincare"]]),
+    ("see https://a.b/c?d=e or me@x.org now", [["see"], ["or"], ["now"]]),
+    ("a <b>bold</b> claim &amp; x < y", [["a"], ["bold"], ["claim"], ["x"], ["y"]]),
+    ("we can't, don't, they're; it\u2019s Nash's", [["we", "can", "not"], ["do", "not"], ["they", "are"],
+                                                ["it", "is", "nash"]]),
+    ("players' moves 'quoted' text", [["players"], ["moves"], ["quoted"], ["text"]]),
+    ("\u2018open\u2019, it\u02bcs non\u2010linear, non\u2011local, soft\u00adened",
+     [["open"], ["it", "is", "non-linear"], ["non-local"], ["softened"]]),
+    (r"so \begin{align*} a &= b \end{align*} holds $$c = d$$ again \emph{} here",
+     [["so"], ["holds"], ["again", "here"]]),
+    ("you've, she'd, I'm, it't, heaven'ly",
+     [["you", "have"], ["she", "would"], ["i", "am"], ["it't"], ["heaven'ly"]]),
+    ("tail\x00risk\x07index", [["tail", "risk", "index"]]),
+    ("a\x80b c\u200bd e\ud800f g\ue000h i\u0378j", [[*"abcdefghij"]]),  # signs that no one sees
+    ("enclo\u20ddsed \u0915\u093e\u092e", [["enclosed", "\u0915\u092e"]]),  # signs on letters
+    ("scale--free and long\u2013range", [["scale"], ["free", "and", "long"], ["range"]]),
+    ("fit_transform of model2", [["fit_transform", "of", "model2"]]),
+    ("", []),
+    ("... !!", []),
+])  # fmt: skip
 def test_examples(text, runs):
     assert split_into_runs(text) == runs
 

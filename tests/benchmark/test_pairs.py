@@ -70,33 +70,27 @@ def test_pairs_meet_their_contract():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("prompt", "target", "expected"),
-    [
-        ("Random graphs and other", " graph", True),
-        ("Nash equilibrium and other", " equilibria", True),
-        ("Quantile regression and", " quantile", True),
-        ("We photograph", " graph", False),
-        ("A graph of", " node", False),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "target", "expected"), [
+    ("Random graphs and other", " graph", True),
+    ("Nash equilibrium and other", " equilibria", True),
+    ("Quantile regression and", " quantile", True),
+    ("We photograph", " graph", False),
+    ("A graph of", " node", False),
+])  # fmt: skip
 def test_other_forms_of_a_target_are_seen(prompt, target, expected):
     assert is_repeated(prompt, target) is expected
 
 
-@pytest.mark.parametrize(
-    ("prompt", "expected"),
-    [
-        ("We adopt the network model of : we represent", True),
-        ("It was introduced in . Then", True),
-        ("as is shown by , among others", True),
-        ("Capacity, as defined in", False),
-        ("By Theorem <ref> we have", True),
-        ("a Backdoor Bail-in : we develop", False),
-        ("the ratio of 1.5 to .5", False),
-        ("x < y of graphs: we", False),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "expected"), [
+    ("We adopt the network model of : we represent", True),
+    ("It was introduced in . Then", True),
+    ("as is shown by , among others", True),
+    ("Capacity, as defined in", False),
+    ("By Theorem <ref> we have", True),
+    ("a Backdoor Bail-in : we develop", False),
+    ("the ratio of 1.5 to .5", False),
+    ("x < y of graphs: we", False),
+])  # fmt: skip
 def test_gaps_in_prompts_are_seen(prompt, expected):
     assert has_gap(prompt) is expected
 

@@ -24,20 +24,17 @@ def write_lines(path: Path, *rows: object) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("changes", "rule"),
-    [
-        ({"category": " "}, "empty"),
-        ({"prompt": ""}, "empty"),
-        ({"target": " "}, "empty"),
-        ({"target": "Boltzmann"}, "target blank"),
-        ({"target": "  Boltzmann"}, "target blank"),
-        ({"target": " Boltzmann "}, "target blank"),
-        ({"target": "\tBoltzmann"}, "target blank"),
-        ({"prompt": "They are named after "}, "prompt end"),
-        ({"prompt": "The BOLTZMANN machine is named after"}, "answer"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "rule"), [
+    ({"category": " "}, "empty"),
+    ({"prompt": ""}, "empty"),
+    ({"target": " "}, "empty"),
+    ({"target": "Boltzmann"}, "target blank"),
+    ({"target": "  Boltzmann"}, "target blank"),
+    ({"target": " Boltzmann "}, "target blank"),
+    ({"target": "\tBoltzmann"}, "target blank"),
+    ({"prompt": "They are named after "}, "prompt end"),
+    ({"prompt": "The BOLTZMANN machine is named after"}, "answer"),
+])  # fmt: skip
 def test_each_fault_is_found(changes, rule):
     entry = Entry(7, **{**GOOD, **changes})
     assert [(fault.line, fault.rule) for fault in find_faults([entry])] == [(7, rule)]
@@ -54,17 +51,14 @@ def test_duplicates_name_the_first_line():
     assert (fault.line, fault.rule, fault.entry) == (9, "duplicate", 2) and "line 1" in fault.text
 
 
-@pytest.mark.parametrize(
-    ("prompt", "answer", "holds"),
-    [
-        ("the state of art", "state", True),
-        ("a state-of-the-art state", "state", True),
-        ("state-of-the-art and stately", "state", False),
-        ("the agent's", "agent", False),
-        ("reward model", "reward model", True),
-        ("C++ is", "C++", True),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "answer", "holds"), [
+    ("the state of art", "state", True),
+    ("a state-of-the-art state", "state", True),
+    ("state-of-the-art and stately", "state", False),
+    ("the agent's", "agent", False),
+    ("reward model", "reward model", True),
+    ("C++ is", "C++", True),
+])  # fmt: skip
 def test_answers_are_whole_words(prompt, answer, holds):
     assert contains_answer(prompt, answer) == holds
 
@@ -101,17 +95,14 @@ def test_all_faults_are_named_with_their_lines_and_nothing_is_written(tmp_path):
     assert not (tmp_path / "reference").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("e.csv", b"prompt;target\n", "header"),
-        ("e.csv", b"category,prompt,target\na,b\n", "2 fields"),
-        ("e.csv", b'category,prompt,target\n"a,b\n', "not CSV"),
-        ("e.jsonl", b"", "no pairs"),
-        ("e.jsonl", b"\xff", "UTF-8"),
-        ("e.txt", b"", "ends in .jsonl or .csv"),
-    ],
-)
+@pytest.mark.parametrize(("name", "content", "message"), [
+    ("e.csv", b"prompt;target\n", "header"),
+    ("e.csv", b"category,prompt,target\na,b\n", "2 fields"),
+    ("e.csv", b'category,prompt,target\n"a,b\n', "not CSV"),
+    ("e.jsonl", b"", "no pairs"),
+    ("e.jsonl", b"\xff", "UTF-8"),
+    ("e.txt", b"", "ends in .jsonl or .csv"),
+])  # fmt: skip
 def test_other_files_are_refused(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with refuses(message):

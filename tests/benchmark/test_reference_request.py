@@ -71,14 +71,11 @@ def test_an_entry_names_its_own_category_and_python_quotes():
     assert not faults and (entry.category, entry.prompt) == ("Agents", """It's "so" {not} a""")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{'prompt': open('x').read(), 'target': ' x'}", "{'prompt': __import__('os').name, 'target': ' x'}",
-        "{**{}, 'prompt': 'x'}", '{"prompt": "a b, "target": " x"}', '{"prompt": "a b',
-        '{"prompt": 3, "target": " x"}', '{"prompt": “a”, "target": " x"}',
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "{'prompt': open('x').read(), 'target': ' x'}", "{'prompt': __import__('os').name, 'target': ' x'}",
+    "{**{}, 'prompt': 'x'}", '{"prompt": "a b, "target": " x"}', '{"prompt": "a b',
+    '{"prompt": 3, "target": " x"}', '{"prompt": “a”, "target": " x"}',
+])  # fmt: skip
 def test_unreadable_entries_are_listed_and_nothing_is_executed(text):
     good = pair()
     entries, faults = parse_answer(f"# Category 1: Agents\n{text}\n{good}\n")
@@ -93,28 +90,25 @@ def test_any_text_is_read_without_error(text):
     assert check_answers({"a.txt": text}, ["a"], 1, STOPWORDS) is not None
 
 
-@pytest.mark.parametrize(
-    ("prompt", "target", "broken"),
-    [
-        (PROMPT, " agent", []),
-        (f"{FILLER} them are termed", " model-free algorithms", []),
-        (f"{FILLER} them is known as the", " Bellman equation", []),
-        ("It is called an", " agent", ["length"]),
-        (f"{PROMPT.removesuffix(' an')} {'very ' * 30}an", " agent", ["length"]),
-        (f"{FILLER} them", " agents", ["ending"]),
-        (f"{FILLER} them is called:", " agent", ["ending"]),
-        (f"{FILLER} them is called a", " agent", ["article"]),
-        (PROMPT, " learner", ["article"]),
-        (PROMPT, " MDP", []),
-        (PROMPT, " hour", []),
-        (f"{FILLER} them is called a", " unit", []),
-        (f"{FILLER} them is called a", " Eulerian walk", []),
-        (PROMPT, " agent of the state", ["stopword"]),
-        (PROMPT, "agent", ["target blank"]),
-        (PROMPT + " ", " agent", ["prompt end"]),
-        (PROMPT.replace("thing", "agent"), " agent", ["answer"]),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "target", "broken"), [
+    (PROMPT, " agent", []),
+    (f"{FILLER} them are termed", " model-free algorithms", []),
+    (f"{FILLER} them is known as the", " Bellman equation", []),
+    ("It is called an", " agent", ["length"]),
+    (f"{PROMPT.removesuffix(' an')} {'very ' * 30}an", " agent", ["length"]),
+    (f"{FILLER} them", " agents", ["ending"]),
+    (f"{FILLER} them is called:", " agent", ["ending"]),
+    (f"{FILLER} them is called a", " agent", ["article"]),
+    (PROMPT, " learner", ["article"]),
+    (PROMPT, " MDP", []),
+    (PROMPT, " hour", []),
+    (f"{FILLER} them is called a", " unit", []),
+    (f"{FILLER} them is called a", " Eulerian walk", []),
+    (PROMPT, " agent of the state", ["stopword"]),
+    (PROMPT, "agent", ["target blank"]),
+    (PROMPT + " ", " agent", ["prompt end"]),
+    (PROMPT.replace("thing", "agent"), " agent", ["answer"]),
+])  # fmt: skip
 def test_rules(prompt, target, broken):
     text = f"# Category 1: Agents\n{pair(prompt, target)}"
     assert rules(text) == broken

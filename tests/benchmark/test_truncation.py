@@ -36,23 +36,20 @@ def make_documents(*texts: tuple[str, int]) -> list[list[Run]]:
     return [[text.split()] for text, times in texts for _ in range(times)]
 
 
-@pytest.mark.parametrize(
-    ("texts", "longer"),
-    [
-        ([("online social networks", 8), ("online social life", 2)], "online social networks"),
-        ([("large online social", 8), ("online social life", 2)], "large online social"),
-        ([("online social networks", 7), ("online social life", 3)], None),
-        # a run ends where the text has punctuation
-        ([("online social networks", 8), ("online social", 2)], "online social networks"),
-        ([("online social", 8), ("online social networks", 2)], None),
-        # both sides: the more frequent, then the right one, and then the other
-        ([("large online social networks", 8), ("large online social", 2)], "large online social networks"),
-        (
-            [("large online social networks", 9), ("neat online social life", 1)],
-            "large online social networks",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("texts", "longer"), [
+    ([("online social networks", 8), ("online social life", 2)], "online social networks"),
+    ([("large online social", 8), ("online social life", 2)], "large online social"),
+    ([("online social networks", 7), ("online social life", 3)], None),
+    # a run ends where the text has punctuation
+    ([("online social networks", 8), ("online social", 2)], "online social networks"),
+    ([("online social", 8), ("online social networks", 2)], None),
+    # both sides: the more frequent, then the right one, and then the other
+    ([("large online social networks", 8), ("large online social", 2)], "large online social networks"),
+    (
+        [("large online social networks", 9), ("neat online social life", 1)],
+        "large online social networks",
+    ),
+])  # fmt: skip
 def test_a_phrase_takes_the_word_beside_most_of_its_uses(texts, longer):
     found = complete_phrases(make_documents(*texts), ["online social"], LISTS, 0.8)
     assert found.longer == ({"online social": longer} if longer else {})
@@ -78,16 +75,13 @@ def test_longer_forms_take_words_in_turn():
     assert found == ({}, dict.fromkeys(phrases, f"of {longest}"))
 
 
-@pytest.mark.parametrize(
-    ("text", "phrase", "longer"),
-    [
-        ("orbital degrees of freedom", "orbital degrees", "orbital degrees of"),
-        ("in stark contrast", "stark contrast", "in stark contrast"),
-        ("learned interatomic potentials", "learned interatomic", "learned interatomic potentials"),
-        ("very neat idea", "very neat", "very neat idea"),
-        ("one two three four five six seven eight", "one two", "one two three four five six seven eight"),
-    ],
-)
+@pytest.mark.parametrize(("text", "phrase", "longer"), [
+    ("orbital degrees of freedom", "orbital degrees", "orbital degrees of"),
+    ("in stark contrast", "stark contrast", "in stark contrast"),
+    ("learned interatomic potentials", "learned interatomic", "learned interatomic potentials"),
+    ("very neat idea", "very neat", "very neat idea"),
+    ("one two three four five six seven eight", "one two", "one two three four five six seven eight"),
+])  # fmt: skip
 def test_a_longer_form_that_cannot_be_a_keyword_ends_the_phrase(text, phrase, longer):
     found = complete_phrases(make_documents((text, 9), (phrase, 1)), [phrase], LISTS, 0.8)
     assert found.incomplete == {phrase: longer}

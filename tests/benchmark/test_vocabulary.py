@@ -1,6 +1,7 @@
 import math
 import re
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -55,6 +56,14 @@ def matches(sentences=SENTENCES) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["keyword", "clean"], orient="row")
 
 
+def build(
+    frame: pl.DataFrame | None = None, variant: str = "tf", encoder: Hashes | None = None, **changes: Any
+):
+    settings = Vocabulary(**{"min_cosine": 0.0, **changes})
+    groups = divide_by_keyword(matches() if frame is None else frame)
+    return build_vocabulary(groups, variant, settings, STOPWORDS, encoder or Hashes())
+
+
 def plain(variant: str, settings: Vocabulary) -> dict[tuple[str, str], tuple[int, float, float]]:
     """The same by hand: count, score and share of what passes everything but the cosine."""
     counts = {
@@ -106,12 +115,8 @@ def test_entries_equal_those_of_a_direct_computation(variant, max_share):
 
 def test_the_cosine_decides_and_each_text_is_embedded_once():
     encoder = Hashes()
-    everything = build_vocabulary(
-        divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes()
-    )
-    entries = build_vocabulary(
-        divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.99), STOPWORDS, encoder
-    )
+    everything = build()
+    entries = build(encoder=encoder, min_cosine=0.99)
     assert 0 < len(entries) < len(everything)
     assert [e for e in everything if e.cosine >= 0.9905] == [e for e in entries if e.cosine >= 0.9905]
     assert all(entry.cosine >= 0.99 and entry.cosine == round(entry.cosine, 3) for entry in entries)
@@ -121,20 +126,14 @@ def test_the_cosine_decides_and_each_text_is_embedded_once():
 
 def test_a_cosine_near_the_threshold_is_decided_by_the_exact_one():
     exact = Hashes()
-    entries = build_vocabulary(
-        divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, exact
-    )
+    entries = build(encoder=exact)
     angles = Hashes().vectors(["layers", "deep learning"], 0.0)
     threshold = float(angles[0] @ angles[1])
     assert any(e.term == " layers" and e.keyword == "deep learning" for e in entries)
     kept = [
         any(e.term == " layers" and e.keyword == "deep learning" for e in found)
         for shift in (-1e-6, 1e-6)
-        for found in [
-            build_vocabulary(
-                divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=threshold), STOPWORDS, Hashes(shift)
-            )
-        ]
+        for found in [build(encoder=Hashes(shift), min_cosine=threshold)]
     ]
     assert sorted(kept) == [False, True]
 
@@ -142,9 +141,7 @@ def test_a_cosine_near_the_threshold_is_decided_by_the_exact_one():
 def test_shares_have_six_decimals_and_keywords_without_terms_are_counted(caplog):
     sentences = {"a b": ["one tree two tree"], "c d": ["one tree, two, tree"], "e f": ["nothing"]}
     with caplog.at_level("INFO", "fathom"):
-        entries = build_vocabulary(
-            divide_by_keyword(matches(sentences)), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes()
-        )
+        entries = build(matches(sentences))
     assert [(e.keyword, e.term, e.share) for e in entries] == [
         ("a b", " tree", 0.666667), ("c d", " tree", 0.666667),
     ]  # fmt: skip
@@ -155,18 +152,14 @@ def test_the_order_of_rows_changes_no_byte(tmp_path):
     texts = set()
     for seed in range(3):
         frame = matches().sample(fraction=1.0, shuffle=True, seed=seed)
-        entries = build_vocabulary(
-            divide_by_keyword(frame), "tfidf", Vocabulary(min_cosine=0.2), STOPWORDS, Hashes()
-        )
+        entries = build(frame, variant="tfidf", min_cosine=0.2)
         write_vocabulary(tmp_path / "v.tsv", entries)
         texts.add((tmp_path / "v.tsv").read_bytes())
     assert len(texts) == 1
 
 
 def test_leading_spaces_survive_writing_and_reading(tmp_path):
-    entries = build_vocabulary(
-        divide_by_keyword(matches()), "tf", Vocabulary(min_cosine=0.0), STOPWORDS, Hashes()
-    )
+    entries = build()
     write_vocabulary(tmp_path / "v.tsv", entries)
     lines = (tmp_path / "v.tsv").read_text().splitlines()
     assert lines[0] == "keyword\tterm\tcount\tscore\tshare\tcosine" and lines[1].startswith(
@@ -204,17 +197,14 @@ def test_sentences_of_a_keyword_can_be_read_in_pieces(monkeypatch):
 def test_one_keyword_has_no_vocabulary_and_a_hint_says_why():
     frame = matches({"graph theory": SENTENCES["graph theory"]})
     with refuses("1 keywords", "80%"):
-        build_vocabulary(divide_by_keyword(frame), "tf", Vocabulary(), STOPWORDS, Hashes())
+        build(frame)
 
 
-@pytest.mark.parametrize(
-    ("sentences", "message"),
-    [
-        ({}, "no sentence matches any keyword"),
-        ({"a b": ["..."], "c d": ["---"]}, "sentences contain no words"),
-    ],
-)
+@pytest.mark.parametrize(("sentences", "message"), [
+    ({}, "no sentence matches any keyword"),
+    ({"a b": ["..."], "c d": ["---"]}, "sentences contain no words"),
+])  # fmt: skip
 def test_no_sentences_or_no_words_is_an_error(sentences, message):
     frame = pl.DataFrame(matches(sentences), schema={"keyword": pl.String, "clean": pl.String})
     with refuses(message):
-        build_vocabulary(divide_by_keyword(frame), "tf", Vocabulary(), STOPWORDS, Hashes())
+        build(frame)

@@ -27,30 +27,24 @@ def wordlists() -> WordLists:
     return read_word_lists(FOLDER)
 
 
-@pytest.mark.parametrize(
-    "phrase",
-    [
-        *TABLE_4, "data mining", "public goods game", "nearest neighbors", "mean field",
-        "large language models", "pose estimation", "question answering",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("phrase", [
+    *TABLE_4, "data mining", "public goods game", "nearest neighbors", "mean field",
+    "large language models", "pose estimation", "question answering",
+])  # fmt: skip
 def test_terms_of_the_field_are_allowed(wordlists, phrase):
     assert wordlists.find_fault(phrase) is None
 
 
-@pytest.mark.parametrize(
-    ("phrase", "fault"),
-    [
-        ("publicly available", "function"), ("analysis reveals", "academic"),
-        ("specifically designed", "function"), ("significant improvements", "quantity"),
-        ("ablation studies", "academic"), ("success rate", "academic"), ("benchmark datasets", "academic"),
-        ("paper proposes", "academic"), ("experimental results", "academic"), ("real world", "academic"),
-        ("large scale", "academic"), ("vice versa", "stopwords"), ("of the", "stopwords"),
-        ("well-known fact", "function"), ("model2 training", "not alphabetic"),
-        ("fit_transform method", "not alphabetic"), ("schrödinger equation", "not alphabetic"),
-        ("twenty-five models", "quantity"), ("two-stroke engine", None),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("phrase", "fault"), [
+    ("publicly available", "function"), ("analysis reveals", "academic"),
+    ("specifically designed", "function"), ("significant improvements", "quantity"),
+    ("ablation studies", "academic"), ("success rate", "academic"), ("benchmark datasets", "academic"),
+    ("paper proposes", "academic"), ("experimental results", "academic"), ("real world", "academic"),
+    ("large scale", "academic"), ("vice versa", "stopwords"), ("of the", "stopwords"),
+    ("well-known fact", "function"), ("model2 training", "not alphabetic"),
+    ("fit_transform method", "not alphabetic"), ("schrödinger equation", "not alphabetic"),
+    ("twenty-five models", "quantity"), ("two-stroke engine", None),
+])  # fmt: skip
 def test_generic_phrases_are_excluded(wordlists, phrase, fault):
     assert wordlists.find_fault(phrase) == fault
 
@@ -77,14 +71,11 @@ def test_lemma_word_sequence_and_kept_word(tmp_path):
     assert read_word_list(tmp_path / "academic.txt") == {"mine", "study"}
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"good\nBad\n", "line 2: 'Bad' is not in lower case"),
-        (b"good\n# x\n\xff\xfe\n", "line 3: the line is not UTF-8"),
-        (b"one, two\n", "line 1: 'one, two' is not words separated"),
-    ],
-)
+@pytest.mark.parametrize(("content", "message"), [
+    (b"good\nBad\n", "line 2: 'Bad' is not in lower case"),
+    (b"good\n# x\n\xff\xfe\n", "line 3: the line is not UTF-8"),
+    (b"one, two\n", "line 1: 'one, two' is not words separated"),
+])  # fmt: skip
 def test_wrong_lines_are_named(tmp_path, content, message):
     (tmp_path / "stopwords.txt").write_bytes(content)
     with refuses(message):

@@ -202,17 +202,14 @@ def test_names_and_order_of_shards_change_nothing(dump, tmp_path):
     assert results[0][2] == results[1][2]
 
 
-@pytest.mark.parametrize(
-    ("domain", "hint"),
-    [
-        (
-            {"categories": ["cs.AL"]},
-            "did you mean cs.LG, cs.AI? the most frequent categories are cs.AI, cs.LG",
-        ),
-        ({"categories": ["cs.AI"], "since": "2030-01-01"}, "4 documents of these categories were read"),
-        ({"categories": ["zzz"]}, "the most frequent categories are cs.AI"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("domain", "hint"), [
+    (
+        {"categories": ["cs.AL"]},
+        "did you mean cs.LG, cs.AI? the most frequent categories are cs.AI, cs.LG",
+    ),
+    ({"categories": ["cs.AI"], "since": "2030-01-01"}, "4 documents of these categories were read"),
+    ({"categories": ["zzz"]}, "the most frequent categories are cs.AI"),
+])  # fmt: skip
 def test_a_domain_without_documents(dump, tmp_path, domain, hint):
     papers = [dump.paper(each) for each in PAPERS]
     run = Run(dump, tmp_path, papers, domains={"all": {"categories": ["*"]}, "empty": domain})

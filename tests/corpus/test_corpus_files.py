@@ -28,13 +28,10 @@ def test_dump_of_abstracts_only_has_no_shards(tmp_path):
     assert find_dump(tmp_path) == ({}, tmp_path / METADATA_NAME)
 
 
-@pytest.mark.parametrize(
-    ("files", "problem"),
-    [
-        ([], "no such folder"), (["redpajama/a.jsonl"], METADATA_NAME),
-        ([METADATA_NAME, METADATA_NAME + ".gz"], "2 metadata"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("files", "problem"), [
+    ([], "no such folder"), (["redpajama/a.jsonl"], METADATA_NAME),
+    ([METADATA_NAME, METADATA_NAME + ".gz"], "2 metadata"),
+])  # fmt: skip
 def test_a_dump_without_one_file_of_metadata_is_refused(tmp_path, files, problem):
     for name in files:
         (tmp_path / "dump" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -53,19 +50,16 @@ def test_files_and_folders_of_json_lines(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("names", "entries", "problem"),
-    [
-        ([], [], "no input files are given"),
-        ([], ["missing.jsonl"], "there is no such file or folder"),
-        (["empty/note.txt"], ["empty"], "holds no .jsonl file"),
-        (["a/x.jsonl", "b/x.jsonl"], ["a", "b"], "has the same name as"),
-        (["x.jsonl"], ["x.jsonl", "x.jsonl"], "listed twice"),
-        (["a/x.jsonl"], ["a", "a/../a"], "listed twice"),
-        (["a/x.jsonl"], ["a/x.jsonl", "a"], "listed twice"),
-        (["my cases.jsonl"], ["my cases.jsonl"], "blanks or special characters"),
-    ],
-)
+@pytest.mark.parametrize(("names", "entries", "problem"), [
+    ([], [], "no input files are given"),
+    ([], ["missing.jsonl"], "there is no such file or folder"),
+    (["empty/note.txt"], ["empty"], "holds no .jsonl file"),
+    (["a/x.jsonl", "b/x.jsonl"], ["a", "b"], "has the same name as"),
+    (["x.jsonl"], ["x.jsonl", "x.jsonl"], "listed twice"),
+    (["a/x.jsonl"], ["a", "a/../a"], "listed twice"),
+    (["a/x.jsonl"], ["a/x.jsonl", "a"], "listed twice"),
+    (["my cases.jsonl"], ["my cases.jsonl"], "blanks or special characters"),
+])  # fmt: skip
 def test_bad_entries_are_named(tmp_path, names, entries, problem):
     for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -5,21 +5,18 @@ from hypothesis import strategies as st
 from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
 
 
-@pytest.mark.parametrize(
-    ("given_id", "canonical"),
-    [
-        ("0704.0001", "0704.0001"),
-        ("2401.00010", "2401.00010"),
-        ("arXiv:2401.00010v3", "2401.00010"),
-        ("ARXIV: 0704.0010v12 ", "0704.0010"),
-        (" hep-th/9901001\n", "hep-th/9901001"),
-        ("hep-th/9901001v2", "hep-th/9901001"),
-        ("solv-int/9901001", "solv-int/9901001"),
-        ("math.GT/0309136", "math/0309136"),
-        ("physics.soc-ph/0309136v1", "physics/0309136"),
-        ("hep-th9901001", "hep-th/9901001"),
-    ],
-)
+@pytest.mark.parametrize(("given_id", "canonical"), [
+    ("0704.0001", "0704.0001"),
+    ("2401.00010", "2401.00010"),
+    ("arXiv:2401.00010v3", "2401.00010"),
+    ("ARXIV: 0704.0010v12 ", "0704.0010"),
+    (" hep-th/9901001\n", "hep-th/9901001"),
+    ("hep-th/9901001v2", "hep-th/9901001"),
+    ("solv-int/9901001", "solv-int/9901001"),
+    ("math.GT/0309136", "math/0309136"),
+    ("physics.soc-ph/0309136v1", "physics/0309136"),
+    ("hep-th9901001", "hep-th/9901001"),
+])  # fmt: skip
 def test_canonical_form(given_id, canonical):
     assert canonical_arxiv_id(given_id) == canonical
 

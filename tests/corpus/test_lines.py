@@ -78,13 +78,10 @@ def test_a_cut_compressed_file_says_so(dump, tmp_path, name, share):
         read(path)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "named"),
-    [
-        ("a.json", -12, ["line 20000"]), ("a.jsonl.gz", None, ["decompressed", "0 lines", "wrong ending"]),
-        ("a.jsonl.zst", None, ["decompressed", "0 lines", "wrong ending"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("name", "content", "named"), [
+    ("a.json", -12, ["line 20000"]), ("a.jsonl.gz", None, ["decompressed", "0 lines", "wrong ending"]),
+    ("a.jsonl.zst", None, ["decompressed", "0 lines", "wrong ending"]),
+])  # fmt: skip
 def test_a_plain_file_that_is_cut_or_has_a_wrong_ending_says_so(dump, tmp_path, name, content, named):
     (tmp_path / name).write_bytes(dump.encode(ROWS)[:content])
     with refuses(name, *named):

@@ -9,13 +9,10 @@ from fathom.config.corpus import Splits
 from fathom.corpus.selection import DomainSelector, SplitChooser, matches_category
 
 
-@pytest.mark.parametrize(
-    ("pattern", "category", "fits"),
-    [
-        ("cs.AI", "cs.AI", True), ("cs.AI", "cs.AIX", False), ("cs.*", "cs.AI", True), ("cs.*", "cs", True),
-        ("cs.*", "csx.AI", False), ("*", "anything", True),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("pattern", "category", "fits"), [
+    ("cs.AI", "cs.AI", True), ("cs.AI", "cs.AIX", False), ("cs.*", "cs.AI", True), ("cs.*", "cs", True),
+    ("cs.*", "csx.AI", False), ("*", "anything", True),
+])  # fmt: skip
 def test_patterns(pattern, category, fits):
     assert matches_category(pattern, category) is fits
 

@@ -41,15 +41,12 @@ def test_empty_parts_leave_no_trace(title, abstract, rules):
     assert list(split_document(_document(), rules)) == []
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "As shown by Smith et al. this works, i.e. it is good.",
-        "See Fig. 3 and Eq. 4 vs. Sec. 2 in Refs. 5, cf. Thm. 6, e.g. there.",
-        r"In Fig.~\ref{a} and Eq. (3) we see et al.~\cite{b} again.",
-        "It takes approx. 3.5 seconds w.r.t. the others.",
-    ],
-)
+@pytest.mark.parametrize("sentence", [
+    "As shown by Smith et al. this works, i.e. it is good.",
+    "See Fig. 3 and Eq. 4 vs. Sec. 2 in Refs. 5, cf. Thm. 6, e.g. there.",
+    r"In Fig.~\ref{a} and Eq. (3) we see et al.~\cite{b} again.",
+    "It takes approx. 3.5 seconds w.r.t. the others.",
+])  # fmt: skip
 def test_abbreviations_end_no_sentence(sentence, rules):
     assert _split(f"{sentence} Next one.", rules) == [sentence, "Next one."]
 

@@ -66,37 +66,31 @@ def test_a_copy_of_a_data_set_plain_files_and_archives_are_read(monkeypatch, fol
     assert read(monkeypatch, folder, files=["a.txt"], rows="paragraph") == ["One.\nTwo.", "Three.\n"]
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"dataset": "lines", "column": "body"}, "no column 'body', only n, text"),
-        ({"dataset": "lines", "column": "n"}, "column 'n' holds no text but int"),
-        ({"dataset": "lines", "split": "test"}, "Available splits: ['train']\nHint: set `split`"),
-        ({"dataset": "lines", "subset": "cs.CL"}, "BuilderConfig 'cs.CL' not found"),
-        ({"dataset": "code"}, "its code is never run"),
-        ({"files": ["bad.jsonl"]}, "bad.jsonl cannot be read: "),
-        ({"files": ["empty.jsonl"]}, "split 'train' is empty"),
-        ({"files": ["a.txt", "bad.jsonl"]}, "cannot read these files: .jsonl, .txt"),
-        ({"files": ["domain.tar.gz"], "member": "cs.CL/train.txt"}, "Unable to find 'tar://cs.CL/train.txt"),
-        ({"files": ["a.txt"], "member": "train.txt"}, "a.txt is no archive"),
-        ({"files": ["nothing.txt"]}, "nothing.txt cannot be read"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"dataset": "lines", "column": "body"}, "no column 'body', only n, text"),
+    ({"dataset": "lines", "column": "n"}, "column 'n' holds no text but int"),
+    ({"dataset": "lines", "split": "test"}, "Available splits: ['train']\nHint: set `split`"),
+    ({"dataset": "lines", "subset": "cs.CL"}, "BuilderConfig 'cs.CL' not found"),
+    ({"dataset": "code"}, "its code is never run"),
+    ({"files": ["bad.jsonl"]}, "bad.jsonl cannot be read: "),
+    ({"files": ["empty.jsonl"]}, "split 'train' is empty"),
+    ({"files": ["a.txt", "bad.jsonl"]}, "cannot read these files: .jsonl, .txt"),
+    ({"files": ["domain.tar.gz"], "member": "cs.CL/train.txt"}, "Unable to find 'tar://cs.CL/train.txt"),
+    ({"files": ["a.txt"], "member": "train.txt"}, "a.txt is no archive"),
+    ({"files": ["nothing.txt"]}, "nothing.txt cannot be read"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_refused_with_its_key(monkeypatch, folder, settings, message):
     with refuses(WHERE, message):
         read(monkeypatch, folder, **settings)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({}, "neither dataset nor files"),
-        ({"dataset": "a/b", "revision": "main"}, "revision"),
-        ({"files": ["a.txt"], "revision": "0" * 40}, "only a data set has one"),
-        ({"dataset": "a/b", "member": "x"}, "it lies in archives"),
-        ({"dataset": "a/b", "files": ["a.txt"], "subset": "x"}, "files say what is read"),
-    ],
-)
+@pytest.mark.parametrize(("settings", "message"), [
+    ({}, "neither dataset nor files"),
+    ({"dataset": "a/b", "revision": "main"}, "revision"),
+    ({"files": ["a.txt"], "revision": "0" * 40}, "only a data set has one"),
+    ({"dataset": "a/b", "member": "x"}, "it lies in archives"),
+    ({"dataset": "a/b", "files": ["a.txt"], "subset": "x"}, "files say what is read"),
+])  # fmt: skip
 def test_settings_that_contradict_each_other_are_refused(settings, message):
     with refuses(message, "--settings"):
         check_values(settings, TextSource, "--settings")

@@ -121,14 +121,11 @@ def test_only_keywords_that_both_have_are_compared(caplog):
     assert "moved against base: 2 keywords measured for only one of them are left out" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        (make_rates(np.full((1, 2), 0.5), ["z"]), "the models share no keyword"),
-        (make_rates(np.full((1, 3), 0.5), ["a"]), "the models have 2 and 1 blocks"),
-        (None, "moved has no measurements by layer"),
-    ],
-)
+@pytest.mark.parametrize(("other", "message"), [
+    (make_rates(np.full((1, 2), 0.5), ["z"]), "the models share no keyword"),
+    (make_rates(np.full((1, 3), 0.5), ["a"]), "the models have 2 and 1 blocks"),
+    (None, "moved has no measurements by layer"),
+])  # fmt: skip
 def test_models_that_cannot_be_compared_are_refused(other, message):
     rates = {"base": make_rates(np.full((1, 2), 0.5), ["a"])}
     curves = make_curves(rates | ({} if other is None else {"moved": other}), {})

@@ -12,8 +12,7 @@ from tests.figures.frames import draw_twice
 from tests.layers.plain import ENTRIES, make_model, read_all_states
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
+from tests.tiny import make_word_tokenizer
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Scoring
@@ -30,9 +29,7 @@ WORDS = ["<unk>", "<s>", "the", *(f"word{number}" for number in range(ENTRIES - 
 
 
 def make_tokenizer() -> Any:
-    core = Tokenizer(models.WordLevel({word: n for n, word in enumerate(WORDS)}, unk_token="<unk>"))
-    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", unk_token="<unk>")
+    return make_word_tokenizer(WORDS[2:])
 
 
 def make_pairs(keywords: int = 3, each: int = 4) -> pl.DataFrame:

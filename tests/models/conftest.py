@@ -1,12 +1,18 @@
 """Small tokenizers, models and texts that tests of models share."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+import torch
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
 
-from fathom.config.models import Training
+from fathom.config.models import Adaptation, Training
+from fathom.jobs import resume
+from fathom.models import training
+from fathom.models.building import build_model
 from fathom.models.folders import load_tokenizer, save_model
 from fathom.models.sequences import train_tokenizer
 
@@ -54,3 +60,34 @@ def model_folder(tokenizer: PreTrainedTokenizerFast, tmp_path: Path) -> Path:
     config = GPT2Config(vocab_size=len(tokenizer), n_positions=32, n_embd=16, n_layer=1, n_head=2)
     save_model(tmp_path / "weights", GPT2LMHeadModel(config), tokenizer)
     return tmp_path / "weights"
+
+
+class StoppedRunError(Exception):
+    """What stops a training in a test."""
+
+
+@pytest.fixture
+def train_until(tokenizer, texts, settings, monkeypatch) -> Callable[..., Any]:
+    """Return what trains from where the last run stopped, up to a step if one is given."""
+    monkeypatch.setattr(resume, "INTERVAL", 0)
+    sum_losses = training.sum_losses
+
+    def run(
+        adaptation: Adaptation, kept: Any, stop: int | None = None, full: int = 0, factor: float = 1.0
+    ) -> tuple[Any, dict[str, torch.Tensor]]:
+        calls = [0]
+
+        def interrupt(model: Any, batch: torch.Tensor) -> torch.Tensor:
+            calls[0] += model.training
+            if full and calls[0] > full and len(batch) > 2:
+                raise torch.OutOfMemoryError
+            if calls[0] == stop:
+                raise StoppedRunError
+            return sum_losses(model, batch) * factor
+
+        monkeypatch.setattr(training, "PACKED", training.PACKED._replace(sum_losses=interrupt))
+        model = build_model(settings, tokenizer)
+        curve = training.train(model, tokenizer, texts, adaptation, resume=kept)
+        return curve, model.state_dict()
+
+    return run

@@ -7,49 +7,33 @@ from typing import Any
 
 import pytest
 import torch
+from tests.models.conftest import StoppedRunError
 from tests.programs import MODELS, run_program
 
 from fathom.config.models import Adaptation, Adapter
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.tables import write_table
 from fathom.jobs import resume
-from fathom.models import training
 from fathom.models.building import build_model
 from fathom.models.checkpoints import Checkpoints
 from fathom.models.folders import save_model
 from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer
-from fathom.models.training import sum_losses, train
 
 ADAPTATION = Adaptation(base="m", paths=[["x"]], steps=12, batch=4, sequence=16, dropout=0.2, checkpoints=3)
 
 
-class StoppedRunError(Exception):
-    """What stops a run in the test."""
-
-
 @pytest.fixture
-def run(tokenizer, texts, settings, monkeypatch, tmp_path) -> Any:
+def run(tokenizer, train_until, tmp_path) -> Any:
     """Return what trains from where the last run stopped, up to a step if one is given, and publishes."""
-    monkeypatch.setattr(resume, "INTERVAL", 0)
 
-    def train_until(adaptation: Adaptation, name: str, stop: int | None = None) -> dict[str, Any]:
-        calls = [0]
-
-        def interrupt(model: Any, batch: torch.Tensor) -> torch.Tensor:
-            calls[0] += model.training
-            if calls[0] == stop:
-                raise StoppedRunError
-            return sum_losses(model, batch)
-
-        monkeypatch.setattr(training, "PACKED", training.PACKED._replace(sum_losses=interrupt))
-        model = build_model(settings, tokenizer)
+    def train_and_publish(adaptation: Adaptation, name: str, stop: int | None = None) -> Any:
         kept = Checkpoints(tmp_path / name / "weights", "key", adaptation.list_checkpoints(), tokenizer)
-        train(model, tokenizer, texts, adaptation, resume=kept)
+        trained = train_until(adaptation, kept, stop)
         kept.publish(tmp_path / name / "checkpoints", Pointer("m+x", tmp_path / name / "weights"))
         kept.remove()
-        return model.state_dict()
+        return trained
 
-    return train_until
+    return train_and_publish
 
 
 def read_bytes(folder: Path) -> dict[str, bytes]:
@@ -78,12 +62,13 @@ def test_a_stopped_training_gives_the_same_checkpoints_and_none_changes_what_is_
     assert len({whole[f"step{step}/model.safetensors"] for step in (3, 6, 9)}) == 3
     assert not list((tmp_path / "stopped").glob(".weights*"))
     without = run(adaptation.model_copy(update={"checkpoints": None}), "without")
-    for weights in (found, without):
-        assert all(torch.equal(weights[name], weight) for name, weight in expected.items())
+    for curve, weights in (found, without):
+        assert curve == expected[0]
+        assert all(torch.equal(weights[name], weight) for name, weight in expected[1].items())
 
 
 def test_a_checkpoint_is_a_model_like_any_other(run, tmp_path):
-    final = run(ADAPTATION, "m+x")
+    _, final = run(ADAPTATION, "m+x")
     pointer = read_pointer(tmp_path / "m+x" / "checkpoints" / "step9.json")
     assert (pointer.name, pointer.path.name) == ("m+x@step9", "step9")
     assert check_fingerprint(pointer) == pointer.fingerprint

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.refusals import refuses
+from tests.tiny import make_word_tokenizer
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
@@ -25,32 +27,24 @@ def byte_level() -> PreTrainedTokenizerFast:
 
 def words(normalizer: Any = None) -> PreTrainedTokenizerFast:
     """Return a tokenizer of whole words, to which `<s>` in a text is a BOS token."""
-    core = Tokenizer(models.WordLevel({"<unk>": 0, "<s>": 1, "deep": 2, "nets": 3}, unk_token="<unk>"))
-    core.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = make_word_tokenizer(["deep", "nets"])
     if normalizer is not None:
-        core.normalizer = normalizer
-    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>", unk_token="<unk>")
+        tokenizer.backend_tokenizer.normalizer = normalizer
+    return tokenizer
 
 
 BYTES = byte_level()
 
 
-def test_after_a_bos_token_every_token_is_predicted():
-    found = encode_document(BYTES, "a the", add_bos=True)
-    assert len(found.ids) == 2
-    assert found[1:] == (0, 0, 5, 0)
-
-
-def test_without_one_the_first_token_is_left_out_with_its_bytes():
-    found = encode_document(BYTES, "a the", add_bos=False)
-    assert len(found.ids) == 2
-    assert found[1:] == (None, 1, 4, 1)
-
-
-def test_tokens_of_a_divided_character_are_left_out_together():
-    found = encode_document(BYTES, "😀é the", add_bos=False)
-    assert len(found.ids) == 4 + 2 + 1
-    assert found[1:] == (None, 4, 2 + 4, 4)
+@pytest.mark.parametrize(("text", "add_bos", "count", "rest"), [
+    ("a the", True, 2, (0, 0, 5, 0)),
+    ("a the", False, 2, (None, 1, 4, 1)),  # the first token is left out with its bytes
+    ("😀é the", False, 4 + 2 + 1, (None, 4, 2 + 4, 4)),  # so are tokens of a divided character, together
+])  # fmt: skip
+def test_tokens_that_can_be_predicted_and_their_bytes(text, add_bos, count, rest):
+    found = encode_document(BYTES, text, add_bos)
+    assert len(found.ids) == count
+    assert found[1:] == rest
 
 
 @settings(max_examples=150, deadline=None)

@@ -104,24 +104,21 @@ def drop_weight(folder: Path) -> None:
 UNKNOWN = '{"model": {"type": "unheard-of"}, "added_tokens": []}'
 
 
-@pytest.mark.parametrize(
-    ("damage", "named"),
-    [
-        (lambda folder: [file.unlink() for file in folder.glob("tokenizer*")], ["no tokenizer in this"]),
-        (lambda folder: (folder / "model.safetensors").unlink(), ["no weights (*.safetensors)"]),
-        (lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"),
-         ["pickled (pytorch_model.bin)", "convert them"]),
-        (lambda folder: (folder / "config.json").unlink(), ["no config.json"]),  # adapter weights alone
-        (enlarge_tokenizer, ["281 entries", "280"]),
-        (drop_weight, ["1 weights are missing"]),  # never drawn at random
-        (lambda folder: (folder / "model.safetensors").write_bytes(b"none at all"), ["cannot be loaded"]),
-        (configure(n_embd="sixteen"), ["config.json", "configuration cannot be read"]),
-        (configure(model_type="unheard-of"), ["config.json", "configuration cannot be read"]),
-        (configure(n_embd=32), ["other shapes than config.json says"]),
-        (lambda folder: (folder / "tokenizer.json").write_text("{}"), ["tokenizer cannot be read"]),
-        (lambda folder: (folder / "tokenizer.json").write_text(UNKNOWN), ["tokenizer cannot be read"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("damage", "named"), [
+    (lambda folder: [file.unlink() for file in folder.glob("tokenizer*")], ["no tokenizer in this"]),
+    (lambda folder: (folder / "model.safetensors").unlink(), ["no weights (*.safetensors)"]),
+    (lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"),
+     ["pickled (pytorch_model.bin)", "convert them"]),
+    (lambda folder: (folder / "config.json").unlink(), ["no config.json"]),  # adapter weights alone
+    (enlarge_tokenizer, ["281 entries", "280"]),
+    (drop_weight, ["1 weights are missing"]),  # never drawn at random
+    (lambda folder: (folder / "model.safetensors").write_bytes(b"none at all"), ["cannot be loaded"]),
+    (configure(n_embd="sixteen"), ["config.json", "configuration cannot be read"]),
+    (configure(model_type="unheard-of"), ["config.json", "configuration cannot be read"]),
+    (configure(n_embd=32), ["other shapes than config.json says"]),
+    (lambda folder: (folder / "tokenizer.json").write_text("{}"), ["tokenizer cannot be read"]),
+    (lambda folder: (folder / "tokenizer.json").write_text(UNKNOWN), ["tokenizer cannot be read"]),
+])  # fmt: skip
 def test_a_folder_without_a_whole_model(model_folder, damage, named):
     damage(model_folder)
     refuse(model_folder, *named)

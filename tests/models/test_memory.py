@@ -32,13 +32,10 @@ def test_scoring_takes_what_is_calculated():
     assert measure_scoring(shape, "bfloat16", 4096, 4096).total == pytest.approx(peak, rel=0.2)
 
 
-@pytest.mark.parametrize(
-    ("name", "how"),
-    [
-        ("GPT-2 XL", Training(2048, autocast=True)),
-        ("Llama-2-7B", Training(2048, "bfloat16", checkpointing=True, rank=8)),
-    ],
-)
+@pytest.mark.parametrize(("name", "how"), [
+    ("GPT-2 XL", Training(2048, autocast=True)),
+    ("Llama-2-7B", Training(2048, "bfloat16", checkpointing=True, rank=8)),
+])  # fmt: skip
 def test_training_takes_what_is_calculated(name, how):
     config, shape = shorten(name)
     peak = max(tracked.track_training(config, how).values())

@@ -29,21 +29,18 @@ def test_values_have_types(tmp_path):
     assert (entry.parameters, entry.tokens, entry.kind) == (7, None, "base")
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"kind": "bass"}, "line 3: kind = 'bass'\nHint: one of: base, chat"),
-        ({"dtype": "int8"}, "line 3: dtype = 'int8'"),
-        ({"parameters": "7B"}, "line 3, column parameters: '7B' is not a whole number"),
-        ({"source": ""}, "line 3: empty source"),
-        ({"name": "meta-llama/b"}, "line 3: name = 'meta-llama/b', which becomes the name of a folder"),
-        ({"name": "../b"}, "line 3: name = '../b'"),
-        ({"name": "b+c"}, "line 3: name = 'b+c'"),  # as adapted models are named
-        ({"cutoff": "2023-12"}, "line 3: cutoff = '2023-12' is no day"),
-        ({"name": "a"}, "line 3: duplicate model 'a'"),
-        ({"base_of": "c"}, "base_of of 'b' names an unknown model, 'c'"),
-    ],
-)
+@pytest.mark.parametrize(("change", "problem"), [
+    ({"kind": "bass"}, "line 3: kind = 'bass'\nHint: one of: base, chat"),
+    ({"dtype": "int8"}, "line 3: dtype = 'int8'"),
+    ({"parameters": "7B"}, "line 3, column parameters: '7B' is not a whole number"),
+    ({"source": ""}, "line 3: empty source"),
+    ({"name": "meta-llama/b"}, "line 3: name = 'meta-llama/b', which becomes the name of a folder"),
+    ({"name": "../b"}, "line 3: name = '../b'"),
+    ({"name": "b+c"}, "line 3: name = 'b+c'"),  # as adapted models are named
+    ({"cutoff": "2023-12"}, "line 3: cutoff = '2023-12' is no day"),
+    ({"name": "a"}, "line 3: duplicate model 'a'"),
+    ({"base_of": "c"}, "base_of of 'b' names an unknown model, 'c'"),
+])  # fmt: skip
 def test_wrong_values_are_named(tmp_path, change, problem):
     path = write_models(tmp_path / "m.tsv", {"source": "org/a"}, {"name": "b", "source": "org/a", **change})
     with refuses(problem, path):

@@ -22,19 +22,16 @@ REGISTRY = Path(__file__).resolve().parents[2] / "config" / "models.tsv"
 SMALL = {"num_hidden_layers": 3, "hidden_size": 128, "num_attention_heads": 4, "vocab_size": 1000}
 
 
-@pytest.mark.parametrize(
-    ("config", "design"),
-    [
-        (GPT2Config(n_embd=128, n_layer=3, n_head=4, vocab_size=1000), "gpt2"),
-        (GPTNeoXConfig(**SMALL, intermediate_size=512), "neox"),
-        (LlamaConfig(**SMALL, intermediate_size=344, num_key_value_heads=2), "llama"),
-        (
-            Qwen2Config(**SMALL, intermediate_size=344, num_key_value_heads=2, tie_word_embeddings=True),
-            "llama",
-        ),
-        (Gemma2Config(**SMALL, intermediate_size=344, num_key_value_heads=2, head_dim=32), "llama"),
-    ],
-)
+@pytest.mark.parametrize(("config", "design"), [
+    (GPT2Config(n_embd=128, n_layer=3, n_head=4, vocab_size=1000), "gpt2"),
+    (GPTNeoXConfig(**SMALL, intermediate_size=512), "neox"),
+    (LlamaConfig(**SMALL, intermediate_size=344, num_key_value_heads=2), "llama"),
+    (
+        Qwen2Config(**SMALL, intermediate_size=344, num_key_value_heads=2, tie_word_embeddings=True),
+        "llama",
+    ),
+    (Gemma2Config(**SMALL, intermediate_size=344, num_key_value_heads=2, head_dim=32), "llama"),
+])  # fmt: skip
 def test_a_configuration_gives_the_number_of_parameters(config, design):
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config)

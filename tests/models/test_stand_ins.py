@@ -17,15 +17,12 @@ def test_rows_stand_in_for_one_another_in_a_line(tmp_path):
     assert read_registry(path)["a"].stand_in == "b"
 
 
-@pytest.mark.parametrize(
-    ("rows", "problem"),
-    [
-        ([{"stand_in": "b"}], "stand_in of 'a' names an unknown model, 'b'"),
-        ([{"stand_in": "b"}, {"name": "b", "stand_in": "a"}], "a > b > a"),
-        ([{"stand_in": "b", "tokens": "5"}, {"name": "b"}], "'b', has no tokens"),
-        ([{"stand_in": "b"}, {"name": "b", "adapter_of": "c"}, {"name": "c"}], "'b', is not applied"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("rows", "problem"), [
+    ([{"stand_in": "b"}], "stand_in of 'a' names an unknown model, 'b'"),
+    ([{"stand_in": "b"}, {"name": "b", "stand_in": "a"}], "a > b > a"),
+    ([{"stand_in": "b", "tokens": "5"}, {"name": "b"}], "'b', has no tokens"),
+    ([{"stand_in": "b"}, {"name": "b", "adapter_of": "c"}, {"name": "c"}], "'b', is not applied"),
+])  # fmt: skip
 def test_wrong_stand_ins_are_named(tmp_path, rows, problem):
     with refuses(problem):
         read_registry(write_models(tmp_path / "m.tsv", *({"source": "org/a", **row} for row in rows)))

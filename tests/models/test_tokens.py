@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.encoding import encode_pair
 from tests.refusals import refuses
+from tests.tiny import make_byte_tokenizer
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
@@ -23,18 +24,6 @@ from fathom.models.tokens import (
 )
 
 TEXT = ["the agent learns a policy from reward", "deep networks learn a value function", "states and actions"]
-
-
-def byte_level() -> PreTrainedTokenizerFast:
-    core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(
-        vocab_size=300, special_tokens=["<|end|>"], initial_alphabet=alphabet, show_progress=False
-    )
-    core.train_from_iterator(TEXT, trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<|end|>", eos_token="<|end|>")
 
 
 def unigram() -> Tokenizer:
@@ -109,7 +98,7 @@ def merging() -> PreTrainedTokenizerFast:
 
 
 SHARED = unigram()
-BPE, UNIGRAM, UNIGRAM_BOS = byte_level(), wrap(SHARED, False), wrap(SHARED, True)
+BPE, UNIGRAM, UNIGRAM_BOS = make_byte_tokenizer(TEXT, 300), wrap(SHARED, False), wrap(SHARED, True)
 PIECES = sentence_piece()
 LLAMA, LLAMA_BOS, WORDPIECE = wrap(PIECES, False), wrap(PIECES, True), word_piece()
 KINDS = {
@@ -119,32 +108,12 @@ KINDS = {
 LOSSLESS = (BPE, LLAMA, LLAMA_BOS)
 
 
-def test_byte_level_target_keeps_its_blank_and_gets_no_bos():
-    found = encode_pair(BPE, "the agent", " learns")
-    assert BPE.decode(found.ids[: found.start]) == "the agent"
-    assert BPE.decode(found.ids[found.start :]) == " learns"
-    assert not found.backed_off
-
-
-def test_a_tokenizer_that_adds_bos_gets_it_once():
-    found = encode_pair(UNIGRAM_BOS, "the agent", " learns")
-    assert found.ids[0] == 0
-    assert found.ids.count(0) == 1
-    assert found.ids[1:] == encode_pair(UNIGRAM, "the agent", " learns").ids
-
-
 def test_the_table_of_models_overrules_the_tokenizer():
     assert encode_pair(UNIGRAM, "the agent", " learns", add_bos=True).ids[0] == 0
     assert 0 not in encode_pair(UNIGRAM_BOS, "the agent", " learns", add_bos=False).ids
     assert uses_bos(UNIGRAM_BOS)
     assert not uses_bos(UNIGRAM)
     assert not uses_bos(BPE)
-
-
-def test_bos_is_context_and_never_a_target():
-    for add_bos in (True, False):
-        found = encode_pair(UNIGRAM, "the agent", " learns", add_bos=add_bos)
-        assert UNIGRAM.decode(found.ids[found.start :]).strip() == "learns"
 
 
 def test_a_special_token_in_the_text_is_text():
@@ -165,18 +134,15 @@ def test_backing_off_to_nothing_needs_a_context_token():
     assert encode_pair(tokenizer, "a", " b") == EncodedPair([6, 4], 1, True)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "target", "message"),
-    [
-        ("", " cat", "the prompt is empty"),
-        (" \n", " cat", "the prompt is empty"),
-        ("the", "", "the target is empty"),
-        ("the", " ", "the target is empty"),
-        ("the ", " cat", "the prompt ends in a space"),
-        ("the", "cat", "the target does not start with one space"),
-        ("the", "  cat", "the target does not start with one space"),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "target", "message"), [
+    ("", " cat", "the prompt is empty"),
+    (" \n", " cat", "the prompt is empty"),
+    ("the", "", "the target is empty"),
+    ("the", " ", "the target is empty"),
+    ("the ", " cat", "the prompt ends in a space"),
+    ("the", "cat", "the target does not start with one space"),
+    ("the", "  cat", "the target does not start with one space"),
+])  # fmt: skip
 def test_texts_that_are_refused(prompt, target, message):
     with refuses(message, "Hint"):
         encode_pair(BPE, prompt, target)
@@ -209,14 +175,6 @@ def test_a_tokenizer_without_blanks_starts_a_word():
     assert not found.backed_off
     with refuses("tokenizer", "none"):
         encode_pair(WORDPIECE, "the agent", " learns", add_bos=True)
-
-
-def test_a_prefix_blank_is_put_once():
-    found = encode_pair(LLAMA_BOS, "the agent", " learns")
-    pieces = LLAMA_BOS.convert_ids_to_tokens(found.ids)
-    assert pieces[:2] == ["<s>", "▁the"]
-    assert "".join(pieces[found.start :]) == "▁learns"
-    assert "".join(pieces[1:]).count("▁") == 3
 
 
 # as Llama-2 and Mistral have it, and as ChatML has it

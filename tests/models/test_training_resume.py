@@ -3,61 +3,21 @@
 from typing import Any
 
 import pytest
-import torch
+from tests.models.conftest import StoppedRunError
 from tests.refusals import refuses
 
-from fathom.config.models import Adaptation, Adapter
-from fathom.jobs import resume
+from fathom.config.models import Adaptation
 from fathom.jobs.resume import Resume
-from fathom.models import training
-from fathom.models.building import build_model
-from fathom.models.training import sum_losses, train
 
 ADAPTATION = Adaptation(base="m", paths=[["x"]], steps=12, batch=4, sequence=16, dropout=0.2)
-STOPS = (1, 2, 5, 8, 12)
-
-
-class StoppedRunError(Exception):
-    """What stops a run in the test."""
 
 
 @pytest.fixture
-def run(tokenizer, texts, settings, monkeypatch, tmp_path) -> Any:
+def run(train_until, tmp_path) -> Any:
     """Return what trains from where the last run stopped, up to a step if one is given."""
-    monkeypatch.setattr(resume, "INTERVAL", 0)
-
-    def train_until(adaptation: Adaptation, stop: int | None, full: int = 0, factor: float = 1.0) -> Any:
-        calls = [0]
-
-        def interrupt(model: Any, batch: torch.Tensor) -> torch.Tensor:
-            calls[0] += model.training
-            if full and calls[0] > full and len(batch) > 2:
-                raise torch.OutOfMemoryError
-            if calls[0] == stop:
-                raise StoppedRunError
-            return sum_losses(model, batch) * factor
-
-        monkeypatch.setattr(training, "PACKED", training.PACKED._replace(sum_losses=interrupt))
-        model = build_model(settings, tokenizer)
-        curve = train(model, tokenizer, texts, adaptation, resume=Resume(tmp_path / "weights", "key"))
-        return curve, model.state_dict()
-
-    return train_until
-
-
-@pytest.mark.parametrize("lora", [None, Adapter()])
-def test_a_run_that_is_stopped_at_five_points_ends_as_an_undisturbed_one(run, tmp_path, lora):
-    adaptation = ADAPTATION.model_copy(update={"lora": lora})
-    expected, weights = run(adaptation, None)
-    Resume(tmp_path / "weights", "key").remove()
-    done = 0
-    for stop in STOPS:
-        with pytest.raises(StoppedRunError):
-            run(adaptation, stop - done)
-        done = stop - 1
-    curve, found = run(adaptation, None)
-    assert curve == expected
-    assert all(torch.equal(found[name], weights[name]) for name in weights)
+    return lambda adaptation, stop, **more: train_until(
+        adaptation, Resume(tmp_path / "weights", "key"), stop, **more
+    )
 
 
 def test_a_halved_micro_batch_stays_halved(run, tmp_path, caplog):

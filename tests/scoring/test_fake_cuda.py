@@ -111,14 +111,11 @@ def make_translators_on_the_processor(reader: Any) -> lens.Translators:
     return lens.Translators(torch.zeros(count, reader.width, reader.width), torch.zeros(count, reader.width))
 
 
-@pytest.mark.parametrize(
-    ("name", "planted"),
-    [
-        ("diverge", compare_on_the_processor),
-        ("make_identity_translators", make_translators_on_the_processor),
-        ("find_input_device", lambda model: torch.device("cpu")),
-    ],
-)
+@pytest.mark.parametrize(("name", "planted"), [
+    ("diverge", compare_on_the_processor),
+    ("make_identity_translators", make_translators_on_the_processor),
+    ("find_input_device", lambda model: torch.device("cpu")),
+])  # fmt: skip
 def test_planted_mistakes_in_the_lens_are_found(name, planted, monkeypatch):
     model = make_model("llama").requires_grad_(False)
     monkeypatch.setattr(lens, name, planted)

@@ -84,18 +84,6 @@ def test_same_as_one_token_at_a_time(name, windows, add_bos, tokenizer):
         assert row["bytes"] == len(text) - row["bytes_left_out"]
 
 
-def test_with_stride_one_every_token_has_the_whole_window_before_it(tokenizer):
-    model, texts = make_model(CONFIGS["gpt2"]), make_texts(60)
-    ids = tokenizer(texts["text"][0], add_special_tokens=False)["input_ids"]
-    nats = []
-    for place in range(1, 60):
-        with torch.no_grad():
-            logits = model(torch.tensor([ids[max(0, place - 8) : place]])).logits[0, -1]
-        nats.append(-float(logits.double().log_softmax(0)[ids[place]]))
-    scores = score_texts(model, tokenizer, texts, Windows(8, 1), 999, add_bos=False)
-    assert scores["nats"][0] == pytest.approx(sum(nats), abs=1e-3)
-
-
 def test_the_perplexity_of_a_uniform_model_is_the_size_of_its_vocabulary(tokenizer):
     texts = make_texts(70, 5)
     total = sum_likelihoods(
@@ -115,25 +103,6 @@ def test_a_known_distribution_weighs_tokens_not_documents(tokenizer):
     scores = score_texts(KnownModel(share.log()), tokenizer, texts, Windows(20, 10), 64, add_bos=True)
     assert sum_likelihoods(scores).perplexity == pytest.approx(2 ** (5 / 4), rel=1e-6)
     assert sum_likelihoods(scores).bits_per_byte == pytest.approx(5 / (8 + 2), rel=1e-6)
-
-
-def test_every_window_begins_with_bos_where_it_is_wanted(tokenizer):
-    model = KnownModel(torch.zeros(52))
-    score_texts(model, tokenizer, make_texts(70), Windows(20, 10), 1, add_bos=True)
-    assert len(model.seen) > 6
-    assert {ids[0] for ids in model.seen} == {1}
-    assert all(1 not in ids[1:] for ids in model.seen)
-    model.seen.clear()
-    score_texts(model, tokenizer, make_texts(70), Windows(20, 10), 1, add_bos=False)
-    assert all(1 not in ids for ids in model.seen)
-
-
-def test_bos_matters_to_a_gemma(tokenizer):
-    model, texts = make_model(CONFIGS["gemma2"]), make_texts(60)
-    with_bos = score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=True)
-    without = score_texts(model, tokenizer, texts, Windows(20, 10), 64, add_bos=False)
-    assert with_bos["tokens"][0] == without["tokens"][0] + 1
-    assert abs(sum_likelihoods(with_bos).perplexity - sum_likelihoods(without).perplexity) > 0.1
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -126,12 +126,6 @@ def assert_same(scores: pl.DataFrame, plain: pl.DataFrame) -> None:
     assert (scores["probability"] - plain["probability"]).abs().max() < 1e-5
 
 
-def test_a_bos_token_changes_the_scores(tokenizer):
-    model, pairs = make_model(CONFIGS["gemma2"]), make_pairs()
-    with_bos, without = (score_pairs(model, tokenizer, pairs, add_bos=each)["rank"] for each in (True, False))
-    assert not with_bos.equals(without)
-
-
 def test_inside_a_chat_template_the_same_targets_have_other_scores(tokenizer):
     model, pairs, tokenizer = make_model(CONFIGS["llama"]), make_pairs(), copy.deepcopy(tokenizer)
     tokenizer.chat_template = "{% for m in messages %}{{ m['role'] }} w3 {{ m['content'] }} w4{% endfor %}"
@@ -228,9 +222,6 @@ def test_a_pair_longer_than_the_context_is_named(tokenizer):
     long = make_pairs(3).with_columns(prompt=pl.lit(" ".join(["w1"] * 50)))
     with refuses("'p00'", "51 tokens", "small", "40"):
         score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, long, Scoring(), name="small")
-
-
-def test_a_pair_that_fills_the_context_is_scored(tokenizer):
     full = make_pairs(1).with_columns(prompt=pl.lit(" ".join(["w1"] * 40)))
     assert len(score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, full, Scoring())) == 1
 

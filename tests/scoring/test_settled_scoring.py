@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
+from tests.scores import tabulate_scores
 from tests.tables import read_delimited
 
 from fathom.config.scoring import Scoring, Settled, Summary
@@ -53,17 +54,8 @@ def draw(model: str, pair: str) -> float:
 
 
 def make_frame(model: str, pairs: Sequence[dict[str, str]]) -> pl.DataFrame:
-    ranks = [draw(model, pair["pair_id"]) for pair in pairs]
-    count = len(ranks)
-    return pl.DataFrame(
-        {
-            "pair_id": [pair["pair_id"] for pair in pairs], "keyword": [pair["keyword"] for pair in pairs],
-            "tokens": pl.Series([1] * count, dtype=pl.Int32), "rank": ranks, "rank_midpoint": ranks,
-            "rank_first": [int(rank) for rank in ranks], "rank_share": [rank / 1e9 for rank in ranks],
-            "ties": [0] * count, "probability": [1 / rank for rank in ranks],
-            "log_probability": [-float(np.log(rank)) for rank in ranks], "backed_off": [False] * count,
-        },
-    )  # fmt: skip
+    names, keywords = ([pair[name] for pair in pairs] for name in ("pair_id", "keyword"))
+    return tabulate_scores(names, keywords, [draw(model, name) for name in names])
 
 
 class Scored:

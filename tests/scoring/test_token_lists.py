@@ -3,6 +3,7 @@
 from typing import Any
 
 import polars as pl
+import pytest
 from tests.refusals import refuses
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
@@ -59,25 +60,17 @@ def make_lists(tokenizer: Any, length: int = 1200) -> list[tuple[str, str, int]]
     return lists.select("keyword", "token", "count").rows()
 
 
-def test_lists_of_a_tokenizer_that_marks_blanks():
-    assert make_lists(metaspace()) == [
-        ("deep nets", "agent", 1), ("deep nets", "nets", 1), ("policy learning", "agent", 3),
-        ("policy learning", "policy", 2), ("policy learning", "learn", 1),
-    ]  # fmt: skip
+NETS, AGENT = [("deep nets", "agent", 1), ("deep nets", "nets", 1)], ("policy learning", "agent", 3)
 
 
-def test_lists_of_a_tokenizer_that_marks_what_stands_inside_a_word():
-    assert make_lists(wordpiece()) == [
-        ("deep nets", "agent", 1), ("deep nets", "nets", 1), ("policy learning", "agent", 3),
-        ("policy learning", "icy", 2), ("policy learning", "pol", 2), ("policy learning", "learn", 1),
-    ]  # fmt: skip
-
-
-def test_the_most_frequent_are_kept_and_ties_go_by_text():
-    assert make_lists(wordpiece(), 2) == [
-        ("deep nets", "agent", 1), ("deep nets", "nets", 1), ("policy learning", "agent", 3),
-        ("policy learning", "icy", 2),
-    ]  # fmt: skip
+@pytest.mark.parametrize(("make", "length", "policy"), [
+    (metaspace, 1200, {"policy": 2, "learn": 1}),  # it marks blanks
+    (wordpiece, 1200, {"icy": 2, "pol": 2, "learn": 1}),  # it marks what stands inside a word
+    (wordpiece, 2, {"icy": 2}),  # the most frequent are kept, ties go by text
+])  # fmt: skip
+def test_lists_by_frequency(make, length, policy):
+    found = [("policy learning", token, count) for token, count in policy.items()]
+    assert make_lists(make(), length) == [*NETS, AGENT, *found]
 
 
 def test_the_order_of_sentences_does_not_matter():

@@ -47,21 +47,16 @@ def make_result(chat: bool, before: float, scores: list[float], direct: float, t
     return Result(chat, before, scores, epoch, max(scores), outcomes(direct), outcomes(tuned), [], 0)
 
 
-def test_what_is_reported_of_a_model_that_improves():
-    report = describe_results([make_result(False, 0.3, [0.4, 0.6, 0.5], 0.31, 0.55)], "acc", 0.2)
-    assert (
-        report["direct"], report["tuned"], report["chosen"], report["floored"],
-    ) == (0.31, 0.55, 0.55, 0.55)  # fmt: skip
-    assert report["epoch"] == 2
-
-
-def test_a_model_that_does_not_improve_keeps_its_score():
+@pytest.mark.parametrize(("before", "scores", "tuned", "epoch", "reported"), [
+    (0.3, [0.4, 0.6, 0.5], 0.55, 2, (0.55, 0.55, 0.55)),
     # worse on validation, better on the test split by chance: only what is floored knows of it
-    report = describe_results([make_result(False, 0.6, [0.4, 0.5], 0.31, 0.33)], "acc", 0.2)
-    assert (report["tuned"], report["chosen"], report["floored"]) == (0.33, 0.31, 0.33)
-    # better on validation, worse on the test split
-    report = describe_results([make_result(False, 0.3, [0.4, 0.5], 0.33, 0.31)], "acc", 0.2)
-    assert (report["tuned"], report["chosen"], report["floored"]) == (0.31, 0.31, 0.33)
+    (0.6, [0.4, 0.5], 0.33, 2, (0.33, 0.31, 0.33)),
+    (0.3, [0.4, 0.5], 0.25, 2, (0.25, 0.25, 0.31)),  # better on validation, worse on the test split
+])  # fmt: skip
+def test_a_model_that_does_not_improve_keeps_its_score(before, scores, tuned, epoch, reported):
+    report = describe_results([make_result(False, before, scores, 0.31, tuned)], "acc", 0.2)
+    assert (report["direct"], report["epoch"]) == (0.31, epoch)
+    assert tuple(report[name] for name in ("tuned", "chosen", "floored")) == reported
 
 
 def test_score_error_and_examples_are_of_one_model(tmp_path):
@@ -242,14 +237,11 @@ def test_the_folder_of_scores_is_one_that_rankings_read(tmp_path):
         write_scores(folder, {key: value for key, value in reports.items() if key != ("m3", "b")}, tasks)
 
 
-@pytest.mark.parametrize(
-    ("values", "names"),
-    [
-        ({"kind": "completion"}, ["domain"]), ({"kind": "harness", "domain": "x"}, ["task"]),
-        ({"kind": "text"}, ["domain", "file"]),
-        ({"kind": "choice", "domain": "x", "metric": "exact_match"}, ["exact_match"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("values", "names"), [
+    ({"kind": "completion"}, ["domain"]), ({"kind": "harness", "domain": "x"}, ["task"]),
+    ({"kind": "text"}, ["domain", "file"]),
+    ({"kind": "choice", "domain": "x", "metric": "exact_match"}, ["exact_match"]),
+])  # fmt: skip
 def test_tasks_that_make_no_sense(values, names):
     with refuses(values["kind"], *names, error=ValueError):
         Task(**values)

@@ -253,14 +253,11 @@ def test_a_loss_that_runs_away_is_named(monkeypatch):
         tune(model, make_training(), lambda: 0.0, SETTINGS, "acc")
 
 
-@pytest.mark.parametrize(
-    ("kind", "attention", "peft"),
-    [
-        ("gpt2", {"attn.c_attn", "attn.c_proj"}, {"attn.c_attn"}),
-        ("gpt_neox", {"attention.query_key_value", "attention.dense"}, {"attention.query_key_value"}),
-        ("llama", {f"self_attn.{name}_proj" for name in "qkvo"}, {"self_attn.q_proj", "self_attn.v_proj"}),
-    ],
-)
+@pytest.mark.parametrize(("kind", "attention", "peft"), [
+    ("gpt2", {"attn.c_attn", "attn.c_proj"}, {"attn.c_attn"}),
+    ("gpt_neox", {"attention.query_key_value", "attention.dense"}, {"attention.query_key_value"}),
+    ("llama", {f"self_attn.{name}_proj" for name in "qkvo"}, {"self_attn.q_proj", "self_attn.v_proj"}),
+])  # fmt: skip
 def test_the_adapter_is_where_the_settings_say(kind, attention, peft):
     for modules, expected in (("attention", attention), ("peft", peft)):
         model = make_model(kind)

@@ -104,6 +104,16 @@ def test_five_epochs_killed_twice_end_as_an_undisturbed_run(pairs, model_folder,
     assert outcomes["condition"].to_list() == ["direct"] * len(test) + ["tuned"] * len(test)
     assert report["tuned"] < report["direct"], "what is learnt helps"
     assert len(report["epochs"]["plain"]) == 5
+    run(
+        "gather_tuning", "--reports", f"task/m={whole.with_suffix('.json')}", "--outcomes", f"task/m={whole}",
+        "--settings", json.dumps({"tasks": {"task": COMPLETION}}), "--scores", tmp_path / "scores",
+        "--table", tmp_path / "tuning.csv",
+    )  # fmt: skip
+    (row,) = read_delimited(tmp_path / "tuning.csv", ",")
+    assert list(row) == jobs.TUNING.names
+    assert float(row["tuned"]) == report["tuned"]
+    lines = read_delimited(tmp_path / "scores" / "direct_eval_examples" / "task.csv", ",")
+    assert len(lines) == report["test_examples"]
 
 
 def test_a_model_with_an_adapter_is_tuned(pairs, model_folder, tmp_path):
@@ -116,20 +126,3 @@ def test_a_model_with_an_adapter_is_tuned(pairs, model_folder, tmp_path):
     )
     run("tune_model", *arguments)
     assert read_json(output.with_suffix(".json"))["model"] == "adapter"
-
-
-def test_gathering_a_run(pairs, model_folder, tmp_path):
-    examples = prepare(pairs, tmp_path, "task", COMPLETION)
-    output = tmp_path / "out.parquet"
-    run("tune_model", *list_arguments(model_folder, examples, output, COMPLETION))
-    run(
-        "gather_tuning", "--reports", f"task/m={output.with_suffix('.json')}",
-        "--outcomes", f"task/m={output}", "--settings", json.dumps({"tasks": {"task": COMPLETION}}),
-        "--scores", tmp_path / "scores", "--table", tmp_path / "tuning.csv",
-    )  # fmt: skip
-    (row,) = read_delimited(tmp_path / "tuning.csv", ",")
-    assert list(row) == jobs.TUNING.names
-    report = read_json(output.with_suffix(".json"))
-    assert float(row["tuned"]) == report["tuned"]
-    lines = read_delimited(tmp_path / "scores" / "direct_eval_examples" / "task.csv", ",")
-    assert len(lines) == report["test_examples"]

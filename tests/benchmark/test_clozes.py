@@ -16,17 +16,15 @@ from fathom.io.tables import make_empty_table, write_table
 
 PAIRS_SETTINGS = Pairs(tokenizer="any", min_tokens=4, min_characters=20, max_tokens=12)
 LIMITS = Limits(frozenset({"the", "with", "were"}), Sentences(), PAIRS_SETTINGS)
-TEXTS = pl.DataFrame(
-    {
-        "doc_id": ["a", "b", "c"],
-        "text": [
-            "One two three four the with were it 5th k-means user's. Too short here.",  # no word
-            "Alpha beta gamma delta the regression was fitted quickly. Trees were grown with great care.",
-            "Alpha beta gamma delta the regression was fitted quickly. "  # occurs in b already
-            "Very late words come after one two three four five six seven eight nine ten kernels.",
-        ],
-    }
-)
+TEXTS = pl.DataFrame({
+    "doc_id": ["a", "b", "c"],
+    "text": [
+        "One two three four the with were it 5th k-means user's. Too short here.",  # no word
+        "Alpha beta gamma delta the regression was fitted quickly. Trees were grown with great care.",
+        "Alpha beta gamma delta the regression was fitted quickly. "  # occurs in b already
+        "Very late words come after one two three four five six seven eight nine ten kernels.",
+    ],
+})  # fmt: skip
 
 
 def encode(sentences):

@@ -24,13 +24,11 @@ def make_sentence(random_: random.Random, length: int) -> list[str]:
 
 
 def make_pairs(sentences):
-    return pl.DataFrame(
-        {
-            "pair_id": [f"p{number}" for number in range(len(sentences))],
-            "prompt": [" ".join(words[:-1]) for words in sentences],
-            "target": [" " + words[-1] for words in sentences],
-        }
-    )
+    return pl.DataFrame({
+        "pair_id": [f"p{number}" for number in range(len(sentences))],
+        "prompt": [" ".join(words[:-1]) for words in sentences],
+        "target": [" " + words[-1] for words in sentences],
+    })  # fmt: skip
 
 
 def edit(random_: random.Random, words: list[str], every: int) -> list[str]:

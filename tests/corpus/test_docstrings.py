@@ -125,23 +125,21 @@ def read(dump, tmp_path: Path, **corpus) -> tuple[pl.DataFrame, dict]:
 
 
 def test_objects_stand_once_under_their_shortest_name(dump, tmp_path, package, capfd):
-    package(
-        {
-            "__init__.py": f'"""Sample. {LONG}\n\nMore of it stands here.\n"""\n',
-            "tree/__init__.py": "from sample.tree._code import grow\n__all__ = ['grow']\n",
-            "tree/_code.py": f'def grow():\n    """Grow. {LONG}"""\n'
-            f'def _hidden():\n    """Hidden. {LONG}"""\n',
-            "tree/forest.py": f'from sample.tree._code import grow\nclass Oak:\n    """Oak. {LONG}"""\n'
-            f'    def fell(self):\n        """Fell. {LONG}"""\n'
-            f'    def _no(self):\n        """No. {LONG}"""\n'
-            f'    def again(self):\n        """Grow. {LONG}"""\n'
-            '    def short(self):\n        """Short."""\n',
-            "tests/__init__.py": "raise SystemExit(1)\n",
-            "broken.py": "import not_there_at_all\n",
-            "noisy.py": f'"""Noise. {LONG}"""\nimport sys, warnings\nprint("noise")\n'
-            'print("noise", file=sys.stderr)\nwarnings.warn("noise")\n',
-        }
-    )
+    package({
+        "__init__.py": f'"""Sample. {LONG}\n\nMore of it stands here.\n"""\n',
+        "tree/__init__.py": "from sample.tree._code import grow\n__all__ = ['grow']\n",
+        "tree/_code.py": f'def grow():\n    """Grow. {LONG}"""\n'
+        f'def _hidden():\n    """Hidden. {LONG}"""\n',
+        "tree/forest.py": f'from sample.tree._code import grow\nclass Oak:\n    """Oak. {LONG}"""\n'
+        f'    def fell(self):\n        """Fell. {LONG}"""\n'
+        f'    def _no(self):\n        """No. {LONG}"""\n'
+        f'    def again(self):\n        """Grow. {LONG}"""\n'
+        '    def short(self):\n        """Short."""\n',
+        "tests/__init__.py": "raise SystemExit(1)\n",
+        "broken.py": "import not_there_at_all\n",
+        "noisy.py": f'"""Noise. {LONG}"""\nimport sys, warnings\nprint("noise")\n'
+        'print("noise", file=sys.stderr)\nwarnings.warn("noise")\n',
+    })  # fmt: skip
     frame, report = read(dump, tmp_path)
     assert frame.select("doc_id", "categories").rows() == [
         ("sample", ["sample"]),

@@ -69,12 +69,10 @@ def _group(
         with write_table_in_batches(documents[-1], DOCUMENTS, 7) as writer:
             record = {"title": "", "abstract": "", "categories": [], "date": "", "domains": ["x"]}
             chooser = SplitChooser(Splits())
-            writer.write(
-                [
-                    add_text({**record, "doc_id": doc_id, "split": chooser.choose(doc_id)}, text)
-                    for doc_id, text in part.items()
-                ]
-            )
+            writer.write([
+                add_text({**record, "doc_id": doc_id, "split": chooser.choose(doc_id)}, text)
+                for doc_id, text in part.items()
+            ])  # fmt: skip
         assert sketch_part(documents[-1], sketches[-1], chosen.min_words) == len(part)
     output = folder / "splits.parquet"
     report = group_documents(documents, sketches, chosen, Splits(), output)

@@ -9,13 +9,11 @@ from fathom.io.files import hash_text
 
 def _index(count: int = 40, size: int = 100) -> pl.DataFrame:
     splits = ["benchmark", "adapt-train", "adapt-train", "adapt-valid", "adapt-test"]
-    return pl.DataFrame(
-        {
-            "doc_id": [f"d{n:02}" for n in range(count)], "title": ["t" * 4] * count,
-            "abstract": ["a" * 6] * count, "domains": [["x"] if n % 7 else ["y"] for n in range(count)],
-            "split": [splits[n % 5] for n in range(count)], "characters": [size - 10] * count,
-        },
-    )  # fmt: skip
+    return pl.DataFrame({
+        "doc_id": [f"d{n:02}" for n in range(count)], "title": ["t" * 4] * count,
+        "abstract": ["a" * 6] * count, "domains": [["x"] if n % 7 else ["y"] for n in range(count)],
+        "split": [splits[n % 5] for n in range(count)], "characters": [size - 10] * count,
+    })  # fmt: skip
 
 
 def test_no_benchmark_document_and_no_other_domain_is_chosen():

@@ -78,14 +78,12 @@ def test_same_as_a_plain_way_with_a_full_sort(kind, budget):
 
 
 def test_geva_takes_content_words_among_the_500_most_likely_tokens_only():
-    tokens = pl.DataFrame(
-        [
-            {"keyword": "a", "layer": layer, "projection": "raw", "tokens": [1, 2, 3],
-             "probabilities": [0.2, 0.1, 0.1], "ranks": [400, 500, 0], "places": [1, 0, 2], "others": [],
-             "other_probabilities": [], "other_ranks": []}
-            for layer in (0, 1)
-        ]
-    )  # fmt: skip
+    tokens = pl.DataFrame([
+        {"keyword": "a", "layer": layer, "projection": "raw", "tokens": [1, 2, 3],
+         "probabilities": [0.2, 0.1, 0.1], "ranks": [400, 500, 0], "places": [1, 0, 2], "others": [],
+         "other_probabilities": [], "other_ranks": []}
+        for layer in (0, 1)
+    ])  # fmt: skip
     settings = Layers(k=3, other_k=[], other_lengths=[], projections=["raw", "geva"])
     rates = measure_rates(tokens, settings)
     rows = {(row["projection"], row["layer"]): row for row in rates.iter_rows(named=True)}
@@ -159,14 +157,12 @@ def test_the_largest_values_are_those_of_a_stable_sort(values, k):
 
 
 def test_examples_name_the_most_likely_tokens_of_any_kind():
-    tokens = pl.DataFrame(
-        [
-            {"keyword": "a", "layer": layer, "projection": "normed", "tokens": [4, 5, 6],
-             "probabilities": [0.3, 0.2, 0.1], "ranks": [2, 3, 5], "places": [7, 0, 1],
-             "others": [1, 9], "other_probabilities": [0.4, 0.1], "other_ranks": [1, 4]}
-            for layer in (2,)
-        ]
-    )  # fmt: skip
+    tokens = pl.DataFrame([
+        {"keyword": "a", "layer": layer, "projection": "normed", "tokens": [4, 5, 6],
+         "probabilities": [0.3, 0.2, 0.1], "ranks": [2, 3, 5], "places": [7, 0, 1],
+         "others": [1, 9], "other_probabilities": [0.4, 0.1], "other_ranks": [1, 4]}
+        for layer in (2,)
+    ])  # fmt: skip
     names = ["", ",", "", "", " net", " the\n", " far"]
     assert list_examples(tokens, names, 4, 10) == [("a", 1, "␣net", ", ␣the\\n <9>")]
     assert list_examples(tokens, names, 5, 5) == [("a", 1, "␣far", ", ␣net ␣the\\n <9>")]

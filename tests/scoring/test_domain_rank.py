@@ -20,14 +20,12 @@ from fathom.scoring.domain_rank import DomainRank, DomainRankCallback, draw_pair
 from fathom.scoring.pair_files import complete_pairs
 
 WORDS = ("agent", "policy", "reward", "state", "learns", "maximizes")
-PAIRS = pl.DataFrame(
-    [
-        {"keyword": f"k{number % 5}", "prompt": f"The {first} of the {second}", "target": f" {third}"}
-        for number, (first, second, third) in enumerate(
-            (x, y, z) for x in WORDS for y in WORDS for z in WORDS[:2]
-        )
-    ]
-)
+PAIRS = pl.DataFrame([
+    {"keyword": f"k{number % 5}", "prompt": f"The {first} of the {second}", "target": f" {third}"}
+    for number, (first, second, third) in enumerate(
+        (x, y, z) for x in WORDS for y in WORDS for z in WORDS[:2]
+    )
+])  # fmt: skip
 TEXT = "The agent learns a policy of the state . It maximizes the expected reward . "
 
 

@@ -57,12 +57,10 @@ def make_pairs(*more: tuple[str, str]) -> pl.DataFrame:
         for cut in (3, 6, 8):
             for size in (1, 2):
                 rows.append((" ".join(words[:cut]), "".join(f" {word}" for word in words[cut : cut + size])))
-    return pl.DataFrame(
-        [
-            {"pair_id": f"p{number:02d}", "keyword": f"k{number % 5}", "prompt": prompt, "target": target}
-            for number, (prompt, target) in enumerate(rows)
-        ]
-    )
+    return pl.DataFrame([
+        {"pair_id": f"p{number:02d}", "keyword": f"k{number % 5}", "prompt": prompt, "target": target}
+        for number, (prompt, target) in enumerate(rows)
+    ])  # fmt: skip
 
 
 def ask_harness(

@@ -180,13 +180,11 @@ def test_a_stride_larger_than_the_window_is_an_error():
 
 def make_split(count: int) -> pl.DataFrame:
     splits = ["adapt-train", "adapt-valid", SPLIT]
-    return pl.DataFrame(
-        {
-            "doc_id": [f"d{n:02d}" for n in range(count)],
-            "split": [splits[n % 3] for n in range(count)],
-            "text": [" \n" if n == 5 else f"w{n} w1 w2" for n in range(count)],
-        }
-    )
+    return pl.DataFrame({
+        "doc_id": [f"d{n:02d}" for n in range(count)],
+        "split": [splits[n % 3] for n in range(count)],
+        "text": [" \n" if n == 5 else f"w{n} w1 w2" for n in range(count)],
+    })  # fmt: skip
 
 
 def test_held_out_documents_are_chosen_whole_and_by_a_hash():

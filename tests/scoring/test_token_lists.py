@@ -14,13 +14,11 @@ from fathom.io.tables import check_table
 from fathom.scoring.token_lists import decode_vocabulary, find_content_tokens, make_token_lists
 
 STOPWORDS = frozenset({"the", "and", "with"})
-SENTENCES = pl.DataFrame(
-    [
-        {"keyword": "policy learning", "clean": "The agent learns with the agent"},
-        {"keyword": "policy learning", "clean": "agent policy and policy"},
-        {"keyword": "deep nets", "clean": "nets of an agent"},
-    ]
-)
+SENTENCES = pl.DataFrame([
+    {"keyword": "policy learning", "clean": "The agent learns with the agent"},
+    {"keyword": "policy learning", "clean": "agent policy and policy"},
+    {"keyword": "deep nets", "clean": "nets of an agent"},
+])  # fmt: skip
 
 
 def metaspace() -> PreTrainedTokenizerFast:

@@ -41,13 +41,11 @@ def pairs() -> pl.DataFrame:
     rows = []
     for number in range(120):
         words = make_sentence(number, 5 + number % 9).split()
-        rows.append(
-            {
-                "pair_id": f"pair{number:03d}", "keyword": f"keyword {number % 10}", "variant": "tf",
-                "prompt": " ".join(words[:-1]), "target": f" {words[-1]}", "doc_id": f"doc{number % 40}",
-                "date": "", "cosine": 0.6, "target_in_prompt": False, "target_in_keyword": False,
-            }
-        )  # fmt: skip
+        rows.append({
+            "pair_id": f"pair{number:03d}", "keyword": f"keyword {number % 10}", "variant": "tf",
+            "prompt": " ".join(words[:-1]), "target": f" {words[-1]}", "doc_id": f"doc{number % 40}",
+            "date": "", "cosine": 0.6, "target_in_prompt": False, "target_in_keyword": False,
+        })  # fmt: skip
     return pl.DataFrame(rows)
 
 

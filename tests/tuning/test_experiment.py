@@ -36,12 +36,10 @@ def make_result(chat: bool, before: float, scores: list[float], direct: float, t
     def outcomes(value: float) -> pl.DataFrame:
         count = 100
         right = [1.0] * round(value * count) + [0.0] * round((1 - value) * count)
-        return pl.DataFrame(
-            {
-                "example_id": [str(n) for n in range(count)], "keyword": [""] * count, "value": right,
-                "weight": 1.0, "gold": 0, "chosen": 0,
-            },
-        )  # fmt: skip
+        return pl.DataFrame({
+            "example_id": [str(n) for n in range(count)], "keyword": [""] * count, "value": right,
+            "weight": 1.0, "gold": 0, "chosen": 0,
+        })  # fmt: skip
 
     epoch = 1 + scores.index(max(scores))
     return Result(chat, before, scores, epoch, max(scores), outcomes(direct), outcomes(tuned), [], 0)

@@ -29,13 +29,11 @@ SETTINGS = Lora(dtype="float32")
 
 def make_outcomes(value, weight=None, gold=None, chosen=None, keyword=None):
     count = len(value)
-    return pl.DataFrame(
-        {
-            "example_id": [str(place) for place in range(count)], "keyword": keyword or [""] * count,
-            "value": [float(number) for number in value], "weight": weight or [1.0] * count,
-            "gold": gold or [0] * count, "chosen": chosen or [0] * count,
-        },
-    )  # fmt: skip
+    return pl.DataFrame({
+        "example_id": [str(place) for place in range(count)], "keyword": keyword or [""] * count,
+        "value": [float(number) for number in value], "weight": weight or [1.0] * count,
+        "gold": gold or [0] * count, "chosen": chosen or [0] * count,
+    })  # fmt: skip
 
 
 def test_completions_have_the_ranks_of_the_scorer(pairs, tokenizer):
@@ -72,12 +70,10 @@ def test_questions_are_answered_by_the_most_likely_option(pairs, tokenizer):
 
 def test_texts_have_the_bits_of_the_perplexity(tokenizer):
     model = make_model("gpt2")
-    texts = pl.DataFrame(
-        {
-            "doc_id": [str(place) for place in range(6)],
-            "text": [make_sentence(place, 9) for place in range(6)],
-        }
-    )
+    texts = pl.DataFrame({
+        "doc_id": [str(place) for place in range(6)],
+        "text": [make_sentence(place, 9) for place in range(6)],
+    })  # fmt: skip
     examples = texts.select(
         example_id="doc_id", keyword=pl.lit(""), split=pl.lit("test"), prompts=pl.concat_list(pl.lit("")),
         targets=pl.concat_list("text"), gold=pl.lit(0, pl.Int32),

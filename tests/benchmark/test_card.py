@@ -22,9 +22,7 @@ CONFIG = Config.model_validate(
 )
 
 
-def make_pairs(
-    counts: dict[str, int], prompt: str = "A prompt of some words that ends with a"
-) -> pl.DataFrame:
+def make_pairs(counts: dict[str, int], prompt: str = "A prompt of words that ends with a") -> pl.DataFrame:
     rows = [(keyword, number) for keyword, count in counts.items() for number in range(count)]
     return fill_table(
         PAIRS, pair_id=[f"{keyword}-{number}" for keyword, number in rows], keyword=[row[0] for row in rows],

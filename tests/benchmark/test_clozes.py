@@ -100,18 +100,15 @@ def test_every_sentence_left_out_is_counted(splitter):
 
 def test_clozes_are_in_the_order_of_documents(splitter):
     text = "Model reads alpha beta gamma delta epsilon {}."
-    texts = pl.DataFrame(
-        {"doc_id": [*"abcdefgh"], "text": [text.format(letter * 5) for letter in "stuvwxyz"]}
-    )
+    texts = pl.DataFrame({"doc_id": [*"abcdefgh"], "text": [text.format(sign * 5) for sign in "stuvwxyz"]})
     assert draw_clozes(texts, 8, LIMITS, splitter, encode).pairs["keyword"].to_list() == [*"abcdefgh"]
 
 
 def test_words_are_drawn_not_always_the_same_place(splitter):
-    texts = TEXTS.head(1).with_columns(
-        text=pl.lit(
-            " ".join(f"Model {chr(97 + i) * 5} reads alpha beta gamma delta epsilon." for i in range(20))
-        )
+    text = " ".join(
+        f"Model {sign * 5} reads alpha beta gamma delta epsilon." for sign in "abcdefghijklmnopqrst"
     )
+    texts = TEXTS.head(1).with_columns(text=pl.lit(text))
     found = draw_clozes(texts, 50, LIMITS, splitter, encode).pairs
     assert len(found["target"].unique()) > 2 and found["pair_id"].is_unique().all() and len(found) == 20
     seeds = [LIMITS._replace(pairs=PAIRS_SETTINGS.model_copy(update={"seed": seed})) for seed in (1, 2)]

@@ -41,17 +41,16 @@ def test_every_term_is_another_one_of_its_kind_and_nothing_else_changes():
 
 
 def test_the_draw_depends_on_document_and_place_alone_and_keeps_frequencies():
+    terms = ["kernel", "forest", "tree"]
     text = " ".join(["kernel"] * 600 + ["forest"] * 300 + ["tree"] * 100)
-    once = exchange_terms(make_texts(**{"adapt-train": text}), ["kernel", "forest", "tree"])
-    again = exchange_terms(make_texts(**{"adapt-train": text}), ["tree", "forest", "kernel"])
+    once = exchange_terms(make_texts(**{"adapt-train": text}), terms)
+    again = exchange_terms(make_texts(**{"adapt-train": text}), terms[::-1])
     assert once.equals(again)
     words = once["text"][0].split()
     # another one each time: kernel becomes forest in 3 of 4, forest kernel in 6 of 7, tree kernel in 2 of 3
     assert Counter(words[:600])["forest"] == pytest.approx(450, abs=40)
     assert Counter(words[600:900])["kernel"] == pytest.approx(257, abs=25)
-    other = exchange_terms(
-        make_texts(**{"adapt-valid": "", "adapt-train": text}), ["kernel", "forest", "tree"]
-    )
+    other = exchange_terms(make_texts(**{"adapt-valid": "", "adapt-train": text}), terms)
     assert other["text"][1] != once["text"][0]  # another document id
 
 

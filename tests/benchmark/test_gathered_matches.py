@@ -126,9 +126,7 @@ def test_uncertain_rows_are_decided_before_duplicates_are_dropped(tmp_path):
         vector = np.array([1.0, 0.0] if keyword == "k" else [0.0, 0.0])
         return decide_matches(candidates, vector, lambda texts: np.array([encode[t] for t in texts]), 0.5)
 
-    report = gather_matches(
-        [tmp_path / "0.parquet", tmp_path / "1.parquet"], ["k", "l"], decide, written.append
-    )
+    report = gather_matches([tmp_path / f"{n}.parquet" for n in (0, 1)], ["k", "l"], decide, written.append)
     assert pl.concat(written).rows() == [("k", "a", 0, "same", 0.8)]
     assert report["dropped_duplicates"] == 1
     assert report["keywords_without_matches"] == ["l"]

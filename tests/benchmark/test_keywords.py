@@ -150,9 +150,7 @@ def test_what_merging_brings_back_beyond_the_quota_is_surplus():
     }  # fmt: skip
     ranked = {"2": list(vectors)[:4], "3": ["a b c"]}
     settings = Keywords(count=3, merge_above=0.85)
-    selected = select_keywords(
-        ranked, settings, lambda phrases: np.array([vectors[each] for each in phrases])
-    )
+    selected = select_keywords(ranked, settings, lambda phrases: np.array([vectors[one] for one in phrases]))
     assert selected.keywords == ["ppp one", "ppp two", "a b c"]
     assert selected.surplus == ["f f"] and selected.merged == {}
 
@@ -224,9 +222,7 @@ def test_rows_and_report(wordlists):
 def test_fewer_than_asked_is_said(wordlists, caplog):
     with caplog.at_level("INFO", logger="fathom"):
         rows, *_ = extract_keywords(make_abstracts(), Keywords(), wordlists, encode)
-    assert any(
-        f"{len(rows)} of 300 keywords" in message and "min_count" in message for message in caplog.messages
-    )
+    assert any(f"{len(rows)} of 300 keywords" in each and "min_count" in each for each in caplog.messages)
 
 
 def test_no_keyword_is_an_error(wordlists):

@@ -65,9 +65,7 @@ def test_flags_are_those_of_a_plain_search(pairs, texts):
         assert ending == any(f" {' '.join(words[-ENDING:])} " in text for text in joined)
 
 
-@pytest.mark.parametrize(
-    ("splits_by", "hint"), [("id", "corpus.splits_by: content"), ("content", "min_words")]
-)
+@pytest.mark.parametrize(("splits_by", "hint"), [("id", "splits_by: content"), ("content", "min_words")])
 def test_heavy_overlap_is_one_warning(splits_by, hint, caplog):
     overlap = find_overlap(_make_pairs(PLANTED), [TEXT])
     with caplog.at_level("INFO", logger="fathom"):

@@ -166,9 +166,7 @@ def test_an_answered_request_is_not_sent_again(stub, requests, tmp_path, monkeyp
     assert len(stub.asked) == 4
 
 
-@pytest.mark.parametrize(
-    "reply", [(429, error("rate_limit_error")), (529, error("overloaded_error")), (500, "x")]
-)
+@pytest.mark.parametrize("reply", [(429, error("rate_limit")), (529, error("overloaded")), (500, "x")])
 def test_a_busy_service_is_asked_again(stub, requests, tmp_path, caplog, reply):
     logging.getLogger("fathom").propagate = True
     stub.replies = [reply, reply, message("one")]

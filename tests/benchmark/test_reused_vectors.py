@@ -27,9 +27,7 @@ def previous(tmp_path: Path) -> Path:
         write_table(corpus / "sentences" / f"{part}.parquet", tabulate_sentences(rows), SENTENCES)
         (corpus / "embeddings").mkdir(exist_ok=True)
         texts = dict.fromkeys(text for _, text in rows)
-        np.save(
-            corpus / "embeddings" / f"{part}.npy", np.array([_vector(text) for text in texts], np.float32)
-        )
+        np.save(corpus / "embeddings" / f"{part}.npy", np.array([_vector(one) for one in texts], np.float32))
         write_json(corpus / "embeddings" / f"{part}.json", {"method": METHOD})
     return tmp_path
 

@@ -79,9 +79,7 @@ def test_pairs_and_their_documents_where_a_benchmark_is_missing_too(runs):
 def test_input_files_by_name_and_content(runs):
     for run, files in zip(runs, ({"a": "1", "b": "2"}, {"a": "1", "b": "3", "c": "2"}), strict=True):
         for name, sha256 in files.items():
-            write_json(
-                run / "corpus" / "documents" / f"{name}.json", {"input": {"file": name, "sha256": sha256}}
-            )
+            write_json(run / f"corpus/documents/{name}.json", {"input": {"file": name, "sha256": sha256}})
         write_json(run / "corpus" / "documents" / "abstracts-00.json", {"documents": 1})
     assert compare_inputs(*runs).values()[3:] == [2, 3, 1, 1, 1, 0, "0.3333"]
 

@@ -1,7 +1,6 @@
 import math
 import re
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,9 +23,7 @@ class Hashes:
         self.shift, self.asked, self.asked_exactly = shift, [], []
 
     def vectors(self, texts, shift: float) -> np.ndarray:
-        angles = np.array(
-            [int(hash_text(text)[:8], 16) / 2**32 * 1.6 + shift * (" " in text) for text in texts]
-        )
+        angles = np.array([int(hash_text(one)[:8], 16) / 2**32 * 1.6 + shift * (" " in one) for one in texts])
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
     def encode(self, sentences) -> np.ndarray:
@@ -56,9 +53,7 @@ def matches(sentences=SENTENCES) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["keyword", "clean"], orient="row")
 
 
-def build(
-    frame: pl.DataFrame | None = None, variant: str = "tf", encoder: Hashes | None = None, **changes: Any
-):
+def build(frame=None, variant: str = "tf", encoder: Hashes | None = None, **changes):
     settings = Vocabulary(**{"min_cosine": 0.0, **changes})
     groups = divide_by_keyword(matches() if frame is None else frame)
     return build_vocabulary(groups, variant, settings, STOPWORDS, encoder or Hashes())

@@ -228,8 +228,6 @@ def test_real_shards(dump, tmp_path, shared):
             wanted |= {json.loads(line)["meta"]["arxiv_id"] for line in stream}
     run = Run(dump, tmp_path, [dump.paper(each) for each in sorted(wanted)])
     shards = [folder / "arxiv_000.jsonl.gz", folder / "arxiv_002.jsonl.gz"]
-    reports = [
-        join_shard(run.metadata, shard, Corpus(), tmp_path / f"{shard.name}.parquet") for shard in shards
-    ]
+    reports = [join_shard(run.metadata, path, Corpus(), tmp_path / f"{path.name}.parquet") for path in shards]
     assert [report["documents"] for report in reports] == [48, 139]
     assert [report["fulltext_only"] for report in reports] == [0, 0]

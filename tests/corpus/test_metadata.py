@@ -1,5 +1,4 @@
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -8,9 +7,7 @@ from tests.refusals import refuses
 from fathom.corpus.metadata import read_metadata
 
 
-def read(
-    dump, folder: Path, rows: list[Any], name: str = "meta.json", **corpus: Any
-) -> tuple[pl.DataFrame, dict]:
+def read(dump, folder: Path, rows: list, name: str = "meta.json", **corpus) -> tuple[pl.DataFrame, dict]:
     path = dump.write(folder / name, rows)
     report = read_metadata(path, dump.select(**corpus), folder / "metadata.parquet")
     return pl.read_parquet(folder / "metadata.parquet"), report

@@ -55,9 +55,8 @@ def test_an_adapter_over_the_blocks_counts():
     model = make_model("llama")
     with torch.no_grad():
         before = model(torch.tensor([IDS])).logits
-    adapted = peft.get_peft_model(
-        model, peft.LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM")
-    )
+    settings = peft.LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM")
+    adapted = peft.get_peft_model(model, settings)
     with torch.no_grad():
         for name, weight in adapted.named_parameters():
             if "lora_B" in name:

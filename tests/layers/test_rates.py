@@ -40,9 +40,7 @@ def make_lists(seed: int = 0) -> TokenLists:
 def measure_plainly(model: Any, lists: TokenLists, word: str, layer: int, projection: str) -> np.ndarray:
     """Return the logits of one layer after a keyword, in float64."""
     state = read_all_states(model, PROMPTS[word])[layer][-1].double()
-    norm = {"gpt2": lambda: model.transformer.ln_f, "gemma2": lambda: model.model.norm}[
-        model.config.model_type
-    ]()
+    norm = model.transformer.ln_f if model.config.model_type == "gpt2" else model.model.norm
     if projection == "normed":
         state = norm(state.float()).double()
     logits = state @ model.get_output_embeddings().weight.double().T

@@ -210,9 +210,7 @@ def test_the_programs_from_model_to_figure(tmp_path):
         json.dumps({"layers": small, "summary": {"rounds": 20}}),
     )  # fmt: skip
     assert "x, tf: 1 of 12 pairs are left out" in done.stderr
-    first = targets.filter(
-        (pl.col("layer") == 0) & (pl.col("lens") == "plain") & (pl.col("pair_id") != names[0])
-    )
+    first = targets.filter(pl.col("pair_id") != names[0], layer=0, lens="plain")
     summary = pl.read_csv(out / "layers.csv", schema_overrides={"k": pl.String, "list_length": pl.String})
     row = summary.row(by_predicate=(pl.col("model") == "base") & (pl.col("projection") == "normed")
                       & (pl.col("metric") == "rank") & (pl.col("layer") == 0), named=True)  # fmt: skip

@@ -41,9 +41,7 @@ def settings() -> Training:
 
 
 @pytest.fixture(scope="session")
-def tokenizer_folder(
-    texts: pl.DataFrame, settings: Training, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def tokenizer_folder(texts, settings, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("tokenizer") / "tokenizer"
     train_tokenizer(texts, settings, folder)
     return folder

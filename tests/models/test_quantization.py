@@ -31,9 +31,8 @@ def test_what_is_stored_and_what_is_wanted(tmp_path):
     assert find_quantization(write(tmp_path, load_in_4bit=True)) == "bitsandbytes-4bit"
     assert find_quantization(write(tmp_path, quant_method="bitsandbytes")) == "bitsandbytes-8bit"
     assert choose_quantization(write(tmp_path, quant_method="gptq", bits=4), "") == "gptq"
-    assert (
-        count_bytes_per_weight(tmp_path, "gptq") is None and make_loading_options(tmp_path, "gptq", "x") == {}
-    )
+    assert count_bytes_per_weight(tmp_path, "gptq") is None
+    assert make_loading_options(tmp_path, "gptq", "x") == {}
     with refuses("gptq", "awq"):
         choose_quantization(tmp_path, "awq")
     with refuses("mxfp4"):

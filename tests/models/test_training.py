@@ -176,9 +176,7 @@ def test_a_run_that_explodes_says_so(texts, settings, tokenizer):
 def test_programs_make_a_model_and_adapt_it(texts, settings, tmp_path):
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     shared = ["--texts", tmp_path / "texts.parquet", "--settings"]
-    run_script(
-        "train_tokenizer.py", *shared, settings.model_dump_json(), "--tokenizer", tmp_path / "tokenizer"
-    )
+    run_script("train_tokenizer", *shared, settings.model_dump_json(), "--tokenizer", tmp_path / "tokenizer")
     for name, more in (
         ("m", ["--tokenizer", tmp_path / "tokenizer"]),
         ("m+x", ["--base", tmp_path / "m" / "model.json"]),

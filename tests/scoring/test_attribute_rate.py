@@ -57,9 +57,7 @@ def test_a_keyword_without_a_list_and_a_list_shorter_than_k():
 def test_a_small_vocabulary_is_looked_at_whole(caplog):
     content = np.array([True, True, False])
     with caplog.at_level("INFO", "fathom"):
-        rates = measure_attribute_rates(
-            KnownModel(torch.zeros(3, 3)), {"a": [1]}, {"a": [0]}, content, 50, 64
-        )
+        rates = measure_attribute_rates(KnownModel(torch.zeros(3)), {"a": [1]}, {"a": [0]}, content, 50, 64)
     assert rates.rows() == [("a", 0.5, 1, 1)]
     assert "has only 2 content words: k = 50 is lowered" in caplog.text
 

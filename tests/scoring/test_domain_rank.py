@@ -69,9 +69,7 @@ def train(model: Any, tokenizer: Any, folder: Path, callback: Any = None, **chan
 
 
 @pytest.mark.parametrize("bf16", [False, True])
-def test_training_is_bit_for_bit_the_same_and_scores_are_those_of_the_checkpoint(
-    model, tokenizer, tmp_path, bf16
-):
+def test_training_is_the_same_bit_for_bit_and_scores_are_of_the_checkpoint(model, tokenizer, tmp_path, bf16):
     plain = copy.deepcopy(model)
     train(plain, tokenizer, tmp_path, bf16=bf16)
     callback = DomainRankCallback(PAIRS, every=2, count=20)
@@ -111,9 +109,7 @@ def test_a_plain_loop_is_bit_for_bit_the_same(model, tokenizer):
 
     plain, domain = copy.deepcopy(model), DomainRank(PAIRS, tokenizer, every=1, count=9)
     assert run(plain, None) == run(model, domain)
-    assert all(
-        torch.equal(one, other) for one, other in zip(plain.parameters(), model.parameters(), strict=True)
-    )
+    assert all(torch.equal(*two) for two in zip(plain.parameters(), model.parameters(), strict=True))
     assert len(domain.points) == 4 and model.training and not model.transformer.drop.training
     assert model.config.use_cache == plain.config.use_cache
     first, *_, last = (point.as_log() for point in domain.points)

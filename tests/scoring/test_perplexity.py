@@ -206,9 +206,8 @@ def test_an_empty_split_is_said_and_gives_no_row(tokenizer, caplog):
     assert counts["documents_in_split"] == 0
     scores = score_texts(make_model(CONFIGS["gpt2"]), tokenizer, chosen, Windows(20, 10), 64)
     check_table(scores.to_arrow(), PERPLEXITY)
-    assert math.isnan(sum_likelihoods(scores).perplexity) and math.isnan(
-        sum_likelihoods(scores).bits_per_byte
-    )
+    total = sum_likelihoods(scores)
+    assert math.isnan(total.perplexity) and math.isnan(total.bits_per_byte)
 
 
 def test_numbers_that_are_not_finite_name_document_and_model(tokenizer):

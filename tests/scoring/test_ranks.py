@@ -83,9 +83,7 @@ def score_plainly(model: Any, tokenizer: Any, pair: dict[str, str], add_bos: boo
 @cache
 def score_all_plainly(name: str, tokenizer: Any, add_bos: bool | None) -> list[dict[str, float]]:
     model = make_model(CONFIGS[name])
-    return [
-        score_plainly(model, tokenizer, pair, add_bos) for pair in make_pairs(COUNT).iter_rows(named=True)
-    ]
+    return [score_plainly(model, tokenizer, pair, add_bos) for pair in make_pairs().iter_rows(named=True)]
 
 
 @pytest.mark.parametrize("add_bos", [True, None], ids=["bos", "no-bos"])

@@ -170,9 +170,7 @@ def test_finished_batches_are_not_scored_again(tokenizer, tmp_path, monkeypatch)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_resumed_run_keeps_the_smaller_batches_of_one_that_ran_out_of_memory(
-    tokenizer, tmp_path, monkeypatch
-):
+def test_a_resumed_run_keeps_smaller_batches_of_one_that_ran_out_of_memory(tokenizer, tmp_path, monkeypatch):
     model, pairs, settings = make_model(CONFIG), [cut_sentences("tf", [2, 7])], Scoring(batch_tokens=30)
     saved = Resume(tmp_path / "s.parquet", "k")
     with monkeypatch.context() as patch:

@@ -45,9 +45,7 @@ def test_every_pair_finds_its_tokens_and_no_pass_begins_another(pairs):
     assert {found.ids for found in sequences} == {
         ids for ids in inputs if not any(other[: len(ids)] == ids and other != ids for other in inputs)
     }
-    assert [len(found.ids) for found in sequences] == sorted(
-        (len(found.ids) for found in sequences), reverse=True
-    )
+    assert [-len(found.ids) for found in sequences] == sorted(-len(found.ids) for found in sequences)
     assert plan_sequences(pairs[::-1]).sequences == sequences
 
 

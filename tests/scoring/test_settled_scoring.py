@@ -191,9 +191,7 @@ def test_pairs_that_summaries_leave_out_are_not_scored(tmp_path, monkeypatch):
 
 
 def test_scores_of_other_pairs_are_refused():
-    frames = {
-        ("law", "tf", model): make_frame(model, [{"pair_id": model, "keyword": "k"}]) for model in SHIFTS
-    }
+    frames = {("law", "tf", name): make_frame(name, [{"pair_id": name, "keyword": "k"}]) for name in SHIFTS}
     with refuses("pairs"):
         summarize_scores(frames, SUMMARY, settled=True)
 

@@ -145,9 +145,7 @@ def test_a_resumed_tuning_does_not_score_directly_again(pairs, model_folder, tmp
     assert again.tuned.equals(whole.tuned)
 
 
-def test_the_published_loss_is_of_question_and_answer_and_the_epoch_is_chosen_by_it(
-    pairs, model_folder, tmp_path
-):
+def test_the_published_loss_is_of_question_and_answer_and_chooses_the_epoch(pairs, model_folder, tmp_path):
     examples, _ = limit_examples(make_questions(pairs, 3), TrainBeforeTest().limits)
     task, pointer = Task(kind="choice", domain="x", options=3), Pointer("small", model_folder)
     ours, published = (

@@ -210,9 +210,7 @@ def test_every_example_once_in_an_epoch_and_another_order_in_the_next():
     training = make_training(50)
     first, second = (order_batches(training, SETTINGS, epoch) for epoch in (0, 1))
     for batches in (first, second):
-        assert sorted(pair.ids for batch in batches for pair in batch) == sorted(
-            pair.ids for pair in training
-        )
+        assert sorted(one.ids for batch in batches for one in batch) == sorted(pair.ids for pair in training)
         assert all(len(batch) <= SETTINGS.batch for batch in batches)
     assert first != second
     assert first == order_batches(training, SETTINGS, 0)

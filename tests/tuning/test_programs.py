@@ -27,9 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def start(program: str, *arguments: object) -> subprocess.Popen[str]:
     command = [find_python(TUNING), find_program(program), *arguments]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    return subprocess.Popen(
-        [str(part) for part in command], env=environment, text=True, stderr=subprocess.PIPE
-    )
+    return subprocess.Popen([str(one) for one in command], env=environment, text=True, stderr=subprocess.PIPE)
 
 
 def run(program: str, *arguments: object) -> None:

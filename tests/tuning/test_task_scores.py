@@ -39,9 +39,8 @@ def make_outcomes(value, weight=None, gold=None, chosen=None, keyword=None):
 def test_completions_have_the_ranks_of_the_scorer(pairs, tokenizer):
     model = make_model("llama")
     examples = make_completions(pairs)
-    outcomes = evaluate_examples(
-        model, examples, Encoder(model, tokenizer, SETTINGS), "trimmed_mean_rank", 300
-    )
+    encoder, metric = Encoder(model, tokenizer, SETTINGS), "trimmed_mean_rank"
+    outcomes = evaluate_examples(model, examples, encoder, metric, 300)
     scores = score_pairs(model, tokenizer, pairs)
     joined = outcomes.join(scores, left_on="example_id", right_on="pair_id")
     assert len(joined) == len(pairs)

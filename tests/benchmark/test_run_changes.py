@@ -19,9 +19,7 @@ from fathom.io.files import write_json
 from fathom.io.tables import write_table
 
 
-def _write_run(
-    folder: Path, documents: dict[str, tuple[str, list[str]]], keywords: dict[str, int], pairs: dict[str, str]
-) -> Path:
+def _write_run(folder, documents, keywords, pairs) -> Path:
     """Write what is compared: documents with title and domains, keywords, pairs with their document."""
     titles, domains = zip(*documents.values(), strict=True)
     index = fill_table(INDEX, doc_id=list(documents), part="p", title=titles, domains=domains)

@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,9 +55,7 @@ def planted() -> dict[str, str]:
     return _plant()
 
 
-def _group(
-    folder: Path, parts: list[dict[str, str]], chosen: Grouping | None = None
-) -> tuple[dict[str, tuple[str, str]], dict[str, Any]]:
+def _group(folder, parts, chosen=None) -> tuple[dict[str, tuple[str, str]], dict[str, Any]]:
     """Group the documents of some parts; return group and split by id, and the report."""
     folder.mkdir(exist_ok=True)
     chosen = chosen or Grouping()

@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
 
-from fathom.config.models import Adaptation, Training
+from fathom.config.models import Training
 from fathom.jobs import resume
 from fathom.models import training
 from fathom.models.building import build_model
@@ -70,9 +70,7 @@ def train_until(tokenizer, texts, settings, monkeypatch) -> Callable[..., Any]:
     monkeypatch.setattr(resume, "INTERVAL", 0)
     sum_losses = training.sum_losses
 
-    def run(
-        adaptation: Adaptation, kept: Any, stop: int | None = None, full: int = 0, factor: float = 1.0
-    ) -> tuple[Any, dict[str, torch.Tensor]]:
+    def run(adaptation, kept, stop=None, full=0, factor=1.0) -> tuple[Any, dict[str, torch.Tensor]]:
         calls = [0]
 
         def interrupt(model: Any, batch: torch.Tensor) -> torch.Tensor:

@@ -143,9 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, status: int, code: str) -> None:
         self._send(status, b"", {"X-Error-Code": code})
 
-    def _send(
-        self, status: int, text: bytes, headers: dict[str, str], cut: tuple[int, Cut] | None = None
-    ) -> None:
+    def _send(self, status, text, headers, cut=None) -> None:
         self.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(text))}.items():
             self.send_header(name, value)

@@ -9,7 +9,7 @@ from tests.models.hub import Hub, read_folder, serve_hub
 from tests.programs import MODELS, find_program, run_command, run_program
 from tests.refusals import refuses
 from tests.tables import write_models
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
+from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 from fathom.io.files import read_json, write_json_lines
 from fathom.models.folders import fingerprint_folder
@@ -21,9 +21,7 @@ MISSING = "0" * 40
 
 
 @pytest.fixture(scope="module")
-def revisions(
-    tokenizer: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory
-) -> list[dict[str, bytes]]:
+def revisions(tokenizer, tmp_path_factory) -> list[dict[str, bytes]]:
     """Return the files of two revisions of a model, with weights in two files."""
     found = []
     for seed in range(2):
@@ -62,9 +60,7 @@ def make_environment(hub: Hub, place: Path, **changes: str) -> dict[str, str]:
     return {**values, "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", **changes}
 
 
-def fetch(
-    hub: Hub, place: Path, name: str, program: Path | str = "fetch_model", **changes: str
-) -> subprocess.CompletedProcess[str]:
+def fetch(hub, place, name, program="fetch_model", **changes) -> subprocess.CompletedProcess[str]:
     return run_program(
         program, "--model", name, "--registry", place / "models.tsv", "--pointer", place / f"{name}.json",
         environment=make_environment(hub, place, **changes),

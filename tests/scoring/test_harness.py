@@ -4,7 +4,6 @@ Runs where the harness is installed: it is among the locked requirements, and an
 """
 
 import math
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -63,9 +62,7 @@ def make_pairs(*more: tuple[str, str]) -> pl.DataFrame:
     ])  # fmt: skip
 
 
-def ask_harness(
-    model: Any, tokenizer: Any, pairs: pl.DataFrame, folder: Path, add_bos: bool | None = None
-) -> tuple[list[float], Any]:
+def ask_harness(model, tokenizer, pairs, folder, add_bos=None) -> tuple[list[float], Any]:
     """Return the log-probabilities and metrics that the harness gives on the exported task."""
     from lm_eval.models.huggingface import HFLM
     from lm_eval.tasks import TaskManager

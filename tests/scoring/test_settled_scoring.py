@@ -61,14 +61,7 @@ def make_frame(model: str, pairs: Sequence[dict[str, str]]) -> pl.DataFrame:
 class Scored:
     """Three models whose ranks are drawn instead of computed, scored until settled on two benchmarks."""
 
-    def __init__(
-        self,
-        folder: Path,
-        models: Sequence[str],
-        monkeypatch: pytest.MonkeyPatch,
-        overlap: Sequence[tuple[str, str, str]] = (),
-        **settled: Any,
-    ):
+    def __init__(self, folder, models, monkeypatch, overlap=(), **settled):
         def measure(model: str, measurements: Sequence[Any], finished: Path) -> None:
             for each in measurements:
                 for pairs, scores, report in zip(

@@ -83,9 +83,7 @@ def test_score_error_and_examples_are_of_one_model(tmp_path):
         "kept": "0.31", "risen": "0.9"}  # fmt: skip
 
 
-def run_once(
-    pointer: Pointer, examples: pl.DataFrame, task: Task, lora: Lora, chat: bool, resume: Resume
-) -> Result:
+def run_once(pointer, examples, task, lora, chat, resume) -> Result:
     """Run the experiment inside a chat template or outside of it."""
     candidate = Candidate(pointer, examples, task, lora.select_part(Encoding), lora.dtype, 0.2, chat)
     return run_experiment(candidate, lora.select_part(Adapter), lora.select_part(Optimiser), resume)

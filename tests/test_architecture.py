@@ -134,9 +134,8 @@ def test_no_error_is_swallowed():
         broad = [node for node in handlers if not node.type or ast.unparse(node.type) == "BaseException"]
         every = [node for node in handlers if node.type and ast.unparse(node.type) == "Exception"]
         # what a library says with an error of any kind may be said in other words
-        swallowed = [
-            node for node in every if not isinstance(last := node.body[-1], ast.Raise) or not last.cause
-        ]
+        swallowed = [node for node in every
+                     if not isinstance(last := node.body[-1], ast.Raise) or not last.cause]  # fmt: skip
         return [node.lineno for node in [*broad, *swallowed]]
 
     _check(find)
@@ -205,7 +204,6 @@ def test_no_file_names_a_place_of_one_machine():
     files = [path for folder in folders for path in (_ROOT / folder).rglob("*") if path.suffix in kinds]
     files += [_ROOT / name for name in ("README.md", "Snakefile", "Makefile", "pyproject.toml")]
     places = ["/work" + "/", "/root" + "/", "/home" + "/"]
-    found = [
-        _name(path) for path in files if any(place in path.read_text(encoding="utf-8") for place in places)
-    ]
+    found = [_name(path) for path in files
+             if any(place in path.read_text(encoding="utf-8") for place in places)]  # fmt: skip
     assert found == []

@@ -68,12 +68,10 @@ def test_messages_of_the_troubleshooting_page_are_those_of_the_code():
     files = [*(_ROOT / "src").rglob("*.py"), *(_ROOT / "workflow" / "rules").glob("*.smk")]
     code = "".join(path.read_text() for path in files)
     rows = re.findall(r"^\| (.*?) \|", (_ROOT / "docs" / "troubleshooting.md").read_text(), re.M)
-    messages = [
-        message for row in rows if not row.startswith("Snakemake") for message in re.findall("`(.*?)`", row)
-    ]
-    pieces = [
-        max(re.split(r"\.\.\.|\b[A-Z]+\b|nan", message), key=len).strip(" ,?=:'") for message in messages
-    ]
+    messages = [message for row in rows if not row.startswith("Snakemake")
+                for message in re.findall("`(.*?)`", row)]  # fmt: skip
+    pieces = [max(re.split(r"\.\.\.|\b[A-Z]+\b|nan", message), key=len).strip(" ,?=:'")
+              for message in messages]  # fmt: skip
     assert len(pieces) > 20
     assert [piece for piece in pieces if piece not in code and "Input should be" not in piece] == []
 

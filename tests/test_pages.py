@@ -24,9 +24,8 @@ _NAMES = ("README.md", "CONTRIBUTING.md", "config/README.md", "workflow/profiles
 _PAGES = [*(_ROOT / name for name in _NAMES), *sorted((_ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"`((?:\.venv/bin/)?(?:python scripts|snakemake|fathom) [^`]*?-[^`]*)`")
-_ELSEWHERE = {
-    "apptainer", "apt-get", "conda", "cp", "dpkg", "export", "hf", "lm_eval", "mkdir", "pre-commit", "uv",
-}  # fmt: skip
+_ELSEWHERE = {"apptainer", "apt-get", "conda", "cp", "dpkg", "export", "hf", "lm_eval", "mkdir", "pre-commit",
+              "uv"}  # fmt: skip
 """Programs that are not ours."""
 _PLACEHOLDERS = {"my.yaml"}
 """Files of the reader's that a page speaks of without showing one."""
@@ -136,9 +135,8 @@ def test_commands_of_fathom_parse_and_name_what_exists(monkeypatch):
 
 
 def test_commands_of_programs_have_the_options_that_pages_give_them():
-    modules = [
-        words[1:] for _, words in _select("python") if words[:1] == ["-m"] and words[1].startswith("perf.")
-    ]
+    modules = [words[1:] for _, words in _select("python")
+               if words[:1] == ["-m"] and words[1].startswith("perf.")]  # fmt: skip
     programs = [words for _, words in _select("python") if words[0].startswith("scripts/")]
     assert len(modules) > 5
     for name, *options in [*modules, *programs]:

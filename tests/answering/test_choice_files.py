@@ -71,11 +71,10 @@ def test_rows_of_the_hub_are_read_and_checked():
     assert list(read_choice_rows([good], "org/set")) == [
         ("org/set, row 1", ("Which?", ["a", "b", "c", "d"], 2))
     ]
-    for change, message in (
-        ({"choices": ["a", "b", "c", "d", "e"]}, "questions have 4 options"),
-        ({"answer": 4}, "no number from 0 to 3"), ({"answer": None}, "the answer is missing"),
-        ({"choices": ["a", "b", "", "d"]}, "option C is empty"),
-    ):  # fmt: skip
+    for change, message in (({"choices": ["a", "b", "c", "d", "e"]}, "questions have 4 options"),
+                            ({"answer": 4}, "no number from 0 to 3"),
+                            ({"answer": None}, "the answer is missing"),
+                            ({"choices": ["a", "b", "", "d"]}, "option C is empty")):  # fmt: skip
         with pytest.raises(InputError, match=message):
             list(read_choice_rows([good | change], "org/set"))
     with refuses("answer"):

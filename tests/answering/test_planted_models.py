@@ -67,9 +67,8 @@ def test_always_b_is_as_good_as_the_letter_of_the_right_option(accuracy):
 
 def test_who_follows_the_examples_is_moved_by_them(accuracy):
     shipped = float(_find(accuracy, model="follows", way="letter", variation="as-shipped")["accuracy"])
-    moved = [
-        _find(accuracy, model="follows", way="letter", variation=f"examples-{letter}") for letter in "ABCD"
-    ]
+    moved = [_find(accuracy, model="follows", way="letter", variation=f"examples-{letter}")
+             for letter in "ABCD"]  # fmt: skip
     right = make_table().filter(split="test")["right"]
     expected = [float((right == place).mean()) for place in range(4)]
     assert [float(row["accuracy"]) for row in moved] == pytest.approx(expected, abs=1e-6)
@@ -106,13 +105,11 @@ def test_orders_tell_letters_from_content(plain):
 
 def test_the_diagnosis_finds_out_each_planted_model(plain):
     table = _tabulate(tabulate_diagnosis(gather_answers(plain, SUMMARY)), CHOICE_DIAGNOSIS.names)
-    verdicts = {
-        row["model"]: row["detail"] for row in table.filter(finding="verdict", way="letter").to_dicts()
-    }
-    assert verdicts == {
-        "always-b": "favours letter B", "longest": "favours the longest option", "knows": "knows answers",
-        "guesses": "like guessing", "follows": "favours letter " + _last_letter(),
-    }  # fmt: skip
+    verdicts = {row["model"]: row["detail"]
+                for row in table.filter(finding="verdict", way="letter").to_dicts()}  # fmt: skip
+    assert verdicts == {"always-b": "favours letter B", "longest": "favours the longest option",
+                        "knows": "knows answers", "guesses": "like guessing",
+                        "follows": "favours letter " + _last_letter()}  # fmt: skip
     assert _find(table, model="longest", way="text", finding="knowledge")["found"] == "yes"
     assert _find(table, model="longest", way="text", finding="knowledge elsewhere")["value"] == "0"
     assert _find(table, model="knows", way="text", finding="longest option")["value"] == ""

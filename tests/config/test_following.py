@@ -29,9 +29,8 @@ def test_checkpoints_and_seeds_are_followed_and_not_summarised():
     assert len(models.checkpoints) == 8  # two of each stage and seed: the last step's model stays
     assert set(models.followed) == {*models.checkpoints, "a+near@seed1", "a+near+far@seed1"}
     parents = {name: each.parent for name, each in models.adapted.items()}
-    assert parents == {
-        "a+near": "a", "a+near@seed1": "a", "a+near+far": "a+near", "a+near+far@seed1": "a+near@seed1",
-    }  # fmt: skip
+    assert parents == {"a+near": "a", "a+near@seed1": "a", "a+near+far": "a+near",
+                       "a+near+far@seed1": "a+near@seed1"}  # fmt: skip
     assert {each.settings.seed for name, each in models.adapted.items() if "@" in name} == {1}
 
 

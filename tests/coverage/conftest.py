@@ -44,9 +44,8 @@ def project(tmp_path_factory) -> Project:
         vectors = topics[places] + 0.4 * generator.normal(size=(len(documents), DIMENSION))
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         np.save(folder / f"{name}.npy", vectors.astype(np.float32))
-        texts = [
-            f"sentence {place} of {each} is long" for each, place in zip(documents, positions, strict=True)
-        ]
+        texts = [f"sentence {place} of {each} is long"
+                 for each, place in zip(documents, positions, strict=True)]  # fmt: skip
         table = fill_table(
             SENTENCES, doc_id=documents, position=positions, clean=texts, row=list(range(len(documents)))
         )

@@ -60,11 +60,9 @@ def test_a_bandwidth_that_tells_nothing_apart_is_named(space, caplog, monkeypatc
 
 def test_embeddings_that_are_all_the_same_are_refused(space, tmp_path):
     same = space._replace(vectors=np.ones_like(space.vectors))
-    for measure in (
-        lambda: measure_benchmark(same, same.vectors[:1], pl.Series(["p"]), SETTINGS),
-        lambda: gather_corpus(same, SETTINGS, RoundFolder(tmp_path / "rounds", "key")),
-        lambda: vary_correlation(same, SETTINGS),
-    ):
+    for measure in (lambda: measure_benchmark(same, same.vectors[:1], pl.Series(["p"]), SETTINGS),
+                    lambda: gather_corpus(same, SETTINGS, RoundFolder(tmp_path / "rounds", "key")),
+                    lambda: vary_correlation(same, SETTINGS)):  # fmt: skip
         with pytest.raises(InputError, match="embeddings are all the same"):
             measure()
 

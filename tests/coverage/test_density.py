@@ -27,9 +27,8 @@ def _draw(count: int, length: float = 1.0, seed: int = 0) -> np.ndarray:
 
 def _compute_exactly(points: np.ndarray, centres: np.ndarray, bandwidth: float) -> np.ndarray:
     """Return log-densities from differences in double precision, a point at a time."""
-    squares = [
-        np.sum((centres.astype(np.float64) - point) ** 2, axis=1) for point in points.astype(np.float64)
-    ]
+    squares = [np.sum((centres.astype(np.float64) - point) ** 2, axis=1)
+               for point in points.astype(np.float64)]  # fmt: skip
     return logsumexp(-np.array(squares) / (2 * bandwidth**2), axis=1) - np.log(len(centres))
 
 

@@ -86,11 +86,10 @@ def write_tiny_config(folder: Path, files: list[Path], **changes: object) -> Pat
         # in so few documents most phrases have the same words beside them everywhere
         "keywords": {"count": 12, "min_count": 3, "complete": None, "drop_truncated": None},
         "pairs": {"tokenizer": "tiny", "per_keyword": 5, "max_tokens": 64},
-        "models": {
-            "train": {"tiny": {"domain": "far", "layers": 2, "width": 32, "heads": 2, "vocabulary": 512,
-                               "context": 64, "steps": 4, "batch": 4, "sequence": 32}},
-            "adapt": [{"base": "tiny", "paths": [["near"]], "steps": 3, "batch": 4, "sequence": 32}],
-        },
+        "models": {"train": {"tiny": {"domain": "far", "layers": 2, "width": 32, "heads": 2,
+                                      "vocabulary": 512, "context": 64, "steps": 4, "batch": 4,
+                                      "sequence": 32}},
+                   "adapt": [{"base": "tiny", "paths": [["near"]], "steps": 3, "batch": 4, "sequence": 32}]},
         "summary": {"rounds": 50},
     }  # fmt: skip
     path = folder / "config" / "tiny.yaml"

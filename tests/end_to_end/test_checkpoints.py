@@ -38,9 +38,8 @@ def write_registry(path, commits):
     lines = ["\t".join([*MODEL_COLUMNS, "stand_in"])]
     for step, commit in zip(STEPS, commits, strict=True):
         stand_in = "step250" if step == STEPS[1] else ""
-        row = (
-            f"step{step}", "tiny", "org/tiny", commit, "base", "", "5000", f"{step}000", "float32", stand_in,
-        )  # fmt: skip
+        row = (f"step{step}", "tiny", "org/tiny", commit, "base", "", "5000", f"{step}000", "float32",
+               stand_in)  # fmt: skip
         lines.append("\t".join(row))
     path.write_text("\n".join(lines) + "\n")
 
@@ -53,12 +52,11 @@ def followed(from_scratch, tmp_path_factory):
     with serve_hub() as hub:
         commits = hub.add("org/tiny", *make_revisions(folder, folder / "revisions"))
         write_registry(folder / "config" / "checkpoints.tsv", commits)
-        models = {
-            "registry": "config/checkpoints.tsv", "on_disk": 1,
-            "follow": {"others": ["step100", "step200", "step300"]},
-            "train": {"tiny": {"domain": "far", "layers": 2, "width": 32, "heads": 2, "vocabulary": 512,
-                               "context": 64, "steps": 4, "batch": 4, "sequence": 32}},
-        }  # fmt: skip
+        models = {"registry": "config/checkpoints.tsv",
+                  "on_disk": 1,
+                  "follow": {"others": ["step100", "step200", "step300"]},
+                  "train": {"tiny": {"domain": "far", "layers": 2, "width": 32, "heads": 2, "vocabulary": 512,
+                                     "context": 64, "steps": 4, "batch": 4, "sequence": 32}}}  # fmt: skip
         shards = [from_scratch / "input" / name for name in ("b.jsonl.gz", "z.jsonl")]
         config = write_tiny_config(folder, shards, models=models)
         online = {"HF_ENDPOINT": hub.address, "HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}

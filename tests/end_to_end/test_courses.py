@@ -20,10 +20,9 @@ WRITER = ["coverage={questions: {courses: {writer: writer, written: 3}}}",
           "models={registry: config/writer.tsv, score: [writer]}"]  # fmt: skip
 """The page's `writer: NAME`, given beside its command."""
 WRITTEN = ("Which room?", "The largest.")
-SAME = (
-    "ontology.nt", "entities.parquet", "chunks.parquet", "chunks.npy", "written.jsonl", "written-faults.csv",
-    "questions.parquet", "questions.npy", "questions.json", "proof.json", "lm-eval",
-)  # fmt: skip
+SAME = ("ontology.nt", "entities.parquet", "chunks.parquet", "chunks.npy", "written.jsonl",
+        "written-faults.csv", "questions.parquet", "questions.npy", "questions.json", "proof.json",
+        "lm-eval")  # fmt: skip
 """Files of questions that any run gives the same bytes of."""
 
 
@@ -141,9 +140,8 @@ def test_every_question_is_proved_by_its_query_from_the_written_files(finished, 
 def test_answers_are_those_of_the_tables(questions):
     tables = ROOT / "config" / "questions" / "courses"
     names = {row["code"]: row["name"] for row in read_delimited(tables / "departments.csv", ",")}
-    of_course = {
-        row["title"]: names[row["department"]] for row in read_delimited(tables / "courses.csv", ",")
-    }
+    of_course = {row["title"]: names[row["department"]]
+                 for row in read_delimited(tables / "courses.csv", ",")}  # fmt: skip
     asked = questions.filter(template="department")
     found = {row["question"].split('"')[1]: row["answer"] for row in asked.iter_rows(named=True)}
     assert len(found) > 10

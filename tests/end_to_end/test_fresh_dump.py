@@ -24,9 +24,8 @@ def run(folder: Path, shards: list[Path], name: str, *targets: str, **changes: A
 
 def hash_run(top: Path) -> dict[str, str]:
     """Return the sha256 of each table of sentences and splits, embeddings, and pairs of a run."""
-    files = [
-        *top.glob("corpus/s*/*.parquet"), *top.glob("corpus/embeddings/*.npy"), *top.glob("near/**/pairs.*"),
-    ]  # fmt: skip
+    files = [*top.glob("corpus/s*/*.parquet"), *top.glob("corpus/embeddings/*.npy"),
+             *top.glob("near/**/pairs.*")]  # fmt: skip
     kept = [file for file in files if file.name != "pairs.json"]
     return {str(file.relative_to(top)): hash_file(file) for file in sorted(kept)}
 

@@ -64,23 +64,13 @@ def finished(tmp_path_factory, records):
 def test_everything_that_others_rely_on_is_there(finished):
     folder, _ = finished
     run = folder / "results" / "tiny"
-    for name in (
-        "corpus/join_report.json",
-        "near/keywords.tsv",
-        "near/benchmark/tf/manifest.json",
-        "near/benchmark/tfidf/README.md",
-        "near/scores/tf/tiny.parquet",
-        "near/scores/tfidf/tiny+near.parquet",
-        "near/scores/perplexity/tiny.parquet",
-        "near/scores/attribute-rate/tiny+near.parquet",
-        "near/scores/attribute-rate/tiny.token-lists.parquet",
-        "summary.csv",
-        "comparisons.csv",
-        "groups.csv",
-        "correlations.csv",
-        "near/benchmark/tf/lm-eval/fathom_near_tf.yaml",
-        "figures/near.model-ranks.pdf",
-    ):
+    for name in ("corpus/join_report.json", "near/keywords.tsv", "near/benchmark/tf/manifest.json",
+                 "near/benchmark/tfidf/README.md", "near/scores/tf/tiny.parquet",
+                 "near/scores/tfidf/tiny+near.parquet", "near/scores/perplexity/tiny.parquet",
+                 "near/scores/attribute-rate/tiny+near.parquet",
+                 "near/scores/attribute-rate/tiny.token-lists.parquet", "summary.csv", "comparisons.csv",
+                 "groups.csv", "correlations.csv", "near/benchmark/tf/lm-eval/fathom_near_tf.yaml",
+                 "figures/near.model-ranks.pdf"):  # fmt: skip
         assert (run / name).is_file(), name
     assert (run / "near" / "keywords.tsv").read_text().startswith("keyword\t")
     rows = read_delimited(run / "summary.csv", ",")

@@ -95,11 +95,10 @@ def make_pairs(names: Sequence[str], each: int, variant: str, planted: str) -> p
 
 def make_manifest(title: str) -> dict[str, object]:
     """Return what a page reads of a manifest."""
-    return {
-        "files": {"pairs.parquet": "0" * 64}, "inputs": [{"file": "metadata.json", "sha256": "1" * 64}],
-        "packages": {"fathom": "0.1.0"},
-        "parameters": {"corpus": {"source": "arxiv"}, "domain": {"title": title}},
-    }  # fmt: skip
+    return {"files": {"pairs.parquet": "0" * 64},
+            "inputs": [{"file": "metadata.json", "sha256": "1" * 64}],
+            "packages": {"fathom": "0.1.0"},
+            "parameters": {"corpus": {"source": "arxiv"}, "domain": {"title": title}}}  # fmt: skip
 
 
 def write_summary(
@@ -140,23 +139,19 @@ def write_analyses(
         (model, "normed", *setting, layer, metric, *_around(value))
         for place, model in enumerate(named)
         for layer in range(depth + 1)
-        for setting, metric, value in (
-            (("", ""), "rank", 2000.0 / (1 + layer) ** (2 - place / len(named))),
-            (("", ""), "probability", 0.02 * (1 + layer)),
-            ((50, 1200), "rate", 0.2 + 0.1 * layer - 0.02 * place),
-            ((50, 1200), "outside", 0.5),
-        )
-    ]
+        for setting, metric, value in ((("", ""), "rank", 2000.0 / (1 + layer) ** (2 - place / len(named))),
+                                       (("", ""), "probability", 0.02 * (1 + layer)),
+                                       ((50, 1200), "rate", 0.2 + 0.1 * layer - 0.02 * place),
+                                       ((50, 1200), "outside", 0.5))
+    ]  # fmt: skip
     rows = [(*row, 12) for row in layers]
     write_rows(folder / "physics/layers/layers.csv", rows, LAYER_SUMMARY)
     tuned = [
         {"model": model, "task": f"{task}{planted}", "metric": metric, "direct": start - step * place,
          "chosen": start / 2 + step * place, "direct_error": 0.01, "chosen_error": 0.02}
         for place, model in enumerate(named)
-        for task, metric, start, step in (
-            ("physics-tf", "trimmed_mean_rank", 900.0, 60.0),
-            ("exam", "acc", 0.5, 0.02),
-        )
+        for task, metric, start, step in (("physics-tf", "trimmed_mean_rank", 900.0, 60.0),
+                                          ("exam", "acc", 0.5, 0.02))
     ]  # fmt: skip
     lines = [[row.get(name, "") for name in TUNING.names] for row in tuned]
     write_delimited(folder / "tuning.csv", TUNING.names, lines, ",")

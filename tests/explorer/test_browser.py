@@ -166,9 +166,8 @@ def test_analyses_are_charts_with_their_numbers_beneath(browser, address, width,
         ".map((row) => [...row.cells].map((e) => e.textContent))"
     )
     answers = browser.run(rows % "multiple-choice")
-    assert [
-        "gamma+fine-tuned<i>", "right option at B", "100.0 %", "[94.0 %, 100.0 %]", "+75.0", "[+70.0, +80.0]",
-    ] in answers  # fmt: skip
+    assert ["gamma+fine-tuned<i>", "right option at B", "100.0 %", "[94.0 %, 100.0 %]", "+75.0",
+            "[+70.0, +80.0]"] in answers  # fmt: skip
     assert ["gamma+fine-tuned<i>", "the most likely letter", "favours letter B"] in answers
     assert browser.run(rows % "layers")[1][:2] == ["beta", "2,000"]
     assert browser.run(rows % "tuning")[0] == ["alpha", "900", "0.01", "450", "0.02", "3", "1"]

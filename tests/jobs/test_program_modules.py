@@ -60,14 +60,8 @@ def test_imports_inside_functions_and_through_others_are_found(tmp_path, monkeyp
 def test_of_the_kernel_only_what_computes_is_part_of_a_method(tmp_path, monkeypatch):
     package = tmp_path / "fathom"
     (package / "room").mkdir(parents=True)
-    for name in (
-        "__init__.py",
-        "room/__init__.py",
-        "io/__init__.py",
-        "io/files.py",
-        "numerics/__init__.py",
-        "numerics/matrix_products.py",
-    ):
+    for name in ("__init__.py", "room/__init__.py", "io/__init__.py", "io/files.py", "numerics/__init__.py",
+                 "numerics/matrix_products.py"):  # fmt: skip
         (package / name).parent.mkdir(exist_ok=True)
         (package / name).write_text("")
     module = package / "room" / "vectors.py"

@@ -25,9 +25,8 @@ from fathom.jobs.resources import (
     read_rates,
 )
 
-_HEADER = (
-    "s", "h:m:s", "max_rss", "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load", "cpu_time",
-)  # fmt: skip
+_HEADER = ("s", "h:m:s", "max_rss", "max_vms", "max_uss", "max_pss", "io_in", "io_out", "mean_load",
+           "cpu_time")  # fmt: skip
 SIZES = Sizes({"a.jsonl": 10.0, "b.jsonl": 30.0}, 40.0)
 PLAN = """Job stats:
 job                count
@@ -70,16 +69,14 @@ def test_jobs_are_gathered_by_rule_with_the_text_that_they_went_over(tmp_path):
 
 
 def test_a_dry_run_is_read(tmp_path):
-    assert parse_plan(PLAN) == [
-        Job("split_sentences", {"run": "x", "part": "a.jsonl"}, 2, 0, memory=2000),
-        Job("score_model", {"run": "x", "model": "gpt2+d"}, 1, 1, domains=3, memory=16000),
-    ]
+    assert parse_plan(PLAN) == [Job("split_sentences", {"run": "x", "part": "a.jsonl"}, 2, 0, memory=2000),
+                                Job("score_model", {"run": "x", "model": "gpt2+d"}, 1, 1, domains=3,
+                                    memory=16000)]  # fmt: skip
 
 
 def test_text_and_models_make_jobs_longer_and_unknown_rules_are_counted():
-    rates = {
-        "split_sentences": Rate(1, 2, 0, 0.5, 100, "s"), "score_model": Rate(5, 0, 100, 0, 0, "s"),
-    }  # fmt: skip
+    rates = {"split_sentences": Rate(1, 2, 0, 0.5, 100, "s"),
+             "score_model": Rate(5, 0, 100, 0, 0, "s")}  # fmt: skip
     jobs = [*parse_plan(PLAN), Job("split_sentences", {"part": "b.jsonl"}), Job("new"), Job("new")]
     lines, unknown = estimate(jobs, rates, SIZES, {"gpt2": 2e8})
     split, score = lines["split_sentences"], lines["score_model"]

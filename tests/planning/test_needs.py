@@ -145,11 +145,8 @@ def test_scoring_on_processors_asks_for_no_gpu_and_training_still_does(tmp_path)
             assert (found.gpus, found.gpu_mb, found.model) == (0, 0, None)
             assert found.host_mb > 27_000
             assert needs.find(rule, "unheard-of").gpus == 0
-        for rule, model in (
-            ("tune_model", "tiny"),
-            ("train_model", "tiny"),
-            ("adapt_model", "Llama-3.2-1B+near"),
-        ):
+        for rule, model in (("tune_model", "tiny"), ("train_model", "tiny"),
+                            ("adapt_model", "Llama-3.2-1B+near")):  # fmt: skip
             other = make_needs(tmp_path, cards).find(rule, model)
             assert needs.find(rule, model) == other
             assert other.gpus == 1
@@ -235,9 +232,8 @@ def test_a_retry_gets_more_of_what_ran_out(tmp_path):
     wildcards = Wildcards(["Llama-2-7b"])
 
     def ask(attempt):
-        found = {
-            name: needs.of("score_model", name)(wildcards, attempt) for name in ("host_mb", "model", "gpu_mb")
-        }
+        found = {name: needs.of("score_model", name)(wildcards, attempt)
+                 for name in ("host_mb", "model", "gpu_mb")}  # fmt: skip
         return found["host_mb"], found["model"], found["gpu_mb"]
 
     host, model, gpu = ask(1)

@@ -187,9 +187,8 @@ def test_followed_models_have_scores_and_figures_but_no_summary():
     asked = targets(models=models)
     table, *figures = asked.list_following()
     assert table == "results/demo/following/following.parquet"
-    assert figures == [
-        f"results/demo/figures/near.following.{track}.png" for track in ("tiny+near+far", "others")
-    ]
+    assert figures == [f"results/demo/figures/near.following.{track}.png"
+                       for track in ("tiny+near+far", "others")]  # fmt: skip
     assert {*figures} <= {*asked.list_finished()}
     assert targets().list_following() == without.followed_models == []
 
@@ -217,9 +216,8 @@ def test_a_study_has_orders_stages_and_text_from_elsewhere():
     assert found.texts.find("tiny+study@stage1") == "results/demo/corpus/training/other.parquet"
     assert found.texts.find("tiny+study@stage2") == "results/demo/corpus/texts/far.parquet"
     folder = "results/demo/corpus"
-    texts = [
-        f"{folder}/texts/far.parquet", f"{folder}/texts/near.parquet", f"{folder}/training/other.parquet",
-    ]  # fmt: skip
+    texts = [f"{folder}/texts/far.parquet", f"{folder}/texts/near.parquet",
+             f"{folder}/training/other.parquet"]  # fmt: skip
     assert found.texts.list_trained() == texts
     stages = [path for path in asked.list_following() if "/stages." in path]
     assert len(stages) == 5 and all("/stages.tiny+study." in path for path in stages)

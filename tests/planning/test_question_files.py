@@ -105,12 +105,10 @@ def test_models_that_answer_are_known_and_compared_with_what_they_come_from():
     values["coverage"]["evaluation"]["models"] = ["smal"]
     with refuses("evaluation.models", "'smal'"):
         read_config(values, "test")
-    for wrong, what in (
-        ({"models": ["small", "small"]}, "models: small is named twice"),
-        ({"shown": 0}, "few-shot prompts need examples"),
-        ({"shown": 1}, "shown"),
-        ({"promptings": []}, "promptings"),
-    ):
+    for wrong, what in (({"models": ["small", "small"]}, "models: small is named twice"),
+                        ({"shown": 0}, "few-shot prompts need examples"),
+                        ({"shown": 1}, "shown"),
+                        ({"promptings": []}, "promptings")):  # fmt: skip
         values["coverage"]["evaluation"] = wrong
         with refuses(what):
             read_config(values, "test")

@@ -7,10 +7,9 @@ from fathom.questions.corpus_sizes import list_corpus_sizes, list_question_sizes
 
 
 def test_a_corpus_beside_the_papers():
-    report = {
-        "rounds": [{}, {}], "corpus": {"documents": 7, "share": 0.25, "coverage": 0.5},
-        "redundancy": {"domain": 0.002, "corpus": 0.0005},
-    }  # fmt: skip
+    report = {"rounds": [{}, {}],
+              "corpus": {"documents": 7, "share": 0.25, "coverage": 0.5},
+              "redundancy": {"domain": 0.002, "corpus": 0.0005}}  # fmt: skip
     places = pl.DataFrame({"x": [0.0, 1.0, 3.0, 9.0], "y": [0.0, 1.0, 3.0, 9.0], "round": [1, 1, 2, 0]})
     rows = {row[1]: row[2:] for row in list_corpus_sizes("d", report, places)}
     assert rows["share of redundancy that is removed"] == ("0.75", "0.68")

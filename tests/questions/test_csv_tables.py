@@ -19,11 +19,10 @@ def test_rows_and_what_they_name_become_entities_with_statements_and_texts(table
     ontology = read_tables(tables)
     course = name_entity("Course", "MATH201")
     links = {link[1:] for link in ontology.links if link[0] == course}
-    assert links == {
-        ("department", name_entity("Department", "MATH")), ("lecturers", name_entity("Person", "p01")),
-        ("lecturers", name_entity("Person", "p02")), ("term", name_entity("Term", "spring")),
-        ("builds_on", name_entity("Course", "MATH102")),
-    }  # fmt: skip
+    assert links == {("department", name_entity("Department", "MATH")),
+                     ("lecturers", name_entity("Person", "p01")), ("lecturers", name_entity("Person", "p02")),
+                     ("term", name_entity("Term", "spring")),
+                     ("builds_on", name_entity("Course", "MATH102"))}  # fmt: skip
     assert (course, "credits", "6") in ontology.values
     found = ontology.entities[course]
     assert (found.kind, found.label, found.source) == ("Course", "Probability", "courses.csv, line 4")

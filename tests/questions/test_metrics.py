@@ -60,9 +60,8 @@ def test_several_right_options_are_means_over_questions():
     measures = _measure(asked, given)
     found = _values(measures)
     # b: 1 of 4 chosen is right, 1 of 2 right ones is chosen, F1 = 2 · 1 / (4 + 2)
-    assert found == pytest.approx({
-        "accuracy": 1 / 3, "precision": (1 + 1 / 4) / 3, "recall": (1 + 1 / 2) / 3, "f1": (1 + 1 / 3) / 3,
-    })  # fmt: skip
+    assert found == pytest.approx({"accuracy": 1 / 3, "precision": (1 + 1 / 4) / 3, "recall": (1 + 1 / 2) / 3,
+                                   "f1": (1 + 1 / 3) / 3})  # fmt: skip
     assert measures.filter(~pl.col("answered"))["question_id"].unique().to_list() == ["c"]
     assert set(found) == set(METRICS["multiple-answer"]) and LEADING["multiple-answer"] in found
 

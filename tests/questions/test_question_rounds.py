@@ -70,10 +70,8 @@ def test_a_stopped_run_goes_on_after_its_last_round(material, tmp_path):
 
 def test_records_that_are_all_embedded_alike_are_refused(material, tmp_path):
     same = material._replace(vectors=np.ones_like(material.vectors))
-    for ask in (
-        lambda: ask_questions(same, encode, SETTINGS, RoundFolder(tmp_path / "rounds", "key")),
-        lambda: vary_percentile(same, encode, SETTINGS),
-    ):
+    for ask in (lambda: ask_questions(same, encode, SETTINGS, RoundFolder(tmp_path / "rounds", "key")),
+                lambda: vary_percentile(same, encode, SETTINGS)):  # fmt: skip
         with pytest.raises(InputError, match="embeddings are all the same"):
             ask()
 

@@ -159,10 +159,9 @@ def test_scores_are_those_of_the_questions_of_each_threshold(files, varied):
     # whoever answers here is wrong about all questions that the set lacks
     known = [each for each in every if each.row["question_id"] in own]
     lacking = [each for each in every if each.row["question_id"] not in own]
-    answers = pl.concat([
-        answer_questions(Knowing(varied.questions), known, RAG),
-        answer_questions(Mistaken(varied.questions, wrong="never"), lacking, RAG),
-    ])  # fmt: skip
+    answers = pl.concat([answer_questions(Knowing(varied.questions), known, RAG),
+                         answer_questions(Mistaken(varied.questions, wrong="never"), lacking,
+                                          RAG)])  # fmt: skip
     corpora = read_table(files.thresholds.corpora, RECORD_CORPORA)
     rows = score_thresholds(
         "courses", Varied(varied.questions, varied.map, corpora), [("one", answers)], Summary(rounds=20)
@@ -184,9 +183,8 @@ def test_scores_are_those_of_the_questions_of_each_threshold(files, varied):
     assert of_questions.filter(threshold="0.2")["value"].cast(float).min() < 1
     of_records = table.filter(parameter="t_c", metric="accuracy")
     sizes = dict(of_records.select("threshold", "size").rows())
-    assert sizes == {
-        "0": len(corpora.filter(max_correlation=0)), "0.3": len(corpora.filter(max_correlation=0.3)), "": 30
-    }  # fmt: skip
+    assert sizes == {"0": len(corpora.filter(max_correlation=0)),
+                     "0.3": len(corpora.filter(max_correlation=0.3)), "": 30}  # fmt: skip
     counts = of_records.group_by("form", "level").agg(pl.col("questions").n_unique())["questions"]
     assert set(counts) == {1}, "the same questions with each t_c"
 

@@ -35,15 +35,13 @@ def make_reports() -> dict[tuple[str, str, str], dict[str, float]]:
     random = np.random.default_rng(11)
     noise = random.normal(size=(MODELS, TASKS)).tolist()
     return {
-        (name, f"m{model}", f"t{task}"): {
-            "direct": model / MODELS + NOISE["direct"] * noise[model][task],
-            "chosen": model / MODELS + NOISE[name] * noise[model][task],
-        }
+        (name, f"m{model}", f"t{task}"): {"direct": model / MODELS + NOISE["direct"] * noise[model][task],
+                                          "chosen": model / MODELS + NOISE[name] * noise[model][task]}
         for name in NOISE
         if name != "direct"
         for model in range(MODELS)
         for task in range(TASKS)
-    }
+    }  # fmt: skip
 
 
 def test_more_preparation_gives_more_agreement():
@@ -70,9 +68,8 @@ def test_more_preparation_gives_more_agreement():
 
 
 def test_the_program_reads_the_reports_of_tunings(tmp_path):
-    command = [
-        sys.executable, find_program("compare_preparations"), "--table", tmp_path / "p.csv", "--reports",
-    ]  # fmt: skip
+    command = [sys.executable, find_program("compare_preparations"), "--table", tmp_path / "p.csv",
+               "--reports"]  # fmt: skip
     for number, (places, report) in enumerate(make_reports().items()):
         write_json(tmp_path / f"{number}.json", report)
         command.append(f"{'/'.join(places)}={tmp_path / str(number)}.json")
@@ -83,9 +80,7 @@ def test_the_program_reads_the_reports_of_tunings(tmp_path):
 
 def test_preparations_have_names_of_their_own():
     assert Preparation(examples=10, epochs=2).name == "10-examples-2-epochs"
-    for wrong, message in (
-        ([{}], "each needs examples or epochs"),
-        ([{"epochs": 1}] * 2, "1-epochs is listed twice"),
-    ):
+    for wrong, message in (([{}], "each needs examples or epochs"),
+                           ([{"epochs": 1}] * 2, "1-epochs is listed twice")):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             TrainBeforeTest.model_validate(json.loads(json.dumps({"preparations": wrong})))

@@ -18,10 +18,9 @@ GPT2 = Entry("gpt2", "gpt2", "openai-community/gpt2", "", "base", "", 124, 9, "f
 @pytest.fixture
 def run(tmp_path):
     ranks = {"gpt2": (30, 40), "gpt2+law": (10, 12), "own": (20, 50)}
-    summary = [
-        ("law", variant, model, "rank", "trimmed_mean", value, value - 2, value + 2, 9)
-        for model, values in ranks.items() for variant, value in zip(("tf", "tfidf"), values, strict=True)
-    ]  # fmt: skip
+    summary = [("law", variant, model, "rank", "trimmed_mean", value, value - 2, value + 2, 9)
+               for model, values in ranks.items()
+               for variant, value in zip(("tf", "tfidf"), values, strict=True)]  # fmt: skip
     summary += [("law", "tf", "own", "rank", "geometric_mean", 99, 1, 2, 9),
                 ("law", "tf", "own", "probability", "trimmed_mean", 0.5, 0.4, 0.6, 9)]  # fmt: skip
     summary += [("law", "text", model, "bits_per_byte", "mean", 1.5, "", "", 9) for model in ranks]

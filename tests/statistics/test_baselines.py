@@ -154,6 +154,5 @@ def test_the_summary_holds_them(tmp_path: Path) -> None:
     rows = read_delimited(tmp_path / "summary.csv", ",")
     keys = [tuple(row[name] for name in SUMMARY.names[:5]) for row in rows]
     assert keys == sorted(keys)
-    assert {key[1:4:2] for key in keys} > {
-        ("tf", "rank"), ("text", "perplexity"), ("text", "bits_per_byte"), ("keywords", "attribute_rate"),
-    }  # fmt: skip
+    assert {key[1:4:2] for key in keys} > {("tf", "rank"), ("text", "perplexity"), ("text", "bits_per_byte"),
+                                           ("keywords", "attribute_rate")}  # fmt: skip

@@ -169,9 +169,8 @@ def test_letters(apart: str, letters: list[str]) -> None:
 def test_models_share_a_letter_if_and_only_if_they_are_not_apart(drawn: tuple[int, set[int]]) -> None:
     count, marks = drawn
     order = [f"m{number}" for number in range(count)]
-    pairs = [
-        _difference(order[i], order[j], i * count + j in marks) for i, j in combinations(range(count), 2)
-    ]
+    pairs = [_difference(order[i], order[j], i * count + j in marks)
+             for i, j in combinations(range(count), 2)]  # fmt: skip
     letters = group_models(order, pairs)
     assert list(letters) == order and "a" in letters[order[0]]
     for pair in pairs:

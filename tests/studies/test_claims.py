@@ -113,9 +113,8 @@ def test_the_whole_interval_decides(interval, threshold, above, verdict):
 
 def test_agreement_is_positive_whatever_the_direction_of_a_metric():
     family = make_family()
-    rows = [
-        dict(zip(CLAIM_CORRELATIONS.names, row, strict=True)) for row in correlate_metrics(family, ["unused"])
-    ]
+    rows = [dict(zip(CLAIM_CORRELATIONS.names, row, strict=True))
+            for row in correlate_metrics(family, ["unused"])]  # fmt: skip
     assert {row["variant"] for row in rows} == {"tf", "tfidf", "text", "keywords"}
     assert {row["reference"] for row in rows} == {"unused"}
     assert {(row["models"], row["seeds"]) for row in rows} == {(26, 5)}

@@ -11,9 +11,8 @@ from fathom.statistics.metrics import METRICS
 from fathom.studies.controls import compare_conditions
 
 SETTINGS = Summary(rounds=400)
-CONDITIONS = {
-    "as-is": "b+d", "terms-exchanged": "b+d.terms-exchanged", "terms-only": "b+d.terms-only", "far": "b+far",
-}  # fmt: skip
+CONDITIONS = {"as-is": "b+d", "terms-exchanged": "b+d.terms-exchanged", "terms-only": "b+d.terms-only",
+              "far": "b+far"}  # fmt: skip
 NOISE = np.random.default_rng(0).normal(0, 0.05, 400)
 
 
@@ -29,12 +28,11 @@ def make_tracks(steps: int = 100) -> dict[str, list[Point]]:
         tracks[name] = [
             point
             for seed, mark in (("0", ""), ("1", "@seed1"))
-            for point in (
-                Point(model="b", seed=seed),
-                Point(model=f"{name}@step50", seed=seed, stage=1, domain="d", step=50, tokens=500),
-                Point(model=f"{name}{mark}", seed=seed, stage=1, domain="d", step=steps, tokens=1000),
-            )
-        ]
+            for point in (Point(model="b", seed=seed),
+                          Point(model=f"{name}@step50", seed=seed, stage=1, domain="d", step=50, tokens=500),
+                          Point(model=f"{name}{mark}", seed=seed, stage=1, domain="d", step=steps,
+                                tokens=1000))
+        ]  # fmt: skip
     return tracks
 
 
@@ -58,9 +56,8 @@ def test_a_metric_of_knowledge_puts_knowledge_ahead_whatever_items_are_drawn():
     share = float(gains["terms-exchanged"][13])
     assert share == pytest.approx(np.log(400 / 300) / np.log(4), abs=0.001)
     assert float(gains["far"][10]) < 0
-    assert list(contrasts) == [
-        (first, second) for first in ("as-is", "terms-only") for second in ("terms-exchanged", "far")
-    ]
+    assert list(contrasts) == [(first, second) for first in ("as-is", "terms-only")
+                               for second in ("terms-exchanged", "far")]  # fmt: skip
     assert {row[-1] for row in contrasts.values()} == {"ahead"}
 
 

@@ -15,9 +15,8 @@ from fathom.studies.stages import EXTREMA, relate_stages, select_stages
 
 SETTINGS = Summary(rounds=200)
 SIMILARITIES = [0.1, 0.5, 0.2, 0.6, 0.3, 0.7, 0.4, 0.9]
-PLACES = [
-    ("reference", "rank", "trimmed_mean"), ("tf", "rank", "trimmed_mean"), ("text", "perplexity", "mean"),
-]  # fmt: skip
+PLACES = [("reference", "rank", "trimmed_mean"), ("tf", "rank", "trimmed_mean"),
+          ("text", "perplexity", "mean")]  # fmt: skip
 
 
 def make_order(similarities=SIMILARITIES) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from fathom.coverage.redundancy import measure_redundancy
 from fathom.errors import InputError
 
 
-def test_each_pair_counts_once_whatever_the_blocks(monkeypatch):
+def test_each_pair_counts_once_whatever_the_blocks_and_one_vector_has_none(monkeypatch):
     vectors = np.random.default_rng(0).normal(size=(301, 8)).astype(np.float32)
     vectors[:40] += 2  # some near each other
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -18,9 +18,6 @@ def test_each_pair_counts_once_whatever_the_blocks(monkeypatch):
     monkeypatch.setattr(redundancy, "_BLOCK", 64)
     assert measure_redundancy(vectors * 7, threads=2) == pytest.approx(expected)
     assert measure_redundancy(vectors, distance=2.1) == 1
-
-
-def test_a_single_vector_has_no_pairs_and_a_zero_no_direction():
     assert np.isnan(measure_redundancy(np.ones((1, 3))))
     with pytest.raises(InputError, match="has no direction"):
         measure_redundancy(np.zeros((2, 3)))

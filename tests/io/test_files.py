@@ -91,9 +91,15 @@ def test_a_full_disk_that_is_being_handled_is_not_met_again(tmp_path):
     assert (tmp_path / "f.json").is_file()
 
 
-def test_a_disk_that_is_read_only_is_named(tmp_path):
+def test_a_place_that_cannot_be_written_is_named_and_other_errors_stay_what_they_are(tmp_path):
     with pytest.raises(InputError, match="cannot be written"), files.write_atomically(tmp_path / "f"):
         raise OSError(errno.EROFS, "Read-only file system")
+    with pytest.raises(FileNotFoundError), files.write_atomically(tmp_path / "f"):
+        (tmp_path / "missing").read_text()
+    with pytest.raises(PermissionError), files.write_atomically(tmp_path / "f"):
+        raise PermissionError(errno.EACCES, "no", "/somewhere/else")
+    with pytest.raises(InputError, match="cannot be written"), files.write_atomically(tmp_path / "f"):
+        raise PermissionError(errno.EACCES, "no", str(tmp_path / "f"))
 
 
 def test_a_folder_is_hashed_by_names_and_bytes(tmp_path):
@@ -103,15 +109,6 @@ def test_a_folder_is_hashed_by_names_and_bytes(tmp_path):
         (tmp_path / name).write_text(content)
         hashes.add(files.hash_folder(tmp_path))
     assert len(hashes) == 3
-
-
-def test_other_errors_of_the_system_stay_what_they_are(tmp_path):
-    with pytest.raises(FileNotFoundError), files.write_atomically(tmp_path / "f"):
-        (tmp_path / "missing").read_text()
-    with pytest.raises(PermissionError), files.write_atomically(tmp_path / "f"):
-        raise PermissionError(errno.EACCES, "no", "/somewhere/else")
-    with pytest.raises(InputError, match="cannot be written"), files.write_atomically(tmp_path / "f"):
-        raise PermissionError(errno.EACCES, "no", str(tmp_path / "f"))
 
 
 @pytest.mark.parametrize(

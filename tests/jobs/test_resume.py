@@ -11,7 +11,7 @@ def make_state(count: int) -> State:
     return State({"step": count, "losses": [0.1, 1 / 3]}, {"weight": np.arange(count, dtype=np.float32)})
 
 
-def test_the_last_state_is_loaded_as_it_was_saved(tmp_path):
+def test_the_last_state_is_loaded_as_it_was_saved_whatever_the_layout_of_its_arrays(tmp_path):
     saved = Resume(tmp_path / "out.parquet", "key")
     assert saved.load() is None
     for count in (3, 4):
@@ -22,9 +22,6 @@ def test_the_last_state_is_loaded_as_it_was_saved(tmp_path):
     assert loaded.arrays["weight"].tolist() == [0, 1, 2, 3]
     saved.remove()
     assert not list(tmp_path.iterdir())
-
-
-def test_an_array_is_saved_in_its_own_order_whatever_its_layout(tmp_path):
     values = np.arange(6, dtype=np.int64).reshape(2, 3).T
     Resume(tmp_path / "out", "key").save(State({}, {"turned": values}))
     assert Resume(tmp_path / "out", "key").load().arrays["turned"].tolist() == values.tolist()

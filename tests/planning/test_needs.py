@@ -78,7 +78,7 @@ def test_a_job_of_all_models_asks_for_the_largest_and_for_the_time_of_all(tmp_pa
     assert [found[name] for name in ("gpu_mb", "gpus", "model")] == [each[1].gpu_mb, each[1].gpus, "h100"]
 
 
-def test_a_small_model_gets_the_small_card_and_a_large_one_the_large(tmp_path):
+def test_larger_models_get_larger_cards_and_more_time(tmp_path):
     needs = make_needs(tmp_path)
     assert needs.find("score_model", "Llama-3.2-1B").model == "a100"
     assert needs.find("score_model", "Llama-2-7b").model == "a100"
@@ -89,6 +89,9 @@ def test_a_small_model_gets_the_small_card_and_a_large_one_the_large(tmp_path):
     assert (trained.model, trained.gpus) == ("a100", 1)
     assert trained.gpu_mb < 2000
     assert trained.host_mb < 6000
+    needs = make_needs(tmp_path)
+    assert needs.find("adapt_model", "Llama-3.2-1B+near").minutes == 480
+    assert needs.find("tune_model", "Qwen2.5-14B").minutes > needs.find("tune_model", "tiny").minutes == 720
 
 
 def test_a_laptop_runs_the_small_models(tmp_path):
@@ -212,12 +215,6 @@ def test_an_adapter_needs_its_base_and_itself(special):
         special(None).find("score_model", "here").host_mb
         > special(None).find("score_model", "Llama-2-7b").host_mb
     )
-
-
-def test_larger_models_get_more_time(tmp_path):
-    needs = make_needs(tmp_path)
-    assert needs.find("adapt_model", "Llama-3.2-1B+near").minutes == 480
-    assert needs.find("tune_model", "Qwen2.5-14B").minutes > needs.find("tune_model", "tiny").minutes == 720
 
 
 def test_a_model_of_unknown_size_gets_one_gpu(tmp_path):

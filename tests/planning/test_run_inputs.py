@@ -28,11 +28,14 @@ def _work_in_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_packages_are_parts_without_files():
+def test_packages_are_parts_without_files_and_json_lines_have_no_abstract_parts(tmp_path):
     found = find(DOMAINS | {"corpus": {"packages": ["scipy", "numpy"]}})
     assert found.shards == {"scipy": None, "numpy": None}
     assert (found.parts, found.metadata, found.abstract_parts) == (["numpy", "scipy"], None, [])
     assert (found.score_files, found.conditions, found.previous) == ([], ["direct"], "")
+    (tmp_path / "mine.jsonl").touch()
+    found = find(DOMAINS | {"corpus": {"source": "jsonl", "files": ["mine.jsonl"]}})
+    assert (found.parts, found.metadata) == (["mine.jsonl"], None)
 
 
 def test_a_dump_has_shards_and_parts_for_abstracts(tmp_path):
@@ -44,12 +47,6 @@ def test_a_dump_has_shards_and_parts_for_abstracts(tmp_path):
     assert found.parts == ["a.jsonl.zst", "b.jsonl", "abstracts-00", "abstracts-01"]
     assert found.metadata == tmp_path / "arxiv-metadata-oai-snapshot.json"
     assert found.shards["b.jsonl"] == tmp_path / "redpajama/b.jsonl"
-
-
-def test_json_lines_have_no_abstract_parts(tmp_path):
-    (tmp_path / "mine.jsonl").touch()
-    found = find(DOMAINS | {"corpus": {"source": "jsonl", "files": ["mine.jsonl"]}})
-    assert (found.parts, found.metadata) == (["mine.jsonl"], None)
 
 
 def test_large_json_lines_are_divided_by_their_size_alone(tmp_path):

@@ -69,12 +69,21 @@ def material(catalogue) -> Material:
     )
 
 
+SOME = ("teaches", "department", "staff", "alumni")
+"""Templates of all forms."""
+
+
+def pose(catalogue, *names):
+    """Return what some or all templates ask."""
+    askers = {name: catalogue.askers[name] for name in names or catalogue.askers}
+    candidates, _ = find_candidates(askers.values(), catalogue.graph, catalogue.lookup)
+    rows = [pose_question(each, askers[each.template], catalogue.lookup) for each in candidates]
+    return [row for row in rows if row]
+
+
 @pytest.fixture(scope="module")
 def questions(catalogue) -> pl.DataFrame:
     """Return the questions of four templates, and three of people."""
-    names = ("teaches", "department", "staff", "alumni")
-    askers = {name: catalogue.askers[name] for name in names}
-    candidates, _ = find_candidates(askers.values(), catalogue.graph, catalogue.lookup)
-    posed = [pose_question(each, askers[each.template], catalogue.lookup) for each in candidates]
     people = [make_open("faq.csv", f"Why {n}?", f"Because of {n}.", f"faq.csv, line {n}") for n in range(3)]
-    return tabulate_questions([{**row, "round": 0, "records": []} for row in [*posed, *people]], [])
+    rows = [*pose(catalogue, *SOME), *people]
+    return tabulate_questions([{**row, "round": 0, "records": []} for row in rows], [])

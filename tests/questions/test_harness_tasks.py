@@ -9,12 +9,11 @@ import polars as pl
 import pytest
 import yaml
 from tests.programs import find_program
+from tests.questions.conftest import SOME, pose
 
 from fathom.io.contracts.questions import CHUNKS, QUESTIONS
 from fathom.io.files import hash_file, read_json_lines
 from fathom.io.tables import write_table
-from fathom.questions.candidates import find_candidates
-from fathom.questions.posing import pose_question
 from fathom.questions.question_rounds import tabulate_questions
 from fathom.questions.user_questions import make_open
 
@@ -28,11 +27,7 @@ _Loader.add_constructor("!function", lambda loader, node: f"function {node.value
 
 @pytest.fixture(scope="module")
 def rows(catalogue):
-    names = ("teaches", "department", "staff", "alumni")
-    askers = {name: catalogue.askers[name] for name in names}
-    candidates, _ = find_candidates(askers.values(), catalogue.graph, catalogue.lookup)
-    posed = [pose_question(each, askers[each.template], catalogue.lookup) for each in candidates]
-    found = [*posed, make_open("faq.csv", 'Why "this"?', "Because.", "faq.csv, line 2")]
+    found = [*pose(catalogue, *SOME), make_open("faq.csv", 'Why "this"?', "Because.", "faq.csv, line 2")]
     return [{**row, "round": 0, "records": []} for row in found]
 
 

@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+from tests.questions.conftest import pose
 
 from fathom.errors import InputError
 from fathom.questions.candidates import Candidate, Entities, find_candidates
@@ -11,16 +12,9 @@ from fathom.questions.posing import pose_question
 from fathom.questions.proofs import prove_questions
 
 
-def pose(catalogue, *names):
-    askers = {name: catalogue.askers[name] for name in names or catalogue.askers}
-    candidates, _ = find_candidates(askers.values(), catalogue.graph, catalogue.lookup)
-    rows = [pose_question(each, askers[each.template], catalogue.lookup) for each in candidates]
-    return pl.DataFrame([row for row in rows if row], infer_schema_length=None)
-
-
 @pytest.fixture(scope="module")
 def questions(catalogue):
-    return pose(catalogue)
+    return pl.DataFrame(pose(catalogue), infer_schema_length=None)
 
 
 def test_candidates_are_grouped_by_what_is_asked_about(catalogue):
@@ -79,10 +73,8 @@ def test_one_wrong_answer_among_all_is_found(catalogue, questions, form):
         rows[place]["right"] = swap([questions["right"][place].to_list()])[0]
     with pytest.raises(InputError, match="1 of 75 questions are not proved") as error:
         prove_questions(pl.DataFrame(rows), catalogue.graph)
-    assert (
-        rows[place]["question_id"] in error.value.what
-        and error.value.where == f"template {rows[place]['template']}"
-    )
+    assert rows[place]["question_id"] in error.value.what
+    assert error.value.where == f"template {rows[place]['template']}"
 
 
 def test_two_equal_options_or_one_too_few_are_found(catalogue, questions):

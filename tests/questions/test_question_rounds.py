@@ -33,9 +33,8 @@ def test_rounds_ask_about_the_records_that_were_drawn(material, tmp_path):
     check_table(table.to_arrow(), QUESTIONS)
     assert report["records"] == 30 and report["questions"] == len(table) == report["rounds"][-1]["size"]
     assert all(set(chunks) <= set(material.names) and len(chunks) for chunks in table["chunks"])
-    assert (
-        table.filter(round=0)["form"].n_unique() == 4 and len(table.filter(template="faq.csv", round=1)) == 3
-    )
+    assert table.filter(round=0)["form"].n_unique() == 4
+    assert len(table.filter(template="faq.csv", round=1)) == 3
     proved = table.filter(pl.col("query") != "")
     assert report["possible"] == 75 and report["share_of_possible"] == len(proved) / 75
     on_disk = [json.loads(path.read_text()) for path in sorted((tmp_path / "rounds").glob("round-*.json"))]
@@ -128,9 +127,8 @@ def test_the_programs_write_what_the_library_returns(catalogue, tmp_path, monkey
     assert len(read_table(questions, QUESTIONS)) == report["questions"] == len(np.load(tmp_path / "q.npy"))
     said = run("prove_questions", "--questions", questions, "--statements", statements,
                "--proof", tmp_path / "p.json")  # fmt: skip
-    assert (
-        json.loads((tmp_path / "p.json").read_text())["open"] == 3 and "questions proved, 3 are open" in said
-    )
+    assert json.loads((tmp_path / "p.json").read_text())["open"] == 3
+    assert "questions proved, 3 are open" in said
 
 
 def test_what_is_asked_does_not_depend_on_the_order_of_sets(catalogue, tmp_path):

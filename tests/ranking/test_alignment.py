@@ -80,13 +80,10 @@ def test_it_is_the_published_algorithm(rows, error):
     assert places.tolist() == align_plainly(scores, better)
 
 
-def test_models_that_are_not_apart_stand_alike():
+def test_models_that_are_not_apart_stand_alike_and_where_all_are_the_plain_rankings_stay():
     scores = np.array([[1.0, 9], [5, 5], [9, 1], [3, 3]])
     places, _ = align(scores, 100.0)
     assert places[0].tolist() == places[1].tolist()
-
-
-def test_where_all_are_apart_the_plain_rankings_stay():
     scores = np.array([[1.0, 9], [5, 5], [9, 1], [3, 2]])
     places, _ = align(scores, 1e-6)
     assert places.tolist() == rankdata(-scores.T, axis=1).astype(int).tolist()

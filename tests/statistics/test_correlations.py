@@ -80,7 +80,7 @@ def test_a_range_of_one_and_few_resamples_are_no_exception() -> None:
         assert found.low <= found.value <= found.high
 
 
-def test_only_models_of_both_series_count(caplog: pytest.LogCaptureFixture) -> None:
+def test_only_models_of_both_series_in_one_domain_count(caplog):
     caplog.set_level("INFO", logger="fathom")
     whole = {f"m{number}": float(number) for number in range(5)}
     some = {"m0": 3.0, "m1": 2.0, "m2": 1.0, "other": 9.0}
@@ -91,9 +91,6 @@ def test_only_models_of_both_series_count(caplog: pytest.LogCaptureFixture) -> N
     assert "fewer than 4 models" in caplog.text
     caplog.clear()
     assert tabulate_correlations({"a": {"x": whole, "y": whole}}, SETTINGS) and not caplog.text
-
-
-def test_domains_are_not_mixed() -> None:
     values = {f"m{number}": float(number**2) for number in range(6)}
     assert tabulate_correlations({"a": {"x": values}, "b": {"y": values}}, SETTINGS) == []
 

@@ -14,12 +14,9 @@ def test_a_metric_says_which_value_is_better():
     assert not METRICS["bits_per_byte"].is_better(1.0, 0.9)
 
 
-def test_labels_say_how_pairs_are_summed_up():
+def test_labels_say_how_pairs_are_summed_up_and_their_metrics_are_columns_of_scores():
     assert RANK.describe(TRIMMED_MEAN) == "trimmed mean rank"
     assert [each.describe(MEAN) for each in BASELINES] == ["perplexity", "bits per byte", "attribute rate"]
-
-
-def test_metrics_of_pairs_are_columns_of_scores():
     assert {*SUMMARIZED, *FOLLOWED} <= {column.name for column in SCORES} & METRICS.keys()
 
 

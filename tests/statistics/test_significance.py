@@ -27,14 +27,11 @@ def test_a_difference_counts_from_1_96_standard_errors_on():
     assert order_pairs(scores)[0].tolist() == [-1, -1, 1]
 
 
-def test_without_an_error_nothing_is_tested_and_an_error_of_zero_is_exact():
+def test_without_a_score_or_its_error_nothing_is_tested_and_an_error_of_zero_is_exact():
     scores = np.array([[0.0], [0.1], [0.0]])
     assert np.isnan(compare_unpaired(scores, np.array([[0.1], [np.nan], [0.1]]), 0.05)[0]).tolist() == [
         True, False, True]  # fmt: skip
     assert compare_unpaired(scores, np.zeros((3, 1)), 0.05)[0].tolist() == [-1, 0, 1]
-
-
-def test_a_missing_score_is_neither_tie_nor_difference():
     assert np.isnan(order_pairs(np.array([[1.0], [np.nan], [2.0]]))[0]).tolist() == [True, False, True]
 
 

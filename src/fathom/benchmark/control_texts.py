@@ -1,8 +1,8 @@
 """Training texts that keep a domain's style without its knowledge, or its knowledge with little of its style.
 
-A model that was adapted to a domain has read its style and its facts. With every vocabulary term exchanged
-for another one of its kind, sentences and frequencies of words stay, and what is said of what is gone. The
-sentences with terms alone say the same of them as the whole text. Held-out splits are left as they are.
+A model that was adapted to a domain has read its style and its facts. If every vocabulary term is exchanged
+for another one of its kind, sentences and frequencies of words stay and the facts are gone. If only sentences
+with terms are kept, the facts about these terms stay. Held-out splits are never changed.
 """
 
 import re

@@ -47,7 +47,7 @@ def draw_abstracts(pieces: Iterable[pl.DataFrame], domain: str, count: int) -> l
 
 
 def draw_beginnings(texts: pl.DataFrame, count: int, characters: int = 2000) -> list[str]:
-    """Draw beginnings of texts by a hash of doc_id, for a domain that the corpus does not have.
+    """Draw beginnings of texts by a hash of doc_id, for a domain that is not in the corpus.
 
     Parameters
     ----------

@@ -28,13 +28,13 @@ class Keywords(Section):
         0.8,
         gt=0.5,
         le=1.0,
-        description="a word on one side of this share of a phrase's uses becomes part of the phrase, as in "
+        description="a word that follows or precedes this share of a phrase's uses joins it, as in "
         "`online social networks`; if a keyword cannot have it, the phrase is dropped; null: never",
     )
     drop_truncated: Share | None = Field(
         0.9,
         description="drop a phrase if this share of its uses lies inside one longer kept phrase, or before "
-        "words that keywords may have, all of which it modifies; null: never",
+        "any words that keywords may have; null: never",
     )
 
 

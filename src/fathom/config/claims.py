@@ -19,8 +19,8 @@ class Claims(Section):
         0.0,
         ge=0.0,
         lt=1.0,
-        description="share of a domain's benchmark documents that is set aside: TF and TF-IDF pairs come from"
-        " the others, and pairs from these are a reference, `unused`",
+        description="share of a domain's benchmark documents that is set aside: pairs from these are a"
+        " reference, `unused`; TF and TF-IDF pairs come from the others",
     )
     clozes: int = Field(
         0,

@@ -55,8 +55,8 @@ class Corpus(Section):
     splits: Splits = Splits()
     splits_by: Literal["content", "id"] = Field(
         "content",
-        description="what decides a document's split: content, so that documents that share text are in one"
-        " split, or a hash of its id alone",
+        description="what decides a document's split. content: documents that share text are in one split;"
+        " id: a hash of its id alone",
     )
     grouping: Grouping = Grouping()
     abstract_parts: Positive = Field(4, description="parts, and so jobs, for documents without full text")

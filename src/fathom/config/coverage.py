@@ -36,8 +36,8 @@ class Coverage(Section):
     length: float = Field(
         15.0,
         gt=0,
-        description="length that embeddings, which are unit vectors, are scaled to: the paper's h belongs to "
-        "vectors that are not normalised; 1: unit vectors",
+        description="length to which embeddings, unit vectors, are scaled; the paper's h belongs to "
+        "vectors that are not normalised. 1: unit vectors",
     )
     max_correlation: float = Field(
         0.05,

@@ -124,7 +124,7 @@ class Adaptation(StageTraining):
     )
     text: TrainingText = Field(
         "as-is",
-        description="terms-exchanged: every term of the benchmark's vocabularies is another one of its kind;"
+        description="terms-exchanged: every term of the benchmark's vocabularies becomes another of its kind;"
         " terms-only: only the sentences with terms; their models are named base+domain.terms-only",
     )
     score: bool = Field(True, description="false: not scored, only measured layer by layer on request")
@@ -251,7 +251,7 @@ class Models(Section):
     follow: dict[Name, Annotated[list[Text], Field(min_length=2)]] = Field(
         {},
         description="lists of models of the registry, such as checkpoints of one training, by a name for"
-        " their figure: scored, and drawn over the tokens that they have seen",
+        " their figure. They are scored, and drawn over the tokens that they have seen",
     )
     on_disk: int = Field(
         0,

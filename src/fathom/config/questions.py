@@ -105,16 +105,16 @@ class Evaluation(Section):
         0.2,
         ge=0,
         lt=1,
-        description="share of the questions of each form and level, drawn by a hash, that nobody is asked: "
-        "examples of few-shot prompts, and the text NAME.questions that models may be trained on",
+        description="share of the questions of each form and level, drawn by a hash, that no model is asked: "
+        "they are examples of few-shot prompts, and the training text NAME.questions",
     )
     shots: Positive = Field(5, description="most examples in a few-shot prompt")
     retrieved: Positive = Field(5, description="records in a rag prompt")
     max_tokens: Positive = Field(128, description="longest answer to an open question, in tokens")
     per_threshold: Positive = Field(
         200,
-        description="most questions of each form and level, the first by a hash, that models answer with the "
-        "records of each t_c of `ablation`",
+        description="how many questions of each form and level, at most, models answer with the records of "
+        "each t_c of `ablation`; the first by a hash",
     )
 
     @model_validator(mode="after")

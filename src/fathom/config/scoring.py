@@ -79,8 +79,8 @@ class Summary(Section):
     seed: int = Field(0, description="for the bootstrap")
     overlap: Literal["sentence", "ending", "keep"] = Field(
         "ending",
-        description="pairs that are left out because their text occurs in what models are trained on: word"
-        " for word (sentence), or already if the last six words of prompt and target do (ending)",
+        description="which pairs to leave out because they occur in training text. sentence: those that do so"
+        " word for word; ending: also those whose last six words do; keep: none",
     )
 
 

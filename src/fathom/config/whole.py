@@ -66,7 +66,7 @@ class Config(Section):
     references: dict[Name, Annotated[dict[Name, Text], Field(min_length=1)]] = Field(
         {},
         description="reference benchmarks by domain and name: files (.jsonl or .csv) of category, prompt,"
-        " target. The first leads; others are compared with it and drawn, and no other table has them",
+        " target. The first leads; figures and references.csv compare the others with it",
     )
 
     @field_validator("domains")

@@ -144,7 +144,7 @@ def _round_up(count: int) -> int:
 
 @cache
 def _powers(count: int) -> Hashes:
-    """Return powers of an odd number modulo 2^64, which tell the places of words apart."""
+    """Return powers of an odd number modulo 2^64, which distinguish the places of words."""
     return np.cumprod(np.full(count, _FACTOR, dtype=np.uint64), dtype=np.uint64)
 
 

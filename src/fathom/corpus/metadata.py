@@ -42,8 +42,8 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
 
     Of several records with the same id, the one with the latest `update_date` stays; ties go to the largest
     hash. An id that was once read as a number is restored if only one id is possible, and counted. A record
-    that belongs to no domain keeps only its id, so that the join can tell it from an id that the metadata
-    lacks. Rows keep the file's order. Memory grows by some tens of bytes for each record.
+    outside of all domains keeps only its id: the join distinguishes it from an id without metadata. Rows keep
+    the file's order. Memory grows by some tens of bytes for each record.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log
 
 FLAT = 0.01
-"""Standard deviation of log-densities, in nats, below which a bandwidth tells hardly any places apart."""
+"""Standard deviation of log-densities, in nats, below which a bandwidth hardly shows differences."""
 
 
 class Found(NamedTuple):

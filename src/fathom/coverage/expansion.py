@@ -1,8 +1,8 @@
 """A corpus that grows by what it does not hold yet, round by round, until nothing joins [CompComp, Sec. 3.2].
 
-Subsets are looked at one after the other, in a fixed order. One joins if its density correlates with that of
-the corpus less than a threshold, at points of the space that are not its own: at these it has peaks that no
-other subset has. What was refused is looked at again in the next round, when the corpus has grown.
+Subsets are tried one after the other, in a fixed order. A subset joins if its density correlates less than a
+threshold with that of the corpus. Its own points do not count: it has peaks there that no other subset has.
+Refused subsets are tried again in the next round, when the corpus has grown.
 """
 
 from typing import Any, NamedTuple

@@ -16,7 +16,7 @@ _ESCAPES = {b"<": b"\\u003c", b">": b"\\u003e", b"&": b"\\u0026", b"\xe2\x80\xa8
 
 
 def dump_script(value: Any) -> str:
-    """Return a value as JSON that may stand in a `<script>`: nothing in it ends or opens an element."""
+    """Return a value as JSON for a `<script>`: nothing in it ends or opens an element."""
     text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     for sign, escape in _ESCAPES.items():
         text = text.replace(sign, escape)

@@ -1,7 +1,6 @@
 """Reads a run: its folder is walked once, each table is read once, and nothing else of the page opens one.
 
-A run need not be finished. What is not there is named, and what follows from the scores that are there is
-computed in the place of a missing summary.
+A run need not be finished. Missing parts are named; a missing summary is computed from the scores.
 """
 
 import os

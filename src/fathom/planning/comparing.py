@@ -35,8 +35,8 @@ class Comparing:
     def groups(self) -> dict[str, list[str]]:
         """Models that are drawn together by every metric, in the order of the configuration.
 
-        `base` are those as their training left them, `chat` those tuned for chat, and `all` both and adapted
-        ones, where that is another group. Groups of fewer than three models have no correlation.
+        `base` holds models as pretrained, `chat` those tuned for chat, `all` both and adapted models, if
+        that is another group. Groups of fewer than three models are left out: they have no correlation.
         """
         scored, adapted = self._config.models.scored, self._config.models.adapted
         chat = [name for name in scored if self._is_chat(name)]

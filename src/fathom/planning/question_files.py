@@ -81,7 +81,7 @@ def list_questions(config: Config, results: str) -> list[str]:
 
 
 def list_bases(config: Config, entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
-    """Return models that answer questions, each with one that it is compared with and that answers, too.
+    """Return models that answer questions, each with a model to compare it with that answers them too.
 
     An adapted model is compared with what it comes from, a chat model with its base, and a model inside its
     chat template, if its base does not answer, with itself outside of it.

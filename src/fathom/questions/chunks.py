@@ -1,4 +1,4 @@
-"""Records whose texts are embedded: all, or those that a hash draws."""
+"""Records whose texts are embedded: all of them, or a share that a hash draws."""
 
 import numpy as np
 import polars as pl
@@ -7,7 +7,7 @@ from fathom.io.files import hash_text
 
 
 def draw_chunks(entities: pl.DataFrame, count: int) -> pl.DataFrame:
-    """Return the texts of records, under CHUNKS: of those that come first in the order of a hash.
+    """Return the texts of the first records in the order of a hash, under CHUNKS.
 
     Parameters
     ----------

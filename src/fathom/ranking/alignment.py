@@ -2,9 +2,9 @@
 
 Source: [TrainBeforeTest, App. C.1, Alg. 3].
 
-Models that are not significantly different may take either order. Both rankings are filled from the top
-together: at each step each takes a model that no unplaced model is significantly better than, so that the two
-places of a model are as close as possible.
+Models that are not significantly different may take either order. Both rankings are filled together, from the
+top. At each step each ranking takes a model to which no unplaced model is significantly superior, and it
+chooses the one that brings the two places of a model closest together.
 """
 
 from itertools import combinations

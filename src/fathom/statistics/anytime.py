@@ -1,12 +1,12 @@
 """What all pairs will say of two models, from the pairs scored so far: intervals that hold at every look.
 
 Sentences of a keyword come in random order without replacement: given a longer prefix, the expectation of a
-statistic over a shorter one is that over the longer [NoReplacement, Sec. 3]. So its distance from the
-statistic over all pairs has, at all looks together, the covariance of a Brownian motion whose time is one
-over its variance, and an asymptotic confidence sequence holds in that time [AsympCS, Sec. 2]. All keywords
-take part from the start, so only two things add to that variance: the sentences within keywords, and that a
-share of a keyword's sentences is seldom a whole number. How keywords differ decides how wide the interval
-over all pairs will be.
+statistic over a shorter one is that over the longer [NoReplacement, Sec. 3]. Consider its distance from the
+statistic over all pairs. Over all looks it has the covariance of a Brownian motion, whose time is one over
+the variance of the distance. In that time an asymptotic confidence sequence holds [AsympCS, Sec. 2]. All
+keywords take part from the start, so only two things add to the variance: the sentences within keywords, and
+shares of a keyword's sentences that are not whole numbers. The differences between keywords decide how wide
+the interval over all pairs will be.
 """
 
 from typing import TYPE_CHECKING, NamedTuple

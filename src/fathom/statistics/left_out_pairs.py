@@ -1,4 +1,4 @@
-"""Pairs that occur in the text that models were trained on are left out of what sums up scores."""
+"""Summaries of scores leave out pairs that occur in training text."""
 
 from collections.abc import Iterable, Mapping
 

@@ -128,10 +128,10 @@ class Family:
         return Resampled(correlate_rows(statistic, one.rows, two.rows))
 
     def follow_order(self, metric: Metric) -> Resampled | None:
-        """Return how a metric follows the order that is expected of models, as Somers' D: 1 for all pairs.
+        """Return how well a metric follows the expected order of models, as Somers' D; 1 if it does for all.
 
-        It is the share of pairs of models with different places in that order that the metric puts in order,
-        less the share that it puts the other way round. None if a place has no model.
+        Of the pairs of models with different expected places, it is the share in that order less the share in
+        the opposite one. None if a place has no model.
         """
         points, ends = self.list_points(metric, ends=True), self._list_ends()
         levels = np.array([EXPECTED[self.find_role(each)] for each in ends for _ in each.models])

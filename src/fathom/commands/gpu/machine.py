@@ -124,7 +124,7 @@ def _read_driver() -> str:
 
 
 def describe_lines(machine: Mapping[str, Any], packages: Mapping[str, str]) -> list[str]:
-    """Return lines that say what there is, and what is missing and therefore not measured."""
+    """Return lines on what the machine has, what is missing and what is not measured for that reason."""
     memory = (
         f", {machine['free'] / 1e9:.0f} of {machine['memory'] / 1e9:.0f} GB free" if machine["free"] else ""
     )

@@ -97,7 +97,7 @@ SENTENCES = Contract(
     (
         DOC_ID,
         Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
-        Column("sentence", STRING, "the sentence as it stands in the document: what is embedded"),
+        Column("sentence", STRING, "the sentence as in the document; this is what is embedded"),
         Column("clean", STRING, "the sentence after cleaning: what prompts are made of"),
         Column(
             "row",

@@ -104,11 +104,8 @@ def test_measurements_and_programs_import_what_there_is():
                     assert found, f"{_name(path)}: {node.module}.{alias.name}"
 
 
-def test_modules_are_short():
+def test_modules_and_functions_are_short():
     _check(lambda path: [lines] if (lines := len(path.read_text().splitlines())) > 400 else [])
-
-
-def test_functions_are_short():
     _check(lambda path: {f.name: _length(f) for f in _functions(_tree(path)) if _length(f) > 60})
 
 

@@ -115,15 +115,12 @@ def test_scores_alone_can_be_ranked():
     assert config.domains == {} and config.pairs is None and config.benchmark_domains == []
 
 
-def test_nothing_at_all_is_no_configuration():
+def test_nothing_at_all_is_no_configuration_and_all_wrong_values_are_named_at_once():
     with refuses("key domains is missing; key pairs is missing"):
         read_config({}, "my.yaml")
     with refuses("ranking.conditions names tables of scores: --config scores=FOLDER") as caught:
         read_config({"ranking": {"conditions": [{"name": "direct", "file": "before"}]}}, "my.yaml")
     assert "pairs" not in str(caught.value)
-
-
-def test_all_wrong_values_are_named_at_once():
     with refuses("keywords.count", "keywords.passes", "nonsense"):
         read_config(_values(keywords={"count": 0, "passes": 0}, nonsense=1), "my.yaml")
 

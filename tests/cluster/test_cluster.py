@@ -80,11 +80,8 @@ def test_a_job_that_hung_was_ended_and_got_twice_the_time(story):
     assert [job["state"] for job in jobs] == ["TIMEOUT"] * (len(jobs) - 1) + ["COMPLETED"]
 
 
-def test_a_cancelled_job_was_run_again(story):
+def test_a_cancelled_job_and_that_of_a_dead_node_were_run_again(story):
     assert [job["state"] for job in story.of("train_tokenizer")] == ["CANCELLED", "COMPLETED"]
-
-
-def test_the_job_of_a_dead_node_was_run_again(story):
     assert [job["state"] for job in story.of("train_model")] == ["NODE_FAIL", "COMPLETED"]
 
 

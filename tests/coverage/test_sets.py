@@ -29,7 +29,7 @@ def test_a_space_has_the_sentences_of_its_domain(project, slices):
     assert (again.points == space.points).all() and len(space.points) == 150
 
 
-def test_of_a_large_domain_whole_documents_are_drawn_and_counted(project, slices):
+def test_of_a_large_domain_whole_documents_are_drawn_and_one_without_sentences_is_refused(project, slices):
     whole = read_space(slices, project.index, "d", SETTINGS)
     some = read_space(slices, project.index, "d", SETTINGS.model_copy(update={"sentences": 60, "points": 10}))
     count = len(some.sentences)
@@ -38,9 +38,6 @@ def test_of_a_large_domain_whole_documents_are_drawn_and_counted(project, slices
     assert some.report["points"] == len(some.points) == 10
     with pytest.raises(InputError, match=r"coverage.sentences = 0"):
         read_space(slices, project.index, "d", SETTINGS.model_copy(update={"sentences": 0}))
-
-
-def test_a_domain_without_sentences_is_refused(project, slices):
     with pytest.raises(InputError, match="domain 'none' has no sentences"):
         read_space(slices, project.index, "none", SETTINGS)
 

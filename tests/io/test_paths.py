@@ -20,7 +20,7 @@ def test_a_path_says_what_its_file_belongs_to(domain: str, model: str) -> None:
     assert paths.SCORES.read(path) == {"domain": domain, "variant": "tf", "model": model}
 
 
-def test_fields_that_are_not_filled_in_stay_for_the_rule() -> None:
+def test_fields_that_are_not_filled_in_stay_for_the_rule_and_another_path_is_not_read():
     assert paths.SCORES.of(domain="law") == "<results>/law/scores/{variant}/{model}.parquet"
     assert paths.PAIRS.of_each([("law", "tf"), ("art", "tfidf")]) == [
         "<results>/law/benchmark/tf/pairs.parquet",
@@ -29,9 +29,6 @@ def test_fields_that_are_not_filled_in_stay_for_the_rule() -> None:
     assert paths.SCORES.ending(".json").of(model="m.1") == "<results>/{domain}/scores/{variant}/m.1.json"
     with pytest.raises(ValueError, match="set"):
         paths.SCORES.of(set="x")
-
-
-def test_another_path_is_not_read() -> None:
     assert paths.SCORES.read("law/scores/gpt2.parquet") is None
     assert paths.SUMMARY.read("a/summary.csv") == {}
 

@@ -33,13 +33,10 @@ def test_equal_messages_are_said_once_and_many_are_counted(write):
     assert text.startswith("5 different failures, of which 3 are shown") and text.count("Error: ") == 3
 
 
-def test_a_killed_job_has_the_end_of_its_log_and_what_may_have_happened(write):
+def test_a_killed_job_has_the_end_of_its_log_and_an_earlier_message_is_no_ending(write):
     text = describe_failures([[write("a.log", "[embed] one\n[embed] two\n")]], 0)
     assert "[embed] two\nHint: the log holds no message" in text
     assert "Hint:" in describe_failures([[FailedJob("embed", ["none.log"])]], 0)
-
-
-def test_a_message_before_further_work_is_no_ending(write):
     text = describe_failures([[write("a.log", MESSAGE + "[join_shard a] went on\n")]], 0)
     assert "holds no message" in text
 

@@ -40,16 +40,13 @@ def strip(changes: dict) -> dict:
     return {name: value for name, value in changes.items() if name not in ("tasks", "tuned", "conditions")}
 
 
-def test_there_are_scores_of_every_model_on_every_benchmark():
+def test_there_are_scores_of_every_model_on_every_benchmark_a_reference_too():
     found = outputs()
     assert found.benchmarks == [("near", "tf"), ("near", "tfidf")]
     models = ["tiny", "gpt2+near", "qwen@chat", "pythia"]
     assert found.scored == [("near", variant, model) for variant in ("tf", "tfidf") for model in models]
     assert found.name_scores()[1] == "results/demo/near/scores/tf/gpt2+near.parquet"
     assert len(found.name_scores()) == len(found.scored)
-
-
-def test_a_reference_is_one_more_benchmark():
     found = outputs(references={"near": {"mine": "mine.csv"}})
     assert found.benchmarks[-1] == ("near", "reference")
     assert found.name_pairs()[-1] == "results/demo/near/benchmark/reference/pairs.parquet"

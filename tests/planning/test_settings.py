@@ -17,12 +17,9 @@ def settings(**changes):
     return Settings(read_config(VALUES | changes, "test"))
 
 
-def test_one_section_is_bare_and_several_have_names():
+def test_one_section_is_bare_and_several_have_names_in_one_order():
     assert json.loads(settings().of("matches"))["min_cosine"] > 0
     assert set(json.loads(settings().of("matches", "embedding"))) == {"matches", "embedding"}
-
-
-def test_equal_settings_are_equal_text():
     assert settings().of("keywords", "embedding") == settings().of("embedding", "keywords")
 
 

@@ -38,7 +38,7 @@ def test_rounds_in_parts_are_the_same_as_at_once(monkeypatch):
     np.testing.assert_allclose(in_parts.shares, at_once.shares, atol=1e-12)
 
 
-def test_a_constant_column_is_left_out_and_named():
+def test_a_constant_column_is_left_out_and_few_benchmarks_have_fewer_components():
     table = scores()
     flat = np.insert(table, 2, 0.1 + 0.2, axis=1)
     found, expected = (find_components(some, np.ones((1, 20)), 5) for some in (flat, table))
@@ -46,9 +46,6 @@ def test_a_constant_column_is_left_out_and_named():
     np.testing.assert_allclose(found.shares, expected.shares, atol=1e-12)
     nothing = find_components(np.ones((4, 3)), np.ones((2, 4)), 5)
     assert np.isnan(nothing.shares).all() and nothing.shares.shape == (2, 5)
-
-
-def test_a_table_of_few_benchmarks_has_fewer_components():
     found = find_components(scores(benchmarks=2), np.ones((1, 20)), 5)
     assert np.isnan(found.shares[0]).tolist() == [False, False, True, True, True]
     assert found.shares[0, :2].sum() == pytest.approx(1)

@@ -46,7 +46,7 @@ def find(relations, *wanted):
     return row
 
 
-def test_stages_are_ends_with_similarity_and_extrema():
+def test_stages_are_ends_with_similarity_and_extrema_of_the_mean_over_seeds():
     values = [9.0, 5.0, 3.0, 4.0, 2.0, 2.0, 1.0, 3.0, 2.0]
     stages = select_stages(make_rows(values), make_order()).filter(variant="tf")
     assert stages["value"].to_list() == values
@@ -54,9 +54,6 @@ def test_stages_are_ends_with_similarity_and_extrema():
     # a tie is no extremum, and neither end is one
     kinds = ["", "", "minimum", "maximum", "", "", "minimum", "maximum", ""]
     assert stages["extremum"].to_list() == kinds
-
-
-def test_of_several_seeds_the_mean_counts():
     stages = select_stages(make_rows([3.0, 2.0, 1.0], seeds=("0", "1", "all")), make_order())
     assert stages["seed"].unique().to_list() == ["all"] and len(stages) == 3 * len(PLACES)
 

@@ -65,15 +65,12 @@ def test_extremes_are_counted_from_either_end():
     assert list(list_extremes(targets, 9))[-1] == (3, "c", "e")
 
 
-def test_equal_scores_are_ordered_by_name():
+def test_equal_scores_are_ordered_by_name_and_equal_similarities_have_no_effect_size():
     pairs, similarities = make_gains(0.0, targets=60)
     same = pairs.with_columns(probability_gain=pl.lit(0.1), rank_gain=pl.lit(3.0))
     found = score_targets(same, similarities, Targets())
     assert found["target"].to_list() == sorted(similarities)
     assert found["score"].to_list() == pytest.approx([(0.1 + 3) / 2 * math.log(1 + 12)] * 60)
-
-
-def test_equal_similarities_have_no_effect_size():
     pairs, similarities = make_gains(1.0)
     value, *_ = contrast_groups(pairs, dict.fromkeys(similarities, 0.5), Targets(), SUMMARY)
     assert value[:3] == (0.5, 0.5, 0.0) and math.isnan(value.d)

@@ -72,11 +72,8 @@ def test_every_name_in_the_profile_is_a_rule(key):
     assert set(SETTINGS.get(key, {})) - {*RULES, *INHERITED} == set()
 
 
-def test_group_sizes_are_of_groups():
+def test_group_sizes_are_of_groups_whose_rules_need_no_gpu():
     assert set(SETTINGS["group-components"]) <= set(SETTINGS["groups"].values())
-
-
-def test_grouped_rules_need_no_gpu():
     for name in SETTINGS["groups"]:
         assert "gpu=" not in RULES[name], f"{name}: a group would ask for the GPUs of all its jobs at once"
 

@@ -31,8 +31,7 @@ def test_each_stage_is_a_model_that_starts_from_the_one_before():
     assert models.bases == ["a"] and models.scored == models.every == ["a"]
     points = models.tracks["a+study"]
     assert [(point.stage, point.domain, point.step) for point in points if point.seed == "0"] == [
-        (0, "", 0), (1, "far", 50), (1, "far", 100), (2, "other", 150), (2, "other", 200),
-    ]  # fmt: skip
+        (0, "", 0), (1, "far", 50), (1, "far", 100), (2, "other", 150), (2, "other", 200)]  # fmt: skip
     assert {point.model for point in points} - {"a"} == set(models.followed)
 
 

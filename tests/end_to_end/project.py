@@ -90,8 +90,7 @@ def write_tiny_config(folder: Path, files: list[Path], **changes: object) -> Pat
                                       "vocabulary": 512, "context": 64, "steps": 4, "batch": 4,
                                       "sequence": 32}},
                    "adapt": [{"base": "tiny", "paths": [["near"]], "steps": 3, "batch": 4, "sequence": 32}]},
-        "summary": {"rounds": 50},
-    }  # fmt: skip
+        "summary": {"rounds": 50}}  # fmt: skip
     path = folder / "config" / "tiny.yaml"
     path.write_text(yaml.safe_dump(values | changes))
     return path

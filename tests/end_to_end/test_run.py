@@ -89,8 +89,7 @@ def test_the_reference_goes_all_the_way(finished):
         assert (benchmark / name).is_file(), name
     pairs = [json.loads(line) for line in (benchmark / "pairs.jsonl").read_text().splitlines()]
     assert {row["keyword"] for row in pairs} == {
-        "linear regression", "sparse models", "classification, linear",
-    }  # fmt: skip
+        "linear regression", "sparse models", "classification, linear"}  # fmt: skip
     card = (benchmark / "README.md").read_text()
     assert "5 prompt-target pairs of 3 categories" in card and "expert.csv" in card
     report = json.loads((run / "near/scores/reference/tiny+near.json").read_text())

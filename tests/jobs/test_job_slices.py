@@ -21,5 +21,4 @@ def test_names_are_sorted_and_read_again(megabytes):
 def test_a_slice_has_its_share_of_the_part():
     sizes = Sizes({"a.jsonl": 30.0, "b.jsonl": 5.0}, 35.0)
     assert [sizes.of(name) for name in ("a.jsonl", "a.jsonl.2-of-3", "b.jsonl", "", "other")] == [
-        30.0, 10.0, 5.0, 35.0, 35.0,
-    ]  # fmt: skip
+        30.0, 10.0, 5.0, 35.0, 35.0]  # fmt: skip

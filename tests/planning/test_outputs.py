@@ -128,8 +128,7 @@ def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():
         "results/demo/figures/near.targets.pythia.png",
     ]
     assert [model for variant, model, _ in found.studies.name_compared("near") if variant == "tf"] == [
-        "gpt2+near+far", "gpt2", "pythia", "tiny",
-    ]  # fmt: skip
+        "gpt2+near+far", "gpt2", "pythia", "tiny"]  # fmt: skip
     alone = targets(models={"train": VALUES["models"]["train"]}).list_figures()
     assert not [path for path in alone if "targets" in path]
     with refuses("targets.against", "'pythias'"):

@@ -117,8 +117,7 @@ def test_models_that_answer_are_known_and_compared_with_what_they_come_from():
     values["coverage"]["evaluation"] = {"models": ["small", trained, "olmo", "olmo-chat", "olmo-chat@chat"]}
     entries = {name: SimpleNamespace(base_of="olmo" * (name != "olmo")) for name in ("olmo", "olmo-chat")}
     assert list_bases(read_config(values, "test"), entries) == [
-        (trained, "small"), ("olmo-chat", "olmo"), ("olmo-chat@chat", "olmo"),
-    ]  # fmt: skip
+        (trained, "small"), ("olmo-chat", "olmo"), ("olmo-chat@chat", "olmo")]  # fmt: skip
     values["coverage"]["evaluation"]["models"] = ["olmo-chat", "olmo-chat@chat"]
     assert list_bases(read_config(values, "test"), entries) == [("olmo-chat@chat", "olmo-chat")]
 

@@ -35,8 +35,7 @@ def test_a_record_becomes_a_paper_and_what_it_names(read):
         ("author", name_entity("Author", "A. Brandt")), ("author", name_entity("Author", "B. Okafor")),
         ("category", name_entity("Category", "cs.AI")), ("category", name_entity("Category", "stat.ML")),
         ("primary", name_entity("Category", "cs.AI")), ("year", name_entity("Year", "2007")),
-        ("journal", name_entity("Journal", "phy rev d")),
-    }  # fmt: skip
+        ("journal", name_entity("Journal", "phy rev d"))}  # fmt: skip
     assert ontology.entities[paper].text == (
         "Paper 0704.0001. author: A. Brandt, B. Okafor; category: cs.AI, stat.ML; year: 2007; "
         "journal: Phys.Rev.D. An abstract."

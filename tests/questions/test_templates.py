@@ -23,8 +23,7 @@ def test_templates_that_are_shipped_are_right_and_of_all_levels(name):
     found = read_templates([COURSES.parent / name]).values()
     assert {(each.template.level, each.template.form) for each in found} == {
         ("memorise", "binary"), ("understand", "multiple-choice"), ("understand", "multiple-answer"),
-        ("apply", "multiple-answer"),
-    }  # fmt: skip
+        ("apply", "multiple-answer")}  # fmt: skip
 
 
 @pytest.mark.parametrize(

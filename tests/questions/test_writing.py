@@ -33,8 +33,7 @@ def test_what_a_model_writes_is_checked():
     )  # fmt: skip
     found = write_with_model(writer, RECORDS)
     assert [each[1:] for each in found.valid] == [
-        ("How many credits has course 0?", "None at all."), ("Who teaches course 1?", "Nobody."),
-    ]  # fmt: skip
+        ("How many credits has course 0?", "None at all."), ("Who teaches course 1?", "Nobody.")]  # fmt: skip
     assert [fault[:2] for fault in found.faults] == [
         ("r2", "empty"), ("r3", "no question with an answer"), ("r4", "refused"), ("r5", "asked before"),
     ]  # fmt: skip

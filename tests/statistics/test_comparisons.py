@@ -215,8 +215,7 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
     assert "a, tf: 6 of 6 pairs of models differ significantly by geometric mean rank" in done.stderr
     comparisons, groups, correlations = (read_delimited(tmp_path / f"{name}.csv", ",") for name in names)
     assert [list(rows[0]) for rows in (comparisons, groups, correlations)] == [
-        COMPARISONS.names, GROUPS.names, CORRELATIONS.names,
-    ]  # fmt: skip
+        COMPARISONS.names, GROUPS.names, CORRELATIONS.names]  # fmt: skip
     assert len(comparisons) == 2 * 2 * 2 * 6 and len(groups) == 16 and len(correlations) == 3
     assert [row["groups"] for row in groups] == [*"abcd"] * 4
     assert [row["aggregate"] for row in groups[::4]] == ["trimmed_mean", "geometric_mean"] * 2

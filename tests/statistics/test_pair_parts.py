@@ -44,8 +44,7 @@ def test_the_last_day_is_before_and_pairs_without_a_date_are_in_neither_part():
     cutoffs = {"b": "2020-01-01", "a": "2023-12-31"}
     both = split_by_date({**scores, "b": make_scores([1] * 6)}, dates, cutoffs, SETTINGS)
     assert both[:4] == rows and [(row[0], row[2], row[6]) for row in both[4::2]] == [
-        ("b", "before", 1), ("b", "after", 4),
-    ]  # fmt: skip
+        ("b", "before", 1), ("b", "after", 4)]  # fmt: skip
     later = split_by_date(scores, dates, {"a": "2025-01-01"}, SETTINGS)
     assert {row[2] for row in later} == {"before"}
 

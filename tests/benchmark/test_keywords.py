@@ -100,22 +100,18 @@ def unit(*degrees: float) -> NDArray[np.float64]:
     return np.array([[np.cos(np.radians(d)), np.sin(np.radians(d))] for d in degrees])
 
 
-def test_the_shorter_phrase_stays():
-    kept = merge_similar(["complex networks", "complex network", "far away"], unit(0, 1, 90), 0.85)
-    assert kept == {"complex network": ["complex networks"], "far away": []}
-
-
-def test_of_equally_long_phrases_the_more_central_stays():
-    # bb is nearer to the rest, which lies on its side
-    phrases = ["aa", "bb", "long one", "long other"]
-    kept = merge_similar(phrases, unit(0, 20, 60, 70), 0.93)
-    assert "bb" in kept
-    assert kept["bb"] == ["aa"]
-
-
-def test_merging_forms_no_chain():
-    kept = merge_similar(["a a", "b bb", "c ccc"], unit(0, 25, 50), np.cos(np.radians(30)))
-    assert kept == {"a a": ["b bb"], "c ccc": []}
+@pytest.mark.parametrize(("phrases", "degrees", "threshold", "kept"), [
+    # the shorter phrase stays
+    (["complex networks", "complex network", "far"], (0, 1, 90), 0.85,
+     {"complex network": ["complex networks"], "far": []}),
+    # of equally long ones the more central: bb is nearer to the rest, which lies on its side
+    (["aa", "bb", "long one", "long other"], (0, 20, 60, 70), 0.93,
+     {"bb": ["aa"], "long one": ["long other"]}),
+    # no chain
+    (["a a", "b bb", "c ccc"], (0, 25, 50), np.cos(np.radians(30)), {"a a": ["b bb"], "c ccc": []}),
+])  # fmt: skip
+def test_phrases_above_the_threshold_are_merged(phrases, degrees, threshold, kept):
+    assert merge_similar(phrases, unit(*degrees), threshold) == kept
 
 
 def test_cosine_at_the_threshold_is_not_above_it():

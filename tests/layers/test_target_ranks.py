@@ -1,7 +1,7 @@
 """Targets by layer: against a plain way, and the last layer against the scores."""
 
 import json
-import subprocess
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -154,8 +154,7 @@ def test_numbers_that_are_not_finite_name_pair_and_model():
         measure_targets(model, make_tokenizer(), pairs, ForwardSettings(64, name="broken"))
 
 
-def run(name: str, *arguments: Any) -> subprocess.CompletedProcess[str]:
-    return run_program(name, *arguments, imports=MODELS)
+run = partial(run_program, imports=MODELS)
 
 
 def test_the_programs_from_model_to_figure(tmp_path):

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,7 @@ from fathom.models.training import CurvePoint, make_schedule, set_dropout, train
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_script(name: str, *arguments: str | Path) -> None:
-    run_program(name, *arguments, imports=MODELS)
+run_script = partial(run_program, imports=MODELS)
 
 
 def test_tokenizer_bytes_depend_on_nothing_else(texts, settings, tokenizer_folder, tmp_path):

@@ -159,7 +159,5 @@ def test_the_folder_loads_as_a_data_set(tmp_path, monkeypatch):
     write_table(tmp_path / "benchmark/pairs.parquet", pairs, PAIRS)
     (tmp_path / "benchmark/pairs.jsonl").write_text('{"other": 1}\n')
     (tmp_path / "benchmark/README.md").write_text(describe(pairs))
-    loaded = datasets.load_dataset(
-        str(tmp_path / "benchmark"), split="test", cache_dir=str(tmp_path / "cache")
-    )
+    loaded = datasets.load_dataset(str(tmp_path / "benchmark"), split="test", cache_dir=str(tmp_path / "c"))
     assert loaded.to_list() == pairs.to_dicts()

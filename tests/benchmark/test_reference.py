@@ -128,8 +128,6 @@ def test_the_folder_loads_as_a_data_set(tmp_path, monkeypatch):
     run("--entries", path, "--folder", tmp_path / "reference")
     (tmp_path / "reference" / "lm-eval").mkdir()
     write_lines(tmp_path / "reference" / "lm-eval" / "pairs.jsonl", {"other": 1})
-    loaded = datasets.load_dataset(
-        str(tmp_path / "reference"), split="test", cache_dir=str(tmp_path / "cache")
-    )
+    loaded = datasets.load_dataset(str(tmp_path / "reference"), split="test", cache_dir=str(tmp_path / "c"))
     (row,) = loaded.to_list()
     assert (row["prompt"], row["target"], row["variant"]) == (GOOD["prompt"], GOOD["target"], "reference")

@@ -1,11 +1,13 @@
 """What a figure's frame cuts, and figures drawn from files."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.figures.catalogue import CATALOGUE
 from fathom.figures.drawing import FigureSettings, draw_files
+from fathom.figures.style import use_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +36,23 @@ def _list_texts(axes: "Axes") -> Iterator["Text"]:
         for tick in axis.get_major_ticks():
             if low <= tick.get_loc() <= high and tick.label1.get_text():
                 yield tick.label1
+
+
+def draw_one(name: str, inputs: Mapping[str, Path], parts: Mapping[str, str], **settings: Any) -> "Figure":
+    """Return one figure of a kind, drawn."""
+    draw = import_module(CATALOGUE[name].source).draw_figure
+    with use_style():
+        figure, _ = draw(inputs, parts, FigureSettings(**settings))
+        figure.draw_without_rendering()
+    return figure
+
+
+def check_inside(figure: "Figure", texts: "Iterable[Text]") -> None:
+    """Fail if a text reaches over the edge of its figure."""
+    page = figure.bbox
+    for text in texts:
+        box = text.get_window_extent()
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1, text
 
 
 def draw_twice(

@@ -1,12 +1,10 @@
 """Figure of the papers' claims: what stands where, in the colour of its verdict."""
 
 import pytest
-from tests.figures.frames import draw_twice
+from tests.figures.frames import check_inside, draw_one, draw_twice
 
-from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.claims import VERDICT_SERIES, draw_claims, read_claims
-from fathom.figures.style import use_style
+from fathom.figures.claims import VERDICT_SERIES
 from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIMS
 from fathom.io.delimited import write_rows
 
@@ -33,14 +31,11 @@ def tables(tmp_path):
     files = tmp_path / "claims.csv", tmp_path / "correlations.csv"
     write_rows(files[0], claims, CLAIMS)
     write_rows(files[1], correlations, CLAIM_CORRELATIONS)
-    return files
+    return dict(zip(("claims", "correlations"), files, strict=True))
 
 
 def test_claims_stand_right_of_the_line_where_they_hold(tables):
-    claims, correlations = read_claims(*tables, "cs.AI")
-    with use_style():
-        figure = draw_claims(claims, correlations, "Artificial intelligence", Summary())
-        figure.draw_without_rendering()
+    figure = draw_one("claims", tables, {"domain": "cs.AI"}, title="Artificial intelligence")
     left, right = figure.axes
     assert [label.get_text() for label in left.get_yticklabels()] == ["TF rank, trimmed mean", "perplexity"]
     names = [label.get_text() for label in right.get_yticklabels()]
@@ -59,19 +54,14 @@ def test_claims_stand_right_of_the_line_where_they_hold(tables):
         "does not",
         "cannot be told",
     ]
-    page = figure.bbox
-    for text in [figure._suptitle, *left.get_yticklabels(), *right.get_yticklabels()]:
-        box = text.get_window_extent()
-        assert page.x0 <= box.x0 and box.x1 <= page.x1 and box.y1 <= page.y1
-    for label in (left.xaxis.label, right.xaxis.label):
-        assert page.x0 <= label.get_window_extent().x0 and label.get_window_extent().x1 <= page.x1
+    check_inside(figure, [figure._suptitle, *left.get_yticklabels(), *right.get_yticklabels()])
+    check_inside(figure, [left.xaxis.label, right.xaxis.label])
     right_edge = left.get_window_extent().x1
     assert all(label.get_window_extent().x0 > right_edge for label in right.get_yticklabels())
 
 
 def test_files_are_written_and_unknown_domains_refused(tables, tmp_path):
-    named = dict(zip(("claims", "correlations"), tables, strict=True))
-    (numbers,) = draw_twice(tmp_path, "claims", named, {"domain": "cs.AI"}, title="AI")
-    assert numbers.read_text() == tables[0].read_text()
+    (numbers,) = draw_twice(tmp_path, "claims", tables, {"domain": "cs.AI"}, title="AI")
+    assert numbers.read_text() == tables["claims"].read_text()
     with pytest.raises(InputError, match="unknown domain 'law'"):
-        read_claims(*tables, "law")
+        draw_one("claims", tables, {"domain": "law"})

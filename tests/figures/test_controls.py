@@ -3,13 +3,10 @@
 import itertools
 
 import pytest
-from tests.figures.frames import draw_twice
-from tests.tables import write_delimited
+from tests.figures.frames import check_inside, draw_one, draw_twice
+from tests.tables import read_delimited, write_delimited
 
-from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.controls import draw_controls, read_controls
-from fathom.figures.style import use_style
 from fathom.io.contracts.studies import CONTRASTS, CONTROLS
 
 METRICS = [
@@ -35,14 +32,15 @@ def tables(tmp_path):
     files = tmp_path / "controls.csv", tmp_path / "contrasts.csv"
     for file, columns, lines in zip(files, (CONTROLS.names, CONTRASTS.names), (rows, contrasts), strict=True):
         write_delimited(file, columns, lines, ",")
-    return files
+    return dict(zip(("controls", "contrasts"), files, strict=True))
+
+
+def draw(tables, domain="cs.AI"):
+    return draw_one("controls", tables, {"domain": domain}, title="Artificial intelligence")
 
 
 def test_knowledge_stands_above_style_and_nothing_is_cut(tables):
-    rows, contrasts = read_controls(*tables, "cs.AI")
-    with use_style():
-        figure = draw_controls(rows, contrasts, "Artificial intelligence", Summary())
-        figure.draw_without_rendering()
+    figure = draw(tables)
     panels = [axes for axes in figure.axes if axes.get_visible()]
     assert [axes.get_title() for axes in panels] == [
         "20 % trimmed mean rank", "Geometric mean rank", "Mean log-probability (nats)", "Perplexity",
@@ -54,22 +52,18 @@ def test_knowledge_stands_above_style_and_nothing_is_cut(tables):
         "times better" in panels[0].get_xlabel() and "ahead in 2 of 4, behind in 2" in panels[0].get_xlabel()
     )
     assert panels[0].yaxis_inverted() and "3 seeds" in figure.get_suptitle()
-    page, texts = figure.bbox, [figure._suptitle, *panels[0].get_yticklabels()]
-    texts += [text for axes in panels for text in (axes.title, axes.xaxis.label)]
-    for text in texts:
-        box = text.get_window_extent()
-        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1, text
+    check_inside(figure, [figure._suptitle, *panels[0].get_yticklabels()])
+    check_inside(figure, [text for axes in panels for text in (axes.title, axes.xaxis.label)])
     titles = [axes.xaxis.label.get_window_extent() for axes in panels[:3]]
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(titles))
 
 
 def test_long_numbers_on_an_axis_do_not_overlap(tables):
-    rows, contrasts = read_controls(*tables, "cs.AI")
     small = {"gain": "-0.0067", "gain_low": "-0.0133", "gain_high": "0"}
-    rows = [row | small if row["metric"] == "attribute_rate" else row for row in rows]
-    with use_style():
-        figure = draw_controls(rows, contrasts, "Artificial intelligence", Summary())
-        figure.draw_without_rendering()
+    rows = [row | small if row["metric"] == "attribute_rate" else row
+            for row in read_delimited(tables["controls"], ",")]  # fmt: skip
+    write_delimited(tables["controls"], CONTROLS.names, [tuple(row.values()) for row in rows], ",")
+    figure = draw(tables)
     for axes in figure.axes:
         low, high = axes.get_xlim()
         labels = [label for place, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
@@ -79,7 +73,6 @@ def test_long_numbers_on_an_axis_do_not_overlap(tables):
 
 
 def test_the_same_tables_give_the_same_files_and_an_unknown_domain_is_refused(tables, tmp_path):
-    named = dict(zip(("controls", "contrasts"), tables, strict=True))
-    draw_twice(tmp_path, "controls", named, {"domain": "cs.AI"}, title="AI")
+    draw_twice(tmp_path, "controls", tables, {"domain": "cs.AI"}, title="AI")
     with pytest.raises(InputError, match="unknown domain 'math'"):
-        read_controls(*tables, "math")
+        draw(tables, "math")

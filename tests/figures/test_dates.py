@@ -1,12 +1,9 @@
 """The figure of ranks by date: what stands where, and that nothing is cut."""
 
 import pytest
-from tests.figures.frames import draw_twice, list_cut
+from tests.figures.frames import draw_one, draw_twice, list_cut
 
-from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.dates import draw_dates, read_dated_ranks
-from fathom.figures.style import use_style
 from fathom.io.contracts.statistics import DATES
 from fathom.io.delimited import write_rows
 
@@ -26,12 +23,12 @@ def table(tmp_path):
     return tmp_path / "dates.csv"
 
 
+def draw(table, domain="law"):
+    return draw_one("dates", {"dates": table}, {"domain": domain}, title="Law")
+
+
 def test_models_stand_by_their_last_day_and_nothing_is_cut(table, tmp_path):
-    ranks = read_dated_ranks(table, "law")
-    assert len(ranks) == 3
-    with use_style():
-        figure = draw_dates(ranks, "Law", Summary())
-        figure.draw_without_rendering()
+    figure = draw(table)
     (axes,) = figure.axes
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == [
@@ -41,16 +38,16 @@ def test_models_stand_by_their_last_day_and_nothing_is_cut(table, tmp_path):
     marks = [tuple(line.get_xdata()) for line in axes.lines if line.get_marker() in ("o", "s")]
     assert marks == [(80,), (120, 400)]
     assert list_cut(figure) == []
-    draw_twice(tmp_path, "dates", {"dates": table}, {"domain": "law"}, title="Law")
+    (numbers,) = draw_twice(tmp_path, "dates", {"dates": table}, {"domain": "law"}, title="Law")
+    assert len(numbers.read_text().splitlines()) == 1 + 3
 
 
 def test_without_dates_there_is_a_note(table):
-    with use_style():
-        figure = draw_dates(read_dated_ranks(table, "none"), "Law", Summary())
+    figure = draw(table, "none")
     assert figure.texts[0].get_text() == "Law: no pair comes from a document with a date."
 
 
 def test_a_broken_number_is_named(table):
     table.write_text(table.read_text().replace("80,70", "80,x"))
     with pytest.raises(InputError, match=r"dates\.csv, line 2, column ci_low: 'x' is not a number"):
-        read_dated_ranks(table, "law")
+        draw(table)

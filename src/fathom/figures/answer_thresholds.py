@@ -5,8 +5,9 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
-from fathom.figures.answers import LEADING
+from fathom.figures.answers import LEADING, measure_ends
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
+from fathom.figures.panels import add_legend, list_handles
 from fathom.figures.style import clean_name, make_figure, wrap_name
 from fathom.io.contracts.questions import QUESTION_THRESHOLDS
 from fathom.io.delimited import Row, read_rows
@@ -51,9 +52,8 @@ def draw_answer_thresholds(rows: Sequence[Row], title: str) -> "Figure":
             axes.set_xlabel(f"{parameter}, and {what}")
             if form in _CLOSED:
                 axes.set_ylim(-0.02, 1.02)
-    handles, labels = grid.flat[0].get_legend_handles_labels()
-    names = [wrap_name(label, 40) for label in labels]
-    figure.legend(handles, names, loc="outside lower center", ncols=min(3, len(names)))
+    handles = {wrap_name(label, 40): handle for label, handle in list_handles(grid.flat[0]).items()}
+    add_legend(figure, handles, min(3, len(handles)))
     return figure
 
 
@@ -66,12 +66,8 @@ def _draw_panel(
         shift = 0.12 * (place - (len(models) - 1) / 2)
         where = [number + shift for number, (threshold, _) in enumerate(columns) if threshold in own]
         found = [own[threshold] for threshold, _ in columns if threshold in own]
-        ends = [
-            [0.0 if isnan(row[end]) else abs(row[end] - row["value"]) for row in found]
-            for end in ("ci_low", "ci_high")
-        ]
         axes.errorbar(
-            where, [row["value"] for row in found], yerr=ends, label=model, color=f"C{place}",
+            where, [row["value"] for row in found], yerr=measure_ends(found), label=model, color=f"C{place}",
             marker=_MARKERS[place % len(_MARKERS)], markersize=4, linewidth=1.1,
         )  # fmt: skip
     names = [f"{threshold}\n{size:,}" for threshold, size in columns]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.style import clean_name, make_figure, wrap_name
+from fathom.figures.panels import add_legend, list_handles, make_panels, name_rows
+from fathom.figures.style import clean_name, wrap_name
 from fathom.io.contracts.questions import QUESTION_SCORES
 from fathom.io.delimited import Row, read_rows
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.projections.polar import PolarAxes
@@ -36,7 +36,6 @@ LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
 _CHANCE = {"binary": 1 / 2, "multiple-choice": 1 / 4}
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
 _LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
-_COLUMNS = 3
 
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
@@ -52,11 +51,9 @@ def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
     """Draw a panel for each form and level, models by prompting; call it inside `use_style`."""
     spokes = [each for each in LEADING if any(_is_of(row, each) for row in rows)]
     models = list(dict.fromkeys(row["model"] for row in rows))
-    columns = min(_COLUMNS, len(spokes))
-    lines = -(-len(spokes) // columns)
-    figure = make_figure(max(4.5, 3.1 * columns), 1.2 + lines * (1.5 + 0.32 * len(models)))
+    height = 1.5 + 0.32 * len(models)
+    figure, grid = make_panels(len(spokes), 3, (0.0, 3.1), (1.2, height), 4.5, sharey=True)
     figure.suptitle(wrap_name(clean_name(title), 70))
-    grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
     for axes, spoke in zip(grid.flat, spokes, strict=False):
         _draw_panel(axes, [row for row in rows if _is_of(row, spoke)], models)
         form, level, metric = spoke
@@ -64,10 +61,7 @@ def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
         axes.set_xlabel(METRICS[metric].label)
         if form in _CHANCE:
             axes.axvline(_CHANCE[form], color="#999999", linestyle=":", zorder=0)
-    for axes in grid.flat[len(spokes) :]:
-        axes.set_visible(False)
-    handles, labels = grid.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(_LOOKS))
+    add_legend(figure, list_handles(grid.flat[0]), len(_LOOKS))
     return figure
 
 
@@ -80,28 +74,30 @@ def _draw_panel(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> Non
         shift = 0.22 * (place - (len(promptings) - 1) / 2)
         heights = [models.index(model) + shift for model in own]
         values = [row["value"] for row in own.values()]
-        ends = [
-            [0.0 if isnan(row[end]) else abs(row[end] - row["value"]) for row in own.values()]
-            for end in ("ci_low", "ci_high")
-        ]
         axes.errorbar(
-            values, heights, xerr=ends, color=color, marker=marker, linestyle="none", label=prompting,
-            markersize=4,
+            values, heights, xerr=measure_ends(own.values()), color=color, marker=marker, linestyle="none",
+            label=prompting, markersize=4,
         )  # fmt: skip
-    axes.set_yticks(range(len(models)), [wrap_name(model, 24) for model in models])
-    axes.set_ylim(len(models) - 0.5, -0.5)
+    name_rows(axes, [wrap_name(model, 24) for model in models])
     axes.set_xlim(-0.02, 1.02)
+
+
+def measure_ends(rows: Iterable[Row]) -> list[list[float]]:
+    """Return how far both ends of intervals lie from their values; 0 without an interval."""
+    every = [*rows]
+    return [
+        [0.0 if isnan(row[end]) else abs(row[end] - row["value"]) for row in every]
+        for end in ("ci_low", "ci_high")
+    ]
 
 
 def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Figure":
     """Draw a chart for each family of models, a line for each model and prompting; inside `use_style`."""
     spokes = [each for each in SHOWN if any(_is_of(row, each) for row in rows)]
     families = _group(list(dict.fromkeys(row["model"] for row in rows)), bases)
-    columns = min(_COLUMNS, len(families))
-    lines = -(-len(families) // columns)
-    figure = make_figure(max(5.4, 5.0 * columns), 1.3 + 4.0 * lines)
+    polar = {"projection": "polar"}
+    figure, grid = make_panels(len(families), 3, (0.0, 5.0), (1.3, 4.0), 5.4, subplot_kw=polar)
     figure.suptitle(wrap_name(clean_name(title), 70))
-    grid = figure.subplots(lines, columns, squeeze=False, subplot_kw={"projection": "polar"})
     for axes, (first, models) in zip(grid.flat, families.items(), strict=False):
         for (place, model), prompting in product(enumerate(models), _LOOKS):
             own = [row for row in rows if (row["model"], row["prompting"]) == (model, prompting)]
@@ -109,10 +105,7 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
                 _draw_line(axes, own, spokes, prompting, place)
         _name_spokes(axes, spokes)
         axes.set_title(_name_family(models) or first, pad=32, fontsize=10)
-    for axes in grid.flat[len(families) :]:
-        axes.set_visible(False)
-    handles, labels = _join_legends(grid.flat)
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(_LOOKS))
+    add_legend(figure, list_handles(*grid.flat), len(_LOOKS))
     return figure
 
 
@@ -167,16 +160,6 @@ def _group(models: Sequence[str], bases: Mapping[str, str]) -> dict[str, list[st
             first = bases[first]
         found.setdefault(first, []).append(model)
     return found
-
-
-def _join_legends(every: Iterable["Axes"]) -> "tuple[list[Artist], list[str]]":
-    """Return the entries of all charts, each once."""
-    found = {
-        label: handle
-        for axes in every
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    return list(found.values()), list(found)
 
 
 def _select(rows: Iterable[Row], name: str, wanted: Sequence[tuple[str, str, str]]) -> list[Row]:

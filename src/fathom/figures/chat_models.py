@@ -8,7 +8,7 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.metric_rows import Row, draw_rows
+from fathom.figures.panels import Row, add_legend, draw_rows
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
 from fathom.io.contracts.figures import CHAT_MODELS
 from fathom.io.contracts.statistics import COMPARISONS
@@ -122,9 +122,7 @@ def draw_taxes(taxes: Sequence[Tax], titles: dict[str, str], settings: Summary) 
         axes.set_title(clean_name(titles[domain]))
     label = f"{100 * settings.trim:.4g} % {STATISTICS['trimmed_mean'].label}"
     figure.supxlabel(f"rank of the chat model less that of its base ({label}); right of 0: worse", fontsize=9)
-    figure.legend(
-        handles=list(handles.values()), labels=list(handles), loc="outside upper center", ncols=len(handles)
-    )
+    add_legend(figure, handles, loc="outside upper center")
     return figure
 
 

@@ -7,6 +7,7 @@ import polars as pl
 
 from fathom.config.benchmark import VARIANTS
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
+from fathom.figures.panels import make_panels
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
 from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION_MAP
 from fathom.io.contracts.questions import QUESTION_MAP
@@ -25,23 +26,23 @@ _PANELS = 6
 _CROWD = 1500
 """Points of a map beyond which they get smaller and paler, so that they do not hide each other."""
 
+_GRID = (3, (0.0, 3.2), (1.1, 2.9), 5.0)
+"""Panels in a line, and the size of a figure of several: see `make_panels`."""
+
 _Look = tuple[str, str]
 
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the map of a benchmark, of a corpus over its rounds, or of questions for each t_d."""
+    contract, draw = EXPANSION_MAP, draw_expansion
+    title = settings.title or parts.get("domain") or parts["set"]
     if "variant" in parts:
         label = VARIANT_SERIES[parts["variant"]].label if parts["variant"] in VARIANTS else parts["variant"]
-        rows = read_table(inputs["map"], COVERAGE_MAP)
-        return draw_benchmark(rows, f"{settings.title or parts['domain']}: {label} benchmark"), (
-            COVERAGE_MAP,
-            rows.rows(named=True),
-        )
-    if "set" in parts:
-        rows = read_table(inputs["map"], QUESTION_MAP)
-        return draw_questions(rows, parts["set"]), (QUESTION_MAP, rows.rows(named=True))
-    rows = read_table(inputs["map"], EXPANSION_MAP)
-    return draw_expansion(rows, settings.title or parts["domain"]), (EXPANSION_MAP, rows.rows(named=True))
+        contract, draw, title = COVERAGE_MAP, draw_benchmark, f"{title}: {label} benchmark"
+    elif "set" in parts:
+        contract, draw = QUESTION_MAP, draw_questions
+    rows = read_table(inputs["map"], contract)
+    return draw(rows, title), (contract, rows.rows(named=True))
 
 
 def draw_benchmark(rows: pl.DataFrame, title: str) -> "Figure":
@@ -64,12 +65,9 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
     """Draw a panel for each round in which something joined; call it inside `use_style`."""
     rounds = sorted(set(rows["round"].to_list()) - {0})
     shown = rounds if len(rounds) <= _PANELS else [*rounds[: _PANELS - 1], rounds[-1]]
-    columns = min(3, max(1, len(shown)))
-    lines = max(1, -(-len(shown) // columns))
-    figure = make_figure(max(5.0, 3.2 * columns), 1.1 + 2.9 * lines)
+    figure, grid = make_panels(max(1, len(shown)), *_GRID, sharex=True, sharey=True)
     kept = rows.filter(pl.col("round") > 0).height / max(1, rows.height)
     figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{100 * kept:.0f} % of the sentences shown are kept")
-    grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
     for axes, number in zip(grid.flat, shown, strict=False):
         _scatter(
             axes, rows.filter((pl.col("round") == 0) | (pl.col("round") > number)), _OUTSIDE, "not in it", 9
@@ -77,8 +75,6 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
         _scatter(axes, rows.filter(pl.col("round").is_between(1, number - 1)), _HELD, "in it before", 8)
         _scatter(axes, rows.filter(round=number), _NEW, "joined in this round", 10)
         axes.set_title(f"Round {number}")
-    for axes in grid.flat[len(shown) :]:
-        axes.set_visible(False)
     _name_axes([*grid[-1, :], *grid[:, 0]])
     _add_legend(figure, 3)
     return figure
@@ -87,11 +83,8 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
 def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
     """Draw a panel for each t_d: records, questions of the first round, and of those after it."""
     every = sorted(set(rows["gap_percentile"]))
-    columns = min(3, len(every))
-    lines = -(-len(every) // columns)
-    figure = make_figure(max(5.0, 3.2 * columns), 1.1 + 2.9 * lines)
+    figure, grid = make_panels(len(every), *_GRID, sharex=True, sharey=True)
     figure.suptitle(f"{wrap_name(clean_name(title), 60)}\nquestions about records, by t_d")
-    grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
     for axes, percentile in zip(grid.flat, every, strict=False):
         some = rows.filter(gap_percentile=percentile)
         records, questions = some.filter(kind="record"), some.filter(kind="question")
@@ -100,8 +93,6 @@ def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
         _scatter(axes, questions.filter(round=0), _FIRST, "question of the first round", 8)
         _scatter(axes, questions.filter(pl.col("round") > 0), _LATER, "for a gap, or asked by people", 10)
         axes.set_title(f"t_d = {percentile:g}: {len(questions):,} questions")
-    for axes in grid.flat[len(every) :]:
-        axes.set_visible(False)
     _name_axes([*grid[-1, :], *grid[:, 0]])
     _add_legend(figure, 2)
     return figure

@@ -4,7 +4,7 @@ A module that draws has a function `draw_figure`. It takes :data:`Inputs`, :data
 :class:`FigureSettings`, returns the figure and its numbers, and is called inside `use_style`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,11 @@ from fathom.config.layers import Layers
 from fathom.config.ranking import Ranking
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
+from fathom.errors import InputError
 from fathom.figures.entry import Figure as Entry
 from fathom.figures.style import save_figure, use_style
 from fathom.io.contracts.column import Contract
-from fathom.io.delimited import write_rows
+from fathom.io.delimited import Row, read_rows, write_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,6 +72,27 @@ def draw_files(
         write_rows(folder / f"{name}.csv", rows, contract)
         names.append(name)
     return names
+
+
+def require_known(kind: str, name: str, known: Iterable[str], path: Path | str) -> None:
+    """Raise `InputError` if what is drawn is not among what a table holds."""
+    names = sorted({*known})
+    if name not in names:
+        raise InputError(f"unknown {kind} {name!r}", str(path), f"known: {', '.join(names)}")
+
+
+def read_domain_rows(path: Path | str, contract: Contract, domain: str, needed: bool = True) -> list[Row]:
+    """Return the rows of one domain of a CSV with a column `domain`.
+
+    Raises
+    ------
+    InputError
+        If the file does not fit its contract, or a domain that is `needed` is not there.
+    """
+    rows = read_rows(path, contract)
+    if needed:
+        require_known("domain", domain, (row["domain"] for row in rows), path)
+    return [row for row in rows if row["domain"] == domain]
 
 
 DrawnFigure = tuple["Figure", Table]

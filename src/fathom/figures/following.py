@@ -3,7 +3,6 @@
 Source: [RawCorpora, Figs. 5, 9, 16].
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,9 @@ import polars as pl
 
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
-from fathom.errors import InputError
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.style import VARIANT_SERIES, Series, clean_name, make_figure, wrap_name
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, require_known
+from fathom.figures.panels import PLAIN, add_benchmarks, make_panels
+from fathom.figures.style import VARIANT_SERIES, Series, clean_name, wrap_name
 from fathom.io.contracts.studies import ALL_SEEDS, AS_IS, FOLLOWING
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
@@ -37,8 +36,6 @@ OVER_TIME = (
 )
 """Panels over time; the papers draw plain means and medians, too [BeyondBenchmarks, Figs. 5, 6, 15]."""
 
-_PLAIN = Series("", "#000000", "D", True, "-")
-_COLUMNS, _PANEL_WIDTH, _PANEL_HEIGHT = 3, 3.1, 2.4
 _LOG_FROM, _LOG_TIME_FROM = 20.0, 100.0
 _LETTERS = 36  # of a small name in the width of a panel
 
@@ -72,9 +69,7 @@ def read_track(path: Path | str, track: str, domain: str) -> pl.DataFrame:
     """
     table = read_table(path, FOLLOWING)
     for column, name in (("track", track), ("domain", domain)):
-        known = table[column].unique().sort().to_list()
-        if name not in known:
-            raise InputError(f"unknown {column} {name!r}", str(path), f"known: {', '.join(known)}")
+        require_known(column, name, table[column], path)
     return table.filter(track=track, domain=domain)
 
 
@@ -91,11 +86,9 @@ def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
     """Draw one track on one domain; call it inside `use_style`."""
     time = _choose_time(rows)
     shown = [panel for panel in OVER_TIME if not rows.filter(metric=panel[0], aggregate=panel[1]).is_empty()]
-    columns = min(_COLUMNS, len(shown))
-    height = math.ceil(len(shown) / columns)
-    figure = make_figure(max(6.0, _PANEL_WIDTH * columns), 1.2 + _PANEL_HEIGHT * height)
+    figure, grid = make_panels(len(shown), 3, (0.0, 3.1), (1.2, 2.4), 6.0)
+    columns = grid.shape[1]
     figure.suptitle(_describe(rows, title, settings))
-    grid = figure.subplots(height, columns, squeeze=False)
     handles: dict[str, Any] = {}
     for place, (axes, (metric, aggregate, label)) in enumerate(zip(grid.flat, shown, strict=False)):
         some = rows.filter(metric=metric, aggregate=aggregate)
@@ -104,12 +97,7 @@ def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
         if place >= len(shown) - columns:
             axes.set_xlabel(time.label)
         _mark_stages(axes, rows, names=place < columns)
-    for axes in grid.flat[len(shown) :]:
-        axes.set_visible(False)
-    if len(handles) > 1:
-        figure.legend(
-            [*handles.values()], [*handles], loc="outside lower center", ncols=len(handles), title="Benchmark"
-        )
+    add_benchmarks(figure, handles)
     return figure
 
 
@@ -199,12 +187,9 @@ def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time) -> dict[str, Any]:
 
 def _list_curves(rows: pl.DataFrame) -> Iterator[tuple[Series, pl.DataFrame]]:
     """Yield the look and the rows of each variant of a metric."""
-    variants = rows["variant"].unique().to_list()
-    for variant in [
-        *(name for name in VARIANT_SERIES if name in variants),
-        *sorted({*variants} - {*VARIANT_SERIES}),
-    ]:
-        yield VARIANT_SERIES.get(variant, _PLAIN), rows.filter(variant=variant)
+    known, variants = [*VARIANT_SERIES], {*rows["variant"]}
+    for variant in [*(name for name in known if name in variants), *sorted(variants - {*known})]:
+        yield VARIANT_SERIES.get(variant, PLAIN), rows.filter(variant=variant)
 
 
 def _scale(rows: pl.DataFrame, time: Time) -> Sequence[float]:

@@ -13,6 +13,7 @@ import polars as pl
 from fathom.config.layers import Layers
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
+from fathom.figures.panels import add_legend, make_panels
 from fathom.figures.style import LAYER_COLOR_MAP, LAYER_COLORS, clean_name, make_figure, wrap_name
 from fathom.io.contracts.figures import LAYER_CURVES, LAYER_KEYWORDS
 from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_RATES, LAYER_SUMMARY
@@ -215,11 +216,8 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
         settings.layers,
     )
     title = settings.title or parts["domain"]
-    return (
-        draw_keywords(data, title)
-        if parts["figure"] == "keywords"
-        else draw_curves(parts["figure"], data, title)
-    )
+    name = parts["figure"]
+    return draw_keywords(data, title) if name == "keywords" else draw_curves(name, data, title)
 
 
 def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
@@ -241,23 +239,19 @@ def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
 def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
     """Draw panels, two or three per row, with one legend below; call it inside `use_style`."""
     columns = 3 if len(panels) in (3, 6) else min(2, len(panels))
-    rows = math.ceil(len(panels) / columns)
     labels = list(dict.fromkeys(curve.label for panel in panels for curve in panel.curves))
     width = 8.0 if columns > 1 else 6.0
     legend_columns = _count_columns(labels, width)
     below = 0.25 * math.ceil(len(labels) / legend_columns) if len(labels) > 1 else 0
-    figure = make_figure(width, 0.8 + (3.0 if columns == 1 else 2.6) * rows + below)
+    height = (0.8 + below, 3.0 if columns == 1 else 2.6)
+    figure, grid = make_panels(len(panels), columns, (width, 0.0), height)
     figure.suptitle(title)
-    grid = figure.subplots(rows, columns, squeeze=False).ravel()
     handles: dict[str, Any] = {}
-    for axes, panel in zip(grid, panels, strict=False):
+    for axes, panel in zip(grid.flat, panels, strict=False):
         handles = {**_draw_panel(axes, panel), **handles}
     if len(labels) > 1:
         shown = [label for label in labels if label in handles]
-        names = [wrap_name(label, 76) for label in shown]
-        figure.legend(
-            [handles[label] for label in shown], names, loc="outside lower center", ncols=legend_columns
-        )
+        add_legend(figure, {wrap_name(label, 76): handles[label] for label in shown}, legend_columns)
     return figure
 
 

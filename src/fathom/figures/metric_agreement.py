@@ -14,8 +14,8 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
-from fathom.figures.metric_rows import Row, draw_rows
 from fathom.figures.model_ranks import scale_axis
+from fathom.figures.panels import Row, draw_rows
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, place_labels, wrap_name
 from fathom.io.contracts.figures import METRIC_AGREEMENT
 from fathom.io.contracts.statistics import SUMMARY

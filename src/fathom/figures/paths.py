@@ -12,7 +12,8 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.following import OVER_TIME, label_panel, read_track, scale_axes
-from fathom.figures.style import RANKING_COLORS, VARIANT_SERIES, clean_name, make_figure, wrap_name
+from fathom.figures.panels import add_legend, make_panels
+from fathom.figures.style import RANKING_COLORS, VARIANT_SERIES, clean_name, wrap_name
 from fathom.io.contracts.studies import ALL_SEEDS, FOLLOWING
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import BASELINES, RANK
@@ -20,7 +21,6 @@ from fathom.statistics.metrics import BASELINES, RANK
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_WIDTH, _HEIGHT, _COLUMNS = 3.1, 2.5, 3
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 
 
@@ -39,13 +39,10 @@ def draw_paths(tracks: Sequence[pl.DataFrame], title: str, statistic: str, setti
     """Draw one panel for each metric and benchmark; call it inside `use_style`."""
     main = [_select_mean(track) for track in tracks]
     panels = _list_panels(main[0], statistic)
-    columns = min(_COLUMNS, len(panels))
-    lines = -(-len(panels) // columns)
-    figure = make_figure(max(6.0, _WIDTH * columns), 1.5 + _HEIGHT * lines + 0.2 * len(tracks))
+    figure, grid = make_panels(len(panels), 3, (0.0, 3.1), (1.5 + 0.2 * len(tracks), 2.5), 6.0)
     several = len({*tracks[0]["seed"]}) > 1
     bands = f"{100 * settings.confidence:.4g} % intervals" + (" of the mean over seeds" if several else "")
     figure.suptitle(f"{clean_name(title)}\nBands: {bands}; dotted: {_name_base(main[0])}")
-    grid = figure.subplots(lines, columns, squeeze=False)
     handles: dict[str, Any] = {}
     for place, (axes, (variant, metric, aggregate, label)) in enumerate(zip(grid.flat, panels, strict=False)):
         chosen = [track.filter(variant=variant, metric=metric, aggregate=aggregate) for track in main]
@@ -64,13 +61,9 @@ def draw_paths(tracks: Sequence[pl.DataFrame], title: str, statistic: str, setti
         name = label_panel((metric, aggregate, label), settings)
         axes.set_title(f"{series.label} {name[0].lower()}{name[1:]}" if series else name)
         scale_axes(axes, pl.concat(chosen))
-        if place >= len(panels) - columns:
+        if place >= len(panels) - grid.shape[1]:
             axes.set_xlabel("Steps")
-    for axes in grid.flat[len(panels) :]:
-        axes.set_visible(False)
-    figure.legend(
-        [*handles.values()], [*handles], loc="outside lower center", ncols=1 if len(tracks) < 4 else 2
-    )
+    add_legend(figure, handles, 1 if len(tracks) < 4 else 2)
     return figure
 
 

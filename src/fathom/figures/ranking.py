@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.figures.families import style_families
-from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name, make_figure
+from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name
 from fathom.io.contracts.column import Contract
 from fathom.io.contracts.ranking import (
     AGREEMENT,
@@ -109,13 +109,6 @@ def title_condition(name: str) -> str:
     """Return a condition's name as a heading."""
     name = clean_name(name)
     return name[:1].upper() + name[1:]
-
-
-def draw_note(text: str) -> "Figure":
-    """Return a figure with a note on why there is no data to draw."""
-    figure = make_figure(7.5, 1.6)
-    figure.text(0.5, 0.5, text, ha="center", va="center", wrap=True)
-    return figure
 
 
 def draw_matrix(

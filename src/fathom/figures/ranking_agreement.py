@@ -1,15 +1,14 @@
 """Agreement of benchmarks: overall, in pairs, by category [TrainBeforeTest, Figs. 2, 3, 9, 10, 12-15]."""
 
 import math
-from typing import TYPE_CHECKING
 
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
+from fathom.figures.panels import draw_note
 from fathom.figures.ranking import (
     RankingTables,
     add_colorbar,
     condition_style,
     draw_matrix,
-    draw_note,
     label_statistic,
     measure_names,
     title_condition,
@@ -18,9 +17,6 @@ from fathom.figures.style import clean_name, make_figure
 from fathom.io.contracts.ranking import CATEGORIES, PAIRWISE
 from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import PLAIN
-
-if TYPE_CHECKING:
-    pass
 
 NO_TEST = "There is no test of differences: the table of scores has no standard errors."
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.families import add_families, mark_model
+from fathom.figures.panels import draw_note
 from fathom.figures.ranking import (
     RankingTables,
     condition_color,
     condition_style,
-    draw_note,
     measure_names,
     title_condition,
 )

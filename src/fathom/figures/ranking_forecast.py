@@ -1,7 +1,8 @@
 """How the change of agreement becomes significant with the number of models."""
 
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.ranking import RankingTables, condition_color, draw_note
+from fathom.figures.panels import draw_note
+from fathom.figures.ranking import RankingTables, condition_color
 from fathom.figures.style import clean_name, make_figure
 from fathom.io.contracts.ranking import FORECAST
 

@@ -4,14 +4,13 @@ Source: [TrainBeforeTest, Figs. 4, 5].
 """
 
 import math
-from typing import TYPE_CHECKING
 
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
+from fathom.figures.panels import draw_note
 from fathom.figures.ranking import (
     RankingTables,
     add_colorbar,
     draw_matrix,
-    draw_note,
     label_statistic,
     measure_names,
     title_condition,
@@ -19,9 +18,6 @@ from fathom.figures.ranking import (
 from fathom.figures.style import make_figure
 from fathom.io.contracts.ranking import CORPUS_AGREEMENT
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer
-
-if TYPE_CHECKING:
-    pass
 
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:

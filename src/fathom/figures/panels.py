@@ -1,0 +1,111 @@
+"""Panels that many figures share: grids of axes, rows of values with intervals, legends, notes."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fathom.figures.style import Series, make_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PLAIN = Series("", "#000000", "D", True, "-")
+_APART = 0.16  # of the height of a line, between benchmarks
+
+
+def make_panels(
+    count: int,
+    most: int,
+    width: tuple[float, float],
+    height: tuple[float, float],
+    least: float = 0.0,
+    **how: Any,
+) -> "tuple[Figure, Any]":
+    """Return a figure and its grid of axes for some panels; axes beyond them are hidden.
+
+    Parameters
+    ----------
+    count, most : int
+        Panels, and how many stand beside each other.
+    width, height : (float, float)
+        Inches of the figure, and inches for each column or line of panels.
+    least : float
+        Least width.
+    **how
+        Further arguments of `subplots`.
+    """
+    columns = min(most, count)
+    lines = -(-count // columns)
+    figure = make_figure(max(least, width[0] + width[1] * columns), height[0] + height[1] * lines)
+    grid = figure.subplots(lines, columns, squeeze=False, **how)
+    for axes in grid.flat[count:]:
+        axes.set_visible(False)
+    return figure, grid
+
+
+def add_legend(figure: "Figure", handles: Mapping[str, Any], columns: int = 0, **how: Any) -> None:
+    """Add a legend of labels and their handles below all panels, by default in one line."""
+    looks: dict[str, Any] = {"loc": "outside lower center", "ncols": columns or len(handles)} | how
+    figure.legend([*handles.values()], [*handles], **looks)
+
+
+def add_benchmarks(figure: "Figure", handles: Mapping[str, Any]) -> None:
+    """Add a legend of benchmarks, if there are several."""
+    if len(handles) > 1:
+        add_legend(figure, handles, title="Benchmark")
+
+
+def list_handles(*every: "Axes") -> dict[str, Any]:
+    """Return the handles of what is labelled in some axes, by label, each once."""
+    return {
+        label: handle
+        for axes in every
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+
+
+def draw_note(text: str) -> "Figure":
+    """Return a figure with a note on why there is no data to draw."""
+    figure = make_figure(7.5, 1.6)
+    figure.text(0.5, 0.5, text, ha="center", va="center", wrap=True)
+    return figure
+
+
+class Row(NamedTuple):
+    """A value with its interval: its line from the top, and its look; None: black."""
+
+    line: float
+    look: Series | None
+    value: float
+    low: float
+    high: float
+
+
+def draw_rows(axes: "Axes", names: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
+    """Draw values with whiskers beside their names, the first at the top; return legend handles by label."""
+    looks = list(dict.fromkeys(row.look or PLAIN for row in rows))
+    handles: dict[str, Any] = {}
+    for place, look in enumerate(looks):
+        shift = _APART * (2 * place - len(looks) + 1)
+        some = [row._replace(line=row.line + shift) for row in rows if (row.look or PLAIN) == look]
+        handle = draw_values(axes, look, some)
+        if look.label:
+            handles[look.label] = handle
+    name_rows(axes, names)
+    return handles
+
+
+def draw_values(axes: "Axes", look: Series, rows: Sequence[Row], width: float = 1.1, size: float = 5) -> Any:
+    """Draw values of one look with whiskers, each at its line; return the handle for the legend."""
+    for row in rows:
+        axes.plot([row.low, row.high], [row.line, row.line], color=look.color, linewidth=width, zorder=2)
+    (handle,) = axes.plot(
+        [row.value for row in rows], [row.line for row in rows], markersize=size, zorder=3, **look.marks()
+    )
+    return handle
+
+
+def name_rows(axes: "Axes", names: Sequence[str]) -> None:
+    """Name the lines of a panel, the first at the top."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)

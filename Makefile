@@ -49,8 +49,8 @@ docs: .venv/installed ## regenerate the schema, the pages of keys, columns, figu
 # some minutes more than the demo: figures by layer, coverage and rankings beside its own
 walkthrough: .venv/installed ## docs/walkthrough.md anew, from the demo's run
 	$(BIN)/snakemake -c$(CORES) --quiet rules host reason -- all layers coverage rankings
-	$(BIN)/python scripts/figures/write_walkthrough.py results/demo docs/walkthrough.md --domain machine-learning \
-	  --models gpt2-small gpt2-small+machine-learning gpt2-small+plotting
+	$(BIN)/python scripts/figures/write_walkthrough.py --results results/demo --page docs/walkthrough.md \
+	  --domain machine-learning --models gpt2-small gpt2-small+machine-learning gpt2-small+plotting
 
 # asks the network for nothing; a broken link, a wrong anchor and a page that no menu has end it
 site: build/site-venv/installed ## the documentation as a site, in build/site

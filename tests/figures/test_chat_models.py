@@ -3,20 +3,18 @@
 import itertools
 
 import pytest
-from tests.figures.frames import draw_twice, list_cut
+from tests.figures.frames import draw_one, draw_twice, list_cut
 from tests.tables import read_delimited
 
-from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.chat_models import Pair, draw_taxes, read_taxes
-from fathom.figures.style import use_style
+from fathom.figures.chat_models import read_taxes
 from fathom.io.contracts.figures import CHAT_MODELS
 from fathom.io.contracts.statistics import COMPARISONS
 from fathom.io.delimited import write_rows
 
 PAIRS = [
-    Pair("Qwen2-1.5B-Instruct", "Qwen2-1.5B", "qwen2"),
-    Pair("Llama-3.1-8B-Instruct@chat", "Llama-3.1-8B", "llama-3"),
+    ("Qwen2-1.5B-Instruct", "Qwen2-1.5B", "qwen2"),
+    ("Llama-3.1-8B-Instruct@chat", "Llama-3.1-8B", "llama-3"),
 ]
 
 
@@ -38,22 +36,22 @@ def comparisons(tmp_path):
 def test_a_chat_model_that_is_worse_stands_right_of_0(comparisons, tmp_path):
     taxes = read_taxes(comparisons, PAIRS)
     assert len(taxes) == 2 * 2 * 2 * 2
-    assert {(tax.difference, tax.low, tax.high) for tax in taxes if tax.pair == PAIRS[0]} == {(40, 10, 70)}
-    assert {(tax.difference, tax.low, tax.high) for tax in taxes if tax.pair == PAIRS[1]} == {(-5, -30, 20)}
+    for (chat, *_), ends in zip(PAIRS, ((40, 10, 70), (-5, -30, 20)), strict=True):
+        found = {(tax["difference"], tax["ci_low"], tax["ci_high"]) for tax in taxes if tax["chat"] == chat}
+        assert found == {ends}
     told = {"titles": {"law": "Law", "cs.AI": "AI"}, "chat_pairs": PAIRS}
     (numbers,) = draw_twice(tmp_path, "chat-models", {"comparisons": comparisons}, {}, **told)
     rows = read_delimited(numbers, ",", CHAT_MODELS.names)
     assert {(row["chat"], row["difference"]) for row in rows} == {
-        (PAIRS[0].chat, "40"),
-        (PAIRS[1].chat, "-5"),
+        (PAIRS[0][0], "40"),
+        (PAIRS[1][0], "-5"),
     }
 
 
 def test_each_domain_has_a_panel_and_nothing_is_cut(comparisons):
-    with use_style():
-        figure = draw_taxes(read_taxes(comparisons, PAIRS), {"law": "Law", "cs.AI": "AI"}, Summary())
-        figure.draw_without_rendering()
-    assert [axes.get_title() for axes in figure.axes] == ["Law", "AI"]
+    told = {"titles": {"law": "Law", "cs.AI": "AI"}, "chat_pairs": PAIRS}
+    figure = draw_one("chat-models", {"comparisons": comparisons}, {}, **told)
+    assert [axes.get_title() for axes in figure.axes] == ["AI", "Law"]
     lines = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata()) == len(PAIRS)]
     assert {tuple(line.get_xdata()) for line in lines if line.get_marker() in ("o", "s")} == {(40, -5)}
     assert list_cut(figure) == []
@@ -61,4 +59,4 @@ def test_each_domain_has_a_panel_and_nothing_is_cut(comparisons):
 
 def test_models_that_are_not_compared_are_refused(comparisons):
     with pytest.raises(InputError, match="no chat model is compared with its base"):
-        read_taxes(comparisons, [Pair("gpt2", "gpt2-xl", "gpt2")])
+        read_taxes(comparisons, [("gpt2", "gpt2-xl", "gpt2")])

@@ -1,5 +1,7 @@
 """Figures of multiple-choice questions: what they show of planted models, and that nothing is cut."""
 
+import math
+
 import pytest
 from tests.answering.planted import answer_table, make_table
 from tests.figures.frames import draw_twice, list_cut
@@ -34,8 +36,8 @@ def accuracy(tmp_path_factory):
 
 def test_a_factor_shows_the_models_that_were_asked_and_their_baseline(accuracy, tmp_path):
     asked = read_accuracy(accuracy, "options", "letter")
-    assert {each.model for each in asked} == {f"{name}-with-a-long-name@chat" for name in NAMES}
-    assert [each.variation for each in asked if each.change is None] == ["as-shipped"] * 2
+    assert {each["model"] for each in asked} == {f"{name}-with-a-long-name@chat" for name in NAMES}
+    assert [each["variation"] for each in asked if math.isnan(each["change"])] == ["as-shipped"] * 2
     parts = {"factor": "options", "way": "letter"}
     (numbers,) = draw_twice(tmp_path, "choices", {"accuracy": accuracy}, parts)
     rows = read_delimited(numbers, ",", CHOICE_ACCURACY.names)
@@ -55,7 +57,7 @@ def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
             if line.get_marker() not in ("None", "")
         }
         assert drawn["as shipped"] == [
-            each.accuracy.value for each in asked if each.variation == "as-shipped"
+            each["accuracy"] for each in asked if each["variation"] == "as-shipped"
         ]
         assert "as shipped" not in {line.get_label() for line in right.lines}
         assert list_cut(figure) == []

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TABLE_COLUMNS = (
-    "place", "model", "tf_rank", "tf_low", "tf_high", "tf_pairs", "tfidf_rank", "tfidf_low", "tfidf_high",
-    "tfidf_pairs", "pearson_r", "pearson_p",
-)  # fmt: skip
-"""Columns of the figure's table; the correlation is that of the domain, the same in every row."""
-
-REFERENCE_COLUMNS = (
-    "reference_rank", "reference_low", "reference_high", "reference_pairs",
-    "reference_tf_r", "reference_tf_p", "reference_tfidf_r", "reference_tfidf_p",
-)  # fmt: skip
-"""Further columns if there is a reference benchmark: its ranks, and correlations with them."""
-
 Points = list[tuple[float, float]]
 Others = Sequence[tuple[Statistic, list[ModelRanks]]]
 """Ranks of the same models by statistics other than the leading one."""
@@ -82,12 +70,6 @@ def _select_both(models: list[ModelRanks], x: str, y: str) -> list[ModelRanks]:
     return [model for model in models if x in model.ranks and y in model.ranks]
 
 
-def name_columns(statistic: Statistic, variants: Sequence[str]) -> list[str]:
-    """Return the further columns for a statistic other than the leading one, such as `tf_geometric_rank`."""
-    short = statistic.name.removesuffix("_mean")
-    return [f"{variant}_{short}_{end}" for variant in variants for end in ("rank", "low", "high")]
-
-
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the models of one domain by rank, and the agreement of its benchmarks."""
     leading, *others = (read_model_ranks(inputs["summary"], statistic) for statistic in COMPARED)
@@ -104,39 +86,38 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def list_model_ranks(models: list[ModelRanks], agreements: list[Agreement], others: Others = ()) -> Table:
-    """Return the figure's numbers; NaN is an empty field."""
+    """Return the figure's numbers; the correlations are those of the domain, the same in every row."""
     between, *with_reference = agreements
-    columns = [*TABLE_COLUMNS, *(REFERENCE_COLUMNS if with_reference else ())]
-    for statistic, _ in others:
-        columns += name_columns(statistic, find_variants(models))
     rows = []
     for place, model in enumerate(models, start=1):
-        row = [place, model.model, *(value for variant in VARIANTS for value in _list_rank(model, variant))]
-        row += [_format(between.r), _format(between.p)]
+        row: dict[str, Any] = {"place": place, "model": model.model}
+        for variant in VARIANTS:
+            row |= _list_rank(model, variant)
+        row |= {"pearson_r": between.r, "pearson_p": between.p}
         if with_reference:
-            row += _list_rank(model, REFERENCE)
-            row += [_format(number) for found in with_reference for number in (found.r, found.p)]
-        for _, ranks in others:
+            row |= _list_rank(model, REFERENCE)
+        for found in with_reference:
+            row |= {f"reference_{found.x}_r": found.r, f"reference_{found.x}_p": found.p}
+        for statistic, ranks in others:
             (same,) = _align([model], ranks)
-            row += [field for variant in find_variants(models) for field in _list_rank(same, variant)[:3]]
-        rows.append(dict(zip(columns, row, strict=True)))
+            for shown in find_variants(models):
+                row |= _list_rank(same, shown, f"_{statistic.name.removesuffix('_mean')}")
+        rows.append(row)
     return MODEL_RANKS, rows
 
 
-def _list_rank(model: ModelRanks, variant: str) -> list[Any]:
-    """Return the four fields of one rank."""
+def _list_rank(model: ModelRanks, variant: str, statistic: str = "") -> dict[str, Any]:
+    """Return a rank with its interval by column, such as `tf_geometric_rank`; with pairs if it is leading."""
     rank = model.ranks.get(variant, Rank(math.nan, math.nan, math.nan, 0))
-    return [*(_format(number) for number in (rank.value, rank.low, rank.high)), rank.pairs]
+    name = f"{variant}{statistic}"
+    found: dict[str, Any] = {f"{name}_rank": rank.value, f"{name}_low": rank.low, f"{name}_high": rank.high}
+    return found if statistic else found | {f"{name}_pairs": rank.pairs}
 
 
 def _align(models: list[ModelRanks], others: list[ModelRanks]) -> list[ModelRanks]:
     """Return other ranks in the order of the models; without any rank where a model is not among them."""
     found = {model.model: model for model in others}
     return [found.get(model.model, ModelRanks(model.model)) for model in models]
-
-
-def _format(number: float) -> str:
-    return f"{number:.10g}" if math.isfinite(number) else ""
 
 
 def draw_model_ranks(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from fathom.errors import InputError
 from fathom.figures.example_tables import Examples, read_examples
 from fathom.figures.ranking_tables import render_table
 from fathom.figures.style import VARIANT_SERIES
+from fathom.io import paths
 from fathom.io.contracts.benchmark import MATCHES, VOCABULARY
 from fathom.io.contracts.ranking import AGREEMENT
 from fathom.io.contracts.scoring import SCORES
@@ -22,6 +24,7 @@ from fathom.io.contracts.statistics import GROUPS, SUMMARY
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_json
 from fathom.io.row_groups import select_rows
+from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import LEADING, STATISTICS
 from fathom.statistics.left_out_pairs import read_flagged
@@ -53,17 +56,20 @@ class Walk:
     domain: str
     models: Sequence[str]
 
+    def find(self, path: RunPath, **fields: str) -> str:
+        """Return a file of the run, of its domain and TF benchmark unless others are given."""
+        known = {"domain": self.domain, "variant": VARIANTS[0]} | fields
+        return path.of(**{name: known[name] for name in path.fields}).under(self.run)
+
     @cached_property
     def examples(self) -> Examples:
         """Keywords, vocabularies and pairs of the domain."""
-        benchmark = self.run / self.domain / "benchmark"
-        (found,) = read_examples(
-            [(self.domain, "", str(self.run / self.domain / "keywords.tsv"))],
-            [(self.domain, name, str(benchmark / name / "vocabulary.tsv")) for name in VARIANTS],
-            [],
-            [(self.domain, name, str(benchmark / name / "pairs.parquet")) for name in VARIANTS],
+        vocabularies, pairs = (
+            [(self.domain, name, self.find(path, variant=name)) for name in VARIANTS]
+            for path in (paths.VOCABULARY, paths.PAIRS)
         )
-        return found
+        keywords = [(self.domain, "", self.find(paths.KEYWORDS))]
+        return read_examples(keywords, vocabularies, [], pairs)[0]
 
     @cached_property
     def keyword(self) -> str:
@@ -75,32 +81,30 @@ class Walk:
     @property
     def min_cosine(self) -> float:
         """Cosine from which on a sentence matches a keyword."""
-        manifest = read_json(self.run / self.domain / "benchmark" / VARIANTS[0] / "manifest.json")
+        manifest = read_json(Path(self.find(paths.MANIFEST)))
         return float(manifest["parameters"]["matches"]["min_cosine"])
 
     @cached_property
     def ranks(self) -> pl.DataFrame:
         """Column pair_id and the TF ranks by each model, without pairs that occur in training text."""
-        place, variant = self.run / self.domain, VARIANTS[0]
-        overlap = str(place / "benchmark" / variant / "overlap.parquet")
-        flagged = read_flagged([(self.domain, variant, overlap)], Summary())
-        columns = [
-            read_table(place / "scores" / variant / f"{model}.parquet", SCORES, ["pair_id", "rank"]).rename(
+        place = (self.domain, VARIANTS[0])
+        flagged = read_flagged([(*place, self.find(paths.OVERLAP))], Summary())
+        found, *others = (
+            read_table(self.find(paths.SCORES, model=model), SCORES, ["pair_id", "rank"]).rename(
                 {"rank": model}
             )
             for model in self.models
-        ]
-        found = columns[0]
-        for column in columns[1:]:
+        )
+        for column in others:
             found = found.join(column, on="pair_id", maintain_order="left")
-        left_out = flagged.get((self.domain, variant), pl.Series([], dtype=pl.String))
+        left_out = flagged.get(place, pl.Series([], dtype=pl.String))
         return found.filter(~pl.col("pair_id").is_in(left_out.implode()))
 
 
 def tabulate_corpus(walk: Walk) -> str:
     """Return the documents of each split, and one document that the keyword's sentences come from."""
     inside = pl.col("domains").list.contains(walk.domain)
-    own = select_rows(walk.run / "corpus" / "index.parquet", ["split", *_SHOWN], inside)
+    own = select_rows(walk.find(paths.INDEX), ["split", *_SHOWN], inside)
     counts = [f"{len(own.filter(split=split)):,}" for split in SPLITS]
     pairs = walk.examples.pairs[VARIANTS[0]].filter(keyword=walk.keyword)
     document = own.filter(pl.col("doc_id").is_in(pairs["doc_id"].implode())).sort("doc_id").row(0, named=True)
@@ -116,7 +120,7 @@ def tabulate_keywords(walk: Walk) -> str:
 
 def tabulate_matches(walk: Walk) -> str:
     """Return sentences of the keyword, from the closest to the farthest that still matches."""
-    table = read_table(walk.run / walk.domain / "sentences.parquet", MATCHES).filter(keyword=walk.keyword)
+    table = read_table(walk.find(paths.MATCHED), MATCHES).filter(keyword=walk.keyword)
     order = table.sort("cosine", "doc_id", "position", descending=[True, False, False])
     last = len(order) - 1
     places = sorted({round(step * last / (SENTENCES - 1)) for step in range(SENTENCES)})
@@ -126,15 +130,15 @@ def tabulate_matches(walk: Walk) -> str:
 
 def tabulate_vocabularies(walk: Walk) -> str:
     """Return the first terms of both vocabularies of the keyword, with what they are sorted by."""
-    folder, columns = walk.run / walk.domain / "benchmark", []
+    columns = []
     for variant, form in zip(VARIANTS, (".0f", ".2f"), strict=True):
-        rows = read_rows(folder / variant / "vocabulary.tsv", VOCABULARY)
+        rows = read_rows(walk.find(paths.VOCABULARY, variant=variant), VOCABULARY)
         own = [row for row in rows if row["keyword"] == walk.keyword][:TERMS]
         columns.append([(row["term"].strip(), format(row["score"], form)) for row in own])
-    longest = max(map(len, columns))
-    padded = [[*column, *[("", "")] * (longest - len(column))] for column in columns]
     header = [cell for name in VARIANTS for cell in (VARIANT_SERIES[name].label, "score")]
-    lines = [tuple(cell for cells in line for cell in cells) for line in zip(*padded, strict=True)]
+    lines = [
+        tuple(cell for cells in line for cell in cells) for line in zip_longest(*columns, fillvalue=("", ""))
+    ]
     return render_table(header, lines)
 
 
@@ -167,7 +171,7 @@ def tabulate_statistics(walk: Walk) -> str:
     """Return the statistics of the ranks of all pairs by model."""
     found = {
         (row["model"], row["aggregate"]): row
-        for row in read_rows(walk.run / "summary.csv", SUMMARY)
+        for row in read_rows(walk.find(paths.SUMMARY), SUMMARY)
         if (row["domain"], row["variant"], row["metric"]) == (walk.domain, VARIANTS[0], "rank")
     }
     rows = [
@@ -181,7 +185,7 @@ def tabulate_groups(walk: Walk) -> str:
     """Return all models in their order, with the letters of their groups."""
     rows = [
         (row["place"], row["model"], f"{row['value']:,.0f}", row["groups"])
-        for row in read_rows(walk.run / "groups.csv", GROUPS)
+        for row in read_rows(walk.find(paths.GROUPS), GROUPS)
         if (row["domain"], row["variant"], row["aggregate"]) == (walk.domain, VARIANTS[0], LEADING.name)
     ]
     return render_table(["place", "model", f"{LEADING.label} rank", "groups"], rows)
@@ -191,7 +195,7 @@ def tabulate_agreement(walk: Walk) -> str:
     """Return how far the run's benchmarks agree on the order of models."""
     rows = [
         (row["statistic"], _tell(row))
-        for row in read_rows(walk.run / "ranking" / "agreement.csv", AGREEMENT)
+        for row in read_rows(walk.find(paths.RANKING, table="agreement"), AGREEMENT)
         if row["statistic"] in AGREEMENTS
     ]
     return render_table(["statistic", "value"], rows)

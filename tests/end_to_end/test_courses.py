@@ -156,7 +156,9 @@ def test_what_a_model_writes_joins_as_an_open_question(finished, questions):
     row = questions.filter(template="written.jsonl").row(0, named=True)
     assert (row["question"], row["answer"], row["form"], row["level"]) == (*WRITTEN, "open", "create")
     answers = pl.read_parquet(finished / SET / "answers" / "small.parquet")
-    assert set(answers["question_id"]) <= set(questions["question_id"])
+    varied = pl.read_parquet(finished / SET / "percentiles-questions.parquet")
+    assert set(answers["question_id"]) <= {*questions["question_id"], *varied["question_id"]}
+    assert set(answers["question_id"]) & set(questions["question_id"])
 
 
 def test_records_become_requests_and_their_answers_questions(finished):

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.io.delimited import write_rows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,6 +97,7 @@ def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output:
     """Write and print the ranks of each model with and without the pairs that were found."""
     from fathom.config.scoring import Summary
     from fathom.io.contracts.statistics import PAIR_PARTS
+    from fathom.io.delimited import write_rows
     from fathom.statistics.pair_parts import split_ranks
 
     rows = split_ranks(scores, flagged, Summary())

@@ -19,15 +19,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.run_path import RunPath
 from fathom.jobs.program import add_log, read_settings, run_logged
-
-if TYPE_CHECKING:
-    pass
 
 Tables = list[Any] | tuple[()]
 """Tables with what each belongs to: tuples of the values of its path's fields, then the path.
@@ -58,7 +55,7 @@ RateTables = Annotated[Tables, paths.RATES, "attribute rates of one model on one
 ModelFile = Annotated[Path, "pointer to a model (JSON), or its folder"]
 Wordlists = Annotated[Path, "folder of word lists"]
 Threads = Annotated[int, "how many to use; changes no result"]
-Gpus = Annotated[int, "how many GPUs to use; 0 takes what the settings' device says"]
+Gpus = Annotated[int, "how many of the visible GPUs share the work, if the device is auto; 0: none"]
 
 
 def run(main: Callable[..., None]) -> None:

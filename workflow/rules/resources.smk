@@ -11,6 +11,7 @@ rule gather_timings:
         finished=TARGETS.list_finished(),
     output:
         table=paths.RESOURCES,
+        note=paths.RESOURCES_NOTE,
     log:
         "<logs>/gather_timings.log",
     benchmark:
@@ -22,6 +23,6 @@ rule gather_timings:
         mem_mb=grow(1000),
         runtime=grow(20),
     params:
-        options=pass_options(folder=folder_of("table")),
+        options=pass_options(folder=folder_of("table"), without=["write_explorer"]),
     shell:
         CALL

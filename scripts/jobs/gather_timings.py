@@ -6,7 +6,7 @@ from typing import Annotated
 from fathom.errors import InputError
 from fathom.io.contracts.jobs import RESOURCES
 from fathom.io.delimited import write_rows
-from fathom.io.files import read_json, write_text
+from fathom.io.files import read_json
 from fathom.jobs.program import log
 from fathom.jobs.resources import Sizes, gather_timings, measure_parts, measure_text
 from fathom.jobs.signature import run
@@ -16,16 +16,13 @@ def main(
     *,
     folder: Annotated[Path, "folder of the run"],
     table: Annotated[Path, "table to write (CSV)"],
-    note: Annotated[Path, "sentence to write (Markdown)"],
-    without: Annotated[list[str], "rules that are left out"] = (),
 ) -> None:
     """Read the timing of each job; write the table."""
     timings = folder / "timings"
     if not timings.is_dir():
         raise InputError("there is no such folder", str(timings), "give the folder of a run: results/RUN")
-    lines = gather_timings(timings, measure_input(folder / "corpus"), ["gather_timings", *without])
+    lines = gather_timings(timings, measure_input(folder / "corpus"), ["gather_timings"])
     write_rows(table, lines, RESOURCES)
-    write_text(note, f"{len(lines)} rules.\n")
     log.info(
         "%s jobs of %s rules, %.2f hours", f"{sum(line[1] for line in lines):,}", len(lines),
         sum(line[2] for line in lines) / 3600,

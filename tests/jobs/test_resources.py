@@ -63,8 +63,8 @@ def test_jobs_are_gathered_by_rule_with_the_text_that_they_went_over(tmp_path):
     _measure(tmp_path, "index.tsv", (20, "50"))
     _measure(tmp_path, "gather.tsv", (20, "50"))
     lines = gather_timings(tmp_path, SIZES, ["gather"])
-    assert lines == [["index", 1, 20, 20, 20, 20, 10, 50, 2, 3, 40], ["split", 2, 12, 6, 8, 4, 6, 300, 4, 6, 40],
-                     ["match", 1, 1, 1, 1, 1, 0.5, 0, 2, 3, 10]]  # fmt: skip
+    assert lines == [["index", 1, 20, 20, 20, 10, 50, 2, 3, 40], ["split", 2, 12, 6, 8, 6, 300, 4, 6, 40],
+                     ["match", 1, 1, 1, 1, 0.5, 0, 2, 3, 10]]  # fmt: skip
     assert len(RESOURCES.names) == len(lines[0])
 
 

@@ -11,7 +11,6 @@ rule gather_timings:
         finished=TARGETS.list_finished(),
     output:
         table=paths.RESOURCES,
-        note=paths.RESOURCES_NOTE,
     log:
         "<logs>/gather_timings.log",
     benchmark:
@@ -23,6 +22,6 @@ rule gather_timings:
         mem_mb=grow(1000),
         runtime=grow(20),
     params:
-        options=pass_options(folder=folder_of("table"), without=["write_explorer"]),
+        options=pass_options(folder=folder_of("table")),
     shell:
         CALL

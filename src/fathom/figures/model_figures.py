@@ -20,12 +20,6 @@ _BY_METRIC = """
 
 MODEL_FIGURES = (
     Figure(
-        "keyword-counts", "Sentences by keyword", "{domain}.keyword-counts", "keyword_counts",
-        reads={"matches": paths.MATCHED}, of={"domain": "domains"}, target="compare", section="Models",
-        made_by="figures", settings=("title",), shown=(Shown("sentences by keyword"),),
-        caption="How many sentences of {domain} match each keyword.",
-    ),
-    Figure(
         "model-ranks", "Models by rank", "{domain}.model-ranks", "model_ranks",
         reads={"summary": paths.SUMMARY}, of={"domain": "domains"}, target="compare", section="Models",
         made_by="figures", settings=("summary", "title"),

@@ -17,7 +17,6 @@ REFERENCES = RunPath("references.csv", "every model on references beyond a domai
 SETTLED = RunPath("settled.csv", "with scoring.until: settled, what each look at growing scores found")
 DATES = RunPath("dates.csv", "ranks on pairs before and after the last day of a model's training text")
 RESOURCES = RunPath("resources.csv", "time and memory of the run by rule")
-RESOURCES_NOTE = RunPath("resources.md", "the same in a sentence")
 CHANGES = RunPath("changes.md", "what changed since the run that `previous` names")
 CHANGES_TABLE = RunPath("changes.csv", "the same as a table, by domain")
 KEYWORD_CHANGES = RunPath("keyword_changes.csv", "keywords that are new or gone")

@@ -84,7 +84,7 @@ def _summarize_rule(rule: str, rows: Sequence[Mapping[str, float]]) -> list[Any]
     sums = [sum(row.get(name, 0.0) for row in rows) for name in ("io_in", "io_out", "megabytes")]
     memory = max(row.get("max_rss", 0.0) for row in rows)
     processor = sum(row.get("cpu_time", 0.0) for row in rows)
-    numbers = [sum(seconds), median(seconds), max(seconds), min(seconds), processor, memory, *sums]
+    numbers = [sum(seconds), median(seconds), max(seconds), processor, memory, *sums]
     return [rule, len(rows), *(round(number, 2) for number in numbers)]
 
 

@@ -71,10 +71,6 @@ BITS_PER_BYTE = Metric(
     "bits_per_byte", "bits per byte", True, False, 0.0, math.inf, "bits", "text",
     lambda total: total.bits_per_byte,
 )  # fmt: skip
-NATS_PER_TOKEN = Metric(
-    "nats_per_token", "nats per token", True, False, 0.0, math.inf, "nats", "text",
-    lambda total: total.nats / total.tokens if total.tokens else math.nan,
-)  # fmt: skip
 ATTRIBUTE_RATE = Metric("attribute_rate", "attribute rate", unit="proportion", variant="keywords")
 TRIMMED_MEAN_RANK = Metric(
     "trimmed_mean_rank", "trimmed mean rank of the target", True, True, 1.0, math.inf, "rank"
@@ -102,8 +98,7 @@ _OF_TASKS = (
 METRICS = {
     each.name: each
     for each in (
-        RANK, PROBABILITY, LOG_PROBABILITY, PERPLEXITY, BITS_PER_BYTE, NATS_PER_TOKEN, ATTRIBUTE_RATE,
-        *_OF_TASKS,
+        RANK, PROBABILITY, LOG_PROBABILITY, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE, *_OF_TASKS
     )
 }  # fmt: skip
 """All metrics by name."""

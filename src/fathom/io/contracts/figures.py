@@ -27,12 +27,6 @@ from fathom.io.contracts.column import (
 from fathom.io.contracts.statistics import CUTOFF
 from fathom.io.contracts.studies import FOLLOWING
 
-KEYWORD_COUNTS = Contract(
-    "figures/{domain}.keyword-counts.csv",
-    "Matched sentences by keyword, most first.",
-    (KEYWORD, Column("sentences", INT64, "number of sentences", NOT_NEGATIVE)),
-)
-
 STAGES_FIGURE = Contract(
     "figures/stages.{track}.{kind}.csv",
     "The points of the figure; see following.parquet.",

@@ -34,7 +34,6 @@ RESOURCES = Contract(
             seconds="time on the clock of all jobs",
             median_seconds="that of the median job",
             max_seconds="that of the longest job",
-            min_seconds="that of the shortest job",
             cpu_seconds="processor time of all jobs",
             max_memory_mb="largest memory of a job",
             read_mb="read from disk",

@@ -291,7 +291,7 @@ def test_rules_name_log_benchmark_and_resources():
 
 
 def test_threads_of_a_job_reach_the_programs_that_take_them():
-    calls = {"threads": r"CALL_(WITH_THREADS|ON_GPUS)", "gpus": "CALL_ON_GPUS|--gpus", "workers": "{threads}"}
+    calls = {"threads": r"CALL_(WITH_THREADS|ON_GPUS)", "gpus": "CALL_(ON|WITH)_GPUS", "workers": "{threads}"}
     checked = set()
     for body in RULES.values():
         for program in re.findall(r'code=sources\("(\w+)"\)', body)[:1]:

@@ -66,10 +66,12 @@ if workflow.remote_exec:
 shell.prefix(SHELL_PREFIX)
 
 # every rule's program; its options are what its signature and the names in the rule share
-PROGRAM, LOG = "python {input.code[0]:q} {params.options}", " --log {log:q}"
-CALL = PROGRAM + LOG
-CALL_WITH_THREADS = PROGRAM + " --threads {threads}" + LOG
-CALL_ON_GPUS = PROGRAM + " --threads {threads} --gpus {resources.gpu}" + LOG
+PROGRAM, LOG = "python {input.code[0]:q} {params.options}", "--log {log:q}"
+THREADS, GPUS = "--threads {threads}", "--gpus {resources.gpu}"
+CALL = " ".join([PROGRAM, LOG])
+CALL_WITH_THREADS = " ".join([PROGRAM, THREADS, LOG])
+CALL_WITH_GPUS = " ".join([PROGRAM, GPUS, LOG])
+CALL_ON_GPUS = " ".join([PROGRAM, THREADS, GPUS, LOG])
 
 
 def limit_gpus():

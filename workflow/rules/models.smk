@@ -91,7 +91,7 @@ rule adapt_model:
             settings=lambda wildcards: settings.of_adaptation(wildcards.model)
         ),
     shell:
-        CALL + " --gpus {resources.gpu}"
+        CALL_WITH_GPUS
 
 
 # all checkpoints lie in one folder: the number of a rule's outputs is fixed

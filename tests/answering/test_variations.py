@@ -5,6 +5,7 @@ from tests.answering.planted import STYLES
 
 from fathom.answering.variations import AS_SHIPPED, list_variations, vary
 from fathom.config.choices import Choices
+from fathom.config.yaml_files import read_values
 
 SETTINGS = Choices(factors=["examples", "options", "styles"])
 
@@ -14,9 +15,9 @@ def _items():
     return [item._replace(examples=tuple(each for each in items if each != item)) for item in items]
 
 
-def _vary(item, name: str, chat: bool = False):
-    (variation,) = [each for each in list_variations(SETTINGS, chat, list(STYLES), 4) if each.name == name]
-    return vary(item, variation, chat, STYLES, seed=0)
+def _vary(item, name: str, chat: bool = False, settings: Choices = SETTINGS):
+    (variation,) = [each for each in list_variations(settings, chat, list(STYLES), 4) if each.name == name]
+    return vary(item, variation, chat, STYLES, settings)
 
 
 def test_the_papers_conditions_are_the_default():
@@ -38,6 +39,25 @@ def test_right_options_of_examples_are_swapped_to_one_letter():
             moved = [place for place in range(4) if before.options[place] != after.options[place]]
             assert after.options[2] == CAPITALS[before.item_id]
             assert set(moved) in (set(), {2, before.right[0]}), "a swap of two"
+
+
+def test_the_letter_of_all_examples_is_never_right_if_the_preset_says_so():
+    published = read_values("config/papers/raw-corpora-choices.yaml")["choices"]
+    settings = Choices(exchange_biased=published["exchange_biased"])
+    places = set()
+    for item in _items():
+        for letter in "ABCD":
+            kept, asked = (
+                _vary(item, f"examples-{letter}"),
+                _vary(item, f"examples-{letter}", settings=settings),
+            )
+            assert asked.item.right_letters != letter and asked.prompt.examples == kept.prompt.examples
+            assert asked.item.options[asked.item.right[0]] == CAPITALS[item.item_id]
+            assert [item.options[place] for place in asked.order] == list(asked.item.options)
+            moved = [place for place in range(4) if asked.order[place] != place]
+            assert len(moved) == (2 if item.right_letters == letter else 0), "two options are exchanged"
+            places.update(asked.item.right)
+    assert len(places) > 1
 
 
 def test_shuffles_differ_and_are_the_same_again():

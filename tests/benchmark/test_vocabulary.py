@@ -84,21 +84,25 @@ def plain(variant: str, settings: Vocabulary) -> dict[tuple[str, str], tuple[int
             }
             norm = math.sqrt(sum(value**2 for value in scores.values()))
             scores = {t: value / norm for t, value in scores.items()}
-        mean = sum(scores.values()) / len(scores)
-        for token, score in scores.items():
-            word = token.strip()
-            if (
-                token == f" {word}" and word.isalnum() and len(word) >= settings.min_characters
-                and word.lower() not in STOPWORDS and score >= mean - 1e-12
-            ):  # fmt: skip
+        terms = {
+            t: score
+            for t, score in scores.items()
+            if t == f" {t.strip()}" and t.strip().isalnum() and len(t.strip()) >= settings.min_characters
+            and t.strip().lower() not in STOPWORDS
+        }  # fmt: skip
+        averaged = terms if settings.mean_of == "terms" else scores
+        mean = sum(averaged.values()) / max(1, len(averaged))
+        for token, score in terms.items():
+            if score >= mean - 1e-12:
                 kept[(keyword, token)] = (found[token], round(score, 6), documents[token] / len(counts))
     return kept
 
 
 @pytest.mark.parametrize("variant", ["tf", "tfidf"])
 @pytest.mark.parametrize("max_share", [0.3, 0.6, 1.0])
-def test_entries_equal_those_of_a_direct_computation(variant, max_share):
-    settings = Vocabulary(max_share={variant: max_share}, min_cosine=0.0)
+@pytest.mark.parametrize("mean_of", ["words", "terms"])
+def test_entries_equal_those_of_a_direct_computation(variant, max_share, mean_of):
+    settings = Vocabulary(max_share={variant: max_share}, min_cosine=0.0, mean_of=mean_of)
     entries = build_vocabulary(divide_by_keyword(matches()), variant, settings, STOPWORDS, Hashes())
     expected = plain(variant, settings)
     assert {(e.keyword, e.term) for e in entries} == set(expected) and expected
@@ -106,6 +110,17 @@ def test_entries_equal_those_of_a_direct_computation(variant, max_share):
         count, score, share = expected[(entry.keyword, entry.term)]
         assert (entry.count, entry.share) == (count, share)
         assert entry.score == pytest.approx(score, abs=2e-6)
+
+
+def test_stopwords_and_other_words_lower_the_mean_of_words_alone():
+    words, terms = (
+        {
+            (entry.keyword, entry.term)
+            for entry in build(variant="tfidf", max_share={"tfidf": 1.0}, mean_of=each)
+        }
+        for each in ("words", "terms")
+    )
+    assert words - terms == {("graph theory", " have"), ("image search", " data")} and terms < words
 
 
 def test_the_cosine_decides_and_each_text_is_embedded_once():

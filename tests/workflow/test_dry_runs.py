@@ -59,7 +59,7 @@ def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     ("configuration", "expected"),
     [
         # GPT-2 XL is followed while it adapts, Llama-2 after each stage
-        ("papers/raw-corpora", {"adapt_in_steps": 6, "adapt_model": 6 + 12}),
+        ("papers/raw-corpora", {"adapt_in_steps": 7, "adapt_model": 6 + 12}),
         ("papers/beyond-benchmarks-continual", {"adapt_in_steps": 0, "adapt_model": 150}),
         ("tuning-demo", {"tune_model": 8 * 6, "gather_tuning": 1, "read_score_folder": 1,
                          "collect_run_scores": 0}),

@@ -93,7 +93,7 @@ def answer_choices(
     """
     variations = list_variations(settings, chat, list(styles), OPTIONS)
     asked = [
-        (variation, vary(item, variation, chat, styles, settings.seed))
+        (variation, vary(item, variation, chat, styles, settings))
         for variation in variations
         for item in items
     ]

@@ -84,7 +84,9 @@ class Asked(NamedTuple):
     order: tuple[int, ...]
 
 
-def vary(item: Item, variation: Variation, chat: bool, styles: Mapping[str, Style], seed: int) -> Asked:
+def vary(
+    item: Item, variation: Variation, chat: bool, styles: Mapping[str, Style], settings: Choices
+) -> Asked:
     """Return a question as a variation asks it.
 
     Outside a chat, examples stand before it, but not where the style is varied; in a chat there are none.
@@ -96,9 +98,10 @@ def vary(item: Item, variation: Variation, chat: bool, styles: Mapping[str, Styl
     variation : Variation
     chat : bool
     styles : mapping of str to Style
-    seed : int
-        For the shuffles.
+    settings : Choices
+        Uses `seed` and `exchange_biased`.
     """
+    seed = settings.seed
     kind, _, rest = variation.name.partition("-")
     if chat or kind == "style":
         item = item._replace(examples=())
@@ -107,6 +110,8 @@ def vary(item: Item, variation: Variation, chat: bool, styles: Mapping[str, Styl
         item = item._replace(
             examples=tuple(reorder(each, _place(each, rest, seed)) for each in item.examples)
         )
+        if settings.exchange_biased and rest in item.right_letters:
+            order = _exchange_right(item, seed)
     elif kind in ("options", "right"):
         order = _place(item, rest, seed)
     elif kind == "order":
@@ -124,6 +129,17 @@ def _place(item: Item, rest: str, seed: int) -> tuple[int, ...]:
         order[place], order[right] = order[right], order[place]
         return tuple(order)
     return _shuffle(count, rest, str(seed), item.item_id)
+
+
+def _exchange_right(item: Item, seed: int) -> tuple[int, ...]:
+    """Return the order in which the right option and a wrong one, which a hash draws, are exchanged."""
+    (right,) = item.right
+    order = list(range(len(item.options)))
+    other = next(
+        place for place in _shuffle(len(order), "exchange", str(seed), item.item_id) if place != right
+    )
+    order[right], order[other] = other, right
+    return tuple(order)
 
 
 @cache

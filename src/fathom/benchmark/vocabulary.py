@@ -117,7 +117,8 @@ def _find_candidates(
     for row, keyword in enumerate(keywords):
         inside = slice(counts.indptr[row], counts.indptr[row + 1])
         columns, values = counts.indices[inside], scores.data[inside]
-        mean = math.fsum(values) / len(values) if len(values) else 0.0
+        averaged = values[allowed[columns]] if settings.mean_of == "terms" else values
+        mean = math.fsum(averaged) / len(averaged) if len(averaged) else 0.0
         for place in np.flatnonzero(allowed[columns] & (values >= mean * (1 - _ROUNDING))):
             score, share = round(float(values[place]), 6), round(float(shares[columns[place]]), 6)
             count = int(counts.data[inside][place])

@@ -92,6 +92,12 @@ class Vocabulary(Section):
     max_share: dict[Variant, Share] = Field(
         {"tf": 0.8, "tfidf": 0.5}, description="leave out terms in more than this share of keyword documents"
     )
+    mean_of: Literal["words", "terms"] = Field(
+        "words",
+        description="whose mean score a keyword's terms must reach. words: of all that max_share leaves, so"
+        " that no list of stopwords moves it; terms: of those that can be terms, as published"
+        " [BeyondBenchmarks, Sec. 2.4]",
+    )
     min_cosine: Share = Field(0.3, description="cosine of term and keyword from which a term is kept")
     min_characters: Positive = Field(3, description="shortest term")
 

@@ -59,6 +59,12 @@ class Choices(Section):
     factors: list[Factor] = Field(
         ["examples"], description="what is varied outside a chat: examples, options, styles"
     )
+    exchange_biased: bool = Field(
+        False,
+        description="where the letter of all examples is right for the question too, exchange that option of"
+        " the question with another, as published [RawCorpora, App. A.7.1]; false: only the examples differ"
+        " from the baseline",
+    )
     chat_factors: list[Factor] = Field(
         ["options", "styles"],
         description="what is varied in a chat, where no examples are shown: options, styles",

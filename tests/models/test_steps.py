@@ -1,5 +1,6 @@
 """A step: its loss and gradient whatever the micro-batches, memory that runs out, number formats."""
 
+from copy import deepcopy
 from typing import Any
 
 import polars as pl
@@ -8,7 +9,9 @@ import torch
 from tests.layers.plain import make_model
 from tests.refusals import refuses
 
-from fathom.config.models import Adaptation, Adapter
+from fathom.config.adapter import Adapter
+from fathom.config.models import Adaptation
+from fathom.config.yaml_files import read_values
 from fathom.models import steps, training
 from fathom.models.building import build_model
 from fathom.models.lora import add_adapter
@@ -51,6 +54,24 @@ def short_of_memory(monkeypatch) -> list[int]:
 
     monkeypatch.setattr(training, "PACKED", training.PACKED._replace(sum_losses=run_out))
     return sizes
+
+
+@pytest.mark.parametrize(("preset", "same"), [("raw-corpora", True), (None, False)])
+def test_presets_adapt_with_adam_as_published_and_others_with_adamw(preset, same):
+    values = read_values(f"config/papers/{preset}.yaml")["models"]["adapt"][0] if preset else {}
+    changes = {key: values[key] for key in ("betas", "weight_decay") if values}
+    ours = make_plain("gpt2")
+    theirs = deepcopy(ours)
+    adam = torch.optim.Adam(theirs.parameters(), lr=ADAPTATION.learning_rate)
+    stepper = make_stepper(ours, ADAPTATION.model_copy(update=changes), Alone())
+    random = torch.Generator().manual_seed(0)
+    for _ in range(3):
+        for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+            one.grad = other.grad = torch.randn(one.shape, generator=random)
+        stepper.optimizer.step()
+        adam.step()
+    pairs = zip(ours.parameters(), theirs.parameters(), strict=True)
+    assert all(torch.allclose(one, other, atol=1e-6) for one, other in pairs) == same
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "gemma2", "granite"])

@@ -7,27 +7,14 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from fathom.config.adapter import Adapter
 from fathom.config.corpus import TextSource
 from fathom.config.following import Point
 from fathom.config.model_names import ModelName, TrainingText
 from fathom.config.section import Name, Positive, Section, Share, Text
 
-
-class Adapter(Section):
-    """A low-rank adapter [LoRA] in place of all weights."""
-
-    modules: Literal["all", "attention", "peft"] = Field(
-        "all",
-        description="matrices with an adapter; all: of attention and MLP; attention: of attention; "
-        "peft: PEFT's default for the architecture, as published",
-    )
-    rank: Positive = Field(8, description="rank of the adapter's matrices")
-    alpha: float = Field(32.0, gt=0, description="the adapter's output is scaled by alpha / rank")
-    dropout: Share = Field(0.1, description="dropout before the adapter")
-    dtype: Literal["float32", "bfloat16"] = Field(
-        "float32", description="number format of the model's own weights; the adapter's are float32"
-    )
-    seed: int = Field(0, description="for the adapter's initial weights")
+Decay = Annotated[float, Field(ge=0, lt=1)]
+"""Share of a running mean that a step keeps."""
 
 
 class Computation(Section):
@@ -73,7 +60,20 @@ class StageTraining(Computation):
     batch: Positive = Field(16, description="sequences in a step")
     sequence: Positive = Field(128, description="tokens in a training sequence")
     learning_rate: float = Field(5e-4, gt=0, description="peak learning rate")
-    dropout: Share = Field(0.0, description="dropout while adapting; 0.2 in [RawCorpora, App. A.5]")
+    betas: list[Decay] = Field(
+        [0.9, 0.95],
+        min_length=2,
+        max_length=2,
+        description="decay of AdamW's two moments; the second as for language models [GPT3], for a short"
+        " training sees few steps; Adam's own are 0.9 and 0.999",
+    )
+    weight_decay: float = Field(
+        0.1,
+        ge=0,
+        description="weight decay of AdamW, on matrices, as for language models [GPT3]; 0: Adam, as published"
+        " [BeyondBenchmarks, Sec. 2.2.1]",
+    )
+    dropout: Share = Field(0.0, description="dropout while adapting; 0.2 in [BeyondBenchmarks, Sec. 2.2.1]")
     seed: int = Field(0, description="for the order of sequences")
     seeds: int | list[int] = Field(
         1,

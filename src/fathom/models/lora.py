@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fathom.config.models import Adapter
+from fathom.config.adapter import Adapter
 from fathom.errors import InputError
 
 _SEPARATE = (("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj"))
@@ -64,7 +64,7 @@ def find_modules(kind: str, chosen: str, name: str) -> list[str]:
     kind : str
         Model type, such as gpt2.
     chosen : {"all", "attention", "peft"}
-        See :class:`fathom.config.models.Adapter`.
+        See :class:`fathom.config.adapter.Adapter`.
     name : str
         Name of the model for messages.
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 WARM_UP, FLOOR = 0.05, 0.1  # shares: of the steps for the warm-up, of the learning rate at the end
-BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1
+BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1  # of a training from scratch [GPT3]
 VALIDATION_INTERVAL = 50  # steps between two measurements of the validation loss
 VALID_SEQUENCES = 64
 _TOLERANCE = 0.02  # difference from the largest logit that a number format may make
@@ -68,7 +68,8 @@ def train(
     texts : DataFrame
         Under contract TEXTS.
     settings : Training or Adaptation
-        Dropout of an adaptation is set on every dropout layer while training; 0.2 in [RawCorpora, App. A.5].
+        Dropout of an adaptation is set on every dropout layer while training; 0.2 in
+        [BeyondBenchmarks, Sec. 2.2.1].
     processes : Alone, optional
         Who trains, and where; by default this process alone, on the processor.
     add_bos : bool, optional
@@ -131,7 +132,7 @@ def make_stepper(model: Any, settings: Training | Adaptation, processes: Alone) 
     """Return what takes the steps of a training; the model is on the device, with its adapter, if any."""
     precision = pick_precision(processes.device, settings.precision, "models")
     limits = Limits(settings.batch_tokens, settings.checkpointing, precision, "models")
-    return Stepper(model, _make_optimizer(model, settings.learning_rate), PACKED, limits, processes)
+    return Stepper(model, _make_optimizer(model, settings), PACKED, limits, processes)
 
 
 def _restore(stepper: Stepper, resume: Resume | None) -> list[CurvePoint]:
@@ -216,16 +217,20 @@ def make_schedule(steps: int) -> Callable[[int], float]:
     return factor
 
 
-def _make_optimizer(model: Any, learning_rate: float) -> Any:
+def _make_optimizer(model: Any, settings: Training | Adaptation) -> Any:
     """Return AdamW with weight decay on matrices but not on norms and biases."""
     import torch
 
+    betas, decay = BETAS, WEIGHT_DECAY
+    if isinstance(settings, Adaptation):
+        (first, second), decay = settings.betas, settings.weight_decay
+        betas = (first, second)
     weights = list_weights(model).values()
     matrices = [weight for weight in weights if weight.ndim >= 2]
     others = [weight for weight in weights if weight.ndim < 2]
-    groups = [{"params": matrices, "weight_decay": WEIGHT_DECAY}, {"params": others, "weight_decay": 0.0}]
+    groups = [{"params": matrices, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
     fused = model.device.type in ("cpu", "cuda")
-    return torch.optim.AdamW(groups, lr=learning_rate, betas=BETAS, fused=fused)
+    return torch.optim.AdamW(groups, lr=settings.learning_rate, betas=betas, fused=fused)
 
 
 def _validate(stepper: Stepper, sequences: "Tensor", batch: int) -> float:

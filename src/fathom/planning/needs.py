@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fathom.config.adapter import Adapter
 from fathom.config.model_names import ModelName
-from fathom.config.models import Adaptation, Adapter
+from fathom.config.models import Adaptation
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io import paths

@@ -143,6 +143,7 @@ def test_commands_of_programs_have_the_options_that_pages_give_them():
         if "ROOM" in name:
             continue
         path = _ROOT / (name if name.endswith(".py") else name.replace(".", "/") + ".py")
+        path = path if path.is_file() else path.with_suffix("") / "__main__.py"
         text = path.read_text() if name.startswith("perf.") else run_program(path, "--help").stdout
         for option in (each for each in options if each.startswith("--")):
             assert option in text, f"{name} {option}"

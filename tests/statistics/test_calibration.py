@@ -1,0 +1,46 @@
+import math
+
+import numpy as np
+import pytest
+from perf.calibration.__main__ import tabulate, write_page
+from perf.calibration.case import (
+    FAMILY,
+    HOLDS,
+    INTERVAL,
+    NARROW,
+    REFUSED,
+    WIDE,
+    Case,
+    Outcome,
+    Shape,
+    run_case,
+)
+from perf.calibration.registry import CASES
+
+
+def _simulate(share):
+    def draw(random, shape, settings):
+        hit = None if math.isnan(share) else bool(random.random() < share)
+        yield Outcome("interval", INTERVAL, hit)
+        yield Outcome("family", FAMILY, hit)
+
+    return Case("made up", (), draw)
+
+
+@pytest.mark.parametrize(
+    ("share", "interval", "family"),
+    [(0.95, HOLDS, NARROW), (0.8, NARROW, NARROW), (1.0, WIDE, NARROW), (0.02, NARROW, HOLDS),
+     (np.nan, REFUSED, REFUSED)],
+)  # fmt: skip
+def test_what_lies_outside_its_goal_is_a_miss(share, interval, family):
+    found = list(run_case(_simulate(share), Shape(20), 600))
+    assert [each.verdict for each in found] == [interval, family]
+
+
+def test_a_case_of_the_registry_runs_and_is_the_same_again():
+    rates = next(each for each in CASES if each.name == "summary.csv, attribute rate")
+    first, second = (list(run_case(rates, Shape(50), 60)) for _ in range(2))
+    assert first == second
+    assert first[0].rounds == 60 and 0.85 < first[0].share <= 1
+    page = write_page(tabulate(first))
+    assert f"| {100 * first[0].share:.1f} |" in page

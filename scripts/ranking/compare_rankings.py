@@ -70,7 +70,7 @@ def main(
     ]
     for name, contract, rows in written:
         write_rows(tables / f"{name}.csv", rows, contract)
-    for condition, name, value, low, high in written[0][2]:
+    for condition, name, value, low, high, _ in written[0][2]:
         if name.startswith(("mean_tau", "share")) and "categories" not in name:
             log.info("%s: %s %s [%s, %s]", condition, name, value, low, high)
 

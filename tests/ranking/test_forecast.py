@@ -39,8 +39,9 @@ def few_samples(monkeypatch):
 
 def test_a_planted_change_is_found_with_enough_models():
     rows = forecast_change(make_table((1.0, 0.1)), make_settings(4, 16))
-    assert [(row[0], row[1], row[-1]) for row in rows] == [
+    assert [(row[0], row[1], row[-2]) for row in rows] == [
         ("after - direct", 4, 20), ("after - direct", 16, 20), ("after - direct", 24, 1)]  # fmt: skip
+    assert {float(row[-1]) for row in rows} == {8 * 7 / 2}
     few, many, whole = (float(row[6]) for row in rows)
     assert few < many
     assert (many, whole) == (1, 1)
@@ -67,3 +68,15 @@ def test_the_whole_table_has_the_change_of_the_agreement(caplog):
     change = next(s.values[0] for s in statistics if (s.condition, s.name) == ("after - direct", "mean_tau"))
     assert float(row[2]) == pytest.approx(change, rel=1e-5)
     assert row == forecast_change(table, settings)[0]
+
+
+def test_a_benchmark_without_a_tau_in_one_condition_changes_nothing():
+    """Two equal benchmarks stay as they are; the third, opposite before, is all ties after."""
+    table = make_table((0.0, 0.0), benchmarks=3)
+    table.scores[0, :, 2] *= -1
+    table.scores[1, :, 2] = 0.5
+    resampled = ResampledScores(table, make_settings())
+    found = add_changes(summarize_benchmarks(measure_tau_matrices(resampled), resampled), table.conditions)
+    change = next(s for s in found if (s.condition, s.name) == ("after - direct", "mean_tau"))
+    assert (change.values == 0).all() and change.count_pairs() == 1
+    assert forecast_change(table, make_settings())[0][2:5] == ("0", "0", "0")

@@ -11,6 +11,14 @@ from tests.tables import read_delimited
 from fathom.config.ranking import RankingSettings
 from fathom.config.scoring import Summary
 from fathom.config.whole import read_config
+from fathom.io.contracts.ranking import (
+    AGREEMENT,
+    CATEGORIES,
+    COMPONENTS,
+    CORPUS_AGREEMENT,
+    FIRST_COMPONENT,
+    PAIRWISE,
+)
 from fathom.models.registry import read_registry
 from fathom.ranking.alignment import align_conditions
 from fathom.ranking.benchmark_agreement import (
@@ -18,11 +26,12 @@ from fathom.ranking.benchmark_agreement import (
     summarize_benchmarks,
     tabulate_categories,
     tabulate_means,
+    tabulate_pairs,
 )
-from fathom.ranking.components import find_spectra, summarize_components
+from fathom.ranking.components import find_spectra, summarize_components, tabulate_first, tabulate_shares
 from fathom.ranking.folder import read_folder
-from fathom.ranking.perplexity_agreement import compare_corpora, summarize_corpora
-from fathom.ranking.resampled_scores import ResampledScores, add_changes
+from fathom.ranking.perplexity_agreement import compare_corpora, summarize_corpora, tabulate_corpora
+from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
 
 _ROOT = Path(__file__).resolve().parents[2]
 DIRECT, TUNED = "direct", "train-before-test"
@@ -148,3 +157,24 @@ def test_scores_after_are_never_below_those_before(folder):
     tasks = list(before[0])[1:25]
     pairs = [(float(b[t]), float(a[t])) for b, a in zip(before, after, strict=True) for t in tasks]
     assert sum(a < b for b, a in pairs) == 0 and sum(a == b for b, a in pairs) == 48
+
+
+def test_every_interval_holds_its_number(resampled):
+    matrices = measure_tau_matrices(resampled)
+    spectra, comparisons = find_spectra(resampled), compare_corpora(resampled)
+    crossings = align_conditions(matrices, resampled)[1]
+    whole = [*summarize_benchmarks(matrices, resampled), *summarize_corpora(comparisons, resampled),
+             *summarize_components(spectra, resampled), *crossings]  # fmt: skip
+    found = [
+        (AGREEMENT, tabulate_statistics(add_changes(whole, resampled.table.conditions), resampled)),
+        (PAIRWISE, tabulate_pairs(matrices, resampled) + tabulate_means(matrices, resampled)),
+        (CATEGORIES, tabulate_categories(matrices, resampled)),
+        (CORPUS_AGREEMENT, tabulate_corpora(comparisons, resampled)),
+        (COMPONENTS, tabulate_shares(spectra, resampled)),
+        (FIRST_COMPONENT, tabulate_first(spectra, resampled)),
+    ]
+    for contract, rows in found:
+        at = list(contract.names).index("ci_low") - 1
+        intervals = [tuple(map(float, row[at : at + 3])) for row in rows if row[at + 1]]
+        assert intervals and all(low <= value <= high for value, low, high in intervals)
+    assert [row[3:5] for row in found[0][1] if row[1] == "share_improved_tau"] == [("", "")]

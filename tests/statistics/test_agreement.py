@@ -12,6 +12,7 @@ from fathom.config.scoring import Summary
 from fathom.statistics.agreement import (
     average,
     draw_models,
+    estimate_over_models,
     measure_tau,
     pick_pairs,
     share_improved,
@@ -107,3 +108,10 @@ def test_intervals_of_a_known_case_hold_the_truth_as_often_as_they_say():
         found = Resampled(measure_tau(signs[:1], signs[1:], weights)[:, 0, 0]).estimate(0.95)
         held += found.low <= 0 <= found.high
     assert 0.88 <= held / trials <= 0.995
+
+
+def test_an_interval_over_models_holds_its_number_where_all_resamples_lie_to_one_side():
+    rows = np.array([0.993, *np.linspace(0.913, 0.989, 101)])
+    value, low, high = estimate_over_models(rows, 61, 0.95, 0.0, 1.0)
+    assert low < value == 0.993 < high == 1.0
+    assert np.isnan(estimate_over_models(np.array([1.0, 2.0, np.nan, np.nan]), 9, 0.95, -2.0, 2.0).low)

@@ -108,8 +108,7 @@ RANKING_FIGURES = (
         tasks say. pc1-scores shows this number by model, pc1-compute against training compute (6 x
         parameters x tokens) where both are known. Chat models are hollow.
 
-        Whiskers are 95 % intervals from a bootstrap over models; with few models, resampled shares are
-        slightly too high.""",
+        Whiskers are 95 % intervals from a bootstrap over models; with few models they are too narrow.""",
     ),
     Figure(
         "ranking-forecast", "Forecast", "ranking.forecast", "ranking_forecast",
@@ -119,7 +118,8 @@ RANKING_FIGURES = (
         caption="""
         How many models a comparison needs: samples of each size are drawn from the models of the table,
         without replacement. Left: the change of mean tau that they find; the band holds 95 % of them.
-        Right: the share whose interval leaves out 0. The last point is the whole table.""",
+        Right: the share whose interval leaves out 0. The last point is the whole table. Only pairs of
+        benchmarks with a tau in both conditions count; column pairs of the CSV says how many.""",
     ),
     Figure(
         "ranking-preparation", "Preparation", "ranking.preparation", "ranking_preparation",
@@ -131,6 +131,7 @@ RANKING_FIGURES = (
         and fewer epochs (right).
 
         0 is no preparation, all the whole training part. A preparation suffices where it comes as high as
-        the whole one. Whiskers are 95 % intervals from a bootstrap over models.""",
+        the whole one. Whiskers are 95 % intervals from a bootstrap over models; numbers are the pairs of
+        benchmarks that have a tau.""",
     ),
 )  # fmt: skip

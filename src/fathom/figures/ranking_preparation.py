@@ -31,6 +31,8 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
         axes.vlines(at, lows, highs, color="0.25", linewidth=0.9)
         axes.plot(at, values, marker="o", color=condition_color(place))
         axes.set_xticks(at, ["all" if row[key] is None else row[key] for row in some])
+        for where, row in zip(at, some, strict=True):
+            axes.annotate(row["pairs"], (where, row["mean_tau"]), xytext=(4, 4), textcoords="offset points")
         axes.set_xlabel(title)
     left.set_ylabel("Mean tau-b of two benchmarks")
     return figure, (PREPARATION, rows)

@@ -194,8 +194,8 @@ def align_conditions(
             total = weights.sum(axis=1)  # 0 in a resample of one model
             turned = weights @ (signs[0] * signs[1] < 0)
             values = np.divide(turned, total, out=np.full(total.shape, np.nan), where=total > 0)
-            found.append(Statistic(condition, name, values))
-        found.append(Statistic(condition, "opposite_aligned", aligned))
+            found.append(Statistic(condition, name, values, least=0.0))
+        found.append(Statistic(condition, "opposite_aligned", aligned, least=0.0))
     return rows, found
 
 

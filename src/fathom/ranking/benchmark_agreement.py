@@ -125,19 +125,23 @@ def _pair(first: list[int], second: list[int], same: bool) -> list[tuple[int, in
 
 def summarize_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Statistic]:
     """Return mean tau, within and between categories, and the share of benchmark pairs that improve."""
+    import numpy as np
+
     found: list[Statistic] = []
     downstream = resampled.table.downstream
     over_pairs = {}
     for matrix in matrices:
         pairs = pick_pairs(matrix.values[:, downstream][:, :, downstream])
         over_pairs[matrix.condition, matrix.statistic] = pairs
-        found.append(Statistic(matrix.condition, f"mean_{matrix.statistic}", average(pairs)))
+        found.append(Statistic.average(matrix.condition, f"mean_{matrix.statistic}", pairs))
         found.extend(_split_by_category(matrix, pairs, resampled))
     first, *others = resampled.table.conditions
     for other in others:
         for name in resampled.signs:
+            parts = over_pairs[other, name] - over_pairs[first, name]
             values = share_improved(over_pairs[first, name], over_pairs[other, name])
-            found.append(Statistic(name_change(first, other), f"share_improved_{name}", values))
+            values[1:] = np.nan  # no interval holds: the share of few models is far below that of many
+            found.append(Statistic(name_change(first, other), f"share_improved_{name}", values, parts, 0.0))
     return found
 
 
@@ -153,4 +157,4 @@ def _split_by_category(
     if same.any() and different.any():
         for which, chosen in (("within", same), ("between", different)):
             name = f"mean_{matrix.statistic}_{which}_categories"
-            yield Statistic(matrix.condition, name, average(pairs[:, chosen]))
+            yield Statistic.average(matrix.condition, name, pairs[:, chosen])

@@ -3,6 +3,7 @@
 Source: [TrainBeforeTest, Sec. 3.4].
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -192,9 +193,9 @@ def tabulate_shares(spectra: list[Spectrum], resampled: ResampledScores) -> list
         shares = each.components.shares
         for number in range(shares.shape[1]):
             name = f"PC{number + 1}"
-            rows.append((each.condition, each.group, name, *resampled.format(shares[:, number]), *size))
+            rows.append((each.condition, each.group, name, *resampled.format(shares[:, number], 0.0), *size))
         name = f"PC1 to PC{shares.shape[1]}"
-        rows.append((each.condition, each.group, name, *resampled.format(_add_up(shares)), *size))
+        rows.append((each.condition, each.group, name, *resampled.format(_add_up(shares), 0.0), *size))
     return rows
 
 
@@ -215,9 +216,8 @@ def tabulate_first(spectra: list[Spectrum], resampled: ResampledScores) -> list[
         for column in np.argsort(-scores[0], kind="stable").tolist():
             model = resampled.table.models[each.models[column]]
             compute = "" if model.compute is None else format_number(float(np.log10(model.compute)))
-            rows.append(
-                (each.condition, each.group, model.name, *resampled.format(scores[:, column]), compute)
-            )
+            numbers = resampled.format(scores[:, column], -math.inf, math.inf)
+            rows.append((each.condition, each.group, model.name, *numbers, compute))
     return rows
 
 
@@ -227,9 +227,9 @@ def summarize_components(spectra: list[Spectrum], resampled: ResampledScores) ->
     for each in spectra:
         end = "" if each.group == ALL else f"_{each.group}"
         shares = each.components.shares
-        found.append(Statistic(each.condition, f"pc1_share{end}", shares[:, 0]))
+        found.append(Statistic(each.condition, f"pc1_share{end}", shares[:, 0], least=0.0))
         name = f"first_{shares.shape[1]}_components_share{end}"
-        found.append(Statistic(each.condition, name, _add_up(shares)))
+        found.append(Statistic(each.condition, name, _add_up(shares), least=0.0))
         found.extend(_compare_compute(each, end, resampled))
     return found
 

@@ -7,8 +7,15 @@ from fathom.config.ranking import RankingSettings
 from fathom.jobs.program import log, show_progress
 from fathom.ranking.resampled_scores import name_change
 from fathom.ranking.table import ScoreTable
-from fathom.statistics.agreement import average, draw_models, measure_tau, pick_pairs, weigh_pairs
-from fathom.statistics.bootstrap import Estimate, Resampled
+from fathom.statistics.agreement import (
+    average,
+    draw_models,
+    estimate_over_models,
+    measure_tau,
+    pick_pairs,
+    weigh_pairs,
+)
+from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.significance import order_pairs
 from fathom.statistics.summaries import format_number
 
@@ -50,16 +57,20 @@ def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[
     rows = []
     for place, condition in enumerate(table.conditions[1:], start=1):
         for size in sizes:
-            samples = list(_draw_samples(signs[[0, place]], count, size, settings))
+            drawn = list(_draw_samples(signs[[0, place]], count, size, settings))
+            samples = [sample for sample, _ in drawn]
+            pairs = format_number(sum(number for _, number in drawn) / len(drawn))
             row = _describe(samples)
-            rows.append((name_change(table.conditions[0], condition), size, *row, len(samples)))
+            rows.append((name_change(table.conditions[0], condition), size, *row, len(samples), pairs))
             log.info("%s models: %s of %s samples find a change", size, sum(s.apart for s in samples),
                      len(samples))  # fmt: skip
     return rows
 
 
-def _draw_samples(signs: "Array", count: int, size: int, settings: RankingSettings) -> Iterator[Estimate]:
-    """Yield samples of `size` of `count` models; the whole table is one."""
+def _draw_samples(
+    signs: "Array", count: int, size: int, settings: RankingSettings
+) -> Iterator[tuple[Estimate, int]]:
+    """Yield samples of `size` of `count` models, with the number of pairs of benchmarks that count."""
     import numpy as np
 
     pairs = np.zeros((count, count), dtype=np.int64)
@@ -71,8 +82,12 @@ def _draw_samples(signs: "Array", count: int, size: int, settings: RankingSettin
         first, second = np.triu_indices(size, 1)
         some = signs[:, :, pairs[models[first], models[second]]]
         weights = weigh_pairs(draw_models(np.ones(size, dtype=bool), summary))
-        means = [average(pick_pairs(measure_tau(each, each, weights))) for each in some]
-        yield Resampled(means[1] - means[0]).estimate(summary.confidence)
+        before, after = (pick_pairs(measure_tau(each, each, weights)) for each in some)
+        change = after - before  # NaN, and left out, where a pair of benchmarks has no tau in either
+        yield (
+            estimate_over_models(average(change), size, summary.confidence, -2.0, 2.0),
+            int(np.isfinite(change[0]).sum()),
+        )
 
 
 def _describe(samples: list[Estimate]) -> list[str]:

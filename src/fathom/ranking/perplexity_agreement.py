@@ -103,16 +103,15 @@ def summarize_corpora(comparisons: list[Comparison], resampled: ResampledScores)
     for each in comparisons:
         end = "" if each.group == ALL else f"_{each.group}"
         values = each.values[:, :, table.downstream]
-        found.append(
-            Statistic(each.condition, f"perplexity_tasks_tau{end}", average(values.reshape(len(values), -1)))
-        )
+        parts = values.reshape(len(values), -1)
+        found.append(Statistic.average(each.condition, f"perplexity_tasks_tau{end}", parts))
         among = each.values[:, :, table.corpora]
         if each.condition not in table.conditions:
             own = among[:, range(len(table.corpora)), range(len(table.corpora))]
-            found.append(Statistic(each.condition, f"perplexity_perplexity_tau{end}", average(own)))
+            found.append(Statistic.average(each.condition, f"perplexity_perplexity_tau{end}", own))
         elif len(table.corpora) > 1:
             name = f"perplexity_perplexity_tau{end}"
-            found.append(Statistic(each.condition, name, average(pick_pairs(among))))
+            found.append(Statistic.average(each.condition, name, pick_pairs(among)))
     if comparisons:
         found.extend(_compare_averages(resampled))
     return found

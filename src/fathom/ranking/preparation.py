@@ -41,16 +41,19 @@ def compare_preparations(reports: Reports, settings: PreparationSettings) -> lis
     """
     resampled = ResampledScores(_make_table(reports, settings.train_before_test), settings)
     statistics = summarize_benchmarks(measure_tau_matrices(resampled), resampled)
-    means = {each.condition: each.values for each in statistics if each.name == f"mean_{PLAIN}"}
+    means = {each.condition: each for each in statistics if each.name == f"mean_{PLAIN}"}
     section = settings.train_before_test
     known = {each.name: each for each in section.preparations} | {
         DIRECT: Preparation(examples=None), WHOLE: Preparation(epochs=section.lora.epochs)}  # fmt: skip
     rows = []
-    for name, values in means.items():
+    for name, mean in means.items():
         examples = 0 if name == DIRECT else known[name].examples or ""
         epochs = 0 if name == DIRECT else known[name].epochs or section.lora.epochs
-        parts = (values, values - means[DIRECT], means[WHOLE] - values)
-        rows.append((name, examples, epochs, *(text for part in parts for text in resampled.format(part))))
+        parts = (mean, mean.change_from(means[DIRECT]), means[WHOLE].change_from(mean))
+        numbers = [
+            (*resampled.format(part.values, part.least, part.most), part.count_pairs()) for part in parts
+        ]
+        rows.append((name, examples, epochs, *(text for each in numbers for text in each)))
     return rows
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fathom.config.ranking import RankingSettings
 from fathom.jobs.program import log
 from fathom.ranking.table import FEWEST_BENCHMARKS, ScoreTable
-from fathom.statistics.agreement import draw_models, weigh_pairs
-from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.agreement import average, draw_models, estimate_over_models, weigh_pairs
 from fathom.statistics.significance import compare_unpaired, order_pairs
 from fathom.statistics.summaries import format_number
 
@@ -27,11 +26,44 @@ ALL, KINDS = "all", ("base", "chat")
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic of one condition: its values for the table itself, then for each resample."""
+    """A statistic of one condition: its values for the table itself, then for each resample.
+
+    Attributes
+    ----------
+    condition, name : str
+    values : ndarray of shape (1 + n_rounds,)
+    parts : ndarray of shape (1 + n_rounds, n_benchmark_pairs), optional
+        Tau of the pairs of benchmarks that a mean is over; NaN where a pair has none.
+    least, most : float
+        Limits of the statistic.
+    """
 
     condition: str
     name: str
     values: "Array"
+    parts: "Array | None" = None
+    least: float = -1.0
+    most: float = 1.0
+
+    @classmethod
+    def average(cls, condition: str, name: str, parts: "Array") -> "Statistic":
+        """Return the mean over pairs of benchmarks."""
+        return cls(condition, name, average(parts), parts)
+
+    def change_from(self, before: "Statistic") -> "Statistic":
+        """Return the change from another condition; a mean's is over the pairs that have a tau in both."""
+        name, limit = name_change(before.condition, self.condition), self.most - self.least
+        if self.parts is None or before.parts is None:
+            values = self.values - before.values
+            return Statistic(name, self.name, values, least=-limit, most=limit)
+        parts = self.parts - before.parts
+        return Statistic(name, self.name, average(parts), parts, -limit, limit)
+
+    def count_pairs(self) -> "int | str":
+        """Return how many pairs of benchmarks count in the table; empty if it is no mean over pairs."""
+        import numpy as np
+
+        return "" if self.parts is None else int(np.isfinite(self.parts[0]).sum())
 
 
 @dataclass(frozen=True)
@@ -91,9 +123,10 @@ class ResampledScores:
         """Return the number of times each pair is drawn, of shape (1 + n_rounds, n_model_pairs)."""
         return weigh_pairs(self.draw_models(chosen))
 
-    def format(self, values: "Array") -> list[str]:
-        """Return a statistic and its interval as text for tables."""
-        found = Resampled(values).estimate(self.settings.summary.confidence)
+    def format(self, values: "Array", least: float = -1.0, most: float = 1.0) -> list[str]:
+        """Return a statistic and its interval, which stays between its limits, as text for tables."""
+        confidence = self.settings.summary.confidence
+        found = estimate_over_models(values, len(self.table.models), confidence, least, most)
         return [format_number(number) for number in found]
 
 
@@ -109,13 +142,9 @@ def name_transfer(before: str, after: str) -> str:
 
 def add_changes(statistics: Sequence[Statistic], conditions: Sequence[str]) -> list[Statistic]:
     """Return statistics and, round by round, their changes from the first condition to each other one."""
-    by_name = {(each.condition, each.name): each.values for each in statistics}
+    by_name = {(each.condition, each.name): each for each in statistics}
     changes = [
-        Statistic(
-            name_change(conditions[0], each.condition),
-            each.name,
-            each.values - by_name[conditions[0], each.name],
-        )
+        each.change_from(by_name[conditions[0], each.name])
         for each in statistics
         if each.condition in conditions[1:] and (conditions[0], each.name) in by_name
     ]
@@ -124,4 +153,7 @@ def add_changes(statistics: Sequence[Statistic], conditions: Sequence[str]) -> l
 
 def tabulate_statistics(statistics: Iterable[Statistic], resampled: ResampledScores) -> list[tuple[Any, ...]]:
     """Return the rows of agreement.csv."""
-    return [(each.condition, each.name, *resampled.format(each.values)) for each in statistics]
+    return [
+        (each.condition, each.name, *resampled.format(each.values, each.least, each.most), each.count_pairs())
+        for each in statistics
+    ]

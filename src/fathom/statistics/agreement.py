@@ -11,7 +11,7 @@ a resample are never compared with each other.
 from typing import TYPE_CHECKING
 
 from fathom.config.scoring import Summary
-from fathom.statistics.bootstrap import draw_resamples
+from fathom.statistics.bootstrap import Estimate, draw_resamples
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,6 +107,40 @@ def share_improved(before: "Array", after: "Array") -> "Array":
 
     change = after - before
     return average(np.where(np.isnan(change), np.nan, (change > 0).astype(np.float64)))
+
+
+def estimate_over_models(
+    rows: "Array", models: int, confidence: float, least: float, most: float
+) -> Estimate:
+    """Return a number with its interval over models: so many standard errors to either side, as t has it.
+
+    Copies of a model are not compared with each other, so resamples of models lie to one side of some
+    numbers, and their percentiles can leave out the number itself. Their standard deviation does not.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (1 + n_rounds,)
+        The number itself, then that of each resample; resamples without one are left out.
+    models : int
+        Models that were drawn from; t has one degree of freedom fewer.
+    confidence : float
+    least, most : float
+        Limits of the number, which the interval does not cross.
+
+    Returns
+    -------
+    Estimate
+        The interval is NaN if half of the resamples or the number itself is undefined.
+    """
+    import numpy as np
+    from scipy.stats import t
+
+    drawn = rows[1:][~np.isnan(rows[1:])]
+    value = float(rows[0])
+    if np.isnan(value) or 2 * len(drawn) <= len(rows) - 1 or models < 2:
+        return Estimate(value, float("nan"), float("nan"))
+    half = float(t.ppf((1 + confidence) / 2, models - 1) * drawn.std())
+    return Estimate(value, min(value, max(least, value - half)), max(value, min(most, value + half)))
 
 
 def average(values: "Array") -> "Array":

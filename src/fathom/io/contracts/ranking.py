@@ -145,7 +145,15 @@ _BENCHMARK_COUNT = Column("benchmarks", INT64, "number of benchmarks", NOT_NEGAT
 AGREEMENT = Contract(
     "ranking/agreement.csv",
     "A line for each number that a whole condition comes down to.",
-    (_CONDITION, _STATISTIC, *ESTIMATE),
+    (
+        *(_CONDITION, _STATISTIC, *ESTIMATE),
+        Column(
+            "pairs",
+            INT64,
+            "pairs of benchmarks that count, in a change those with a tau in both; empty: no mean over pairs",
+            _KNOWN,
+        ),
+    ),
 )
 
 PAIRWISE = Contract(
@@ -206,6 +214,9 @@ FORECAST = Contract(
         *describe_numbers("interval_width", about="width of the interval of one sample"),
         *describe_numbers("significant", about="share of samples whose interval leaves out 0"),
         Column("samples", INT64, "number of samples", NOT_NEGATIVE),
+        *describe_numbers(
+            "pairs", about="pairs of benchmarks that have a tau in both conditions, mean over samples"
+        ),
     ),
 )
 
@@ -217,8 +228,11 @@ PREPARATION = Contract(
         Column("examples", INT64, "number of training examples; empty: all", _KNOWN),
         Column("epochs", INT64, "number of epochs", _KNOWN),
         *describe_numbers("mean_tau", "ci_low", "ci_high", about="mean tau"),
+        Column("pairs", INT64, "pairs of benchmarks that it is over", NOT_NEGATIVE),
         *describe_numbers("change", "change_low", "change_high", about="its change from no preparation"),
+        Column("change_pairs", INT64, "pairs with a tau in both", NOT_NEGATIVE),
         *describe_numbers("missing", "missing_low", "missing_high", about="what is missing to the whole one"),
+        Column("missing_pairs", INT64, "pairs with a tau in both", NOT_NEGATIVE),
     ),
 )
 

@@ -1,5 +1,6 @@
 """Sums over keywords and changes against a reference: known answers, paired intervals, refusals."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from fathom.config.scoring import Summary
 from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_ONSETS, LAYER_RATES, LAYER_SUMMARY
 from fathom.io.tables import make_empty_table, write_table
 from fathom.layers.layer_changes import (
+    LayerCurve,
     compare_layers,
     find_onsets,
     list_changes,
@@ -90,6 +92,39 @@ def test_onsets_name_the_layers_that_change_and_the_third_they_are_in():
     assert float(found["late - middle"]["ci_high"]) < 0
 
 
+@pytest.mark.parametrize("keywords", [20, 100])
+def test_equal_models_seldom_have_a_first_layer(keywords):
+    """Of 200 comparisons, intervals of single layers would find one in 80 and more."""
+    random, found = np.random.default_rng(0), 0
+    for seed in range(200):
+        models = {}
+        for name in ("base", "equal"):
+            noise = random.normal(size=(keywords, 13))
+            for layer in range(1, 13):
+                noise[:, layer] = 0.7 * noise[:, layer - 1] + math.sqrt(1 - 0.7**2) * noise[:, layer]
+            models[name] = LayerCurve(tuple(map(str, range(keywords))), 0.3 + 0.05 * noise, np.ones(keywords))
+        curves = {(name, "normed", 50, 1200, "rate"): curve for name, curve in models.items()}
+        summary = Summary(rounds=200, seed=seed)
+        rows = find_onsets(compare_layers(curves, [("equal", "base")], LAYERS, summary), summary)
+        found += rows[0][5] != ""
+    assert found <= 20  # 10 are expected; more than 20 in 1 of 1,000 seeds
+
+
+def test_a_band_has_an_interval_only_where_enough_keywords_speak():
+    random = np.random.default_rng(0)
+    base = random.uniform(0.3, 0.6, (30, 4))
+    moved = base * (1 + random.normal(0, 0.1, base.shape))
+    moved[:, 1] = base[:, 1]
+    moved[1:, 2] = base[1:, 2]  # one keyword alone
+    moved[:, 3] = 0.0
+    curves = make_curves({"base": make_rates(base), "moved": make_rates(moved)}, {})
+    change = compare_layers(curves, [("moved", "base")], LAYERS, SETTINGS)["moved", "base", "normed", "rate"]
+    low, high = change.find_band(0.95)
+    assert low[0] < change.percent.rows[0, 0] < high[0]
+    assert (low[1], high[1]) == (0, 0) and (low[3], high[3]) == (-100, -100)
+    assert math.isnan(low[2]) and math.isnan(high[2])
+
+
 def test_no_change_has_no_first_layer():
     base = np.random.default_rng(0).uniform(0.3, 0.6, (20, 2))
     curves = make_curves({"base": make_rates(base), "same": make_rates(base)}, {})
@@ -117,7 +152,7 @@ def test_only_keywords_that_both_have_are_compared(caplog):
         changes = compare_layers(
             make_curves({"base": base, "moved": moved}, {}), [("moved", "base")], LAYERS, SETTINGS
         )
-    assert {change.items for change in changes.values()} == {1}
+    assert {change.percent.items for change in changes.values()} == {1}
     assert "moved against base: 2 keywords measured for only one of them are left out" in caplog.text
 
 

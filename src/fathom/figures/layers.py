@@ -83,20 +83,19 @@ class FigureData:
         if metric in ("rate", "inside", "outside", "outside_any"):
             k, length = k or self.settings.k, length or self.settings.list_length
         wanted = {"model": model, "projection": projection, "metric": metric, "k": k, "list_length": length}
-        return _make_curve(model, self.summary, wanted, "value")
+        return _make_curve(model, self.summary, wanted, ("value", "ci_low", "ci_high"))
 
     def select_change(self, model: str, projection: str, metric: str) -> Curve:
-        """Return the percentage change of one model against the reference."""
+        """Return the percentage change of one model against the reference, with its simultaneous band."""
         wanted = {"model": model, "reference": self.models[0], "projection": projection, "metric": metric}
-        return _make_curve(model, self.changes, wanted, "change")
+        return _make_curve(model, self.changes, wanted, ("change", "band_low", "band_high"))
 
 
-def _make_curve(label: str, rows: Iterable[Row], wanted: Row, value: str) -> Curve:
+def _make_curve(label: str, rows: Iterable[Row], wanted: Row, names: Sequence[str]) -> Curve:
     """Return the rows with the wanted values as a curve by layer."""
     found = [row for row in rows if all(row[name] == each for name, each in wanted.items())]
     found.sort(key=lambda row: row["layer"])
-    names = ("layer", value, "ci_low", "ci_high")
-    layers, values, low, high = ([row[name] for row in found] for name in names)
+    layers, values, low, high = ([row[name] for row in found] for name in ("layer", *names))
     return Curve(label, layers, values, low, high)
 
 

@@ -3,7 +3,9 @@
 Source: [BeyondBenchmarks, Secs. 3.3.2, 3.3.3].
 
 Intervals come from a bootstrap over keywords. The same keywords are drawn for all models, so that the change
-of a model against its reference is paired.
+of a model against its reference is paired. Those of the summary, and of means over several layers, are
+pointwise: each holds by itself. Where a change begins is read from a simultaneous band: it holds for all
+layers of a comparison at once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +20,7 @@ from fathom.io.contracts.column import Contract
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.layers.target_ranks import MEASURES
-from fathom.statistics.bootstrap import Resampled, draw_resamples, find_interval
+from fathom.statistics.bootstrap import Resampled, draw_resamples, find_band, find_interval
 from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
@@ -67,6 +69,35 @@ class LayerCurve(NamedTuple):
         """Return the curve of some keywords."""
         rows = [self.keywords.index(word) for word in keywords]
         return LayerCurve(tuple(keywords), self.sums[rows], self.counts[rows])
+
+
+class LayerChange(NamedTuple):
+    """The percentage change of one metric by layer.
+
+    Attributes
+    ----------
+    percent : Resampled
+        Rows of shape (1 + n_resamples, n_layers); NaN where the reference is 0.
+    errors : ndarray of the same shape, float64
+        Standard errors, from the keywords that were drawn.
+    """
+
+    percent: Resampled
+    errors: "NDArray[np.float64]"
+
+    def find_band(self, confidence: float) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+        """Return the ends of the band that holds for all layers at once.
+
+        It is found for the logarithm of the ratio, which spreads alike above and below.
+        """
+        import numpy as np
+
+        ratio = 1 + self.percent.rows / 100
+        ratio[ratio < 1e-12] = 0  # what rounding leaves of nothing
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = find_band(np.log(ratio), self.errors / 100 / ratio, confidence)
+        low, high = (100 * np.expm1(end) for end in ends)
+        return low, high
 
 
 Key = tuple[str, str, int | None, int | None, str]
@@ -164,7 +195,7 @@ Comparison = tuple[str, str, str, str]
 
 def compare_layers(
     curves: Mapping[Key, LayerCurve], references: Iterable[tuple[str, str]], layers: Layers, settings: Summary
-) -> dict[Comparison, Resampled]:
+) -> dict[Comparison, LayerChange]:
     """Compare models with their references, layer by layer.
 
     Parameters
@@ -182,7 +213,7 @@ def compare_layers(
     InputError
         If a model or its reference was not measured, or they share no keyword or differ in depth.
     """
-    found: dict[Comparison, Resampled] = {}
+    found: dict[Comparison, LayerChange] = {}
     models = {key[0] for key in curves}
     for model, reference in references:
         for name in (model, reference):
@@ -202,7 +233,7 @@ def compare_layers(
     return found
 
 
-def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Comparison) -> Resampled:
+def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Comparison) -> LayerChange:
     """Return the percentage change of one metric by layer; NaN where the reference is 0."""
     import numpy as np
 
@@ -220,41 +251,64 @@ def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Com
     if left_out and names[3] in ("rate", "rank"):
         log.info("%s: %s keywords measured for only one of them are left out", where, left_out)
     drawn = np.vstack([np.ones((1, len(shared)), dtype=np.int32), draw_resamples(len(shared), settings)])
-    value, reference = (curve.select(shared).average(drawn) for curve in (mine, theirs))
+    mine, theirs = mine.select(shared), theirs.select(shared)
+    value, reference = mine.average(drawn), theirs.average(drawn)
     with np.errstate(divide="ignore", invalid="ignore"):
         percent = np.where(reference > 0, (value - reference) * 100 / reference, np.nan)
-    return Resampled(percent, len(shared))
+    return LayerChange(Resampled(percent, len(shared)), _find_errors(mine, theirs, drawn))
 
 
-def list_changes(changes: Mapping[Comparison, Resampled], settings: Summary) -> list[tuple[Any, ...]]:
+def _find_errors(mine: LayerCurve, theirs: LayerCurve, drawn: "NDArray[np.int32]") -> "NDArray[np.float64]":
+    """Return the standard error of the change by resample and layer: the delta method over keywords."""
+    import numpy as np
+
+    found = np.full((len(drawn), mine.sums.shape[1]), np.nan)
+    keywords = len(mine.keywords)
+    if keywords < 2:
+        return found
+    values, references = mine.average(drawn), theirs.average(drawn)
+    for row, value, reference, errors in zip(drawn, values, references, found, strict=True):
+        counts = (row @ mine.counts, row @ theirs.counts)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = (mine.sums - value * mine.counts[:, None]) / counts[0] / reference
+            other = (theirs.sums - reference * theirs.counts[:, None]) / counts[1] / reference
+            spread = row @ (share - value / reference * other) ** 2
+        errors[:] = 100 * np.sqrt(spread * keywords / (keywords - 1))
+    return found
+
+
+def list_changes(changes: Mapping[Comparison, LayerChange], settings: Summary) -> list[tuple[Any, ...]]:
     """Return changes with their intervals, as rows under LAYER_CHANGES."""
     rows: list[tuple[Any, ...]] = []
     for (model, reference, projection, metric), change in changes.items():
-        low, high = find_interval(change.drawn, settings.confidence)
-        for layer in range(change.rows.shape[1]):
-            numbers = (format_number(float(part[layer])) for part in (change.rows[0], low, high))
-            rows.append((model, reference, projection, layer, metric, *numbers, change.items))
+        percent = change.percent
+        ends = find_interval(percent.drawn, settings.confidence)
+        band = change.find_band(settings.confidence)
+        for layer in range(percent.rows.shape[1]):
+            numbers = (format_number(float(part[layer])) for part in (percent.rows[0], *ends, *band))
+            rows.append((model, reference, projection, layer, metric, *numbers, percent.items))
     return rows
 
 
-def find_onsets(changes: Mapping[Comparison, Resampled], settings: Summary) -> list[tuple[Any, ...]]:
+def find_onsets(changes: Mapping[Comparison, LayerChange], settings: Summary) -> list[tuple[Any, ...]]:
     """Find where changes begin, and their size in early, middle and late layers.
 
     Returns
     -------
     list of tuples
-        Rows under LAYER_ONSETS. Part `first`: the change at the first layer whose interval excludes 0,
-        and all such layers. Parts early, middle, late: the mean change in each third of the layers.
+        Rows under LAYER_ONSETS. Part `first`: the change at the first layer whose simultaneous interval
+        excludes 0, and all such layers. Parts early, middle, late: the mean change in each third.
         `late - middle`: whether later layers amplify the change.
     """
     rows: list[tuple[Any, ...]] = []
-    for names, change in changes.items():
-        low, high = find_interval(change.drawn, settings.confidence)
+    for (model, reference, projection, metric), change in changes.items():
+        percent = change.percent
+        low, high = change.find_band(settings.confidence)
         apart = [layer for layer in range(len(low)) if low[layer] > 0 or high[layer] < 0]
-        first = (change.rows[0, apart[0]], low[apart[0]], high[apart[0]]) if apart else (float("nan"),) * 3
+        first = (percent.rows[0, apart[0]], low[apart[0]], high[apart[0]]) if apart else (float("nan"),) * 3
         lines = [("first", " ".join(map(str, apart)), first)]
-        thirds = _split_into_thirds(change.rows.shape[1])
-        means = {part: Resampled(change.rows[:, thirds[part]].mean(axis=1)) for part in PARTS}
+        thirds = _split_into_thirds(percent.rows.shape[1])
+        means = {part: Resampled(percent.rows[:, thirds[part]].mean(axis=1)) for part in PARTS}
         for part in PARTS:
             span = f"{thirds[part][0]}-{thirds[part][-1]}"
             lines.append((part, span, means[part].estimate(settings.confidence)))
@@ -262,8 +316,9 @@ def find_onsets(changes: Mapping[Comparison, Resampled], settings: Summary) -> l
         lines.append(("late - middle", "", gap.estimate(settings.confidence)))
         for part, span, numbers in lines:
             shown = (format_number(float(number)) for number in numbers)
-            model, reference, projection, metric = names
-            rows.append((model, reference, projection, metric, part, span, *shown, change.items))
+            interval = "simultaneous" if part == "first" else "pointwise"
+            identity = (model, reference, projection, metric, part, span)
+            rows.append((*identity, *shown, interval, percent.items))
     return rows
 
 

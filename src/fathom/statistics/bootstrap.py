@@ -120,6 +120,40 @@ def find_interval(drawn: "Array", confidence: float) -> tuple[Any, Any]:
     return low, high
 
 
+def find_band(rows: "Array", errors: "Array", confidence: float) -> "tuple[Array, Array]":
+    """Return the ends of the simultaneous band of many numbers: all are inside with the confidence.
+
+    The bootstrap's largest |t| over the numbers, with the standard error of each resample, says how many
+    standard errors wide it is.
+
+    Parameters
+    ----------
+    rows, errors : ndarray of shape (1 + n_resamples, n_numbers), float64
+        The numbers, such as logarithms, and their standard errors, those of the data first.
+    confidence : float
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_numbers,), float64
+        A number that is the same in all resamples is its own interval. NaN for one that is undefined in some
+        resample or has no error there: too few items speak of it.
+    """
+    import numpy as np
+
+    finite, rounding = np.isfinite(rows).all(axis=0), 1e-12
+    fixed = (rows == rows[0]).all(axis=0)
+    fixed[finite] |= np.ptp(rows[:, finite], axis=0) <= rounding
+    known = ~fixed & finite & (errors > rounding).all(axis=0)
+    low = np.where(fixed, rows[0], np.nan)
+    high = low.copy()
+    if known.any():
+        value, drawn = rows[0, known], rows[1:, known]
+        largest = np.max(np.abs(drawn - value) / errors[1:, known], axis=1)
+        reach = np.quantile(largest, confidence) * errors[0, known]
+        low[known], high[known] = value - reach, value + reach
+    return low, high
+
+
 def start_random(what: str, settings: Summary) -> "np.random.Generator":
     """Return the random numbers for what is drawn, from the seed."""
     import numpy as np

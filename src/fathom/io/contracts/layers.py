@@ -1,6 +1,7 @@
 """Contracts of what is measured layer by layer."""
 
 from fathom.io.contracts.column import (
+    ANY_OR_NAN,
     DOUBLE,
     ESTIMATE,
     FLOATS,
@@ -116,10 +117,7 @@ LAYER_EXAMPLES = Contract(
 _PROJECTION = Column("projection", STRING, "normed, raw or geva; or the lens, plain or tuned")
 _LIMIT = Check(at_least=1, nan=True)
 _REFERENCE = Column("reference", STRING, "model that it is compared with")
-_CHANGE = (
-    *describe_numbers("change", "ci_low", "ci_high", about="change against the reference, per cent"),
-    KEYWORD_COUNT,
-)
+_CHANGE = describe_numbers("change", "ci_low", "ci_high", about="change against the reference, per cent")
 
 LAYER_SUMMARY = Contract(
     "{domain}/layers/layers.csv",
@@ -134,8 +132,13 @@ LAYER_SUMMARY = Contract(
 
 LAYER_CHANGES = Contract(
     "{domain}/layers/layer-changes.csv",
-    "Percentage change of a model against a reference, layer by layer.",
-    (MODEL, _REFERENCE, _PROJECTION, LAYER, METRIC, *_CHANGE),
+    "Percentage change of a model against a reference, layer by layer. The interval is pointwise.",
+    (
+        *(MODEL, _REFERENCE, _PROJECTION, LAYER, METRIC, *_CHANGE),
+        Column("band_low", DOUBLE, "lower end of the band that holds for all layers at once", ANY_OR_NAN),
+        Column("band_high", DOUBLE, "upper end", ANY_OR_NAN),
+        KEYWORD_COUNT,
+    ),
 )
 
 LAYER_ONSETS = Contract(
@@ -143,8 +146,12 @@ LAYER_ONSETS = Contract(
     "Where changes begin, and how large they are in each third of the layers.",
     (
         *(MODEL, _REFERENCE, _PROJECTION, METRIC),
-        Column("part", STRING, "onset, or a third of the layers"),
-        Column("layers", STRING, "the layers"),
+        Column(
+            "part", STRING, "first: the first layer that changes; early, middle, late: thirds; late - middle"
+        ),
+        Column("layers", STRING, "the layers; of first, all whose interval excludes 0"),
         *_CHANGE,
+        Column("interval", STRING, "simultaneous: holds for all layers at once; pointwise: by itself"),
+        KEYWORD_COUNT,
     ),
 )

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+from perf.studies.targets_and_layers import simulate_gains
 from scipy.stats import ttest_ind
 
 from fathom.config.scoring import Summary, Targets
@@ -90,7 +91,7 @@ def test_a_model_that_gained_on_near_targets_is_told_from_one_that_did_not():
     assert low.difference < 0 < high.difference
 
 
-def test_the_interval_draws_keywords_not_targets():
+def test_the_interval_draws_keywords():
     """What one keyword alone says is not certain, however many targets it has."""
     gained, similarities = make_gains(1.0, keywords=1, targets=40)
     others, _ = make_gains(0.0, keywords=5, targets=40)
@@ -101,17 +102,41 @@ def test_the_interval_draws_keywords_not_targets():
     assert high.difference - low.difference > 1.5 * (whole_high.difference - whole_low.difference)
 
 
-def test_the_interval_is_that_of_resamples_that_are_built():
+@pytest.mark.parametrize("design", ["similarities", "signs"])
+def test_where_similarity_says_nothing_few_intervals_leave_out_0(design):
+    """At most five of 100 are expected; the bootstrap over keywords alone gives 10 and 13."""
+    random, found = np.random.default_rng(1), 0
+    for seed in range(100):
+        pairs, near = simulate_gains(random, 40, design)
+        _, low, high = contrast_groups(pairs, near, Targets(), Summary(rounds=60, seed=seed))
+        found += low.difference > 0 or high.difference < 0
+    assert found <= 7
+
+
+def test_the_interval_is_the_wider_one_of_resamples_that_are_built():
     pairs, similarities = make_gains(0.3, keywords=5, targets=20)
-    summary, drawn = Summary(rounds=30), []
-    for counts in draw_resamples(5, summary):
-        some = [pairs.filter(keyword=f"k{place}") for place, count in enumerate(counts) for _ in range(count)]
-        targets = score_targets(pl.concat(some), similarities, Targets())
+    summary, names = Summary(rounds=30), list(similarities)
+
+    def contrast(parts: list[pl.DataFrame], near: dict[str, float]) -> tuple[float, ...]:
+        targets = score_targets(pl.concat(parts), near, Targets())
         top, bottom = (targets.filter(group=name)["similarity"].mean() for name in ("top", "bottom"))
-        drawn.append((top, bottom, top - bottom))
+        return top, bottom, top - bottom
+
+    by_keyword = [
+        contrast([pairs.filter(keyword=f"k{place}") for place, count in enumerate(counts)
+                  for _ in range(count)], similarities)
+        for counts in draw_resamples(5, summary)
+    ]  # fmt: skip
+    by_target = []
+    for counts in draw_resamples(20, summary):
+        copies = [(name, f"{name}.{copy}") for name, count in zip(names, counts, strict=True)
+                  for copy in range(count)]  # fmt: skip
+        parts = [pairs.filter(target=name).with_columns(target=pl.lit(copy)) for name, copy in copies]
+        by_target.append(contrast(parts, {copy: similarities[name] for name, copy in copies}))
+    ends = np.array([np.quantile(drawn, [0.025, 0.975], axis=0) for drawn in (by_target, by_keyword)])
+    wider = ends[np.argmax(ends[:, 1] - ends[:, 0], axis=0), :, np.arange(3)].T
     _, low, high = contrast_groups(pairs, similarities, Targets(), summary)
-    expected = np.quantile(drawn, [0.025, 0.975], axis=0)
-    assert low[:3] == pytest.approx(tuple(expected[0])) and high[:3] == pytest.approx(tuple(expected[1]))
+    assert low[:3] == pytest.approx(tuple(wider[0])) and high[:3] == pytest.approx(tuple(wider[1]))
 
 
 @pytest.mark.parametrize(("keywords", "share", "known"), [(3, 0.1, True), (4, 0.06, False)])

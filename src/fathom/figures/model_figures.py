@@ -149,8 +149,8 @@ MODEL_FIGURES = (
         learned the domain should have gained on targets that are near to its name: the left violin lies
         higher. One that was adapted to something else should not.
 
-        The interval of Cohen's d comes from a bootstrap over keywords; the t test takes all targets for
-        independent, and is given because the paper gives it.""",
+        The interval of Cohen's d is the wider one of two bootstraps, over targets and over keywords. The t
+        test takes all targets for independent, and is given because the paper gives it.""",
     ),
     Figure(
         "layers", "Layers", "{domain}.layers.{model}.{figure}", "layers",
@@ -189,7 +189,8 @@ MODEL_FIGURES = (
         layer; lens shows entropy, agreement with the last layer and divergence from it, for the plain and
         the tuned lens.
 
-        Bands are intervals from a bootstrap over keywords (95 % by default). Comparisons of two models
-        draw the same keywords for both.""",
+        Bands come from a bootstrap over keywords (95 % by default). Those of changes are simultaneous: a
+        band leaves out 0 at any layer of an unchanged model in 5 % of cases. The others are pointwise: each
+        layer by itself. Comparisons of two models draw the same keywords for both.""",
     ),
 )  # fmt: skip

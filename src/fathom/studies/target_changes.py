@@ -3,10 +3,14 @@
 Source: [RawCorpora, App. A.9, Fig. 15, Table 9]. Pairs with one target are averaged; gains in probability and
 in rank are put on one scale, averaged, and weighted by the logarithm of the target's frequency. The paper
 does not say which scale: here a gain is divided by its standard deviation over targets and not centred, so
-that 0 stays no change. Targets of one keyword change together, so intervals come from the bootstrap over
-keywords.
+that 0 stays no change.
+
+Two things are left to chance: which targets there are, and which keywords, whose targets change together.
+A bootstrap over targets and one over keywords are drawn apart, and the wider interval counts. Both drawn at
+once would count the noise of single pairs twice.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +19,7 @@ import polars as pl
 from fathom.config.scoring import Summary, Targets
 from fathom.errors import InputError
 from fathom.jobs.program import log
-from fathom.statistics.bootstrap import Resampled, draw_resamples
+from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,7 +116,7 @@ def score_targets(pairs: pl.DataFrame, similarities: Mapping[str, float], settin
     import numpy as np
 
     cells, names = _make_cells(pairs)
-    known, frequency, gains, scores = _score(cells, np.ones(len(cells.pairs)), len(names))
+    known, frequency, gains, scores = _score(cells, np.ones(len(cells.pairs)), np.ones(len(names)))
     order = np.argsort(-scores, kind="stable")
     size = count_group(len(order), settings)
     groups = [GROUPS[0]] * size + [GROUPS[1]] * (len(order) - 2 * size) + [GROUPS[2]] * size
@@ -129,7 +133,7 @@ def score_targets(pairs: pl.DataFrame, similarities: Mapping[str, float], settin
     )
 
 
-def count_group(targets: int, settings: Targets) -> int:
+def count_group(targets: float, settings: Targets) -> int:
     """Return how many targets the groups top and bottom have each."""
     return int(settings.share * targets)
 
@@ -139,7 +143,9 @@ def contrast_groups(
 ) -> tuple[Contrast, Contrast, Contrast]:
     """Return the contrast of the groups top and bottom, and the ends of its intervals.
 
-    Each resample draws keywords, and takes frequencies, scores and groups from what was drawn.
+    A resample draws targets, with all their pairs; or keywords, and takes frequencies and gains from what
+    was drawn, where a target counts as often as its pairs were drawn on average. Scores and groups are those
+    of the resample. The wider interval of both counts.
 
     Parameters
     ----------
@@ -156,12 +162,30 @@ def contrast_groups(
 
     cells, names = _make_cells(pairs)
     cosines = np.array([similarities[name] for name in names])
-    counts = draw_resamples(int(cells.keywords.max()) + 1, summary)
-    weights = [np.ones(len(cells.pairs)), *(row[cells.keywords] for row in counts)]
-    drawn = np.array([_contrast(cells, row, cosines, settings) for row in weights])
-    estimates = [Resampled(rows).estimate(summary.confidence) for rows in drawn.T]
-    value, low, high = (Contrast(*numbers) for numbers in zip(*estimates, strict=True))
-    return value, low, high
+    pairs_of_targets = np.bincount(cells.targets, cells.pairs)
+    ones, copies = np.ones(len(cells.pairs)), np.ones(len(names))
+    value = _contrast(cells, ones, copies, cosines, settings)
+    by_target = [
+        _contrast(cells, ones, row.astype(np.float64), cosines, settings)
+        for row in draw_resamples(len(names), summary)
+    ]
+    by_keyword = []
+    for row in draw_resamples(int(cells.keywords.max()) + 1, summary):
+        weights = row[cells.keywords].astype(np.float64)
+        copies = np.bincount(cells.targets, weights * cells.pairs) / pairs_of_targets
+        by_keyword.append(_contrast(cells, weights, copies, cosines, settings))
+    found = []
+    for drawn in zip(value, np.array(by_target).T, np.array(by_keyword).T, strict=True):
+        estimates = [Resampled.join(drawn[0], rows).estimate(summary.confidence) for rows in drawn[1:]]
+        found.append(_choose_wider(*estimates))
+    middle, low, high = (Contrast(*numbers) for numbers in zip(*found, strict=True))
+    return middle, low, high
+
+
+def _choose_wider(first: Estimate, second: Estimate) -> Estimate:
+    """Return the estimate with the wider interval; none if either has none."""
+    widths = [each.high - each.low for each in (first, second)]
+    return first if math.isnan(widths[0]) or widths[0] >= widths[1] else second
 
 
 def compare_similarities(targets: pl.DataFrame) -> tuple[float, float]:
@@ -202,34 +226,48 @@ def _make_cells(pairs: pl.DataFrame) -> tuple[Cells, Sequence[str]]:
 
 
 def _score(
-    cells: Cells, weights: "Array", count: int
+    cells: Cells, weights: "Array", copies: "Array"
 ) -> "tuple[NDArray[np.int64], Array, list[Array], Array]":
     """Return the targets that were drawn, with their frequencies, both mean gains, and scores."""
     import numpy as np
 
+    count = len(copies)
     frequency = np.asarray(np.bincount(cells.targets, weights * cells.pairs, count), dtype=np.float64)
-    known = np.asarray(np.flatnonzero(frequency), dtype=np.int64)
-    frequency = frequency[known]
+    known = np.asarray(np.flatnonzero((frequency > 0) & (copies > 0)), dtype=np.int64)
+    frequency, copies = frequency[known], copies[known]
     gains = [np.bincount(cells.targets, weights * gain, count)[known] / frequency for gain in cells.gains]
-    # a gain that is the same for all targets varies by what rounding leaves
-    spreads = [gain.std() if gain.std() > 1e-12 * np.abs(gain).max() else 1.0 for gain in gains]
-    scaled = [gain / spread for gain, spread in zip(gains, spreads, strict=True)]
+    scaled = [gain / _measure_spread(gain, copies) for gain in gains]
     scores = np.asarray(np.mean(scaled, axis=0) * np.log1p(frequency), dtype=np.float64)
     return known, frequency, gains, scores
 
 
-def _contrast(cells: Cells, weights: "Array", cosines: "Array", settings: Targets) -> Contrast:
-    """Return the contrast of top and bottom in one resample."""
+def _measure_spread(gain: "Array", copies: "Array") -> float:
+    """Return the standard deviation over targets; 1 if a gain is the same for all but for rounding."""
     import numpy as np
 
-    known, _, _, scores = _score(cells, weights, len(cosines))
-    size = count_group(len(known), settings)
+    spread = math.sqrt(np.average((gain - np.average(gain, weights=copies)) ** 2, weights=copies))
+    return spread if spread > 1e-12 * np.abs(gain).max() else 1.0
+
+
+def _contrast(
+    cells: Cells, weights: "Array", copies: "Array", cosines: "Array", settings: Targets
+) -> Contrast:
+    """Return the contrast of top and bottom in one resample, where each target counts so many times."""
+    import numpy as np
+
+    known, _, _, scores = _score(cells, weights, copies)
+    order = known[np.argsort(-scores, kind="stable")]
+    counted, ordered = copies[order], cosines[order]
+    total, reached = counted.sum(), np.cumsum(counted)
+    size = count_group(float(total + 1e-9), settings)
     if size < 2:
         return Contrast(*[float("nan")] * 4)
-    ordered = cosines[known[np.argsort(-scores, kind="stable")]]
-    top, bottom = ordered[:size], ordered[-size:]
-    difference = float(top.mean() - bottom.mean())
-    spread = float(np.sqrt((top.var(ddof=1) + bottom.var(ddof=1)) / 2))
-    return Contrast(
-        float(top.mean()), float(bottom.mean()), difference, difference / spread if spread else float("nan")
-    )
+    shares = [np.clip(size - (reached - counted), 0, counted), np.clip(reached - (total - size), 0, counted)]
+    top, bottom = (float(share @ ordered) / size for share in shares)
+    variances = [
+        share @ (ordered - mean) ** 2 / (size - 1) for share, mean in zip(shares, (top, bottom), strict=True)
+    ]
+    difference, spread = top - bottom, math.sqrt(sum(variances) / 2)
+    # equal similarities differ by what rounding leaves
+    effect = difference / spread if spread > 1e-12 else float("nan")
+    return Contrast(top, bottom, difference, effect)

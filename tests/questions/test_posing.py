@@ -156,3 +156,27 @@ def test_wrong_answers_are_unlike_right_ones_and_each_other(catalogue):
     assert len(ends) == 6 == len(set(ends)) and "1" not in ends
     one = Entities(alike.with_columns(likeness=pl.lit("same")))
     assert pose_question(Candidate("staff", about, right, right), asker, one) is None
+
+
+@pytest.mark.parametrize(("template", "count"), [("requirements", 15), ("colleagues", 13)])
+def test_what_a_question_is_about_is_no_option(catalogue, template, count):
+    same = "?person :department ?d . ?other a :Person ; :department ?d . ?person a :Person"
+    asker = catalogue.askers["staff"]
+    shape = asker.template.model_copy(
+        update={"text": "Who works where {person} works?", "answer": "other", "ask": f"ASK {{ {same} }}"}
+    )
+    select = Query(f"SELECT ?person ?other {{ {same} }}", "SELECT", "here")
+    colleagues = asker._replace(name="colleagues", template=shape, select=select)
+    asker = {**catalogue.askers, "colleagues": colleagues}[template]
+    candidates, counts = find_candidates([asker], catalogue.graph, catalogue.lookup)
+    rows = [pose_question(each, asker, catalogue.lookup) for each in candidates]
+    assert len(rows) == count
+    for row in rows:
+        about = {each.split("=", 1)[1] for each in row["bindings"]}
+        assert len(row["option_iris"]) == 8 and not about & set(row["option_iris"])
+    assert counts[template]["left_out"] == {}
+    assert prove_questions(pl.DataFrame(rows), catalogue.graph)["proved"]["multiple-answer"]
+    swapped = rows[0] | {"option_iris": [next(iter(about)), *rows[0]["option_iris"][1:]]}
+    swapped |= {"bindings": rows[-1]["bindings"]}
+    with pytest.raises(InputError, match="which is an option"):
+        prove_questions(pl.DataFrame([swapped]), catalogue.graph)

@@ -22,7 +22,7 @@ class Candidate(NamedTuple):
     asked_about : tuple of (str, str)
         Variable and IRI of the entities in its text, but for the answer.
     answers : tuple of str
-        IRIs of all right answers, sorted.
+        IRIs of all right answers, sorted, but for entities that it is about.
     records : tuple of str
         IRIs of the records that it follows from, sorted.
     """
@@ -36,6 +36,11 @@ class Candidate(NamedTuple):
     def key(self) -> str:
         """Hash by which questions are drawn."""
         return hash_text("question", self.template, *(iri for _, iri in self.asked_about))
+
+    @property
+    def never_wrong(self) -> set[str]:
+        """Entities that are no wrong options: right answers, and what the question is about."""
+        return {*self.answers, *(iri for _, iri in self.asked_about)}
 
 
 class Entities:
@@ -153,7 +158,7 @@ def _group(asker: Asker, graph: OntologyGraph, entities: Entities) -> Iterator[C
         records[key].update(iri for iri in row.values() if iri in entities.records)
     for key, right in answers.items():
         pairs = tuple(zip(about, key, strict=True))
-        yield Candidate(asker.name, pairs, tuple(sorted(right)), tuple(sorted(records[key])))
+        yield Candidate(asker.name, pairs, tuple(sorted(right - {*key})), tuple(sorted(records[key])))
 
 
 def _find_obstacle(candidate: Candidate, asker: Asker, entities: Entities) -> str:
@@ -161,10 +166,14 @@ def _find_obstacle(candidate: Candidate, asker: Asker, entities: Entities) -> st
     if not entities.can_be_named([iri for _, iri in candidate.asked_about] + list(candidate.answers)):
         return "ambiguous names"
     form, right = asker.template.form, len(candidate.answers)
+    if not right:
+        return "no answer but what is asked about"
     if form == "multiple-answer" and right > OPTIONS[form]:
         return "more than eight answers"
     shown = right if form == "multiple-answer" else 1
     wrong = 1 if form == "binary" else OPTIONS[form] - shown
-    if len(entities.list_class(asker.template.kind)) - right < wrong:
+    kind = asker.template.kind
+    excluded = sum(entities.tell_class(iri) == kind for iri in candidate.never_wrong)
+    if len(entities.list_class(kind)) - excluded < wrong:
         return "class too small for wrong answers"
     return ""

@@ -19,6 +19,7 @@ def pose_question(candidate: Candidate, asker: Asker, entities: Entities) -> dic
     """Return a question, without its round and chunks; None if its class has too few unlike wrong answers.
 
     A wrong option is of the answers' class, is no right answer, and is like none of them (see ENTITIES).
+    What the question is about is no option.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def name_question(row: Mapping[str, Any]) -> str:
 
 def _draw_wrong(candidate: Candidate, kind: str, entities: Entities, count: int) -> list[str] | None:
     """Return so many wrong answers, each unlike all others and the right ones; None if there are too few."""
-    taken = set(candidate.answers)
+    taken = candidate.never_wrong
     found: list[str] = []
     likenesses = {entities.tell_likeness(iri) for iri in taken}
     for iri in _shuffle(entities.list_class(kind), candidate.key):

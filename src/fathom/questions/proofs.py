@@ -31,8 +31,8 @@ def prove_questions(questions: pl.DataFrame, graph: OntologyGraph) -> dict[str, 
     Raises
     ------
     InputError
-        If a right option is not true, a wrong one is, or a question has another number of options than its
-        form; it names the first question and counts all.
+        If a right option is not true, a wrong one is, an option is what the question is about, or a question
+        has another number of options than its form; it names the first question and counts all.
     """
     prepared: dict[str, Query] = {}
     counts: dict[str, Counter[str]] = {}
@@ -75,6 +75,8 @@ def _find_fault(row: dict[str, Any], query: Query, graph: OntologyGraph) -> str:
     if row["form"] == "binary":
         return "" if graph.ask(query, bindings) == right[0] else f"the answer is {row['answer']}"
     for option, iri, is_right in zip(options, row["option_iris"], right, strict=True):
+        if iri in bindings.values():
+            return f"it is about {option!r}, which is an option"
         if graph.ask(query, {**bindings, row["asked"]: iri}) != is_right:
             return f"{option!r} is {'not true' if is_right else 'true'}"
     return ""

@@ -77,7 +77,9 @@ def pose(catalogue, *names):
     """Return what some or all templates ask."""
     askers = {name: catalogue.askers[name] for name in names or catalogue.askers}
     candidates, _ = find_candidates(askers.values(), catalogue.graph, catalogue.lookup)
-    rows = [pose_question(each, askers[each.template], catalogue.lookup) for each in candidates]
+    rows = [
+        pose_question(each, askers[each.template], catalogue.lookup, catalogue.graph) for each in candidates
+    ]
     return [row for row in rows if row]
 
 

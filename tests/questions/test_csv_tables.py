@@ -23,7 +23,7 @@ def test_rows_and_what_they_name_become_entities_with_statements_and_texts(table
                      ("lecturers", name_entity("Person", "p01")), ("lecturers", name_entity("Person", "p02")),
                      ("term", name_entity("Term", "spring")),
                      ("builds_on", name_entity("Course", "MATH102"))}  # fmt: skip
-    assert (course, "credits", "6") in ontology.values
+    assert (course, "credits", ("6", "integer")) in ontology.values
     found = ontology.entities[course]
     assert (found.kind, found.label, found.source) == ("Course", "Probability", "courses.csv, line 4")
     assert found.text == (

@@ -5,6 +5,7 @@ import pytest
 from fathom.errors import InputError
 from fathom.questions.graph import OntologyGraph, Query
 from fathom.questions.ontology import Entity, Ontology, name_entity, write_statements
+from fathom.questions.values import Value
 
 
 def test_statements_come_back_as_they_were_written(tmp_path):
@@ -13,8 +14,8 @@ def test_statements_come_back_as_they_were_written(tmp_path):
     ontology = Ontology(
         {one: Entity("Thing", odd, "", ""), other: Entity("Thing", "x", "", "")},
         [(one, "near", other)],
-        [(one, "size", "-3"), (one, "weight", "2.50"), (one, "code", "3e5"),
-         (other, "note", "tab\tand\nline")],
+        [(one, "size", Value("-3", "integer")), (one, "weight", Value("2.50", "decimal")),
+         (one, "code", Value("3e5")), (other, "note", Value("tab\tand\nline"))],
     )  # fmt: skip
     write_statements(tmp_path / "o.nt", ontology)
     graph = OntologyGraph(tmp_path / "o.nt")

@@ -90,7 +90,7 @@ def test_a_select_that_finds_too_few_answers_is_found_by_the_ask(catalogue):
     text = f"SELECT ?department ?person {{ ?person :department ?department ; :studied_at {tartu} }}"
     narrow = asker._replace(select=Query(text, "SELECT", "here"))
     candidates, _ = find_candidates([narrow], catalogue.graph, catalogue.lookup)
-    rows = [pose_question(each, narrow, catalogue.lookup) for each in candidates]
+    rows = [pose_question(each, narrow, catalogue.lookup, catalogue.graph) for each in candidates]
     with pytest.raises(InputError, match="is true"):
         prove_questions(pl.DataFrame(rows), catalogue.graph)
 
@@ -149,13 +149,13 @@ def test_wrong_answers_are_unlike_right_ones_and_each_other(catalogue):
     entities, asker = Entities(alike), catalogue.askers["staff"]
     right = (name_entity("Person", "p01"), name_entity("Person", "p11"))
     about = (("department", name_entity("Department", "MATH")),)
-    row = pose_question(Candidate("staff", about, right, right), asker, entities)
+    row = pose_question(Candidate("staff", about, right, right), asker, entities, catalogue.graph)
     assert row is not None
     wrong = [iri for iri, is_right in zip(row["option_iris"], row["right"], strict=True) if not is_right]
     ends = [iri[-1] for iri in wrong]
     assert len(ends) == 6 == len(set(ends)) and "1" not in ends
     one = Entities(alike.with_columns(likeness=pl.lit("same")))
-    assert pose_question(Candidate("staff", about, right, right), asker, one) is None
+    assert pose_question(Candidate("staff", about, right, right), asker, one, catalogue.graph) is None
 
 
 @pytest.mark.parametrize(("template", "count"), [("requirements", 15), ("colleagues", 13)])
@@ -169,7 +169,7 @@ def test_what_a_question_is_about_is_no_option(catalogue, template, count):
     colleagues = asker._replace(name="colleagues", template=shape, select=select)
     asker = {**catalogue.askers, "colleagues": colleagues}[template]
     candidates, counts = find_candidates([asker], catalogue.graph, catalogue.lookup)
-    rows = [pose_question(each, asker, catalogue.lookup) for each in candidates]
+    rows = [pose_question(each, asker, catalogue.lookup, catalogue.graph) for each in candidates]
     assert len(rows) == count
     for row in rows:
         about = {each.split("=", 1)[1] for each in row["bindings"]}

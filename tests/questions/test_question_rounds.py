@@ -144,8 +144,9 @@ def test_what_is_asked_does_not_depend_on_the_order_of_sets(catalogue, tmp_path)
         "folder, statements = map(Path, sys.argv[1:])\n"
         "askers = read_templates([folder / 'templates.yaml'])\n"
         "entities = Entities(tabulate_entities(read_tables(folder / 'tables.yaml'))[0])\n"
-        "for each in find_candidates(askers.values(), OntologyGraph(statements), entities)[0]:\n"
-        "    print(pose_question(each, askers[each.template], entities))\n"
+        "graph = OntologyGraph(statements)\n"
+        "for each in find_candidates(askers.values(), graph, entities)[0]:\n"
+        "    print(pose_question(each, askers[each.template], entities, graph))\n"
     )
     said = [
         subprocess.run(

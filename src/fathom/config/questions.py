@@ -10,9 +10,10 @@ from fathom.config.section import Name, Positive, Section, Text, check_values
 from fathom.config.yaml_files import read_values
 
 Term = str
-"""Name of a class or property: a letter, then letters, digits, underscores."""
+"""Name of a class: a letter, then letters, digits, underscores; of a column: anything that begins so."""
 
 _TERM = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_PROPERTY = re.compile(r"[^\W\d_]\w*")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 OPTIONS = {"binary": 2, "multiple-choice": 4, "multiple-answer": 8}
@@ -132,6 +133,11 @@ TEXTS = ("records", "questions")
 """What models may be trained on of a set of questions, as domain SET.records and SET.questions."""
 
 
+def name_property(column: str) -> str:
+    """Return what queries call a column: an underscore takes the place of blanks and marks."""
+    return re.sub(r"\W+", "_", column).strip("_")
+
+
 class Link(Section):
     """A column whose values name entities."""
 
@@ -168,14 +174,19 @@ class Tables(Section):
         if twice:
             raise ValueError(f"tables: several are of the class {', '.join(twice)}; join them")
         for file, table in self.tables.items():
-            for name in (
-                table.kind,
-                *table.links,
-                *table.values,
-                *(each.to for each in table.links.values()),
-            ):
+            for name in (table.kind, *(each.to for each in table.links.values())):
                 if not _TERM.fullmatch(name):
                     raise ValueError(f"tables.{file}: {name!r} is no name: use letters, digits, underscores")
+            columns: dict[str, str] = {}
+            for column in dict.fromkeys([*table.links, *table.values]):
+                name = name_property(column)
+                if not _PROPERTY.fullmatch(name):
+                    raise ValueError(f"tables.{file}: the column {column!r} does not begin with a letter")
+                if name in columns:
+                    raise ValueError(
+                        f"tables.{file}: queries call the columns {columns[name]!r} and {column!r} :{name}"
+                    )
+                columns[name] = column
             for name, link in table.links.items():
                 if link.tree and link.to != table.kind:
                     raise ValueError(f"tables.{file}.links.{name}.tree: it leads to another class, {link.to}")

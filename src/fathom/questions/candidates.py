@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -25,12 +26,15 @@ class Candidate(NamedTuple):
         IRIs of all right answers, sorted, but for entities that it is about.
     records : tuple of str
         IRIs of the records that it follows from, sorted.
+    is_true : bool
+        Whether a binary question names a right answer, as every other one of its template does.
     """
 
     template: str
     asked_about: tuple[tuple[str, str], ...]
     answers: tuple[str, ...]
     records: tuple[str, ...]
+    is_true: bool = True
 
     @property
     def key(self) -> str:
@@ -119,6 +123,8 @@ def find_candidates(
     for asker in askers:
         left_out: Counter[str] = Counter()
         possible, about = 0, []
+        graph.check_unknown(asker.ask, f"{asker.where}.ask")
+        graph.check_order(asker.ask, f"{asker.where}.ask")
         for candidate in _group(asker, graph, entities):
             reason = _find_obstacle(candidate, asker, entities)
             left_out[reason] += 1
@@ -133,7 +139,9 @@ def find_candidates(
     if not found:
         told = "; ".join(f"{name}: {each['left_out'] or 'no rows'}" for name, each in counts.items())
         raise InputError(f"no template gives a question ({told})", hint="check the queries, and the tables")
-    return sorted(found, key=lambda candidate: (candidate.key, candidate)), counts
+    ordered = sorted(found, key=lambda candidate: (candidate.key, candidate))
+    turns: dict[str, Iterator[bool]] = defaultdict(lambda: cycle([True, False]))
+    return [each._replace(is_true=next(turns[each.template])) for each in ordered], counts
 
 
 def _group(asker: Asker, graph: OntologyGraph, entities: Entities) -> Iterator[Candidate]:

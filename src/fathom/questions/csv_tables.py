@@ -4,13 +4,14 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fathom.config.questions import Link, Table, read_tables_file
+from fathom.config.questions import Link, Table, name_property, read_tables_file
 from fathom.config.section import suggest
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
 from fathom.io.delimited import scan_csv
 from fathom.io.files import read_plain_text
-from fathom.questions.ontology import Entity, Ontology, find_number, name_entity, put_in_words
+from fathom.questions.ontology import Entity, Ontology, name_entity, put_in_words
+from fathom.questions.values import Cell, Value, read_column
 
 
 class Row(NamedTuple):
@@ -33,7 +34,8 @@ def read_tables(path: Path) -> Ontology:
     ------
     InputError
         If a table is missing or no CSV with one header line, a column is missing, a key or label is empty or
-        there twice, a link leads nowhere, or a hierarchy has a cycle.
+        there twice, a link leads nowhere, a hierarchy has a cycle, or a column of numbers or dates holds
+        something else.
     """
     tables = read_tables_file(path)
     rows = {file: read_rows(path.parent / file, table) for file, table in tables.items()}
@@ -78,7 +80,6 @@ def read_rows(path: Path, table: Table) -> list[Row]:
         if [field.casefold() for field in fields] == [name.casefold() for name in header]:
             raise InputError("the header stands here again", where, "remove this line: one header is needed")
         rows.append(Row(where, f"{path.name}, line {line}", dict(zip(header, fields, strict=True))))
-    _check_second_line(rows, table)
     return rows
 
 
@@ -95,19 +96,6 @@ def _check_header(path: Path, header: list[str], second: list[list[str]], table:
         raise InputError(
             f"missing columns: {', '.join(missing)}", f"{path}, line 1", suggest(missing[0], header)
         )
-
-
-def _check_second_line(rows: Sequence[Row], table: Table) -> None:
-    """Raise `InputError` if the first row is the only one without a number in a column of numbers."""
-    for name in table.values:
-        numbers = [bool(find_number(row.fields[name])) for row in rows if row.fields[name]]
-        if len(numbers) > 2 and not numbers[0] and all(numbers[1:]) and rows[0].fields[name]:
-            raise InputError(
-                f"{rows[0].fields[name]!r} in column {name}, where all other rows have numbers: "
-                "a second header line?",
-                rows[0].where,
-                "remove this line: one header is needed",
-            )
 
 
 def _name_rows(rows: Sequence[Row], table: Table) -> dict[str, Row]:
@@ -145,22 +133,33 @@ def _add_statements(
     ontology: Ontology, rows: Sequence[Row], table: Table, keys: dict[str, dict[str, Row]]
 ) -> None:
     """Add what the rows of a table say, and their texts."""
+    values = {name: _read_values(rows, name) for name in table.values}
     for row in rows:
         iri = name_entity(table.kind, row.fields[table.key])
         facts = []
         for name, link in table.links.items():
             others = _follow(ontology, row, name, link, keys.get(link.to))
-            ontology.links += [(iri, name, other) for other in others]
+            ontology.links += [(iri, name_property(name), other) for other in others]
             facts.append((name, [ontology.entities[other].label for other in others]))
-        for name in table.values:
-            if row.fields[name]:
-                ontology.values.append((iri, name, row.fields[name]))
+            if not others and not link.tree:
+                ontology.unknown.append((iri, name_property(name)))
+        for name, found in values.items():
+            if row.where in found:
+                ontology.values.append((iri, name_property(name), found[row.where]))
                 facts.append((name, [row.fields[name]]))
+            else:
+                ontology.unknown.append((iri, name_property(name)))
         entity = ontology.entities[iri]
         text = put_in_words(entity.label, facts, [row.fields[name] for name in table.text])
         ontology.entities[iri] = entity._replace(text=text)
     for name in (name for name, link in table.links.items() if link.tree):
-        _check_tree(ontology, name)
+        _check_tree(ontology, name_property(name))
+
+
+def _read_values(rows: Sequence[Row], name: str) -> dict[str, Value]:
+    """Return the values of a column by where their rows stand, without empty cells."""
+    cells = [Cell(row.fields[name], row.where) for row in rows if row.fields[name]]
+    return {cell.where: value for cell, value in zip(cells, read_column(name, cells), strict=True)}
 
 
 def _follow(ontology: Ontology, row: Row, column: str, link: Link, keys: dict[str, Row] | None) -> list[str]:

@@ -196,5 +196,5 @@ class QuestionRounds:
             "large_gaps": int(self.large_gaps.sum()),
             "correlation": replace_nan(correlate_densities(of_questions, self._of_space)),
             "redundancy": replace_nan(redundancy),
-            "left_out": {"wrong answers alike": self._alike} if self._alike else {},
+            "left_out": {"too few wrong answers": self._alike} if self._alike else {},
         }

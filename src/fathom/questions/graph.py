@@ -3,11 +3,22 @@
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
 from fathom.io.files import require_file
-from fathom.questions.ontology import NAMESPACE
+from fathom.questions.near_misses import NearMisses
+from fathom.questions.ontology import NAMESPACE, UNKNOWN
+from fathom.questions.open_world import (
+    list_branches,
+    list_compared,
+    list_named,
+    list_statements,
+    list_variables,
+)
+
+if TYPE_CHECKING:
+    from fathom.questions.templates import Asker
 
 PREFIXES = (
     f"PREFIX : <{NAMESPACE}>\n"
@@ -53,6 +64,7 @@ class Query:
                 where,
                 "classes, properties and entities of tables begin with :",
             )
+        self.text = text
         try:
             self.prepared = prepareQuery(text if text.startswith(PREFIXES) else PREFIXES + text)
         except ParseException as error:
@@ -86,9 +98,12 @@ class OntologyGraph:
     """
 
     def __init__(self, path: Path) -> None:
-        from rdflib import Graph
+        from rdflib import Graph, URIRef
 
         self._graph = Graph().parse(require_file(path), format="nt")
+        self._unknown = {str(each) for each in self._graph.objects(None, URIRef(UNKNOWN), unique=True)}
+        self._alternatives: dict[str, list[Any]] = {}
+        self._near_misses: dict[str, NearMisses] = {}
 
     def __len__(self) -> int:
         """Return the number of statements."""
@@ -99,9 +114,87 @@ class OntologyGraph:
         for row in self._graph.query(query.prepared).bindings:
             yield {str(name): str(value) for name, value in row.items()}
 
+    def select_where(
+        self, query: Query, statements: list[Any], filters: list[Any], columns: list[str]
+    ) -> Iterator[dict[str, str]]:
+        """Yield what meets some conditions of a query: IRIs by variable."""
+        from rdflib.plugins.sparql.parserutils import CompValue
+        from rdflib.plugins.sparql.sparql import Query as Prepared
+        from rdflib.term import Variable
+
+        bound = list_variables(statements)
+        pattern = CompValue("BGP", triples=statements, _vars=bound)
+        for each in filters:
+            pattern = CompValue("Filter", expr=each, p=pattern, _vars=bound)
+        wanted = [Variable(name) for name in columns]
+        pattern = CompValue("Project", p=pattern, PV=wanted, _vars=bound)
+        algebra = CompValue("SelectQuery", p=pattern, datasetClause=None, PV=wanted, _vars=bound)
+        for row in self._graph.query(Prepared(query.prepared.prologue, algebra)).bindings:
+            yield {str(name): str(value) for name, value in row.items()}
+
+    def check_order(self, query: Query, where: str) -> None:
+        """Raise `InputError` if a query compares by size what is text."""
+        from rdflib import Literal, Variable
+
+        compared = {name for name in list_compared(query.prepared.algebra) if isinstance(name, Variable)}
+        for _, link, value in list_statements(query.prepared.algebra):
+            if value not in compared:
+                continue
+            for _, found in self._graph.subject_objects(link):
+                if isinstance(found, Literal) and found.datatype is None:
+                    raise InputError(
+                        f"it compares by size, and {link.removeprefix(NAMESPACE)} is text: {str(found)!r}",
+                        where,
+                        "compare numbers or dates; for text there are = and !=",
+                    )
+
     def ask(self, query: Query, bindings: Bindings) -> bool:
         """Return the answer of an ASK with some of its variables put in."""
         from rdflib import URIRef
 
         terms: dict[str, Any] = {name: URIRef(iri) for name, iri in bindings.items()}
         return bool(self._graph.query(query.prepared, initBindings=terms).askAnswer)
+
+    def could_hold(self, query: Query, bindings: Bindings) -> bool:
+        """Return whether an ASK is true for some values of the cells that are empty."""
+        from rdflib import URIRef
+
+        terms: dict[str, Any] = {name: URIRef(iri) for name, iri in bindings.items()}
+        if query.text not in self._alternatives:
+            self._alternatives[query.text] = self._list_alternatives(query)
+        return any(
+            self._graph.query(each, initBindings=terms).askAnswer for each in self._alternatives[query.text]
+        )
+
+    def find_near_misses(self, asker: "Asker") -> NearMisses:
+        """Return what fails one condition of a template only."""
+        if asker.name not in self._near_misses:
+            self._near_misses[asker.name] = NearMisses(asker, self)
+        return self._near_misses[asker.name]
+
+    def check_unknown(self, query: Query, where: str) -> None:
+        """Raise `InputError` if a query negates, counts or is optional about cells that are empty."""
+        named = sorted(f"{NAMESPACE}{name}" for name in list_named(query.text))
+        empty = [iri.removeprefix(NAMESPACE) for iri in named if iri in self._unknown]
+        if empty and list_branches(query.prepared.algebra.p, self._unknown) is None:
+            raise InputError(
+                f"it negates, counts or is optional, and cells of {', '.join(empty)} are empty",
+                where,
+                "fill these cells, or do without NOT EXISTS, MINUS, OPTIONAL and counts: what an empty "
+                "cell holds is not known",
+            )
+
+    def _list_alternatives(self, query: Query) -> list[Any]:
+        """Return queries one of which is true if an ASK can be."""
+        from rdflib.plugins.sparql.parserutils import CompValue
+        from rdflib.plugins.sparql.sparql import Query as Prepared
+
+        named = {f"{NAMESPACE}{name}" for name in list_named(query.text)}
+        branches = list_branches(query.prepared.algebra.p, self._unknown) if named & self._unknown else None
+        if branches is None:
+            return [query.prepared]
+        algebras = [
+            CompValue("AskQuery", p=each.pattern, datasetClause=None, PV=[*each.bound], _vars=set(each.bound))
+            for each in branches
+        ]
+        return [Prepared(query.prepared.prologue, algebra) for algebra in algebras]

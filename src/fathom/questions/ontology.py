@@ -13,9 +13,12 @@ from fathom.errors import InputError
 from fathom.io.contracts.questions import ENTITIES
 from fathom.io.files import write_atomically
 from fathom.io.tables import make_empty_table
+from fathom.questions.values import Value
 
 NAMESPACE = "urn:fathom:"
 """What names of classes, properties and entities begin with; queries write `:author`."""
+UNKNOWN = "urn:fathom-records:unknown"
+"""Leads from an entity to a property of which its record says nothing."""
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -56,8 +59,10 @@ class Ontology:
         By IRI.
     links : list of (str, str, str)
         Statements: entity, property, entity.
-    values : list of (str, str, str)
+    values : list of (str, str, Value)
         Statements: entity, property, plain value.
+    unknown : list of (str, str)
+        Entity and property whose field is empty: what it would hold is not known.
     refusing : set of str
         Classes in which two entities of one name are an error; in others no question is about them.
     report : dict
@@ -66,7 +71,8 @@ class Ontology:
 
     entities: dict[str, Entity] = field(default_factory=dict)
     links: list[tuple[str, str, str]] = field(default_factory=list)
-    values: list[tuple[str, str, str]] = field(default_factory=list)
+    values: list[tuple[str, str, Value]] = field(default_factory=list)
+    unknown: list[tuple[str, str]] = field(default_factory=list)
     refusing: set[str] = field(default_factory=set)
     report: dict[str, Any] = field(default_factory=dict)
 
@@ -125,7 +131,9 @@ def tabulate_entities(ontology: Ontology) -> tuple[pl.DataFrame, dict[str, Any]]
         entities=pl.len(), records=(pl.col("text") != "").sum(), same_name=(~pl.col("usable")).sum()
     )
     classes = {row["class"]: {k: row[k] for k in row if k != "class"} for row in counts.iter_rows(named=True)}
-    statements = len(ontology.links) + len(ontology.values) + 2 * len(ontology.entities)
+    statements = (
+        len(ontology.links) + len(ontology.values) + len(ontology.unknown) + 2 * len(ontology.entities)
+    )
     report = {**ontology.report, "classes": classes, "statements": statements}
     return table.select(make_empty_table(ENTITIES).columns), report
 
@@ -134,6 +142,7 @@ def write_statements(path: Path, ontology: Ontology) -> None:
     """Write all statements as N-Triples, sorted."""
     lines = [f"<{s}> <{NAMESPACE}{p}> <{o}> .\n" for s, p, o in ontology.links]
     lines += [f"<{s}> <{NAMESPACE}{p}> {_write_value(o)} .\n" for s, p, o in ontology.values]
+    lines += [f"<{s}> <{UNKNOWN}> <{NAMESPACE}{p}> .\n" for s, p in ontology.unknown]
     for iri, entity in ontology.entities.items():
         lines.append(f"<{iri}> <{_TYPE}> <{NAMESPACE}{entity.kind}> .\n")
         lines.append(f'<{iri}> <{_LABEL}> "{entity.label.translate(_ESCAPES)}" .\n')
@@ -141,17 +150,7 @@ def write_statements(path: Path, ontology: Ontology) -> None:
         stream.writelines(sorted(set(lines)))
 
 
-def _write_value(text: str) -> str:
-    """Return a plain value as a literal: a number where it is one."""
-    quoted = f'"{text.translate(_ESCAPES)}"'
-    kind = find_number(text)
-    return f"{quoted}^^<{_XSD}{kind}>" if kind else quoted
-
-
-def find_number(text: str) -> str:
-    """Return which kind of number a text is, integer or decimal; empty if it is none."""
-    bare = text.removeprefix("-")
-    if bare.isascii() and bare.isdigit():
-        return "integer"
-    whole, point, rest = bare.partition(".")
-    return "decimal" if point and f"{whole}{rest}".isascii() and whole.isdigit() and rest.isdigit() else ""
+def _write_value(value: Value) -> str:
+    """Return a plain value as a literal."""
+    quoted = f'"{value.text.translate(_ESCAPES)}"'
+    return f"{quoted}^^<{_XSD}{value.kind}>" if value.kind else quoted

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain, zip_longest
 from typing import Any
 
 from fathom.config.questions import OPTIONS
 from fathom.io.files import hash_text
 from fathom.questions.candidates import Candidate, Entities
-from fathom.questions.graph import PREFIXES
+from fathom.questions.graph import PREFIXES, OntologyGraph
 from fathom.questions.templates import Asker
 
 _GAP = re.compile(r"\{([^{}]*)\}")
@@ -15,11 +16,13 @@ _TRIES = 200
 YES, NO = "yes", "no"
 
 
-def pose_question(candidate: Candidate, asker: Asker, entities: Entities) -> dict[str, Any] | None:
-    """Return a question, without its round and chunks; None if its class has too few unlike wrong answers.
+def pose_question(
+    candidate: Candidate, asker: Asker, entities: Entities, graph: OntologyGraph
+) -> dict[str, Any] | None:
+    """Return a question, without its round and chunks; None if its class has too few wrong answers.
 
     A wrong option is of the answers' class, is no right answer, and is like none of them (see ENTITIES).
-    What the question is about is no option.
+    What the question is about is no option, nor what would be right if a cell that is empty were not.
 
     Parameters
     ----------
@@ -27,6 +30,8 @@ def pose_question(candidate: Candidate, asker: Asker, entities: Entities) -> dic
     asker : Asker
         Its template.
     entities : Entities
+    graph : OntologyGraph
+        Of wrong options as many fail each condition of the query alone, as far as there are any.
     """
     template = asker.template
     about, key = dict(candidate.asked_about), candidate.key
@@ -34,8 +39,8 @@ def pose_question(candidate: Candidate, asker: Asker, entities: Entities) -> dic
     shown = right if template.form == "multiple-answer" else right[:1]
     needed = OPTIONS[template.form] - len(shown)
     if template.form == "binary":
-        needed = int(hash_text("binary", key), 16) % 2
-    wrong = _draw_wrong(candidate, template.kind, entities, needed)
+        needed = 0 if candidate.is_true else 1
+    wrong = _draw_wrong(candidate, asker, entities, needed, graph)
     if wrong is None:
         return None
     row: dict[str, Any] = {
@@ -67,16 +72,29 @@ def name_question(row: Mapping[str, Any]) -> str:
     return hash_text(row["template"], row["question"], *row["options"], *row["sources"])[:16]
 
 
-def _draw_wrong(candidate: Candidate, kind: str, entities: Entities, count: int) -> list[str] | None:
+def _draw_wrong(
+    candidate: Candidate, asker: Asker, entities: Entities, count: int, graph: OntologyGraph
+) -> list[str] | None:
     """Return so many wrong answers, each unlike all others and the right ones; None if there are too few."""
     taken = candidate.never_wrong
     found: list[str] = []
     likenesses = {entities.tell_likeness(iri) for iri in taken}
-    for iri in _shuffle(entities.list_class(kind), candidate.key):
+    about, template = dict(candidate.asked_about), asker.template
+    pools = [
+        [iri for iri in pool if entities.tell_class(iri) == template.kind and entities.can_be_named([iri])]
+        for pool in (graph.find_near_misses(asker).list_pools(about) if count else [])
+    ]
+    near = zip_longest(*(_shuffle(pool, candidate.key) for pool in pools))
+    every = chain(chain.from_iterable(near), _shuffle(entities.list_class(template.kind), candidate.key))
+    for iri in (each for each in every if each is not None):
         if len(found) == count:
             break
         likeness = entities.tell_likeness(iri)
-        if iri not in taken and likeness not in likenesses:
+        if iri in taken or likeness in likenesses:
+            continue
+        bindings = {**about, template.answer: iri}
+        # what is true is drawn, too: then SELECT and ASK differ, and the proof says so
+        if graph.ask(asker.ask, bindings) or not graph.could_hold(asker.ask, bindings):
             found.append(iri)
             taken.add(iri)
             likenesses.add(likeness)

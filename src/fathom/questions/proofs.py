@@ -14,7 +14,8 @@ from fathom.questions.graph import OntologyGraph, Query
 def prove_questions(questions: pl.DataFrame, graph: OntologyGraph) -> dict[str, Any]:
     """Prove all questions that have a query.
 
-    The query is asked once for each option, with the option's entity put in. Nothing is used but the table
+    The query is asked once for each option, with the option's entity put in. A wrong one must stay wrong
+    whatever cells that are empty would hold. Nothing is used but the table
     of questions and the ontology: neither templates nor how options were drawn.
 
     Parameters
@@ -73,10 +74,12 @@ def _find_fault(row: dict[str, Any], query: Query, graph: OntologyGraph) -> str:
     if not any(right) or (row["form"] != "multiple-answer" and sum(right) != 1):
         return f"{sum(right)} right options"
     if row["form"] == "binary":
-        return "" if graph.ask(query, bindings) == right[0] else f"the answer is {row['answer']}"
+        ask = graph.ask if right[0] else graph.could_hold
+        return "" if ask(query, bindings) == right[0] else f"the answer is {row['answer']}"
     for option, iri, is_right in zip(options, row["option_iris"], right, strict=True):
         if iri in bindings.values():
             return f"it is about {option!r}, which is an option"
-        if graph.ask(query, {**bindings, row["asked"]: iri}) != is_right:
+        ask = graph.ask if is_right else graph.could_hold
+        if ask(query, {**bindings, row["asked"]: iri}) != is_right:
             return f"{option!r} is {'not true' if is_right else 'true'}"
     return ""

@@ -212,7 +212,9 @@ def list_items(material: Material) -> tuple[list[Item], dict[str, dict[str, Any]
     items = []
     for candidate in candidates:
         chunks = tuple(places[iri] for iri in candidate.records if iri in places)
-        pose = partial(pose_question, candidate, material.askers[candidate.template], entities)
+        pose = partial(
+            pose_question, candidate, material.askers[candidate.template], entities, material.graph
+        )
         items.append(Item(candidate.key, candidate.template, chunks, pose))
     return items, counts
 

@@ -22,6 +22,7 @@ def main(
     keywords_report: Annotated[Path, "keywords.json"],
     sentences_report: Annotated[Path, "sentences.json, of the matches"],
     overlap: Annotated[Path | None, "overlap.json of this variant"] = None,
+    held_out_overlap: Annotated[Path | None, "held-out.overlap.json of the domain"] = None,
     coverage: Annotated[Path | None, "coverage.json of this variant"] = None,
     draw: Annotated[Path | None, "report of the draw of documents, by domain"] = None,
     domain: Annotated[str, "name of the domain"],
@@ -36,7 +37,8 @@ def main(
     from fathom.benchmark.manifest import make_manifest
 
     files = {"pairs": pairs_report, "keywords": keywords_report, "sentences": sentences_report}
-    files |= {name: path for name, path in [("overlap", overlap), ("coverage", coverage)] if path}
+    others = {"overlap": overlap, "held_out_overlap": held_out_overlap, "coverage": coverage}
+    files |= {name: path for name, path in others.items() if path}
     reports = {name: read_json(path) for name, path in files.items()}
     if draw is not None:
         reports["draw"] = read_json(draw)[domain]

@@ -1,11 +1,10 @@
 """Find the pairs of a benchmark that occur in the text that models are trained on."""
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
-from fathom.io.files import hash_text, write_json
+from fathom.io.files import write_json
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import show_progress
 from fathom.jobs.signature import run
@@ -21,29 +20,13 @@ def main(
 ) -> None:
     """Read pairs and training texts; write the flags of all pairs and their counts."""
     from fathom.benchmark.overlap import find_overlap, report_overlap
+    from fathom.corpus.texts import read_training_texts
 
     table = read_table(pairs, PAIRS, ["pair_id", "prompt", "target"])
-    flags = find_overlap(table, show_progress(_read_texts(texts), "documents"))
+    flags = find_overlap(table, show_progress(read_training_texts(texts), "documents"))
     counts = report_overlap(flags, splits_by)
     write_table(overlap, flags, OVERLAP)
     write_json(report, counts)
-
-
-def _read_texts(paths: Sequence[Path]) -> Iterator[str]:
-    """Yield the texts that models are trained on, each document once."""
-    import polars as pl
-
-    from fathom.corpus.texts import TRAIN
-    from fathom.io.row_groups import scan_table
-
-    seen: set[tuple[str, str]] = set()  # text from elsewhere may have the same ids
-    for path in paths:
-        for frame in scan_table(path, ["doc_id", "split", "text"]):
-            for doc_id, text in frame.filter(pl.col("split") == TRAIN).select("doc_id", "text").iter_rows():
-                key = doc_id, hash_text(text)
-                if key not in seen:
-                    seen.add(key)
-                    yield text
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ def main(
     model: ModelFile,
     keywords: Annotated[Tables, paths.KEYWORDS, "keywords of a domain"],
     sentences: Annotated[list[Path], "its matched sentences (parquet)"],
+    sentence_overlap: Annotated[
+        Tables, paths.SENTENCE_OVERLAP, "matched sentences that occur in training text"
+    ] = (),
     pairs: Annotated[list[Path], "its pairs (parquet)"],
     texts: Annotated[Tables, paths.TEXTS, "texts of domains, to train tuned lenses on"] = (),
     wordlists: Wordlists = Path("config/wordlists"),
@@ -45,11 +48,12 @@ def main(
         raise InputError(
             "lens.steps is 0: nothing to train", "--settings", "set at least 1, or give no texts"
         )
+    known = {name: Path(path) for name, path in sentence_overlap}
     trained_on = {name: Path(path) for name, path in texts}
     planned = []
     for (name, found), *files, output in zip(keywords, sentences, pairs, rates, strict=True):
         prefix = str(output).removesuffix(".rates.parquet")
-        domain = DomainFiles(name, Path(found), *files, wordlists / "stopwords.txt", prefix)
+        domain = DomainFiles(name, Path(found), *files, wordlists / "stopwords.txt", prefix, known.get(name))
         planned += plan_layers(domain, settings.layers, trained_on.get(name), settings.lens)
     measure_all(OpenModel(read_pointer(model), settings.scoring, threads), planned, finished)
 

@@ -40,8 +40,12 @@ def main(
     pairs: PairTables = (),
     scores: Annotated[list[Path], "scores of each benchmark to write (parquet)"] = (),
     texts: Annotated[Tables, paths.TEXTS, "texts of domains"] = (),
+    held_out_overlap: Annotated[
+        Tables, paths.HELD_OUT_OVERLAP, "stretches of them that occur in training text"
+    ] = (),
     perplexity: Annotated[list[Path], "likelihoods of each domain to write (parquet)"] = (),
     sentences: Annotated[Tables, paths.MATCHED, "matched sentences of domains"] = (),
+    sentence_overlap: Annotated[Tables, paths.SENTENCE_OVERLAP, "those that occur in training text"] = (),
     rates: Annotated[list[Path], "attribute rates of each domain to write (parquet)"] = (),
     wordlists: Wordlists = Path("config/wordlists"),
     finished: Annotated[Path, "folder where finished results are kept"],
@@ -52,13 +56,20 @@ def main(
     """Plan all measurements and make them."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     stopwords, rate = wordlists / "stopwords.txt", settings.attribute_rate
+    stretches, known = (
+        {domain: Path(path) for domain, path in files} for files in (held_out_overlap, sentence_overlap)
+    )
     planned = plan_pairs(pairs, scores)
     planned += [
-        plan_perplexity(f"{domain}.perplexity", Path(path), output, settings.perplexity)
+        plan_perplexity(
+            f"{domain}.perplexity", Path(path), output, settings.perplexity, stretches.get(domain)
+        )
         for (domain, path), output in zip(texts, perplexity, strict=True)
     ]
     planned += [
-        plan_attribute_rate(f"{domain}.attribute-rate", Path(path), stopwords, output, rate)
+        plan_attribute_rate(
+            f"{domain}.attribute-rate", Path(path), stopwords, output, rate, known.get(domain)
+        )
         for (domain, path), output in zip(sentences, rates, strict=True)
     ]
     measure_all(OpenModel(read_pointer(model), settings.scoring, threads, gpus), planned, finished)

@@ -10,11 +10,12 @@ from tests.programs import MODELS, run_program
 from tests.refusals import refuses
 from tests.tiny import KnownModel, make_config, make_model, make_word_tokenizer
 
-from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.benchmark import MATCHES, SENTENCE_OVERLAP
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
-from fathom.io.tables import check_table, read_table, write_table
+from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.models.folders import save_model
 from fathom.scoring.attribute_rate import measure_attribute_rates
+from fathom.scoring.token_lists import scan_sentences
 
 SIZE = 60
 CONFIGS = {
@@ -123,3 +124,16 @@ def test_the_program(tmp_path):
     report = json.loads((tmp_path / "rates.json").read_text())
     assert report["attribute_rate"] == pytest.approx(rates["rate"].mean())
     assert (report["content_tokens"], report["lists_shorter_than_k"], report["keywords"]) == (SIZE - 4, 3, 3)
+
+
+def test_sentences_in_training_text_count_for_no_keyword(tmp_path):
+    texts = ["only one", "a first", "a second"]
+    rows = {"keyword": ["k", "l", "l"], "doc_id": ["d"] * 3, "position": [0, 1, 2], "clean": texts,
+            "cosine": [0.9] * 3}  # fmt: skip
+    schema = make_empty_table(MATCHES).schema
+    write_table(tmp_path / "sentences.parquet", pl.DataFrame(rows, schema), MATCHES)
+    write_table(tmp_path / "overlap.parquet", pl.DataFrame({"clean": texts[:2]}), SENTENCE_OVERLAP)
+    files = tmp_path / "sentences.parquet", tmp_path / "overlap.parquet"
+    found = {keyword: group["clean"].to_list() for keyword, group in scan_sentences(*files)}
+    assert found == {"l": ["a second"]}
+    assert [keyword for keyword, _ in scan_sentences(files[0])] == ["k", "l"]

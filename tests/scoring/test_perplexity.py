@@ -16,18 +16,19 @@ from transformers import BloomConfig, PreTrainedTokenizerFast
 
 from fathom.config.scoring import Perplexity
 from fathom.config.whole import read_config
+from fathom.corpus.held_out import SPLIT, select_held_out
+from fathom.io.contracts.benchmark import HELD_OUT_OVERLAP
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.scoring import PERPLEXITY
 from fathom.io.tables import check_table, read_table, write_table
 from fathom.models.folders import save_model
 from fathom.models.tokens import Document
 from fathom.scoring.perplexity import (
-    SPLIT,
     Windows,
     cut_windows,
     fit_windows,
+    join_stretches,
     score_texts,
-    select_held_out,
     sum_likelihoods,
 )
 
@@ -216,6 +217,27 @@ def test_numbers_that_are_not_finite_name_document_and_model(tokenizer):
         model.transformer.wpe.weight[12] = float("nan")
     with refuses("broken", "'d01'"):
         score_texts(model, tokenizer, make_texts(5, 30, 4), Windows(20, 10), 64, name="broken")
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_text_that_occurs_in_training_text_is_summed_up_apart(name, tokenizer, tmp_path):
+    model, texts = make_model(CONFIGS[name]), make_texts(50, 3)
+    text = texts["text"][0]
+    words = text.split()
+    start = len(" ".join(words[:10]))
+    end = start + len(" " + " ".join(words[10:16]))
+    rows = {"doc_id": ["d00"], "start": [start], "end": [end]}
+    write_table(tmp_path / "overlap.parquet", pl.DataFrame(rows), HELD_OUT_OVERLAP)
+    joined = join_stretches(texts, tmp_path / "overlap.parquet")
+    found = score_texts(model, tokenizer, joined, Windows(20, 7), 64, True)
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    plain = measure_plainly(model, ids, Windows(20, 7), 1)
+    first = found.row(0, named=True)
+    assert (first["tokens"], first["tokens_overlap"]) == (44, 6)
+    assert first["nats_overlap"] == pytest.approx(math.fsum(plain[10:16]), abs=1e-3)
+    assert first["nats"] == pytest.approx(math.fsum(plain[:10] + plain[16:]), abs=1e-2)
+    assert (first["bytes"], first["bytes_overlap"]) == (len(text) - (end - start), end - start)
+    assert found.row(1) == score_texts(model, tokenizer, texts, Windows(20, 7), 64, True).row(1)
 
 
 def test_the_program(tokenizer, tmp_path):

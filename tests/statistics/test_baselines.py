@@ -31,7 +31,8 @@ def make_likelihood(seed: int = 0, count: int = 12) -> pl.DataFrame:
     return pl.DataFrame(
         {"doc_id": [f"d{number:02d}" for number in range(count)], "tokens": tokens, "bytes": tokens * 4 + 1,
          "nats": tokens * random.uniform(1, 5, count), "tokens_left_out": [1] * count,
-         "bytes_left_out": [2] * count},
+         "bytes_left_out": [2] * count, "tokens_overlap": [3] * count,
+         "bytes_overlap": [9] * count, "nats_overlap": [4.5] * count},
     )  # fmt: skip
 
 

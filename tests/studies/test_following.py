@@ -97,7 +97,8 @@ def test_a_model_that_was_not_measured_is_named(measured):
 
 def test_text_and_keywords_are_followed_too():
     texts = pl.DataFrame({"doc_id": ["x", "y"], "tokens": [10, 30], "bytes": [40, 100], "nats": [20.0, 90.0],
-                          "tokens_left_out": [0, 0], "bytes_left_out": [0, 0]})  # fmt: skip
+                          "tokens_left_out": [0, 0], "bytes_left_out": [0, 0],
+                          "tokens_overlap": [0, 0], "bytes_overlap": [0, 0], "nats_overlap": [0.0] * 2})  # fmt: skip
     found = measure_texts({("near", "a"): texts}, SETTINGS)
     assert found["near", "text", "perplexity", "mean"]["a"].value == pytest.approx(np.exp(110 / 40))
     assert found["near", "text", "bits_per_byte", "mean"]["a"].items == 2
@@ -128,7 +129,8 @@ def test_the_program_writes_the_table(tmp_path):
     rates = pl.DataFrame({"keyword": ["k"], "rate": [0.5], "hits": [1], "list_length": [2]},
                          schema_overrides={"hits": pl.Int32, "list_length": pl.Int32})  # fmt: skip
     texts = pl.DataFrame({"doc_id": ["x"], "tokens": [10], "bytes": [40], "nats": [20.0],
-                          "tokens_left_out": [0], "bytes_left_out": [0]})  # fmt: skip
+                          "tokens_left_out": [0], "bytes_left_out": [0],
+                          "tokens_overlap": [0], "bytes_overlap": [0], "nats_overlap": [0.0]})  # fmt: skip
     for name in ("a", "a+x@step5", "a+x"):
         write_table(tmp_path / f"{name}.rates", rates, ATTRIBUTE_RATES)
         write_table(tmp_path / f"{name}.texts", texts, PERPLEXITY)

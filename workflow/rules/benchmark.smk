@@ -228,6 +228,39 @@ if OUTPUTS.texts.list_trained():
             CALL
 
 
+# domains of which some held-out text may occur in training text, and does not count
+OVERLAPPING = OUTPUTS.overlapping_domains
+
+if OVERLAPPING:
+
+    rule find_held_out_overlap:
+        input:
+            code=sources("find_held_out_overlap"),
+            held_out=paths.TEXTS if OUTPUTS.held_out else [],
+            sentences=paths.MATCHED,
+            texts=OUTPUTS.texts.list_trained(),
+        output:
+            stretches=paths.HELD_OUT_OVERLAP,
+            matched=paths.SENTENCE_OVERLAP,
+            report=paths.HELD_OUT_OVERLAP.ending(".json"),
+        log:
+            "<logs>/find_held_out_overlap/{domain}.log",
+        benchmark:
+            "<timings>/find_held_out_overlap/{domain}.tsv"
+        wildcard_constraints:
+            domain=one_of(OVERLAPPING),
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(4000),
+            runtime=grow(60),
+        params:
+            options=pass_options(settings=settings.of_held_out_overlap()),
+        shell:
+            CALL
+
+
 rule import_reference:
     input:
         code=sources("import_reference"),

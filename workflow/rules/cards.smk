@@ -13,6 +13,7 @@ rule describe_benchmark:
         join_report=paths.JOIN_REPORT,
         draw=paths.DRAWN.ending(".json") if LIMITED else [],
         overlap=paths.OVERLAP.ending(".json") if OUTPUTS.texts.list_trained() else [],
+        held_out_overlap=(paths.HELD_OUT_OVERLAP.ending(".json") if OVERLAPPING else []),
         coverage=paths.COVERAGE if CONFIG.coverage.benchmarks else [],
     output:
         manifest=paths.MANIFEST,

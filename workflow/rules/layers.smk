@@ -14,6 +14,7 @@ rule measure_layers:
         weights=own_weights,
         keywords=of_domains(paths.KEYWORDS),
         sentences=of_domains(paths.MATCHED),
+        sentence_overlap=of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
         pairs=of_domains(paths.PAIRS.of(variant=CONFIG.layers.variant)),
         texts=of_domains(paths.TEXTS, LENSES),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],

@@ -19,7 +19,11 @@ rule score_model:
         weights=own_weights,
         pairs=of_benchmarks(paths.PAIRS, SCORED_ALONE),
         texts=of_domains(paths.TEXTS, HELD_OUT),
+        held_out_overlap=of_domains(
+            paths.HELD_OUT_OVERLAP, OVERLAPPING if HELD_OUT else []
+        ),
         sentences=of_domains(paths.MATCHED),
+        sentence_overlap=of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
         scores=of_benchmarks(paths.SCORES, SCORED_ALONE),

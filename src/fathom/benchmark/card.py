@@ -235,6 +235,13 @@ def _limits(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
             f"trained on, {overlap['last_words_there']:,} by the last six words of prompt and target. "
             "`overlap.parquet` says which; `summary.overlap` leaves them out of summaries."
         )
+    held_out = about.manifest.get("reports", {}).get("held_out_overlap")
+    if held_out:
+        yield (
+            f"Perplexity leaves out {held_out['words_in_training_text']:,} of {held_out['words']:,} words of "
+            f"held-out text that occur there, attribute rates {held_out['sentences_in_training_text']:,} of "
+            f"{held_out['sentences']:,} matched sentences."
+        )
     yield "Several words may continue a prompt well; only the one of the source text counts."
     yield "Sentences come from public documents, which a model may have been trained on; see `date`."
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.corpus.fingerprints import Hashes, hash_windows, hash_words
 from fathom.io.contracts.benchmark import OVERLAP
@@ -22,14 +23,25 @@ _HINTS = {
 }
 
 
-class _Searcher:
-    """Looks for the words of pairs in texts, without case, punctuation and white space."""
+class SentenceSearcher:
+    """Looks for sentences, such as prompts with their targets, in texts; both are hashes of words.
 
-    def __init__(self, sentences: Sequence[str]) -> None:
-        self._words = [hash_words(sentence) for sentence in sentences]
+    Parameters
+    ----------
+    sentences : sequence of ndarray of shape (n_words,), uint64
+        See :func:`fathom.corpus.fingerprints.hash_words`: without case, punctuation and white space.
+
+    Attributes
+    ----------
+    sentence, ending : ndarray of shape (n_sentences,), bool
+        Whether all words of each, and whether its last ones, stand in a row in a text so far.
+    """
+
+    def __init__(self, sentences: Sequence[Hashes]) -> None:
+        self._words = sentences
         self.sentence = np.zeros(len(sentences), dtype=bool)
         self.ending = np.zeros(len(sentences), dtype=bool)
-        # numbers of pairs by the hash of their last words, by how many words these are
+        # numbers of sentences by the hash of their last words, by how many words these are
         self._pairs: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for number, words in enumerate(self._words):
             size = min(ENDING, len(words))
@@ -37,22 +49,25 @@ class _Searcher:
                 self._pairs[size][int(hash_windows(words[-size:], size)[0])].append(number)
         self._keys = {size: np.array(sorted(pairs), dtype=np.uint64) for size, pairs in self._pairs.items()}
 
-    def search(self, text: str) -> None:
-        """Flag the pairs that occur in a text."""
-        words = hash_words(text)
+    def search(self, words: Hashes) -> None:
+        """Flag the sentences that occur in a text."""
         for size, keys in self._keys.items():
             windows = hash_windows(words, size)
-            found = np.flatnonzero(keys[np.searchsorted(keys, windows).clip(max=len(keys) - 1)] == windows)
-            for place in found.tolist():
+            for place in np.flatnonzero(is_among(windows, keys)).tolist():
                 for number in self._pairs[size][int(windows[place])]:
                     self.ending[number] = True
                     if not self.sentence[number]:
                         self.sentence[number] = self._stands(number, words[: place + size])
 
     def _stands(self, number: int, before: Hashes) -> bool:
-        """Return whether some words end with all words of a pair."""
+        """Return whether some words end with all words of a sentence."""
         words = self._words[number]
         return len(before) >= len(words) and bool((before[len(before) - len(words) :] == words).all())
+
+
+def is_among(windows: Hashes, keys: Hashes) -> NDArray[np.bool_]:
+    """Return which hashes are among some sorted ones, of which there is at least one."""
+    return np.asarray(keys[np.searchsorted(keys, windows).clip(max=len(keys) - 1)] == windows)
 
 
 def find_overlap(pairs: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
@@ -70,9 +85,10 @@ def find_overlap(pairs: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
     polars.DataFrame
         Under contract OVERLAP, in the order of the pairs.
     """
-    searcher = _Searcher([prompt + target for prompt, target in pairs.select("prompt", "target").iter_rows()])
+    sentences = (prompt + target for prompt, target in pairs.select("prompt", "target").iter_rows())
+    searcher = SentenceSearcher([hash_words(sentence) for sentence in sentences])
     for text in texts:
-        searcher.search(text)
+        searcher.search(hash_words(text))
     columns = {"pair_id": pairs["pair_id"], "sentence": searcher.sentence, "ending": searcher.ending}
     return pl.DataFrame(columns, schema=make_empty_table(OVERLAP).schema)
 

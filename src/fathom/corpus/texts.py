@@ -1,7 +1,8 @@
 """Plain text to train models on, never from documents of the split `benchmark`."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from fathom.corpus.latex import convert_latex
 from fathom.corpus.sentences import iterate_paragraphs, join_parts
 from fathom.io.files import hash_text
+from fathom.io.row_groups import scan_table
 from fathom.jobs.program import log
 
 TRAIN, HELD_OUT = "adapt-train", ("adapt-valid", "adapt-test")
@@ -87,3 +89,21 @@ def make_plain(document: Mapping[str, Any], counts: Counter[str]) -> str:
     paragraphs = iterate_paragraphs(join_parts(document))
     plain = (" ".join(convert_latex(paragraph, counts).split()) for paragraph in paragraphs)
     return "\n\n".join(paragraph for paragraph in plain if paragraph)
+
+
+def read_training_texts(paths: Iterable[Path]) -> Iterator[str]:
+    """Yield the texts that models are trained on, each document once.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        Tables under contract TEXTS.
+    """
+    seen: set[tuple[str, str]] = set()  # text from elsewhere may have the same ids
+    for path in paths:
+        for frame in scan_table(path, ["doc_id", "split", "text"]):
+            for doc_id, text in frame.filter(pl.col("split") == TRAIN).select("doc_id", "text").iter_rows():
+                key = doc_id, hash_text(text)
+                if key not in seen:
+                    seen.add(key)
+                    yield text

@@ -8,6 +8,7 @@ from fathom.errors import InputError
 from fathom.figures.model_ranks import describe_agreement, measure_agreements
 from fathom.figures.rank_values import ModelRanks, find_variants, read_model_ranks
 from fathom.figures.style import VARIANT_SERIES, clean_name
+from fathom.io import paths
 from fathom.io.contracts.statistics import GROUPS
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_json
@@ -96,7 +97,7 @@ def _format_domain(
 def _describe_overlap(
     benchmarks: Path, models: list[ModelRanks], width: int, settled: Mapping[tuple[str, str], int]
 ) -> list[str]:
-    """Return lines on the pairs that the ranks leave out because they occur in training text.
+    """Return lines on the pairs and held-out words that are left out because they occur in training text.
 
     Pairs on which no model was scored, for all comparisons were settled, are not left out.
     """
@@ -110,6 +111,12 @@ def _describe_overlap(
             label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
             if total > kept:
                 left_out.append(f"{total - kept:,} of {total:,} {label} pairs")
+    held_out = benchmarks.parent / Path(paths.HELD_OUT_OVERLAP.ending(".json")).name
+    counts_of_text = read_json(held_out) if held_out.is_file() else {}
+    for what, name in (("held-out words", "words"), ("matched sentences", "sentences")):
+        number = counts_of_text.get(f"{name}_in_training_text")
+        if number:
+            left_out.append(f"{number:,} of {counts_of_text[name]:,} {what}")
     text = f"Left out, for they occur in text that models were trained on: {', '.join(left_out)}."
     return _wrap(text, width) if left_out else []
 

@@ -45,6 +45,12 @@ KEYWORDS = RunPath("{domain}/keywords.tsv", "keywords; beside it keywords.json, 
 KEYWORD_VECTORS = RunPath("{domain}/keywords.npy", "embeddings of the keywords")
 MATCHES = RunPath("{domain}/matches/{slice}.parquet", "sentences of a slice that match keywords")
 MATCHED = RunPath("{domain}/sentences.parquet", "matched sentences by keyword")
+HELD_OUT_OVERLAP = RunPath(
+    "{domain}/held-out.overlap.parquet", "held-out text that occurs in training text; beside it counts"
+)
+SENTENCE_OVERLAP = RunPath(
+    "{domain}/sentences.overlap.parquet", "matched sentences that occur in training text"
+)
 CHANGED_TEXTS = RunPath(
     "{domain}/texts/{text}.parquet", "a domain's text with its terms exchanged, or another control of it"
 )

@@ -37,6 +37,8 @@ class DomainFiles(NamedTuple):
         List of stopwords.
     prefix : str
         What the names of all files to write begin with.
+    overlap : Path, optional
+        Sentences that occur in training text; see :func:`fathom.scoring.token_lists.scan_sentences`.
     """
 
     name: str
@@ -45,6 +47,7 @@ class DomainFiles(NamedTuple):
     pairs: Path
     stopwords: Path
     prefix: str
+    overlap: Path | None = None
 
     def name_output(self, ending: str) -> Path:
         """Return the name of a file to write."""
@@ -70,7 +73,7 @@ def plan_layers(
         _plan(
             files,
             "rates",
-            [files.sentences, files.keywords, files.stopwords],
+            [files.sentences, files.keywords, files.stopwords, *([files.overlap] if files.overlap else [])],
             endings,
             layers,
             lambda model, outputs, resume: _measure_rates(model, files, layers, outputs),
@@ -119,7 +122,9 @@ def _measure_rates(model: OpenModel, files: DomainFiles, settings: Layers, outpu
     """Write rates by keyword and layer, the most likely tokens, token lists, examples and a report."""
     keywords = [row["keyword"] for row in read_rows(files.keywords, DOMAIN_KEYWORDS, ["keyword"])]
     longest = max(settings.all_lengths)
-    content, lists, owned = list_keyword_tokens(model.tokenizer, files.sentences, files.stopwords, longest)
+    content, lists, owned = list_keyword_tokens(
+        model.tokenizer, files.sentences, files.stopwords, longest, files.overlap
+    )
     tokens, left_out, count = _collect_tokens(model, keywords, TokenLists(content, owned), settings)
     texts = model.tokenizer.batch_decode([[token] for token in range(count_entries(model.tokenizer))])
     report: dict[str, Any] = {

@@ -60,6 +60,12 @@ class Outputs(RunFiles):
         return self.benchmarks if self.texts.list_trained() else []
 
     @property
+    def overlapping_domains(self) -> list[str]:
+        """Domains whose held-out text and matched sentences are compared with training text."""
+        compared = self.texts.list_trained() and self._config.summary.overlap != "keep"
+        return self._config.benchmark_domains if compared else []
+
+    @property
     def scored(self) -> list[tuple[str, str, str]]:
         """Domain, variant and model of every table of scores."""
         return [(*benchmark, model) for benchmark in self.benchmarks for model in self._config.models.scored]

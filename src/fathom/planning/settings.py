@@ -203,6 +203,11 @@ class Settings:
         """Return some keys of a set of questions; files are inputs of their own."""
         return self._config.coverage.questions[name].model_dump(mode="json", include=included)
 
+    def of_held_out_overlap(self) -> str:
+        """Return what decides which held-out text is left out."""
+        summary = {"overlap": self._config.summary.overlap}
+        return dump_json({"perplexity": self._dump("perplexity"), "summary": summary})
+
     def of_task(self, name: str) -> str:
         """Return what the examples of a task depend on."""
         limits = self._config.train_before_test.limits.model_dump(mode="json")

@@ -10,7 +10,6 @@ from fathom.config.scoring import AttributeRate
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
 from fathom.io.files import hash_file, write_json
-from fathom.io.row_groups import scan_table
 from fathom.io.tables import write_table
 from fathom.jobs.program import log, show_progress
 from fathom.models.loading import find_context_length
@@ -25,7 +24,7 @@ from fathom.scoring.logits import (
     make_batch,
 )
 from fathom.scoring.scored_sequences import ScoredSequence
-from fathom.scoring.token_lists import list_keyword_tokens
+from fathom.scoring.token_lists import list_keyword_tokens, scan_sentences
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +33,12 @@ if TYPE_CHECKING:
 
 
 def plan_attribute_rate(
-    name: str, sentences: Path, stopwords: Path, output: Path, settings: AttributeRate
+    name: str,
+    sentences: Path,
+    stopwords: Path,
+    output: Path,
+    settings: AttributeRate,
+    overlap: Path | None = None,
 ) -> Measurement:
     """Return how the attribute rate is measured on a domain's keywords, from files to files.
 
@@ -49,28 +53,39 @@ def plan_attribute_rate(
     output : Path
         Rates by keyword; the keywords' token lists and a report lie beside it.
     settings : AttributeRate
+    overlap : Path, optional
+        Sentences that occur in training text; see :func:`fathom.scoring.token_lists.scan_sentences`.
     """
 
     def measure(model: OpenModel, outputs: Sequence[Path], resume: object) -> None:
-        rates, lists, report = _measure_sentences(model, sentences, stopwords, settings)
+        rates, lists, report = _measure_sentences(model, (sentences, overlap), stopwords, settings)
         write_table(outputs[0], rates, ATTRIBUTE_RATES)
         write_table(outputs[1], lists, TOKEN_LISTS)
         write_json(outputs[2], report)
 
     stem = output.name.removesuffix(output.suffix)
     outputs = [output, output.with_name(f"{stem}.token-lists.parquet"), output.with_name(f"{stem}.json")]
-    return Measurement(name, __file__, [sentences, stopwords], outputs, settings, measure)
+    inputs = [sentences, stopwords, *([overlap] if overlap else [])]
+    return Measurement(name, __file__, inputs, outputs, settings, measure)
 
 
 def _measure_sentences(
-    model: OpenModel, sentences: Path, stopwords: Path, settings: AttributeRate
+    model: OpenModel, files: tuple[Path, Path | None], stopwords: Path, settings: AttributeRate
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
-    """Return rates by keyword, the keywords' token lists under the model's tokenizer, and a report."""
-    pieces = scan_table(sentences, ["keyword"])
-    keywords = sorted({keyword for piece in pieces for keyword in piece["keyword"].unique()})
+    """Return rates by keyword, the keywords' token lists under the model's tokenizer, and a report.
+
+    `files`: matched sentences, and those that are left out.
+    """
+    sentences, overlap = files
+    counts = {keyword: len(group) for keyword, group in scan_sentences(sentences)}
+    left = {keyword: len(group) for keyword, group in scan_sentences(*files)}
+    keywords = sorted(left)
     if not keywords:
-        raise InputError("no keyword has a sentence", str(sentences), "see sentences.json")
-    content, lists, owned = list_keyword_tokens(model.tokenizer, sentences, stopwords, settings.list_length)
+        hint = "all occur in training text; train on other documents" if counts else "see sentences.json"
+        raise InputError("no keyword has a sentence", str(sentences), hint)
+    content, lists, owned = list_keyword_tokens(
+        model.tokenizer, sentences, stopwords, settings.list_length, overlap
+    )
     add_bos = model.pointer.add_bos
     prompts = dict(zip(keywords, encode_prompts(model.tokenizer, keywords, add_bos), strict=True))
     rates = measure_attribute_rates(
@@ -85,6 +100,8 @@ def _measure_sentences(
         "list_length": settings.list_length,
         "content_tokens": int(content.sum()),
         "keywords": len(rates),
+        "keywords_overlap": len(counts) - len(left),
+        "sentences_overlap": sum(counts.values()) - sum(left.values()),
         "lists_shorter_than_k": int((rates["list_length"] < settings.k).sum()),
         "attribute_rate": rates["rate"].mean(),
     }

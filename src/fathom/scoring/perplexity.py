@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from fathom.config.scoring import Perplexity
+from fathom.corpus.held_out import SPLIT, select_held_out
+from fathom.io.contracts.benchmark import HELD_OUT_OVERLAP
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.scoring import PERPLEXITY
-from fathom.io.files import hash_file, hash_text, write_json
+from fathom.io.files import hash_file, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log
 from fathom.models.loading import find_context_length
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SPLIT = "adapt-test"
-"""Split of documents that are used neither for benchmarks nor for training."""
-
 
 class Windows(NamedTuple):
     """Tokens per window, including the BOS token, and tokens scored in each window after the first."""
@@ -39,7 +38,9 @@ class Windows(NamedTuple):
     stride: int
 
 
-def plan_perplexity(name: str, texts: Path, output: Path, settings: Perplexity) -> Measurement:
+def plan_perplexity(
+    name: str, texts: Path, output: Path, settings: Perplexity, overlap: Path | None = None
+) -> Measurement:
     """Return how perplexity is measured on a domain's held-out text, from file to files.
 
     Parameters
@@ -51,21 +52,25 @@ def plan_perplexity(name: str, texts: Path, output: Path, settings: Perplexity) 
     output : Path
         Likelihood by document; a report with totals lies beside it.
     settings : Perplexity
+    overlap : Path, optional
+        Stretches that occur in training text and do not count, under contract HELD_OUT_OVERLAP.
     """
 
     def measure(model: OpenModel, outputs: Sequence[Path], resume: object) -> None:
-        scores, report = _measure_perplexity(model, texts, settings)
+        scores, report = _measure_perplexity(model, texts, settings, overlap)
         write_table(outputs[0], scores, PERPLEXITY)
         write_json(outputs[1], report)
 
-    return Measurement(name, __file__, [texts], [output, output.with_suffix(".json")], settings, measure)
+    inputs = [texts, *([overlap] if overlap else [])]
+    return Measurement(name, __file__, inputs, [output, output.with_suffix(".json")], settings, measure)
 
 
 def _measure_perplexity(
-    model: OpenModel, texts: Path, settings: Perplexity
+    model: OpenModel, texts: Path, settings: Perplexity, overlap: Path | None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Return the likelihood of each held-out document, and a report."""
     chosen, counts = select_held_out(read_table(texts, TEXTS), settings.max_characters)
+    chosen = join_stretches(chosen, overlap)
     windows = fit_windows(model.model, settings)
     pointer, batch_tokens = model.pointer, model.settings.batch_tokens
     scores = score_texts(
@@ -79,12 +84,15 @@ def _measure_perplexity(
         "bos": uses_bos(model.tokenizer, pointer.add_bos),
         **windows._asdict(),
         **counts,
-        "documents": len(scores),
+        "documents": int((scores["tokens"] > 0).sum()),
         "tokens": total.tokens,
         "bytes": total.bytes,
         "nats": total.nats,
         "tokens_left_out": int(scores["tokens_left_out"].sum()),
         "bytes_left_out": int(scores["bytes_left_out"].sum()),
+        "tokens_overlap": int(scores["tokens_overlap"].sum()),
+        "bytes_overlap": int(scores["bytes_overlap"].sum()),
+        "nats_overlap": math.fsum(scores["nats_overlap"]),
         "perplexity": total.perplexity,
         "bits_per_byte": total.bits_per_byte,
     }
@@ -93,39 +101,6 @@ def _measure_perplexity(
         *(report[key] for key in ("model", "perplexity", "bits_per_byte", "tokens", "documents")),
     )
     return scores, report
-
-
-def select_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Select the held-out documents to score.
-
-    Parameters
-    ----------
-    texts : DataFrame
-        Under contract TEXTS.
-    max_characters : int
-        Limit on the total length. Whole documents are taken in the order of a hash of doc_id until the next
-        one would exceed it; at least one.
-
-    Returns
-    -------
-    DataFrame
-        Columns doc_id, text; sorted by the hash; empty if the split is.
-    dict of str to int
-        Number of documents in the split, and of those left out, by reason.
-    """
-    split = texts.filter(pl.col("split") == SPLIT).select("doc_id", "text")
-    with_text = split.filter(pl.col("text").str.strip_chars() != "")
-    ordered = with_text[sorted(range(len(with_text)), key=lambda row: hash_text(with_text["doc_id"][row]))]
-    size = pl.col("text").str.len_chars().cum_sum()
-    chosen = ordered.filter((size <= max_characters) | (pl.int_range(pl.len()) == 0))
-    counts = {
-        "documents_in_split": len(split),
-        "documents_without_text": len(split) - len(with_text),
-        "documents_over_limit": len(with_text) - len(chosen),
-    }
-    if chosen.is_empty():
-        log.info("split %s has no text: perplexity is not measured", SPLIT)
-    return chosen, counts
 
 
 def fit_windows(model: Any, settings: Perplexity) -> Windows:
@@ -165,13 +140,16 @@ def score_texts(
 ) -> pl.DataFrame:
     """Return the likelihood of each document.
 
+    All tokens are predicted; those of stretches that occur in training text are summed up apart.
+
     Parameters
     ----------
     model : transformers causal language model, or list of copies of one model on several devices
         Batches are distributed over the devices; the likelihoods do not depend on their number.
     tokenizer : transformers tokenizer
     texts : DataFrame
-        Columns doc_id, text.
+        Columns doc_id, text, and, where stretches of them occur in training text, `stretches`; see
+        :func:`join_stretches`.
     windows : Windows
         From :func:`fit_windows`.
     batch_tokens : int
@@ -192,33 +170,76 @@ def score_texts(
         If log-probabilities are not finite.
     """
     doc_ids = texts["doc_id"].to_list()
-    documents = [encode_document(tokenizer, text, add_bos) for text in texts["text"]]
-    cut = [(row, window) for row, each in enumerate(documents) for window in cut_windows(each, windows)]
-    cut.sort(key=lambda item: (-len(item[1].ids), doc_ids[item[0]], item[1].ids))
-    parts: list[list[float]] = [[] for _ in documents]
+    stretches = texts["stretches"].to_list() if "stretches" in texts.columns else [None] * len(texts)
+    documents = [
+        encode_document(tokenizer, text, add_bos, some or ())
+        for text, some in zip(texts["text"], stretches, strict=True)
+    ]
+    cut = [_Cut(row, *each) for row, document in enumerate(documents) for each in _place(document, windows)]
+    cut.sort(key=lambda each: (-len(each.window.ids), doc_ids[each.row], each.window.ids))
+    nats: list[list[float]] = [[math.nan] * len(each.ids) for each in documents]
     models = model if isinstance(model, list) else [model]
     with evaluate_models(models):
-        for row, log_probability in _score_windows(models, cut, batch_tokens, name):
-            _check_finite(log_probability, doc_ids[row], name)
-            parts[row] += (-log_probability).tolist()
-    return _make_frame(doc_ids, documents, parts)
+        for each, log_probability in _score_windows(models, cut, batch_tokens, name):
+            _check_finite(log_probability, doc_ids[each.row], name)
+            nats[each.row][each.first : each.first + len(log_probability)] = (-log_probability).tolist()
+    return _make_frame(doc_ids, documents, nats)
+
+
+def join_stretches(texts: pl.DataFrame, overlap: Path | None) -> pl.DataFrame:
+    """Return documents with the stretches that do not count, first character and the one after the last.
+
+    Parameters
+    ----------
+    texts : DataFrame
+        With column doc_id.
+    overlap : Path, optional
+        A table under contract HELD_OUT_OVERLAP.
+
+    Returns
+    -------
+    DataFrame
+        With column `stretches`, lists of two numbers each, null where there are none; without it if there is
+        no table.
+    """
+    if overlap is None:
+        return texts
+    table = read_table(overlap, HELD_OUT_OVERLAP)
+    stretches = table.group_by("doc_id").agg(stretches=pl.concat_list("start", "end"))
+    return texts.join(stretches, on="doc_id", how="left", maintain_order="left")
+
+
+class _Cut(NamedTuple):
+    """A window with the row of its document and the index of its first scored token there."""
+
+    row: int
+    first: int
+    window: ScoredSequence
+
+
+def _place(document: Document, windows: Windows) -> Iterator[tuple[int, ScoredSequence]]:
+    """Yield the windows of a document, each with the index of its first scored token."""
+    first = document.start
+    for window in cut_windows(document, windows):
+        yield first, window
+        first += len(window.targets)
 
 
 def _score_windows(
-    models: Sequence[Any], windows: Sequence[tuple[int, ScoredSequence]], batch_tokens: int, name: str
-) -> Iterator[tuple[int, "NDArray[np.float64]"]]:
-    """Yield, for each window, the row of its document and the log-probabilities of its scored tokens."""
+    models: Sequence[Any], windows: Sequence[_Cut], batch_tokens: int, name: str
+) -> Iterator[tuple[_Cut, "NDArray[np.float64]"]]:
+    """Yield each window with the log-probabilities of its scored tokens."""
     if not windows:
         return
-    sample = windows[0][1].ids
+    sample = windows[0].window.ids
     replicas = [open_replica(each, sample[: max(1, len(sample) - 1)], name) for each in models]
     waiting = iter(windows)
-    for found in score_sequences(replicas, [window for _, window in windows], batch_tokens, None):
+    for found in score_sequences(replicas, [each.window for each in windows], batch_tokens, None):
         done = 0
         while done < len(found.log_probability):
-            row, window = next(waiting)
-            yield row, found.log_probability[done : done + len(window.targets)]
-            done += len(window.targets)
+            each = next(waiting)
+            yield each, found.log_probability[done : done + len(each.window.targets)]
+            done += len(each.window.targets)
 
 
 def _check_finite(log_probability: "NDArray[np.float64]", doc_id: str, name: str) -> None:
@@ -230,15 +251,25 @@ def _check_finite(log_probability: "NDArray[np.float64]", doc_id: str, name: str
 
 
 def _make_frame(
-    doc_ids: Sequence[str], documents: Sequence[Document], parts: Sequence[Sequence[float]]
+    doc_ids: Sequence[str], documents: Sequence[Document], nats: Sequence[Sequence[float]]
 ) -> pl.DataFrame:
-    """Return one row per document; exact sums do not depend on the order of windows."""
+    """Return one row per document from the numbers of all its tokens; sums are exact."""
+    parts = [
+        [row[index] for index in range(each.start, len(each.ids)) if index not in each.overlap]
+        for each, row in zip(documents, nats, strict=True)
+    ]
+    apart = [
+        [row[index] for index in sorted(each.overlap)] for each, row in zip(documents, nats, strict=True)
+    ]
     columns: dict[str, tuple[list[Any], Any]] = {
         "doc_id": (list(doc_ids), pl.String),
         "tokens": ([len(part) for part in parts], pl.Int64),
-        "bytes": ([each.size for each in documents], pl.Int64),
+        "bytes": ([each.size - each.overlap_size for each in documents], pl.Int64),
         "nats": ([math.fsum(part) for part in parts], pl.Float64),
         "tokens_left_out": ([each.start for each in documents], pl.Int64),
         "bytes_left_out": ([each.left_out for each in documents], pl.Int64),
+        "tokens_overlap": ([len(part) for part in apart], pl.Int64),
+        "bytes_overlap": ([each.overlap_size for each in documents], pl.Int64),
+        "nats_overlap": ([math.fsum(part) for part in apart], pl.Float64),
     }
     return pl.DataFrame([pl.Series(name, values, dtype=dtype) for name, (values, dtype) in columns.items()])

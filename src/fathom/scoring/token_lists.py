@@ -1,6 +1,6 @@
 """Which tokens of a vocabulary are content words, and which belong to a keyword [RawCorpora, App. A.3.1]."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -8,9 +8,10 @@ import polars as pl
 
 from fathom.benchmark.wordlists import read_word_list
 from fathom.errors import InputError
+from fathom.io.contracts.benchmark import SENTENCE_OVERLAP
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.row_groups import scan_groups
-from fathom.io.tables import make_empty_table
+from fathom.io.tables import make_empty_table, read_table
 from fathom.jobs.program import show_progress
 from fathom.models.tokens import count_entries, encode_texts
 
@@ -40,7 +41,9 @@ class KeywordTokens(NamedTuple):
     owned: Mapping[str, list[int]]
 
 
-def list_keyword_tokens(tokenizer: Any, sentences: Path, stopwords: Path, length: int) -> KeywordTokens:
+def list_keyword_tokens(
+    tokenizer: Any, sentences: Path, stopwords: Path, length: int, overlap: Path | None = None
+) -> KeywordTokens:
     """Return content words and token lists under a tokenizer.
 
     Parameters
@@ -52,13 +55,32 @@ def list_keyword_tokens(tokenizer: Any, sentences: Path, stopwords: Path, length
         List of stopwords.
     length : int
         Upper limit on a keyword's list.
+    overlap : Path, optional
+        See :func:`scan_sentences`.
     """
     names = decode_vocabulary(tokenizer)
     content = find_content_tokens(names, read_word_list(stopwords))
-    groups = scan_groups(sentences, "keyword", ["clean"])
+    groups = scan_sentences(sentences, overlap)
     lists = make_token_lists(tokenizer, groups, names, content, length)
     owned = {str(keyword): group["token_id"].to_list() for (keyword,), group in lists.group_by("keyword")}
     return KeywordTokens(content, lists, owned)
+
+
+def scan_sentences(sentences: Path, overlap: Path | None = None) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield keywords with the sentences that count, column `clean`; keywords without any are left out.
+
+    Parameters
+    ----------
+    sentences : Path
+        The domain's matched sentences.
+    overlap : Path, optional
+        Those that occur in training text, under contract SENTENCE_OVERLAP.
+    """
+    occurring = None if overlap is None else read_table(overlap, SENTENCE_OVERLAP)["clean"].implode()
+    for keyword, group in scan_groups(sentences, "keyword", ["clean"]):
+        kept = group if occurring is None else group.filter(~pl.col("clean").is_in(occurring))
+        if len(kept):
+            yield keyword, kept
 
 
 def decode_vocabulary(tokenizer: Any) -> list[str]:

@@ -60,6 +60,22 @@ OVERLAP = Contract(
     ),
 )
 
+HELD_OUT_OVERLAP = Contract(
+    "{domain}/held-out.overlap.parquet",
+    "Stretches of a domain's held-out text that perplexity leaves out, for they occur in training text.",
+    (
+        DOC_ID,
+        Column("start", INT64, "their first character, from 0", NOT_NEGATIVE),
+        Column("end", INT64, "the character after their last", FROM_ONE),
+    ),
+)
+
+SENTENCE_OVERLAP = Contract(
+    "{domain}/sentences.overlap.parquet",
+    "Matched sentences that token lists leave out, for they occur in training text.",
+    (Column("clean", STRING, "the cleaned sentence", UNIQUE),),
+)
+
 CONTAMINATION = Contract(
     "{pairs}.contamination.parquet",
     "Which pairs of a benchmark occur in a corpus, exactly or nearly, in the order of the pairs.",

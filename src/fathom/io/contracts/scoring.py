@@ -56,7 +56,7 @@ PERPLEXITY = Contract(
     "One model's likelihood of the held-out documents of one domain, by a hash of doc_id.",
     (
         DOC_ID,
-        Column("tokens", INT64, "tokens that were predicted, each once", NOT_NEGATIVE),
+        Column("tokens", INT64, "tokens that were predicted, each once, and count", NOT_NEGATIVE),
         Column("bytes", INT64, "UTF-8 bytes of the text of these tokens", NOT_NEGATIVE),
         Column("nats", DOUBLE, "sum of their negative log-probabilities", NOT_NEGATIVE),
         Column(
@@ -66,6 +66,14 @@ PERPLEXITY = Contract(
             NOT_NEGATIVE,
         ),
         Column("bytes_left_out", INT64, "UTF-8 bytes of the text of these tokens", NOT_NEGATIVE),
+        Column(
+            "tokens_overlap",
+            INT64,
+            "tokens that were predicted, too, but do not count, for they occur in training text",
+            NOT_NEGATIVE,
+        ),
+        Column("bytes_overlap", INT64, "UTF-8 bytes of the text of these tokens", NOT_NEGATIVE),
+        Column("nats_overlap", DOUBLE, "sum of their negative log-probabilities", NOT_NEGATIVE),
     ),
 )
 

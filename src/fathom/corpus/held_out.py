@@ -1,0 +1,42 @@
+"""Held-out documents, on which perplexity is measured."""
+
+import polars as pl
+
+from fathom.io.files import hash_text
+from fathom.jobs.program import log
+
+SPLIT = "adapt-test"
+"""Split of documents that are used neither for benchmarks nor for training."""
+
+
+def select_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Select the held-out documents to score.
+
+    Parameters
+    ----------
+    texts : DataFrame
+        Under contract TEXTS.
+    max_characters : int
+        Limit on the total length. Whole documents are taken in the order of a hash of doc_id until the next
+        one would exceed it; at least one.
+
+    Returns
+    -------
+    DataFrame
+        Columns doc_id, text; sorted by the hash; empty if the split is.
+    dict of str to int
+        Number of documents in the split, and of those left out, by reason.
+    """
+    split = texts.filter(pl.col("split") == SPLIT).select("doc_id", "text")
+    with_text = split.filter(pl.col("text").str.strip_chars() != "")
+    ordered = with_text[sorted(range(len(with_text)), key=lambda row: hash_text(with_text["doc_id"][row]))]
+    size = pl.col("text").str.len_chars().cum_sum()
+    chosen = ordered.filter((size <= max_characters) | (pl.int_range(pl.len()) == 0))
+    counts = {
+        "documents_in_split": len(split),
+        "documents_without_text": len(split) - len(with_text),
+        "documents_over_limit": len(with_text) - len(chosen),
+    }
+    if chosen.is_empty():
+        log.info("split %s has no text: perplexity is not measured", SPLIT)
+    return chosen, counts

@@ -1,4 +1,7 @@
-"""Print the ranks of a run as a small table for each domain, best model first."""
+"""Print the ranks of a run as a small table for each domain, best model first.
+
+Of a run of questions alone, some of them are printed.
+"""
 
 import argparse
 import shutil
@@ -7,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.commands.questions import list_blocks
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
@@ -31,7 +35,9 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.figures.rank_table import describe_run
 
     folder, width = arguments.folder, min(100, shutil.get_terminal_size().columns)
-    blocks = describe_run(folder, width)
+    blocks = [] if (folder / "summary.csv").is_file() else list_blocks(folder, 1)
+    # a run of questions alone ranks no model on pairs
+    blocks = blocks or describe_run(folder, width)
     advice = advise(read_run(folder, Summary()))
     if advice:
         lines = [
@@ -39,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
             for line in advice
         ]
         blocks.append("\n".join(["What to do next", *lines]))
-    places = {"Page:   ": "index.html", "Numbers:": "summary.csv"}
+    places = {"Page:   ": "index.html", "Numbers:": "summary.csv", "Answers:": "question-scores.csv"}
     there = {label: folder / name for label, name in places.items() if (folder / name).is_file()}
     blocks.append("\n".join(f"{label} {path}" for label, path in there.items()))
     if folder.resolve().name == "demo":

@@ -1,0 +1,43 @@
+"""Show the questions of a run as people read them, by form and level; right answers have a star."""
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+
+if TYPE_CHECKING:
+    from fathom.commands.verbs import Verbs
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom questions`."""
+    parser = verbs.add_verb(into, "questions", __doc__, run)
+    parser.add_argument("folder", type=Path, help="results of a run: results/RUN")
+    parser.add_argument("--most", type=int, default=2, help="questions of each form and level; 2")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the first questions of each set."""
+    from fathom.errors import InputError
+
+    blocks = list_blocks(arguments.folder, arguments.most)
+    if not blocks:
+        raise InputError(
+            "there are no questions", str(arguments.folder), "give the folder of a run: results/RUN"
+        )
+    print("\n\n".join(blocks))
+
+
+def list_blocks(folder: Path, most: int) -> list[str]:
+    """Return the first questions of each set of a run, by form and level; nothing without sets."""
+    from fathom.io.contracts.questions import QUESTIONS
+    from fathom.io.tables import read_table
+    from fathom.questions.shown import show_questions
+
+    width = min(100, shutil.get_terminal_size().columns)
+    blocks = []
+    for path in sorted(folder.glob("questions/*/questions.parquet")):
+        blocks += [path.parent.name, *show_questions(read_table(path, QUESTIONS), most, width)]
+    return blocks

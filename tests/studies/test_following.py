@@ -17,7 +17,7 @@ from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES
 from fathom.io.contracts.studies import CHECKPOINTS, FOLLOWING
 from fathom.io.tables import read_table, write_table
 from fathom.models.loading import Pointer
-from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.bootstrap import Resampled, find_interval
 from fathom.statistics.summaries import summarize_values
 from fathom.studies.following import (
     follow_tracks,
@@ -86,7 +86,7 @@ def test_seeds_are_drawn_with_the_same_keywords():
     tracks = {"t": [*make_points("0", "b"), *make_points("1", "c")]}
     rows = follow_tracks(tracks, {("d", "tf", "rank", "mean"): series}, Summary(rounds=2000))
     (mean,) = select(rows, seed="all")
-    expected = (2.0, *np.quantile(drawn, [0.025, 0.975]))
+    expected = (2.0, *find_interval(drawn, 0.95))
     assert (mean["value"], mean["ci_low"], mean["ci_high"]) == pytest.approx(expected)
 
 

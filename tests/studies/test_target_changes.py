@@ -10,7 +10,7 @@ from scipy.stats import ttest_ind
 
 from fathom.config.scoring import Summary, Targets
 from fathom.errors import InputError
-from fathom.statistics.bootstrap import draw_resamples
+from fathom.statistics.bootstrap import draw_resamples, find_interval
 from fathom.studies.target_changes import (
     compare_similarities,
     contrast_groups,
@@ -133,7 +133,7 @@ def test_the_interval_is_the_wider_one_of_resamples_that_are_built():
                   for copy in range(count)]  # fmt: skip
         parts = [pairs.filter(target=name).with_columns(target=pl.lit(copy)) for name, copy in copies]
         by_target.append(contrast(parts, {copy: similarities[name] for name, copy in copies}))
-    ends = np.array([np.quantile(drawn, [0.025, 0.975], axis=0) for drawn in (by_target, by_keyword)])
+    ends = np.array([find_interval(np.array(drawn), 0.95) for drawn in (by_target, by_keyword)])
     wider = ends[np.argmax(ends[:, 1] - ends[:, 0], axis=0), :, np.arange(3)].T
     _, low, high = contrast_groups(pairs, similarities, Targets(), summary)
     assert low[:3] == pytest.approx(tuple(wider[0])) and high[:3] == pytest.approx(tuple(wider[1]))

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+_ROUNDING = 1e-9  # 0.025 * 40 must count as 1
+
 
 class Estimate(NamedTuple):
     """A value with its percentile interval; NaN where there is none."""
@@ -93,31 +95,40 @@ class Resampled:
         """Return the two-sided p of a difference from 0, not corrected for multiple comparisons.
 
         Twice the share of resamples in which it is 0 or has the opposite sign, with one added to both counts
-        so that p is never 0.
+        so that p is never 0. Resamples in which it is undefined are left out. It is at most 0.05 if and only
+        if the interval with a confidence of 0.95 excludes 0; see :func:`find_interval`.
         """
-        fewer = min(int((self.drawn <= 0).sum()), int((self.drawn >= 0).sum()))
-        return min(1.0, 2 * (fewer + 1) / (len(self.drawn) + 1))
+        import numpy as np
+
+        known = self.drawn[~np.isnan(self.drawn)]
+        fewer = min(int((known <= 0).sum()), int((known >= 0).sum()))
+        return min(1.0, 2 * (fewer + 1) / (len(known) + 1))
 
 
 def find_interval(drawn: "Array", confidence: float) -> tuple[Any, Any]:
     """Return the ends of the percentile intervals over the first axis, the resamples.
 
+    Both ends are resamples, not numbers between two of them: the interval excludes 0 if and only if the p of
+    :meth:`Resampled.test` is at most 1 - confidence.
+
     Parameters
     ----------
     drawn : ndarray of shape (n_resamples, ...), float64
-        Finite.
     confidence : float
-        Share of the resamples that lie inside, such as 0.95.
+        Share of the resamples that lie inside, such as 0.95. Too few resamples for it, below 39 for 0.95, lie
+        inside all.
 
     Returns
     -------
     low, high : float64, or ndarray of the shape of one resample
+        NaN where a resample is NaN.
     """
     import numpy as np
 
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
-    return low, high
+    place = max(int((1 - confidence) / 2 * (len(drawn) + 1) + _ROUNDING) - 1, 0)
+    ends = np.partition(drawn, (place, len(drawn) - 1 - place), axis=0)
+    found = np.where(np.isnan(drawn).any(axis=0), np.nan, ends[[place, len(drawn) - 1 - place]])
+    return found[0], found[1]
 
 
 def find_band(rows: "Array", errors: "Array", confidence: float) -> "tuple[Array, Array]":

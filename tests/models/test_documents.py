@@ -10,7 +10,8 @@ from tests.tiny import make_word_tokenizer
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from fathom.models.tokens import encode_document, encode_prompts, encode_texts
+from fathom.models.documents import encode_document
+from fathom.models.tokens import encode_prompts, encode_texts
 
 
 def byte_level() -> PreTrainedTokenizerFast:

@@ -12,7 +12,7 @@ from tests.tiny import KnownModel, make_config, make_model, make_word_tokenizer
 
 from fathom.io.contracts.benchmark import MATCHES, SENTENCE_OVERLAP
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
-from fathom.io.tables import make_empty_table, read_table, write_table
+from fathom.io.tables import check_table, make_empty_table, read_table, write_table
 from fathom.models.folders import save_model
 from fathom.scoring.attribute_rate import measure_attribute_rates
 from fathom.scoring.token_lists import scan_sentences

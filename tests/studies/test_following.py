@@ -98,7 +98,8 @@ def test_a_model_that_was_not_measured_is_named(measured):
 def test_text_and_keywords_are_followed_too():
     texts = pl.DataFrame({"doc_id": ["x", "y"], "tokens": [10, 30], "bytes": [40, 100], "nats": [20.0, 90.0],
                           "tokens_left_out": [0, 0], "bytes_left_out": [0, 0],
-                          "tokens_overlap": [0, 0], "bytes_overlap": [0, 0], "nats_overlap": [0.0] * 2})  # fmt: skip
+                          "tokens_overlap": [0, 0], "bytes_overlap": [0, 0],
+                          "nats_overlap": [0.0] * 2})  # fmt: skip
     found = measure_texts({("near", "a"): texts}, SETTINGS)
     assert found["near", "text", "perplexity", "mean"]["a"].value == pytest.approx(np.exp(110 / 40))
     assert found["near", "text", "bits_per_byte", "mean"]["a"].items == 2

@@ -79,9 +79,9 @@ class Summary(Section):
     seed: int = Field(0, description="for the bootstrap")
     overlap: Literal["sentence", "ending", "keep"] = Field(
         "ending",
-        description="which pairs and held-out text to leave out because they occur in training text. sentence:"
-        " what does so word for word; ending: also pairs and sentences whose last six words do, and any six"
-        " words in a row of running text; keep: none",
+        description="which pairs and held-out text to leave out because they occur in training text."
+        " sentence: what does so word for word; ending: also pairs and sentences whose last six words do, and"
+        " any six words in a row of running text; keep: none",
     )
 
 

@@ -7,14 +7,9 @@ import polars as pl
 
 from fathom.config.tuning import Encoding, Metric
 from fathom.errors import InputError
+from fathom.models.documents import encode_document
 from fathom.models.loading import find_context_length
-from fathom.models.tokens import (
-    EncodedPair,
-    encode_chat_pairs,
-    encode_document,
-    encode_pairs,
-    find_answer_end,
-)
+from fathom.models.tokens import EncodedPair, encode_chat_pairs, encode_pairs, find_answer_end
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
 from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values

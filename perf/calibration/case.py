@@ -10,10 +10,11 @@ import numpy as np
 from fathom.config.scoring import Summary
 from fathom.io.contracts.column import Contract
 
-INTERVAL, TEST, FAMILY = "interval", "test", "family"
-"""Kinds of outcomes: an interval holds the truth; a test finds what is not there; one of several does."""
+INTERVAL, TEST, FAMILY, POWER = "interval", "test", "family", "power"
+"""Kinds of outcomes: an interval holds the truth; a test finds what is not there; one of several does; a
+sample that is as large as planned finds what there is."""
 
-GOALS = {INTERVAL: (0.93, 0.97), TEST: (0.03, 0.07), FAMILY: (0.0, 0.05)}
+GOALS = {INTERVAL: (0.93, 0.97), TEST: (0.03, 0.07), FAMILY: (0.0, 0.05), POWER: (0.75, 0.85)}
 """Where the share of simulations should lie, by kind, at a confidence of 95 %."""
 
 HOLDS, NARROW, WIDE, REFUSED = "holds", "misses", "cautious", "refused"
@@ -123,7 +124,7 @@ class Result(NamedTuple):
         if 2 * self.refused > self.rounds:
             return REFUSED
         (low, high), (least, most) = self.limits, GOALS[self.kind]
-        if self.kind == INTERVAL:
+        if self.kind in (INTERVAL, POWER):
             return NARROW if high < least else WIDE if low > most else HOLDS
         return NARROW if low > most else WIDE if high < least else HOLDS
 

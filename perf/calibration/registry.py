@@ -2,18 +2,40 @@
 
 import re
 
-from perf.calibration import of_statistics
+from perf.calibration import of_answers, of_rankings, of_statistics, of_studies
 from perf.calibration.case import Case
 
-from fathom.io.contracts import figures, list_contracts
+from fathom.io.contracts import answering, figures, jobs, layers, list_contracts, ranking, statistics, studies
 from fathom.io.contracts.column import Contract
 
-CASES: tuple[Case, ...] = (*of_statistics.CASES,)
+CASES: tuple[Case, ...] = (*of_statistics.CASES, *of_studies.CASES, *of_answers.CASES, *of_rankings.CASES)
 
-COPIED = "the numbers of another table, drawn"
+_DRAWN = "numbers of another table, drawn"
+_LOOKS = "looks at the same pairs; perf.studies.settling simulates whole studies of them"
+_ERRORS = "standard errors of compute_standard_error, which is calibrated as paired.parquet's"
+_SAME = "mean tau and its changes, as in agreement.csv"
 EXEMPT: dict[tuple[Contract, str], str] = {
-    (figures.CHAT_MODELS, "ci_low"): COPIED,
+    **dict.fromkeys([(statistics.SETTLED, name) for name in ("ci_low", "p", "verdict")], _LOOKS),
+    (studies.CONTROLS, "share_low"): "a ratio of two gains, without a truth where neither has gained",
+    (studies.CLAIM_CORRELATIONS, "ci_low"): "over given models, whose true ranks no simulation has as such",
+    (layers.LAYER_SUMMARY, "ci_low"): "a mean over keywords, as of the attribute rate in summary.csv",
+    (answering.CHOICE_RANKINGS, "ci_low"): "over models, by the function that correlations.csv has",
+    (
+        ranking.FIRST_COMPONENT,
+        "ci_low",
+    ): "a score in units that each resample sets anew: it has no true value",
+    **dict.fromkeys([(ranking.PREPARATION, f"{name}_low") for name in ("ci", "change", "missing")], _SAME),
+    **dict.fromkeys([(jobs.TUNING, f"{name}_error") for name in ("direct", "tuned", "chosen")], _ERRORS),
+    (figures.STAGES_FIGURE, "ci_low"): _DRAWN,
+    (figures.MODEL_RANKS, "{benchmark}_low"): _DRAWN,
+    (figures.MODEL_RANKS, "{benchmarks}_p"): "Pearson's, as in correlations.csv",
+    **dict.fromkeys([(figures.METRIC_AGREEMENT, name) for name in ("ci_low", "r_low", "p")], _DRAWN),
+    (figures.MODEL_SIZES, "ci_low"): _DRAWN,
+    (figures.DATES_FIGURE, "low"): _DRAWN,
+    **dict.fromkeys([(figures.CHAT_MODELS, name) for name in ("ci_low", "p", "apart")], _DRAWN),
+    (figures.LAYER_CURVES, "low"): _DRAWN,
 }
+"""Why a column has no simulation of its own."""
 
 _JUDGED = re.compile(r".*_low|low|.*_p|p|apart|groups|verdict|found|significant|.*error|t")
 

@@ -15,7 +15,7 @@ from perf.calibration.case import (
     Shape,
     run_case,
 )
-from perf.calibration.registry import CASES
+from perf.calibration.registry import CASES, EXEMPT, list_judged
 
 
 def _simulate(share):
@@ -44,3 +44,11 @@ def test_a_case_of_the_registry_runs_and_is_the_same_again():
     assert first[0].rounds == 60 and 0.85 < first[0].share <= 1
     page = write_page(tabulate(first))
     assert f"| {100 * first[0].share:.1f} |" in page
+
+
+def test_every_column_with_an_interval_or_a_verdict_is_simulated_or_says_why_not():
+    simulated = {column for each in CASES for column in each.columns}
+    judged = list_judged()
+    named = {(contract.files, name) for contract, name in simulated | EXEMPT.keys()}
+    assert named == {(contract.files, name) for contract, name in judged}
+    assert not simulated & EXEMPT.keys()

@@ -40,9 +40,10 @@ def summarize_text(random: Random, shape: Shape, settings: Summary) -> Iterator[
     deviations = random.normal(size=(2, shape.clusters))
     tokens = np.maximum(20, np.exp(5 + 0.6 * deviations[0])).astype(np.int64)
     each = 5.6 + 0.28 * (0.25 * deviations[0] + math.sqrt(1 - 0.25**2) * deviations[1])
-    frame = pl.DataFrame({"doc_id": [f"{place:06d}" for place in range(shape.clusters)], "tokens": tokens,
-                          "bytes": 4 * tokens, "nats": tokens * each, "tokens_left_out": 0 * tokens,
-                          "bytes_left_out": 0 * tokens})  # fmt: skip
+    numbers = {"tokens": tokens, "bytes": 4 * tokens, "nats": tokens * each}
+    none = {f"{name}_{why}": 0 * value for name, value in numbers.items() for why in ("left_out", "overlap")}
+    names = [f"{place:06d}" for place in range(shape.clusters)]
+    frame = pl.DataFrame({"doc_id": names} | numbers | none)
     mean = 5.6 + 0.28 * 0.25 * 0.6  # weighted by tokens, whose logarithm has a deviation of 0.6
     truth = {"perplexity": math.exp(mean), "bits_per_byte": mean / 4 / math.log(2)}
     for row in summarize_perplexity({("domain", "model"): frame}, settings):

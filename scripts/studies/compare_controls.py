@@ -1,6 +1,7 @@
 """Compare models that were adapted to a domain's text with models that read controls of it, by every metric.
 
-Writes a line for each metric and condition, and which conditions each metric puts ahead of which.
+Writes a line for each metric and condition, which conditions each metric puts ahead of which, and how far
+every two metrics differ in the share of the gain that a control keeps.
 """
 
 from pathlib import Path
@@ -11,11 +12,11 @@ from pydantic import Field
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
-from fathom.io.contracts.studies import CONTRASTS, CONTROLS
+from fathom.io.contracts.studies import CONTRASTS, CONTROL_SHARES, CONTROLS
 from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, run
-from fathom.studies.controls import compare_conditions
+from fathom.studies.controls import compare_conditions, compare_shares
 from fathom.studies.following import MetricTables, measure_models
 
 
@@ -42,6 +43,7 @@ def main(
     attribute_rates: RateTables = (),
     table: Annotated[Path, "metrics by condition to write (CSV)"],
     contrasts: Annotated[Path, "which condition is ahead, to write (CSV)"],
+    shares: Annotated[Path, "differences between metrics in what controls keep, to write (CSV)"],
     settings: Settings,
 ) -> None:
     """Measure all models once, compare, write both tables."""
@@ -49,13 +51,17 @@ def main(
     measured = measure_models(tables, settings.summary)
     gains: list[tuple[Any, ...]] = []
     ahead: list[tuple[Any, ...]] = []
+    compared: list[tuple[Any, ...]] = []
     for each in settings.controls:
-        found = compare_conditions(each.domain, each.conditions, settings.tracks, measured, settings.summary)
+        what = each.domain, each.conditions, settings.tracks, measured, settings.summary
+        found = compare_conditions(*what)
+        compared += compare_shares(*what)
         gains += found[0]
         ahead += found[1]
         log.info("%s: %s", each.domain, ", ".join(each.conditions))
     write_rows(table, gains, CONTROLS)
     write_rows(contrasts, ahead, CONTRASTS)
+    write_rows(shares, compared, CONTROL_SHARES)
 
 
 if __name__ == "__main__":

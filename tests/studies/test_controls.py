@@ -8,7 +8,7 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.metrics import METRICS
-from fathom.studies.controls import compare_conditions
+from fathom.studies.controls import compare_conditions, compare_shares
 
 SETTINGS = Summary(rounds=400)
 CONDITIONS = {"as-is": "b+d", "terms-exchanged": "b+d.terms-exchanged", "terms-only": "b+d.terms-only",
@@ -67,6 +67,34 @@ def test_a_metric_of_style_does_not():
     assert contrasts["as-is", "terms-exchanged"][-1] == "cannot be told"
     assert contrasts["terms-only", "terms-exchanged"][-1] == "behind"
     assert contrasts["as-is", "far"][-1] == "ahead"
+
+
+def test_metrics_differ_by_their_paired_shares_not_by_one_verdict_each():
+    """One metric's share excludes 1 by a hair, another's does not: their difference cannot be told."""
+    random = np.random.default_rng(1)
+    kept = random.normal(0, 0.02, 400)
+
+    def measure(share: float, noise: np.ndarray) -> dict[str, Resampled]:
+        models = {"b": Resampled.join(0.0, np.zeros(400))}
+        for condition, track in CONDITIONS.items():
+            gained = np.full(400, 1.0) if condition == "as-is" else share + noise
+            value = 1.0 if condition == "as-is" else share
+            models |= {f"{track}{mark}": Resampled.join(value, gained) for mark in ("", "@seed1")}
+        return models
+
+    measured = {
+        ("d", "keywords", "attribute_rate", "mean"): measure(0.95, kept),
+        ("d", "tf", "probability", "mean"): measure(0.97, random.normal(0, 0.02, 400)),
+        ("d", "tfidf", "probability", "mean"): measure(0.90, kept),
+    }
+    rows = list(compare_shares("d", CONDITIONS, make_tracks(), measured, SETTINGS))
+    found = {(row[3], row[4], row[6]): row for row in rows if row[2] == "terms-exchanged"}
+    assert {row[2] for row in rows} == CONDITIONS.keys() - {"as-is"} and len(rows) == 3 * 3
+    assert found["keywords", "attribute_rate", "tf"][-1] == "cannot be told"
+    same = found["keywords", "attribute_rate", "tfidf"]  # the same noise: paired, all of it goes
+    assert same[-1] == "larger" and [float(number) for number in same[9:12]] == pytest.approx([0.05] * 3)
+    without = {name: track for name, track in CONDITIONS.items() if name != "as-is"}
+    assert not list(compare_shares("d", without, make_tracks(), measured, SETTINGS))
 
 
 def test_gains_are_positive_where_the_model_is_better():

@@ -40,6 +40,7 @@ rule compare_controls:
     output:
         table=paths.CONTROLS,
         contrasts=paths.CONTROL_CONTRASTS,
+        shares=paths.CONTROL_SHARES,
     log:
         "<logs>/compare_controls.log",
     benchmark:

@@ -92,6 +92,9 @@ FOLLOWED_MODELS = RunPath("following/checkpoints.csv", "models that are followed
 RELATIONS = RunPath("following/{track}.relations.csv", "metrics after stages of continual pretraining")
 CONTROLS = RunPath("following/controls.csv", "knowledge or style: gains by controls of the text")
 CONTROL_CONTRASTS = RunPath("following/control-contrasts.csv", "differences between controls")
+CONTROL_SHARES = RunPath(
+    "following/control-shares.csv", "differences between metrics in what controls keep of the gain"
+)
 CLAIMS = RunPath("following/claims.csv", "the papers' claims, one by one")
 CLAIM_CORRELATIONS = RunPath("following/claim-correlations.csv", "correlations behind the claims")
 CLAIM_MODELS = RunPath("following/claim-models.csv", "metrics of the models behind the claims")

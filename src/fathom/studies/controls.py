@@ -7,6 +7,7 @@ so each resample draws the same of both for all of them, and differences are pai
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from fathom.config.following import Point
@@ -96,6 +97,46 @@ def compare_conditions(
             gains.append((*place, base, condition, seeds, *texts, each.items))
         contrasts += _contrast(place, base, gained, settings)
     return gains, contrasts
+
+
+def compare_shares(
+    domain: str,
+    conditions: Mapping[str, str],
+    tracks: Mapping[str, Sequence[Point]],
+    measured: Measured,
+    settings: Summary,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield how far every two metrics differ in the share of the gain that a control keeps.
+
+    That one metric tells two texts apart and another does not is no difference of the two; this is.
+
+    Parameters
+    ----------
+    domain, conditions, tracks, measured, settings
+        See :func:`compare_conditions`; nothing without condition `as-is`.
+
+    Yields
+    ------
+    tuple
+        Rows under CONTROL_SHARES; numbers are text.
+    """
+    if AS_IS not in conditions:
+        return
+    ends = find_ends(tracks)
+    base = tracks[next(iter(conditions.values()))][0].model
+    places = [place for place in sorted(measured) if place[0] == domain]
+
+    def measure_gain(place: Place, condition: str) -> Resampled:
+        models = measured[place]
+        mean = average_seeds([models[name] for name in ends[conditions[condition]]], settings)
+        return METRICS[place[2]].measure_gain(mean, models[base])
+
+    for condition in (name for name in conditions if name != AS_IS):
+        shares = {place: measure_gain(place, condition) / measure_gain(place, AS_IS) for place in places}
+        for first, second in combinations(places, 2):
+            found = (shares[first] - shares[second]).estimate(settings.confidence)
+            verdict = "larger" if found.low > 0 else "smaller" if found.high < 0 else "cannot be told"
+            yield (domain, base, condition, *first[1:], *second[1:], *map(format_number, found), verdict)
 
 
 def _contrast(

@@ -178,6 +178,22 @@ CONTRASTS = Contract(
     ),
 )
 
+CONTROL_SHARES = Contract(
+    "following/control-shares.csv",
+    "Whether two metrics differ in how much of the gain a control keeps; every two on one domain.",
+    (
+        *(DOMAIN, BASE_MODEL),
+        Column("condition", STRING, "terms-exchanged, terms-only, or another domain"),
+        *(VARIANT, METRIC, AGGREGATE),
+        Column("other_variant", STRING, "what the other metric is measured on"),
+        Column("other_metric", STRING, "the other metric"),
+        Column("other_aggregate", STRING, "how it is summed up"),
+        *describe_numbers("difference", about="of their shares of the gain, in the same resamples"),
+        *INTERVAL,
+        Column("verdict", STRING, "the first share is larger, smaller, or cannot be told from the other"),
+    ),
+)
+
 CLAIMS = Contract(
     "following/claims.csv, figures/{domain}.claims.csv",
     "What a paper says of a metric, the number that decides, and the verdict.",

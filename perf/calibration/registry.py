@@ -5,17 +5,15 @@ import re
 from perf.calibration import of_answers, of_rankings, of_statistics, of_studies
 from perf.calibration.case import Case
 
-from fathom.io.contracts import answering, figures, jobs, layers, list_contracts, ranking, statistics, studies
+from fathom.io.contracts import answering, figures, jobs, layers, list_contracts, ranking, studies
 from fathom.io.contracts.column import Contract
 
 CASES: tuple[Case, ...] = (*of_statistics.CASES, *of_studies.CASES, *of_answers.CASES, *of_rankings.CASES)
 
 _DRAWN = "numbers of another table, drawn"
-_LOOKS = "looks at the same pairs; perf.studies.settling simulates whole studies of them"
 _ERRORS = "standard errors of compute_standard_error, which is calibrated as paired.parquet's"
 _SAME = "mean tau and its changes, as in agreement.csv"
 EXEMPT: dict[tuple[Contract, str], str] = {
-    **dict.fromkeys([(statistics.SETTLED, name) for name in ("ci_low", "p", "verdict")], _LOOKS),
     (studies.CONTROLS, "share_low"): "a ratio of two gains, without a truth where neither has gained",
     (studies.CLAIM_CORRELATIONS, "ci_low"): "over given models, whose true ranks no simulation has as such",
     (layers.LAYER_SUMMARY, "ci_low"): "a mean over keywords, as of the attribute rate in summary.csv",

@@ -12,7 +12,7 @@ from fathom.io import paths
 from fathom.io.contracts.statistics import COMPARISONS, CORRELATIONS, GROUPS
 from fathom.io.delimited import write_rows
 from fathom.jobs.signature import Tables, run
-from fathom.statistics.comparisons import read_settled, resample_scores, tabulate_comparisons
+from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
 from fathom.statistics.correlations import read_series, tabulate_correlations
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.summaries import read_scores
@@ -23,7 +23,6 @@ def main(
     scores: Annotated[Tables, paths.SCORES, "scores of one model on one benchmark"],
     overlap: Annotated[Tables, paths.OVERLAP, "pairs of one benchmark that occur in training text"] = (),
     summary: Annotated[Path, "summary of the same scores, for the correlations (CSV)"],
-    settled: Annotated[Path | None, "looks at scores, where models stopped early (CSV)"] = None,
     comparisons: Annotated[Path, "paired differences to write (CSV)"],
     groups: Annotated[Path, "letters of groups of models to write (CSV)"],
     correlations: Annotated[Path, "correlations of metrics to write (CSV)"],
@@ -31,9 +30,8 @@ def main(
 ) -> None:
     """Resample all scores once, write three tables."""
     read = read_scores(scores)
-    looks = read_settled(settled, read)  # before pairs are left out: it counts them
-    resampled = resample_scores(leave_out_overlap(read, overlap, settings), settings, settled is not None)
-    differences, letters = tabulate_comparisons(resampled, settings, looks)
+    resampled = resample_scores(leave_out_overlap(read, overlap, settings), settings)
+    differences, letters = tabulate_comparisons(resampled, settings)
     write_rows(comparisons, differences, COMPARISONS)
     write_rows(groups, letters, GROUPS)
     found = tabulate_correlations(read_series(summary), settings)

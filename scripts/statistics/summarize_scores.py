@@ -24,14 +24,13 @@ def main(
     overlap: Annotated[Tables, paths.OVERLAP, "pairs of one benchmark that occur in training text"] = (),
     perplexity: Annotated[Tables, paths.PERPLEXITY, "likelihood of held-out text of one model"] = (),
     attribute_rates: Annotated[Tables, paths.RATES, "attribute rates of one model"] = (),
-    settled: Annotated[bool, "models may lack the last pairs"] = False,
     summary: Annotated[Path, "table to write (CSV)"],
     settings: Summary,
 ) -> None:
     """Summarize all scores and baselines, write the table."""
     read = read_scores(scores)
-    check_benchmarks(read, pairs, settled)
-    rows = summarize_scores(leave_out_overlap(read, overlap, settings), settings, settled)
+    check_benchmarks(read, pairs)
+    rows = summarize_scores(leave_out_overlap(read, overlap, settings), settings)
     rows += summarize_perplexity(read_baselines(perplexity, PERPLEXITY), settings)
     rows += summarize_attribute_rates(read_baselines(attribute_rates, ATTRIBUTE_RATES), settings)
     write_rows(summary, sorted(rows, key=lambda row: row[:5]), SUMMARY)

@@ -51,7 +51,7 @@ def test_a_chat_model_that_is_worse_stands_right_of_0(comparisons, tmp_path):
 def test_each_domain_has_a_panel_and_nothing_is_cut(comparisons):
     told = {"titles": {"law": "Law", "cs.AI": "AI"}, "chat_pairs": PAIRS}
     figure = draw_one("chat-models", {"comparisons": comparisons}, {}, **told)
-    assert [axes.get_title() for axes in figure.axes] == ["AI", "Law"]
+    assert [axes.get_title() for axes in figure.axes] == ["Law", "AI"]
     lines = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata()) == len(PAIRS)]
     assert {tuple(line.get_xdata()) for line in lines if line.get_marker() in ("o", "s")} == {(40, -5)}
     assert list_cut(figure) == []

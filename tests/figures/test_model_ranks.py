@@ -18,7 +18,7 @@ from fathom.figures import model_ranks as figures
 from fathom.figures.rank_table import describe_run
 from fathom.figures.rank_values import ModelRanks, read_model_ranks, select_domain
 from fathom.figures.style import clean_name, use_style, wrap_name
-from fathom.io.contracts.statistics import GROUPS, SETTLED, SUMMARY
+from fathom.io.contracts.statistics import GROUPS, SUMMARY
 from fathom.io.delimited import write_rows
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, Statistic
 
@@ -402,18 +402,3 @@ def test_pairs_left_out_because_of_training_text_are_said(tmp_path):
         folder.mkdir(parents=True)
         (folder / "overlap.json").write_text(json.dumps({"pairs": total}))
     assert f"models were trained on: 7 of {pairs + 7} TF pairs." in " ".join(_describe(tmp_path).split())
-
-
-def test_pairs_that_no_model_needed_are_not_said_to_stand_in_training_text(tmp_path):
-    _summary(tmp_path / "summary.csv", ["a", "b"])
-    pairs = int(read_delimited(tmp_path / "summary.csv", ",")[0]["pairs"])
-    (tmp_path / "ml" / "benchmark" / "tf").mkdir(parents=True)
-    report = tmp_path / "ml" / "benchmark" / "tf" / "overlap.json"
-    what = ("rank", "trimmed_mean", "a", "b", 8, 7, 9, 0.01, "apart")
-    for left_out, said in ((0, False), (3, True)):
-        report.write_text(json.dumps({"pairs": pairs + 700 + left_out}))
-        row = ("ml", "tf", 1, pairs, pairs + 700, *what)
-        write_rows(tmp_path / "settled.csv", [row], SETTLED)
-        found = " ".join(_describe(tmp_path).split())
-        assert ("models were trained on" in found) == said
-        assert (f"models were trained on: 3 of {pairs + 703} TF pairs." in found) == said

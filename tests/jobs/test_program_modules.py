@@ -35,7 +35,7 @@ def test_imports_are_those_that_a_parser_finds():
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        assert sources._imported_names(path) == names, path
+        assert sources.list_imported_names(path) == names, path
 
 
 def test_imports_inside_functions_and_through_others_are_found(tmp_path, monkeypatch):

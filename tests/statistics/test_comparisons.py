@@ -14,7 +14,7 @@ from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.io.contracts.scoring import SCORES
-from fathom.io.contracts.statistics import COMPARISONS, CORRELATIONS, GROUPS, SETTLED, SUMMARY
+from fathom.io.contracts.statistics import COMPARISONS, CORRELATIONS, GROUPS, SUMMARY
 from fathom.io.delimited import write_rows
 from fathom.io.tables import write_table
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, LEADING, TRIMMED_MEAN, Statistic
@@ -24,7 +24,6 @@ from fathom.statistics.comparisons import (
     ResampledMetric,
     compare_models,
     group_models,
-    read_settled,
     resample_scores,
     tabulate_comparisons,
 )
@@ -119,31 +118,6 @@ def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
         settings = Summary(rounds=150)
         apart += compare_models(pick(resample_scores(frames, settings), "rank"), settings)[0].apart
     assert 1 <= apart <= 18
-
-
-def test_the_verdict_on_a_model_that_stopped_early_stands_for_its_differences(tmp_path: Path) -> None:
-    scores = {("a", "tf", name): make_scores(seed=seed) for seed, name in enumerate(("one", "two"))}
-    scores["a", "tf", "early"] = make_scores(5.0, 2).head(40)
-    what = ("rank", "trimmed_mean")
-    rows = [("a", "tf", 1, 20, 200, *what, "absent", "early", 8, 7, 9, 0.01, "apart"),
-            ("a", "tf", 1, 20, 200, *what, "one", "two", 8, 7, 9, 0.01, "apart"),
-            ("a", "tf", 1, 20, 200, *what, "early", "one", 8, -7, 9, 0.9, "open"),
-            ("a", "tf", 1, 20, 200, *what, "two", "early", 1, "", "", "", "open"),
-            ("a", "tf", 2, 40, 200, *what, "one", "early", 2, 1, 3, 0.02, "apart"),
-            ("a", "tf", 3, 60, 200, *what, "early", "one", 8, -7, 9, 0.9, "open")]  # fmt: skip
-    write_rows(tmp_path / "settled.csv", rows, SETTLED)
-    found = read_settled(tmp_path / "settled.csv", scores)
-    assert list(found) == [("a", "tf", *what)]
-    one, two = (found["a", "tf", *what].pop(frozenset((name, "early"))) for name in ("one", "two"))
-    assert one == Difference("one", "early", 2, 1, 3, 0.02, 40) and not found["a", "tf", *what]
-    assert (two.value, two.pairs) == (1, 20) and np.isnan([two.low, two.high, two.p]).all()
-    assert read_settled(None, scores) == {}
-    settled = {("a", "tf", *what): {frozenset(("one", "early")): one}}
-    comparisons, _ = tabulate_comparisons(resample_scores(scores, SETTINGS, settled=True), SETTINGS, settled)
-    of_one = [row for row in comparisons if row[2:6] == (*what, "one", "early")]
-    assert of_one == [("a", "tf", *what, "one", "early", "2", "1", "3", "0.02", "yes", 40)]
-    others = [row for row in comparisons if row[2:4] == what and {"one", "two"} == {*row[4:6]}]
-    assert [row[11] for row in others] == [200]
 
 
 def _difference(better: str, worse: str, apart: bool) -> Difference:

@@ -134,24 +134,10 @@ def test_scores_of_another_benchmark_are_an_error(tmp_path: Path) -> None:
     files = [("a", "tf", str(tmp_path / "pairs.parquet"))]
     own = pairs.select("pair_id", "keyword").sample(fraction=1, shuffle=True, seed=0)
     check_benchmarks({("a", "tf", "m"): own, ("a", "tfidf", "m"): make_scores()}, files)
-    check_benchmarks({("a", "tf", "m"): own, ("a", "tf", "n"): own.head(7)}, files, settled=True)
     with refuses("n", "other pairs"):
-        check_benchmarks({("a", "tf", "n"): own.with_columns(keyword=pl.lit("k"))}, files, settled=True)
+        check_benchmarks({("a", "tf", "n"): own.with_columns(keyword=pl.lit("k"))}, files)
     with refuses("n", "2 are not", "pairs.parquet", "again"):
         check_benchmarks({("a", "tf", "m"): own, ("a", "tf", "n"): own.head(7)}, files)
-
-
-def test_a_model_that_stopped_early_has_a_part_of_the_pairs() -> None:
-    whole = make_scores()
-    scores = {("a", "tf", name): whole.head(count) for name, count in (("m1", 30), ("m2", 60), ("m3", 20))}
-    rows = summarize_scores(scores, Summary(rounds=5), settled=True)
-    assert {(row[2], row[-1]) for row in rows} == {("m1", 30), ("m2", 60), ("m3", 20)}
-    with refuses("m1", "m2", "30"):
-        summarize_scores(scores, Summary(rounds=5))
-    other = whole.head(30).with_columns(keyword=pl.lit("other"))
-    for frame in (whole.tail(40), other, whole.clear()):
-        with refuses("scored", "pairs"):
-            summarize_scores({("a", "tf", "m1"): whole.head(50), ("a", "tf", "m2"): frame}, Summary(), True)
 
 
 def test_scores_are_read_by_benchmark_and_model(tmp_path: Path) -> None:

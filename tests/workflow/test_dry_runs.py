@@ -123,21 +123,6 @@ def test_splits_by_content_need_groups_and_pairs_are_held_against_training_text(
     assert "--splits results" not in by_id.stdout and by_id.stdout.count("--splits-by id") == 2
 
 
-def test_until_settled_one_job_scores_all_models():
-    done = plan("scoring={until: settled}")
-    jobs = count_jobs(done)
-    assert [jobs[name] for name in ("score_settled", "score_model", "compare_targets")] == [1, 7, 0]
-    lines = {name: [line.split() for line in list_commands(done, name)]
-             for name in ("score_settled", "score_model", "summarize_scores", "compare_models")}  # fmt: skip
-    (words,) = lines["score_settled"]
-    ends = ("/model.json", "/pairs.parquet", "/overlap.parquet", "small.parquet")
-    assert [sum(word.endswith(end) for word in words) for end in ends] == [7, 2, 2, 4]
-    assert not any("--pairs" in words for words in lines["score_model"])
-    assert "--settled" in lines["summarize_scores"][0]
-    words = lines["compare_models"][0]
-    assert words[words.index("--settled") + 1] == "results/plan/settled.csv"
-
-
 def test_a_run_ranks_its_own_models():
     jobs = count_jobs(plan(targets="rankings"))
     assert {"collect_run_scores", "compare_rankings", "compare_models"} <= set(jobs)

@@ -34,7 +34,7 @@ def needs() -> Needs:
     return make_needs("results/none", GPU_CARDS, models=VALUES["models"] | {"adapt": adapt})
 
 
-OF_OTHERS = {"score_settled", "write_open_questions"}
+OF_OTHERS = {"write_open_questions"}
 """Rules that ask for what the models of other rules need."""
 
 

@@ -302,10 +302,9 @@ def finished(kind):
     return lambda wildcards: f"{RESULTS}/models/{wildcards.model}/finished/{kind}"
 
 
-def of_benchmarks(path, wanted=True):
-    """Return a path for each benchmark, if it is wanted."""
-    places = OUTPUTS.scored_benchmarks if wanted else []
-    return [path.of(domain=domain, variant=variant) for domain, variant in places]
+def of_benchmarks(path):
+    """Return a path for each benchmark that is scored."""
+    return path.of_each(OUTPUTS.scored_benchmarks)
 
 
 def named_inputs(names):

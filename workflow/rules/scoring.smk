@@ -6,10 +6,6 @@ OTHERS_OVERLAPPING = (
     [*OUTPUTS.studies.other_references] if OUTPUTS.texts.list_trained() else []
 )
 
-# with `scoring.until: settled` all models are scored together, and the jobs of each measure the rest
-SETTLED = CONFIG.scoring.until == "settled"
-SCORED_ALONE = not SETTLED
-
 
 # one load of the weights for all that is measured of a model
 rule score_model:
@@ -17,7 +13,7 @@ rule score_model:
         code=sources("score_model"),
         model=pointer,
         weights=own_weights,
-        pairs=of_benchmarks(paths.PAIRS, SCORED_ALONE),
+        pairs=of_benchmarks(paths.PAIRS),
         texts=of_domains(paths.TEXTS, HELD_OUT),
         held_out_overlap=of_domains(
             paths.HELD_OUT_OVERLAP, OVERLAPPING if HELD_OUT else []
@@ -26,8 +22,8 @@ rule score_model:
         sentence_overlap=of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        scores=of_benchmarks(paths.SCORES, SCORED_ALONE),
-        score_reports=of_benchmarks(paths.SCORES.ending(".json"), SCORED_ALONE),
+        scores=of_benchmarks(paths.SCORES),
+        score_reports=of_benchmarks(paths.SCORES.ending(".json")),
         perplexity=of_domains(paths.PERPLEXITY, HELD_OUT),
         perplexity_reports=of_domains(paths.PERPLEXITY.ending(".json"), HELD_OUT),
         rates=of_domains(paths.RATES),
@@ -78,40 +74,7 @@ use rule score_model as score_chat with:
     benchmark:
         "<timings>/score_chat/{model}.tsv"
     wildcard_constraints:
-        model=one_of(OUTPUTS.chat_models if SCORED_ALONE else []),
-
-
-# which model goes on depends on the scores of all: one job, one model in memory at a time
-rule score_settled:
-    input:
-        code=sources("score_settled"),
-        models=[OUTPUTS.name_pointer(model) for model in CONFIG.models.scored],
-        pairs=OUTPUTS.name_pairs(),
-        overlap=OUTPUTS.name_overlaps(),
-    output:
-        scores=OUTPUTS.name_scores() if SETTLED else [],
-        looks=paths.SETTLED,
-    log:
-        "<logs>/score_settled.log",
-    benchmark:
-        "<timings>/score_settled.tsv"
-    priority: 1
-    conda:
-        "../../envs/gpu.yaml"
-    threads: 1
-    resources:
-        mem_mb=needs.of_all("score_model", CONFIG.models.scored, "host_mb"),
-        runtime=needs.of_all("score_model", CONFIG.models.scored, "minutes"),
-        gpu=needs.of_all("score_model", CONFIG.models.scored, "gpus"),
-        gpu_mem_mb=needs.of_all("score_model", CONFIG.models.scored, "gpu_mb"),
-        gpu_model=needs.of_all("score_model", CONFIG.models.scored, "model"),
-    params:
-        options=pass_options(
-            work=f"{RESULTS}/models/.settled",
-            settings=settings.of("scoring", "settled", "summary"),
-        ),
-    shell:
-        CALL_ON_GPUS
+        model=one_of(OUTPUTS.chat_models),
 
 
 rule summarize_scores:
@@ -135,7 +98,7 @@ rule summarize_scores:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of("summary"), settled=SETTLED),
+        options=pass_options(settings=settings.of("summary")),
     shell:
         CALL
 
@@ -163,7 +126,6 @@ rule compare_models:
         scores=OUTPUTS.name_scores(),
         overlap=OUTPUTS.name_overlaps(),
         summary=paths.SUMMARY,
-        settled=paths.SETTLED if SETTLED else [],
     output:
         comparisons=paths.COMPARISONS,
         groups=paths.GROUPS,

@@ -7,7 +7,18 @@ import argparse
 from collections.abc import Sequence
 
 from fathom import __version__
-from fathom.commands import check_gpu, contamination, export, page, plan, questions, request, score, summary
+from fathom.commands import (
+    best,
+    check_gpu,
+    contamination,
+    export,
+    page,
+    plan,
+    questions,
+    request,
+    score,
+    summary,
+)
 from fathom.jobs.program import run_logged
 
 
@@ -24,7 +35,7 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--version", action="version", version=f"fathom {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (score, plan, summary, questions, page, export, request, contamination, check_gpu):
+    for module in (score, best, plan, summary, questions, page, export, request, contamination, check_gpu):
         module.add_verb(verbs)
     arguments = parser.parse_args(words)
     run_logged(arguments.run, arguments, arguments.name)

@@ -13,6 +13,7 @@ from fathom.commands import verbs
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
+    from fathom.config.scoring import Scoring
 
 _SETTINGS = ("attention", "batch_tokens", "device", "dtype")
 
@@ -34,6 +35,11 @@ def add_verb(into: "Verbs") -> None:
         "--report", type=Path, nargs="+", help="reports, one for each file; beside the scores if absent"
     )
     parser.add_argument("--base", help="of a LoRA adapter: the model that it is applied to, named like MODEL")
+    add_scoring_options(parser)
+
+
+def add_scoring_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how pairs are scored."""
     parser.add_argument("--dtype", help="number format: float32 (reference, the default), bfloat16, float16")
     parser.add_argument("--device", help="auto (a GPU if there is one, the default), cpu, cuda or cuda:N")
     parser.add_argument("--attention", help="auto (the default), eager, sdpa or flash_attention_2")
@@ -43,19 +49,25 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument("--chat-template", action="store_true", help="score inside the model's chat template")
 
 
+def read_scoring(arguments: argparse.Namespace) -> "Scoring":
+    """Return the settings that these options give."""
+    from fathom.config.scoring import Scoring
+    from fathom.config.section import check_values
+
+    given = {name: getattr(arguments, name) for name in _SETTINGS if getattr(arguments, name) is not None}
+    return check_values(given, Scoring, "--dtype, --device, --attention, --batch-tokens")
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Score the model on all files of pairs; print a line for each."""
     from dataclasses import replace
 
-    from fathom.config.scoring import Scoring
-    from fathom.config.section import check_values
     from fathom.io.files import require_file
     from fathom.models.fetching import find_pointer
     from fathom.scoring.rank_files import name_beside, name_files, score_files
     from fathom.statistics.rank_sentences import describe_ranks
 
-    given = {name: getattr(arguments, name) for name in _SETTINGS if getattr(arguments, name) is not None}
-    settings = check_values(given, Scoring, "--dtype, --device, --attention, --batch-tokens")
+    settings = read_scoring(arguments)
     for path in arguments.pairs:  # before a model is fetched
         require_file(path)
     pointer = find_pointer(arguments.model, arguments.base)

@@ -10,10 +10,6 @@ from fathom.config.section import Name, Positive, Section, Text
 class Scoring(Section):
     """How pairs are scored [RawCorpora, Sec. 2.6]."""
 
-    until: Literal["all", "settled"] = Field(
-        "all", description="all: every model on all pairs; settled: until comparisons are settled"
-    )
-
     batch_tokens: Positive = Field(1024, description="tokens in a batch, padding included")
     device: Text = Field("auto", description="auto, cpu, cuda or cuda:N")
     dtype: Literal["float32", "bfloat16", "float16"] = Field(
@@ -23,25 +19,6 @@ class Scoring(Section):
         "auto",
         description="implementation of attention; auto: the one that transformers chooses, or eager if "
         "attention logits are soft-capped",
-    )
-
-
-class Settled(Section):
-    """When scoring stops early, with scoring.until: settled."""
-
-    block: Positive = Field(
-        200, description="pairs before the first look; each further look is at 1.5 times as many"
-    )
-    compare: Literal["all", "neighbours"] | Positive = Field(
-        "all",
-        description="comparisons to be settled: all; neighbours in the order of the models; or those with"
-        " the first so many models",
-    )
-    error: float = Field(
-        0.05,
-        gt=0.0,
-        lt=0.5,
-        description="chance that any comparison of a benchmark is settled otherwise than all pairs would",
     )
 
 

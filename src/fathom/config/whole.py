@@ -18,7 +18,7 @@ from fathom.config.layers import Layers, TunedLens
 from fathom.config.models import Models
 from fathom.config.questions import TEXTS
 from fathom.config.ranking import Ranking
-from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Settled, Summary, Targets
+from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary, Targets
 from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
 from fathom.config.tuning import TrainBeforeTest
 from fathom.errors import InputError
@@ -55,7 +55,6 @@ class Config(Section):
     )
     models: Models = Models()
     scoring: Scoring = Scoring()
-    settled: Settled = Settled()
     perplexity: Perplexity = Perplexity()
     attribute_rate: AttributeRate = AttributeRate()
     summary: Summary = Summary()
@@ -211,26 +210,6 @@ class Config(Section):
         self._check_answering(scored)
         return self
 
-    @model_validator(mode="after")
-    def _score_together(self) -> Self:
-        if self.scoring.until != "settled":
-            return self
-        key = "scoring.until = 'settled'"
-        if self.benchmark_domains and len(self.models.scored) < 2:
-            raise ValueError(f"{key}: one model has nothing to be compared with; score two or more")
-        if self.models.tracks:
-            raise ValueError(
-                f"{key}: models that are followed need all pairs; leave out checkpoints and follow"
-            )
-        for name, files in self.references.items():
-            if len(files) > 1:
-                raise ValueError(f"{key}: these need all pairs; leave one in references.{name}")
-        if self.targets.against:
-            raise ValueError(f"{key}: targets are compared on all pairs; leave out targets.against")
-        if self.models.on_disk:
-            raise ValueError(f"{key}: all models are on the disk together; leave out models.on_disk")
-        return self
-
     @property
     def benchmark_domains(self) -> list[str]:
         """Names of the domains with a benchmark, in the order of the file."""
@@ -249,12 +228,7 @@ class Config(Section):
 
     @property
     def compared_models(self) -> dict[str, str]:
-        """Models whose targets are compared, each with another: ends of paths, and `targets.against`.
-
-        None where scoring may stop early: two models then have different pairs.
-        """
-        if self.scoring.until == "settled":
-            return {}
+        """Models whose targets are compared, each with another: ends of paths, and `targets.against`."""
         measured = {*self.models.scored, *self.models.followed}
         against = self.targets.against.items()
         return self.models.path_ends | {name: other for name, other in against if {name, other} <= measured}

@@ -21,7 +21,6 @@ from fathom.explorer.run import (
     COMPARISONS,
     CORRELATIONS,
     GROUPS,
-    SETTLED,
     SUMMARY,
     TUNING,
     Benchmark,
@@ -54,7 +53,6 @@ _READ: dict[str, tuple[Contract, Sequence[str] | None]] = {
     COMPARISONS: (statistics.COMPARISONS, statistics.COMPARISONS.names[:-1]),
     GROUPS: (statistics.GROUPS, statistics.GROUPS.names[:-1]),
     CORRELATIONS: (statistics.CORRELATIONS, None),
-    SETTLED: (statistics.SETTLED, None),
     TUNING: (
         jobs.TUNING, ("model", "task", "metric", "direct", "chosen", "direct_error", "chosen_error")
     ),
@@ -176,12 +174,11 @@ def _read_benchmarks(
     files: _Files, rows: Mapping[str, list[Row]], settings: Summary, missing: list[str]
 ) -> list[Benchmark]:
     """Read the benchmarks with the scores that belong to them, by domain, then in the order of variants."""
-    counted = {(row["domain"], row["variant"]): row["pairs_in_all"] for row in rows.get(SETTLED, [])}
     expected: dict[tuple[str, str], int] = {}
     for row in rows.get(SUMMARY, []):
         if row["metric"] == RANK.name:
             place = row["domain"], row["variant"]
-            expected[place] = max(expected.get(place, counted.get(place, 0)), row["pairs"])
+            expected[place] = max(expected.get(place, 0), row["pairs"])
     order = (*VARIANTS, REFERENCE)
     places = [(found["domain"], found["variant"], name) for found, name in files.find(paths.PAIRS)]
     places.sort(key=lambda each: (each[0], order.index(each[1]) if each[1] in order else len(order), each[1]))
@@ -213,8 +210,6 @@ def _read_ranks(
             ranks[model] = matched["rank"].to_numpy()
             continue
         what = f"the scores of {model} belong to other pairs and are left out."
-        if files.load(name, ".json").get("until") == "settled":
-            what = f"{model} was scored on {len(scores):,} pairs, until settled: see the tables."
         missing.append(f"{domain}, {variant}: {what}")
     if not ranks:
         missing.append(f"{domain}, {variant}: no model has been scored on it yet.")

@@ -21,7 +21,6 @@ SUMMARY, COMPARISONS = paths.SUMMARY.below, paths.COMPARISONS.below
 GROUPS, CORRELATIONS = paths.GROUPS.below, paths.CORRELATIONS.below
 TUNING, AGREEMENT = paths.TUNING.below, paths.RANKING.of(table="agreement").below
 CHOICE_ACCURACY, CHOICE_DIAGNOSIS = (paths.CHOICES.of(table=name).below for name in ("accuracy", "diagnosis"))
-SETTLED = paths.SETTLED.below
 """Tables that the page computes with, as paths below a run's folder."""
 
 NAN = float("nan")

@@ -60,7 +60,9 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     The table has other statistics than the leading one, too.
     """
     taxes = read_taxes(inputs["comparisons"], settings.chat_pairs)
-    titles = {tax["domain"]: tax["domain"] for tax in taxes} | settings.titles
+    told = {tax["domain"]: tax["domain"] for tax in taxes}
+    # in the order of the configuration: a key keeps its first place
+    titles = {**settings.titles, **told, **settings.titles}
     drawn = [tax for tax in taxes if tax["aggregate"] == "trimmed_mean"]
     pairs = list(dict.fromkeys((tax["chat"], tax["base"]) for tax in drawn))
     names = [f"{wrap_name(chat, _NAME)}\n− {wrap_name(base, _NAME)}" for chat, base in pairs]

@@ -13,7 +13,6 @@ from fathom.io.contracts.statistics import GROUPS
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_json
 from fathom.statistics.aggregates import COMPARED, LEADING, Statistic
-from fathom.statistics.comparisons import count_settled
 from fathom.statistics.rank_sentences import format_rank
 
 MEANING = (
@@ -57,12 +56,11 @@ def describe_run(folder: Path, width: int) -> list[str]:
         raise InputError("there is no summary.csv", str(folder), "give the folder of a run: results/RUN")
     groups = _read_groups(folder / "groups.csv")
     ranks = {statistic: read_model_ranks(folder / "summary.csv", statistic) for statistic in COMPARED}
-    settled = count_settled(folder / "settled.csv")
     blocks = [
         "\n".join(
             [
                 _format_domain(domain, ranks, width, groups),
-                *_describe_overlap(folder / domain / "benchmark", models, width, settled),
+                *_describe_overlap(folder / domain / "benchmark", models, width),
             ]
         )
         for domain, models in ranks[LEADING].items()
@@ -94,19 +92,14 @@ def _format_domain(
     return "\n".join(lines)
 
 
-def _describe_overlap(
-    benchmarks: Path, models: list[ModelRanks], width: int, settled: Mapping[tuple[str, str], int]
-) -> list[str]:
-    """Return lines on the pairs and held-out words that are left out because they occur in training text.
-
-    Pairs on which no model was scored, for all comparisons were settled, are not left out.
-    """
+def _describe_overlap(benchmarks: Path, models: list[ModelRanks], width: int) -> list[str]:
+    """Return lines on the pairs and held-out words that are left out because they occur in training text."""
     left_out = []
     for variant in find_variants(models):
         report = benchmarks / variant / "overlap.json"
         counts = [model.ranks[variant].pairs for model in models if variant in model.ranks]
         if report.is_file() and counts:
-            kept = max(*counts, settled.get((benchmarks.parent.name, variant), 0))
+            kept = max(counts)
             total = read_json(report)["pairs"]
             label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
             if total > kept:

@@ -14,7 +14,6 @@ COMPARISONS = RunPath("comparisons.csv", "every two models: who is ahead, how fa
 GROUPS = RunPath("groups.csv", "models by rank, with letters for those that do not differ significantly")
 CORRELATIONS = RunPath("correlations.csv", "how far benchmarks and metrics agree on the order of models")
 REFERENCES = RunPath("references.csv", "every model on references beyond a domain's first")
-SETTLED = RunPath("settled.csv", "with scoring.until: settled, what each look at growing scores found")
 DATES = RunPath("dates.csv", "ranks on pairs before and after the last day of a model's training text")
 RESOURCES = RunPath("resources.csv", "time and memory of the run by rule")
 CHANGES = RunPath("changes.md", "what changed since the run that `previous` names")

@@ -61,7 +61,7 @@ def find_packages(files: Sequence[Path]) -> set[str]:
     files : sequence of Path
         Python files, such as those of :func:`find_sources`.
     """
-    names = {name.partition(".")[0] for file in files for name in _imported_names(file)}
+    names = {name.partition(".")[0] for file in files for name in list_imported_names(file)}
     return names - set(sys.stdlib_module_names) - {_PACKAGE.name}
 
 
@@ -103,7 +103,7 @@ def _find_version(package: str) -> str:
 
 
 @cache
-def _imported_names(path: Path) -> frozenset[str]:
+def list_imported_names(path: Path) -> frozenset[str]:
     """Return the full names of all that one file imports itself."""
     text = path.read_text(encoding="utf-8")
     names: set[str] = set()
@@ -127,7 +127,7 @@ def _split_names(listed: str) -> list[str]:
 @cache
 def _imported_modules(path: Path) -> tuple[Path, ...]:
     """Return the files of the package's modules that one file imports itself."""
-    return tuple(file for name in _imported_names(path) for file in _find_module(name))
+    return tuple(file for name in list_imported_names(path) for file in _find_module(name))
 
 
 def _find_module(name: str) -> list[Path]:

@@ -1,8 +1,8 @@
 """What all pairs will say of two models, from the pairs scored so far: intervals that hold at every look.
 
-Sentences of a keyword come in random order without replacement: given a longer prefix, the expectation of a
-statistic over a shorter one is that over the longer [NoReplacement, Sec. 3]. Consider its distance from the
-statistic over all pairs. Over all looks it has the covariance of a Brownian motion, whose time is one over
+Sentences of a keyword come in random order without replacement: given a longer prefix, the expectation of the
+mean over a shorter one is that over the longer [NoReplacement, Sec. 3]. Consider its distance from the mean
+over all pairs. Over all looks it has the covariance of a Brownian motion, whose time is one over
 the variance of the distance. In that time an asymptotic confidence sequence holds [AsympCS, Sec. 2]. All
 keywords take part from the start, so only two things add to the variance: the sentences within keywords, and
 shares of a keyword's sentences that are not whole numbers. The differences between keywords decide how wide
@@ -10,8 +10,6 @@ the interval over all pairs will be.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
-
-from fathom.statistics.aggregates import GEOMETRIC_MEAN, TRIMMED_MEAN, Statistic, measure_values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +39,7 @@ class Order(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """A statistic of several models on the first pairs, and what its differences vary by.
+    """Means of several models on the first pairs, and what their differences vary by.
 
     Attributes
     ----------
@@ -50,7 +48,7 @@ class Estimates(NamedTuple):
         Variance of the distance of a difference of two models from that over all pairs.
     whole : ndarray of shape (n_models, n_models), float64
         Variance of a difference over all pairs, with keywords as clusters. NaN where nothing is known of a
-        variance: with a single keyword, or a single pair of each.
+        variance: with a single keyword, or a single pair of each of which there are more.
     """
 
     values: "Array"
@@ -58,40 +56,8 @@ class Estimates(NamedTuple):
     whole: "Array"
 
 
-def measure_influence(values: "Array", statistic: Statistic, trim: float) -> "Array":
-    """Return how far each value moves a statistic: its error is the mean of these [HuberRonchetti, Ch. 3].
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_pairs,), float64
-    statistic : Statistic
-        The trimmed or the geometric mean.
-    trim : float
-        Share that the trimmed mean cuts from each end.
-
-    Returns
-    -------
-    ndarray of shape (n_pairs,), float64
-        With mean 0. NaN for a geometric mean of values of which one is 0: it has no logarithm.
-    """
-    import numpy as np
-
-    if statistic == GEOMETRIC_MEAN:
-        logarithms = np.log(np.where(values > 0, values, np.nan))
-        middle = logarithms.mean()
-        return np.asarray(np.exp(middle) * (logarithms - middle))
-    if statistic != TRIMMED_MEAN:
-        raise ValueError(f"no influence function for {statistic.name}")
-    cut = int(trim * len(values))
-    ordered = np.sort(values)
-    pulled = np.clip(values, ordered[cut], ordered[len(values) - cut - 1])
-    return np.asarray((pulled - pulled.mean()) / (1 - 2 * cut / len(values)))
-
-
-def estimate_models(
-    values: "Array", order: Order, share: float, statistic: Statistic, trim: float
-) -> Estimates:
-    """Return a statistic of several models on the first pairs, and the variances of its differences.
+def estimate_models(values: "Array", order: Order, share: float) -> Estimates:
+    """Return the means of several models on the first pairs, and the variances of their differences.
 
     Parameters
     ----------
@@ -100,14 +66,10 @@ def estimate_models(
         Of all pairs.
     share : float
         Of the order; its first pairs have the values.
-    statistic : Statistic
-        The trimmed or the geometric mean.
-    trim : float
-        Share that the trimmed mean cuts from each end.
     """
     import numpy as np
 
-    found = np.array([measure_values(row, statistic, trim) for row in values])
+    found = values.mean(axis=1)
     names = order.keywords + order.places  # one number for each sentence of a keyword
     pairs, keywords = values.shape[1], int(order.keywords.max()) + 1
     _, first = np.unique(names, return_index=True)
@@ -117,21 +79,24 @@ def estimate_models(
     drawn = np.bincount(owners, minlength=keywords)
     some = drawn > 0
     count = int(some.sum())
-    if count < 2 or len(owners) == count:
+    if count < 2 or (len(owners) == count and sizes.max() > 1):
         unknown = np.full((len(values), len(values)), np.nan)
         return Estimates(found, unknown, unknown)
-    moves = np.array([np.bincount(sentences, measure_influence(row, statistic, trim)) for row in values])
+    moves = np.array([np.bincount(sentences, row) for row in values - found[:, None]])
     sums = np.array([np.bincount(owners, row, keywords) for row in moves])
     means = sums / np.maximum(drawn, 1)
     inner = moves - means[:, owners]
-    within = _subtract(inner @ inner.T) / (len(owners) - count)
+    within = _subtract(inner @ inner.T) / max(1, len(owners) - count)  # none within where each has one
     left = 1 - drawn / sizes
     # what keywords' means vary by, beyond the sentences drawn of them
     among = _subtract(means @ means.T) / count - within * (left[some] / drawn[some]).mean()
     part = share * sizes % 1  # whether one more is drawn depends on chance
     ahead = within * (drawn * left).sum() + np.maximum(among, 0.0) * (part * (1 - part)).sum()
     ahead /= pairs**2
-    clusters = _subtract(sums @ sums.T) * (count / (count - 1)) / pairs**2
+    # the jackknife: the mean without a large keyword moves by more than its sum
+    weights = np.bincount(order.keywords[:pairs], minlength=keywords) / pairs
+    left_out = sums / (1 - weights)
+    clusters = _subtract(left_out @ left_out.T) * ((count - 1) / count) / pairs**2
     return Estimates(found, ahead, np.maximum(clusters - ahead, within * sizes.sum() / len(names) ** 2))
 
 

@@ -5,19 +5,15 @@ for all of them. A difficult resample is difficult for all models, so difference
 the values themselves.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from string import ascii_letters
 from typing import Any
 
 import polars as pl
 
 from fathom.config.scoring import Summary
-from fathom.io.contracts.statistics import SETTLED
-from fathom.io.delimited import read_rows
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, STATISTICS
 from fathom.statistics.bootstrap import Resampled
@@ -73,13 +69,7 @@ class Difference:
         return self.low > 0
 
 
-Settled = Mapping[tuple[str, str, str, str], Mapping[frozenset[str], Difference]]
-"""Differences with a model that stopped early, by domain, variant, metric and statistic, then by models."""
-
-
-def resample_scores(
-    scores: Mapping[Key, pl.DataFrame], settings: Summary, settled: bool = False
-) -> list[ResampledMetric]:
+def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[ResampledMetric]:
     """Resample every metric of every model on every benchmark.
 
     Parameters
@@ -87,8 +77,6 @@ def resample_scores(
     scores : mapping of (domain, variant, model) to DataFrame
         Frames with the columns pair_id, keyword, rank, probability of contract SCORES.
     settings : Summary
-    settled : bool, default=False
-        Whether models may have stopped before the last pair.
 
     Returns
     -------
@@ -105,7 +93,7 @@ def resample_scores(
         frames = {
             key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
         }
-        check_same_pairs(frames, f"{domain}, {variant}", settled)
+        check_same_pairs(frames, f"{domain}, {variant}")
         keywords = next(iter(frames.values()))["keyword"].n_unique()
         for metric in SUMMARIZED:
             resampled = {
@@ -118,9 +106,7 @@ def resample_scores(
     return found
 
 
-def compare_models(
-    resampled: ResampledMetric, settings: Summary, settled: Mapping[frozenset[str], Difference] | None = None
-) -> list[Difference]:
+def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Difference]:
     """Return the difference of every two models, better model first, in ranking order.
 
     Parameters
@@ -128,8 +114,6 @@ def compare_models(
     resampled : ResampledMetric
     settings : Summary
         Uses `confidence`.
-    settled : mapping of frozenset of str to Difference, optional
-        What stands for the difference of two models of which one stopped early.
 
     Returns
     -------
@@ -139,9 +123,6 @@ def compare_models(
     lower = METRICS[resampled.metric].low_is_best
     found = []
     for better, worse in combinations(resampled.order, 2):
-        if settled and frozenset((better, worse)) in settled:
-            found.append(settled[frozenset((better, worse))])
-            continue
         first, second = resampled.models[better], resampled.models[worse]
         gap = second - first if lower else first - second
         value, low, high = gap.estimate(settings.confidence)
@@ -150,15 +131,6 @@ def compare_models(
             low = high = p = float("nan")
         found.append(Difference(better, worse, value, low, high, p, first.items))
     return found
-
-
-def order_models(models: Sequence[str], differences: Iterable[Difference]) -> list[str]:
-    """Return models by how many others they are better than, then in the order in which they are given.
-
-    Where all models have all pairs it is the order of their values; values of different pairs have none.
-    """
-    wins = Counter(difference.better for difference in differences)
-    return sorted(models, key=lambda model: -wins[model])
 
 
 def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dict[str, str]:
@@ -203,52 +175,8 @@ def _absorb(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
     return [group for group in unique if not any(group < other for other in unique)]
 
 
-def read_settled(
-    path: Path | str | None, scores: Mapping[Key, pl.DataFrame]
-) -> dict[tuple[str, str, str, str], dict[frozenset[str], Difference]]:
-    """Read the last verdicts of settled.csv on models of which one stopped before the last pair.
-
-    Two models with all pairs are compared as ever: by all of them.
-
-    Parameters
-    ----------
-    path : Path, str or None
-        None: nothing stopped early.
-    scores : mapping of (domain, variant, model) to DataFrame
-
-    Raises
-    ------
-    InputError
-        If the table lacks a column or holds no numbers.
-    """
-    found: dict[tuple[str, str, str, str], dict[frozenset[str], Difference]] = {}
-    for row in read_rows(path, SETTLED) if path else []:
-        name, models = (row["domain"], row["variant"]), (row["better"], row["worse"])
-        counts = [len(scores[*name, model]) for model in models if (*name, model) in scores]
-        if len(counts) < 2 or min(counts) == row["pairs_in_all"]:
-            continue
-        value, low, high, p = (row[key] for key in ("difference", "ci_low", "ci_high", "p"))
-        of_metric = found.setdefault((*name, row["metric"], row["aggregate"]), {})
-        # a verdict stays, whatever a later look at more pairs of both finds
-        if row["verdict"] != "open" or frozenset(models) not in of_metric:
-            of_metric[frozenset(models)] = Difference(*models, value, low, high, p, row["pairs"])
-    return found
-
-
-def count_settled(path: Path) -> dict[tuple[str, str], int]:
-    """Return how many pairs settled.csv says that summaries count of each benchmark, if none stopped early.
-
-    Parameters
-    ----------
-    path : Path
-        Nothing is returned if it does not exist: all pairs were scored.
-    """
-    rows = read_rows(path, SETTLED) if path.is_file() else []
-    return {(row["domain"], row["variant"]): row["pairs_in_all"] for row in rows}
-
-
 def tabulate_comparisons(
-    resampled: Iterable[ResampledMetric], settings: Summary, settled: Settled | None = None
+    resampled: Iterable[ResampledMetric], settings: Summary
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the rows of comparisons.csv and of groups.csv.
 
@@ -256,8 +184,6 @@ def tabulate_comparisons(
     ----------
     resampled : iterable of ResampledMetric
     settings : Summary
-    settled : mapping, optional
-        See :func:`read_settled`.
 
     Returns
     -------
@@ -268,8 +194,7 @@ def tabulate_comparisons(
     comparisons: list[tuple[Any, ...]] = []
     groups: list[tuple[Any, ...]] = []
     for each in resampled:
-        early = (settled or {}).get((each.domain, each.variant, each.metric, each.aggregate))
-        differences = compare_models(each, settings, early)
+        differences = compare_models(each, settings)
         where = (each.domain, each.variant)
         for found in differences:
             numbers = [format_number(number) for number in (found.value, found.low, found.high, found.p)]
@@ -279,8 +204,7 @@ def tabulate_comparisons(
             )
         if each.metric != RANK.name:
             continue
-        order = order_models(each.order, differences)
-        for place, (model, letters) in enumerate(group_models(order, differences).items(), start=1):
+        for place, (model, letters) in enumerate(group_models(each.order, differences).items(), start=1):
             value = format_number(each.models[model].value)
             groups.append((*where, each.aggregate, model, place, value, letters, each.models[model].items))
         log.info(

@@ -32,9 +32,7 @@ Key = tuple[str, str, str]
 """Domain, variant, model."""
 
 
-def summarize_scores(
-    scores: Mapping[Key, pl.DataFrame], settings: Summary, settled: bool = False
-) -> list[tuple[Any, ...]]:
+def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the scores of all models on all benchmarks.
 
     Parameters
@@ -42,8 +40,6 @@ def summarize_scores(
     scores : mapping of (domain, variant, model) to DataFrame
         Columns pair_id, keyword, rank, probability of contract SCORES.
     settings : Summary
-    settled : bool, default=False
-        Whether models may have stopped before the last pair.
 
     Returns
     -------
@@ -61,7 +57,7 @@ def summarize_scores(
         models = {
             key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
         }
-        check_same_pairs(models, f"{domain}, {variant}", settled)
+        check_same_pairs(models, f"{domain}, {variant}")
         for model, frame in models.items():
             for metric in SUMMARIZED:
                 found = summarize_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings)
@@ -92,13 +88,9 @@ def read_scores(files: Iterable[tuple[str, str, str, str]]) -> dict[Key, pl.Data
     return scores
 
 
-def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str, settled: bool = False) -> None:
-    """Raise `InputError` unless all models were scored on the same pairs, at least one.
-
-    With `settled`, a model may lack pairs that another has, but of any two one has all pairs of the other.
-    """
-    # a stable sort: without `settled` the first model's pairs count, as in the message
-    first, *others = sorted(models, key=lambda model: -len(models[model]) if settled else 0)
+def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None:
+    """Raise `InputError` unless all models were scored on the same pairs, at least one."""
+    first, *others = models
     names = models[first].select("pair_id", "keyword")
     if names.is_empty():
         raise InputError("no scores", benchmark, "the benchmark has no pairs")
@@ -106,8 +98,6 @@ def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str, settled
         log.info("%s has a single keyword: its intervals have no width", benchmark)
     for other in others:
         theirs = models[other].select("pair_id", "keyword")
-        if settled and not theirs.is_empty():
-            names = names.join(theirs, on=["pair_id", "keyword"], how="semi")
         if not names.equals(theirs):
             differ = len(set(names["pair_id"]) ^ set(theirs["pair_id"]))
             raise InputError(
@@ -117,9 +107,7 @@ def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str, settled
             )
 
 
-def check_benchmarks(
-    scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]], settled: bool = False
-) -> None:
+def check_benchmarks(scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]]) -> None:
     """Raise `InputError` unless scores belong to the current pairs of their benchmarks.
 
     Parameters
@@ -128,15 +116,12 @@ def check_benchmarks(
         See :func:`read_scores`.
     files : iterable of (domain, variant, path)
         Paths of pairs.parquet.
-    settled : bool, default=False
-        Whether models may have stopped before the last pair.
     """
     for domain, variant, path in files:
         names = read_table(path, PAIRS, ["pair_id", "keyword"]).sort("pair_id")
         for key, frame in scores.items():
             theirs = frame.select("pair_id", "keyword").sort("pair_id")
-            known = names.join(theirs, on=["pair_id", "keyword"], how="semi") if settled else names
-            if key[:2] == (domain, variant) and not known.equals(theirs):
+            if key[:2] == (domain, variant) and not names.equals(theirs):
                 differ = len(set(names["pair_id"]) ^ set(theirs["pair_id"]))
                 raise InputError(
                     f"the scores of {key[2]} belong to other pairs than the benchmark's"

@@ -3,17 +3,12 @@
 from fathom.io.contracts.column import (
     AGGREGATE,
     APART,
-    CI_HIGH,
-    CI_LOW,
     DOMAIN,
     ESTIMATE,
-    FROM_ONE,
-    INT64,
     INTERVAL,
     METRIC,
     MODEL,
     MODEL_COUNT,
-    NOT_NEGATIVE,
     PAIR_COUNT,
     PLACE,
     STRING,
@@ -37,25 +32,8 @@ _DIFFERENCE = Column("difference", VALUE.type, "how far the better one is ahead,
 
 COMPARISONS = Contract(
     "comparisons.csv",
-    "A line for every two models on a benchmark, by metric and aggregate. Pairs are those of both models; "
-    "with `scoring.until: settled`, interval and `p` are those of settled.csv where it is not all.",
+    "A line for every two models on a benchmark, by metric and aggregate.",
     (DOMAIN, VARIANT, METRIC, AGGREGATE, _BETTER, _WORSE, _DIFFERENCE, *INTERVAL, P, APART, PAIR_COUNT),
-)
-
-SETTLED = Contract(
-    "settled.csv",
-    "A line for every two models compared at a look, by metric and aggregate; with `scoring.until: settled`.",
-    (
-        *(DOMAIN, VARIANT),
-        Column("look", INT64, "number of the look, from 1", FROM_ONE),
-        Column("pairs", INT64, "number of pairs that both models had", NOT_NEGATIVE),
-        Column("pairs_in_all", INT64, "pairs of the benchmark that summaries do not leave out", NOT_NEGATIVE),
-        *(METRIC, AGGREGATE, _BETTER, _WORSE, _DIFFERENCE),
-        Column("ci_low", VALUE.type, "lower end; it holds at all looks together", CI_LOW.check),
-        CI_HIGH,
-        Column("p", VALUE.type, "highest p that all pairs will give", P.check),
-        Column("verdict", STRING, "what all pairs will say: apart, alike (the interval holds 0), or open"),
-    ),
 )
 
 GROUPS = Contract(

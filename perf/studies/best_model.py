@@ -1,0 +1,170 @@
+"""What `fathom best` saves on the scores of finished runs, and how often it is wrong in simulated studies.
+
+A study draws the keywords of a benchmark with replacement, with the ranks of all their sentences, which come
+in random order; looks and decisions are those of the library. A study is wrong if any verdict differs from
+that of all pairs. In other studies all models are equal: their ranks are exchanged at random, keyword by
+keyword, so that every model that is called worse is so falsely. Prints tables.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from perf.turns import DEMO
+
+from fathom.config.scoring import Summary
+from fathom.jobs.program import run_program
+from fathom.scoring.best_model import APART, Contest, order_pairs, plan_looks
+from fathom.scoring.pair_files import read_pairs
+from fathom.statistics.anytime import Order
+from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.statistics.sizing import find_overlaps, find_scores
+from fathom.statistics.summaries import read_scores
+
+Array = NDArray[np.float64]
+
+
+class Benchmark(NamedTuple):
+    """Ranks in the order of scoring, of shape (n_models, n_pairs)."""
+
+    name: str
+    models: list[str]
+    order: Order
+    ranks: Array
+
+
+class Outcome(NamedTuple):
+    """What came of one study."""
+
+    read: float
+    worse: bool
+    otherwise: bool
+
+
+def read_run(run: Path) -> list[Benchmark]:
+    """Return the benchmarks of a run with all scores, without the pairs that summaries leave out."""
+    files = find_scores(run)
+    scores = leave_out_overlap(read_scores(files), find_overlaps(run, files), Summary())
+    found = []
+    for domain, variant in sorted({key[:2] for key in scores}):
+        models = sorted(key[2] for key in scores if key[:2] == (domain, variant))
+        kept = scores[domain, variant, models[0]]["pair_id"]
+        pairs = read_pairs(run / domain / "benchmark" / variant / "pairs.parquet")
+        ordered, order = order_pairs(pairs.filter(pl.col("pair_id").is_in(kept.implode())))
+        names = ordered.select("pair_id")
+        ranks = [
+            names.join(scores[domain, variant, model], on="pair_id", how="left", maintain_order="left")[
+                "rank"
+            ]
+            for model in models
+        ]
+        found.append(Benchmark(f"{domain} {variant}", models, order, np.array(ranks, dtype=float)))
+    return found
+
+
+def run_contest(benchmark: Benchmark) -> tuple[Contest, float]:
+    """Look until the best is known; return the contest and the share of all pairs that was read."""
+    contest, going, total = (
+        Contest(benchmark.models, benchmark.order),
+        benchmark.models,
+        len(benchmark.ranks[0]),
+    )
+    read = dict.fromkeys(benchmark.models, 0)
+    for share in plan_looks(total):
+        end = benchmark.order.find_end(share)
+        read |= dict.fromkeys(going, end)
+        places = {model: benchmark.models.index(model) for model in going}
+        contest.look({model: benchmark.ranks[place, :end] for model, place in places.items()}, share)
+        going = contest.going
+        if not going:
+            break
+    return contest, sum(read.values()) / benchmark.ranks.size
+
+
+def run_study(benchmark: Benchmark) -> Outcome:
+    """Compare the verdicts on the best with those of all pairs."""
+    whole = Contest(benchmark.models, benchmark.order)
+    whole.look(dict(zip(benchmark.models, benchmark.ranks, strict=True)), 1.0)
+    contest, read = run_contest(benchmark)
+    verdicts = contest.verdicts[contest.best]
+    full = whole.verdicts[contest.best]
+    others = np.arange(len(verdicts)) != contest.best
+    return Outcome(read, bool((verdicts == APART).any()), bool((verdicts != full)[others].any()))
+
+
+def draw_study(benchmark: Benchmark, random: np.random.Generator, equal: bool, times: int) -> Benchmark:
+    """Return a benchmark of drawn keywords; `times`: so many times the sentences of each, drawn too."""
+    order = benchmark.order
+    _, sentences = np.unique(order.keywords + order.places, return_inverse=True)
+    rows = np.argsort(sentences, kind="stable")
+    members: list[list[NDArray[np.int64]]] = [[] for _ in range(int(order.keywords.max()) + 1)]
+    for each in np.split(rows, np.flatnonzero(np.diff(sentences[rows])) + 1):
+        members[order.keywords[each[0]]].append(each)
+    chosen, keywords, places = [], [], []
+    for keyword, source in enumerate(random.integers(len(members), size=len(members))):
+        own = members[source]
+        size = times * len(own)
+        drawn = random.permutation(size) if times == 1 else random.integers(len(own), size=size)
+        shift = random.random()
+        for number, place in enumerate(drawn):
+            chosen.append(own[place])
+            keywords.append(np.full(len(own[place]), keyword))
+            places.append(np.full(len(own[place]), (number + shift) / size))
+    ranks, codes, where = (
+        benchmark.ranks[:, np.concatenate(chosen)],
+        np.concatenate(keywords),
+        np.concatenate(places),
+    )
+    if equal:
+        turns = np.argsort(random.random((len(members), len(ranks))), axis=1)
+        ranks = np.take_along_axis(ranks, turns[codes].T, axis=0)
+    rows = np.argsort(where, kind="stable")
+    return benchmark._replace(ranks=ranks[:, rows], order=Order(codes[rows], where[rows]))
+
+
+def simulate(benchmark: Benchmark, rounds: int, equal: bool, times: int) -> Sequence[str]:
+    """Return the cells of a row: studies with a verdict unlike that of all pairs, with a worse one; read."""
+    random = np.random.default_rng(int(equal))
+    found = [run_study(draw_study(benchmark, random, equal, times)) for _ in range(rounds)]
+    means = np.mean(np.array(found, dtype=float), axis=0)
+    return [f"{means[2]:.1%}", f"{means[1]:.1%}", f"{means[0]:.1%}"]
+
+
+def main(arguments: argparse.Namespace) -> None:
+    """Read the runs; print what `fathom best` does on them, and on studies drawn from them."""
+    benchmarks = [each for run in arguments.runs for each in read_run(run)]
+    print("| benchmark | models | pairs | read | best | worse | alike | as by all pairs |")
+    print("|---|--:|--:|--:|---|--:|--:|---|")
+    for each in benchmarks:
+        contest, read = run_contest(each)
+        worse = int((contest.verdicts[contest.best] == APART).sum())
+        alike = len(each.models) - 1 - worse
+        cells = [
+            f"{each.ranks.shape[1]:,}",
+            f"{read:.1%}",
+            contest.models[contest.best],
+            f"{worse} | {alike}",
+        ]
+        same = "no" if run_study(each).otherwise else "yes"
+        print(f"| {each.name} | {len(each.models)} | {' | '.join(cells)} | {same} |")
+    print("\n| benchmark | models | keywords' sentences | otherwise | a model is worse | read |")
+    print("|---|---|--:|--:|--:|--:|")
+    for each in benchmarks:
+        for equal in (False, True):
+            for times in arguments.times:
+                cells = " | ".join(simulate(each, arguments.rounds, equal, times))
+                print(f"| {each.name} | {'equal' if equal else 'real'} | x {times} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=Path, nargs="+", default=[DEMO])
+    parser.add_argument("--rounds", type=int, default=1000, help="simulated studies of each kind")
+    parser.add_argument(
+        "--times", type=int, nargs="+", default=[1], help="multiples of a keyword's sentences"
+    )
+    run_program(parser, main)

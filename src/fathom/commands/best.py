@@ -1,0 +1,89 @@
+"""Find the best of several models on as few prompt-target pairs as that takes.
+
+Scores all models on some pairs, and goes on with those of which it is open whether they are worse than the
+best. Prints what is known of each, and writes it, with the scores, to a folder beside the pairs, or --output.
+A stopped run resumes where it stopped.
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+from fathom.commands.score import add_scoring_options, read_scoring
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fathom.commands.verbs import Verbs
+    from fathom.scoring.best_model import Standing
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom best`."""
+    parser = verbs.add_verb(into, "best", __doc__, run)
+    parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
+    parser.add_argument(
+        "models", nargs="+", metavar="model", help="folders, pointers (model.json), or ids on the hub"
+    )
+    parser.add_argument("--output", type=Path, help="folder to write; PAIRS.best if absent")
+    add_scoring_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Score in rounds; print the models, best first."""
+    from dataclasses import replace
+    from functools import partial
+
+    from fathom.errors import InputError
+    from fathom.models.fetching import find_pointer
+    from fathom.models.open_model import OpenModel
+    from fathom.scoring.best_model import find_best
+
+    settings, pairs = read_scoring(arguments), _read_pairs(arguments.pairs)
+    models = {}
+    for source in arguments.models:
+        pointer = replace(find_pointer(source), chat_template=arguments.chat_template)
+        name = pointer.name.rpartition("/")[2]
+        if name in models:
+            raise InputError(f"two models are called {name!r}", source, "name each model once")
+        models[name] = partial(OpenModel, pointer, settings, arguments.threads, arguments.gpus)
+    folder = arguments.output or arguments.pairs.with_suffix(".best")
+    print(describe(find_best(models, pairs, folder), len(pairs)))
+
+
+def _read_pairs(path: Path) -> "pl.DataFrame":
+    """Read pairs; leave out those that a run has found in the training text of its models."""
+    import polars as pl
+
+    from fathom.config.scoring import Summary
+    from fathom.io import paths
+    from fathom.io.files import require_file
+    from fathom.scoring.pair_files import read_pairs
+    from fathom.scoring.ranks import check_pairs
+    from fathom.statistics.left_out_pairs import read_flagged
+
+    pairs = read_pairs(require_file(path))
+    check_pairs(pairs)
+    place = paths.PAIRS.read(path) or {}
+    overlap = path.with_name(Path(paths.OVERLAP).name)
+    if not place or not overlap.is_file():
+        return pairs
+    benchmark = place["domain"], place["variant"]
+    flagged = read_flagged([(*benchmark, str(overlap))], Summary())
+    return pairs.filter(~pl.col("pair_id").is_in(flagged[benchmark].implode())) if flagged else pairs
+
+
+def describe(found: "list[Standing]", pairs: int) -> str:
+    """Return the answer in a sentence, and a line for each model."""
+    best, *others = found
+    alike = [each.model for each in others if each.verdict == "alike"]
+    answer = f"{best.model} is best by geometric mean rank"
+    answer += f"; not significantly different: {', '.join(alike)}" if alike else ", significantly"
+    width = max(len(each.model) for each in found)
+    lines = [f"{'model':{width}}  {'pairs':>7}  {'rank':>9}  {'best there':>10}  verdict"]
+    for each in found:
+        numbers = f"{each.pairs:>7,}  {each.rank:>9,.1f}  {each.best_rank:>10,.1f}"
+        lines.append(f"{each.model:{width}}  {numbers}  {each.verdict}")
+    share = sum(each.pairs for each in found) / (pairs * len(found))
+    return "\n".join([f"{answer}.", *lines, f"Read {share:.0%} of the pairs of all models."])

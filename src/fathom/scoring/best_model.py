@@ -1,0 +1,268 @@
+"""Which of several models is best on a benchmark, on as few pairs as that takes: one in memory at a time.
+
+All models are scored on the first pairs of a random order, and compared. A model stops once it is known what
+all pairs would say of it: that it is significantly worse than the best, or that it does not differ
+significantly. The others go on to more pairs. What is decided depends on pairs and scores alone.
+"""
+
+import gc
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from fathom.errors import InputError
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.files import hash_text, write_json, write_json_lines
+from fathom.io.tables import read_table
+from fathom.jobs.program import log
+from fathom.models.open_model import OpenModel, measure_all
+from fathom.scoring.pair_files import COLUMNS
+from fathom.scoring.rank_files import name_files, plan_ranks
+from fathom.statistics.aggregates import LEADING, measure_values
+from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+FIRST, GROWTH = 200, 1.5
+"""Pairs before the first look; each further look is at so many times as many."""
+ERROR = 0.05
+"""Chance that any two models are called different by mistake; and chance that any look decides otherwise
+than all pairs would."""
+SLACK = 0.15
+"""Share by which the width of the interval over all pairs may be misjudged from a part of them."""
+OPEN, ALIKE, APART = 0, 1, 2
+REPORT = "best.json"
+_WORDS = 3  # first words of a prompt: pairs that share them are drawn together, for a model reads them once
+
+
+class Standing(NamedTuple):
+    """What is known of one model.
+
+    Attributes
+    ----------
+    model : str
+    verdict : str
+        best; worse: significantly; alike: not significantly different from the best.
+    pairs : int
+        Pairs that it and the best were compared on.
+    rank, best_rank : float
+        Its geometric mean rank on these pairs, and that of the best.
+    """
+
+    model: str
+    verdict: str
+    pairs: int
+    rank: float
+    best_rank: float
+
+
+def order_pairs(pairs: pl.DataFrame) -> tuple[pl.DataFrame, Order]:
+    """Put pairs in the order in which they are scored, every keyword in step with the others.
+
+    The sentences of a keyword (pairs with the same first words) come in the order of a hash of these words;
+    the j-th of n has the place (j + u) / n, with u from a hash of the keyword. So any first part of the pairs
+    holds about that part of every keyword's. Pairs without keywords are a keyword each.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        Columns pair_id, keyword and prompt.
+    """
+    import numpy as np
+
+    names = pairs["pair_id" if pairs["keyword"].n_unique() == 1 else "keyword"].to_list()
+    starts = [" ".join(prompt.split()[:_WORDS]) for prompt in pairs["prompt"]]
+    sentences: dict[str, set[str]] = {}
+    for name, start in zip(names, starts, strict=True):
+        sentences.setdefault(name, set()).add(start)
+    places = {}
+    for name, own in sentences.items():
+        shift = int(hash_text("keyword", name)[:13], 16) / 16**13
+        for number, start in enumerate(sorted(own, key=lambda text: (hash_text("sentence", text), text))):
+            places[name, start] = (number + shift) / len(own)
+    drawn = np.array([places[each] for each in zip(names, starts, strict=True)])
+    rows = np.lexsort((pairs["pair_id"].to_numpy().astype(str), drawn))
+    _, clusters = np.unique(np.array(names, dtype=str), return_inverse=True)
+    return pairs[rows], Order(clusters[rows].astype(np.int64), drawn[rows])
+
+
+def plan_looks(pairs: int) -> list[float]:
+    """Return the share of the pairs that is scored before each look; the last one is 1."""
+    shares = [min(1.0, FIRST / pairs)]
+    while shares[-1] * GROWTH < 1:
+        shares.append(shares[-1] * GROWTH)
+    return shares if shares[-1] == 1 else [*shares, 1.0]
+
+
+class Contest:
+    """The looks at the ranks of several models on one benchmark.
+
+    Parameters
+    ----------
+    models : sequence of str
+        At least two.
+    order : Order
+        Of all pairs, as they are scored.
+
+    Attributes
+    ----------
+    models : list of str
+        By name.
+    verdicts : ndarray of shape (n_models, n_models), int64
+        OPEN, ALIKE or APART.
+    differences : ndarray of shape (n_models, n_models), float64
+        Of the logarithms of geometric mean ranks, first model minus second, at the last look at both; NaN
+        before.
+    pairs : ndarray of shape (n_models, n_models), int64
+        Number of pairs that both had then.
+
+    Raises
+    ------
+    InputError
+        With fewer than two models.
+    """
+
+    def __init__(self, models: Sequence[str], order: Order) -> None:
+        import numpy as np
+        from scipy.stats import t
+
+        if len(models) < 2:
+            raise InputError("one model has nothing to be compared with", "MODEL", "name two or more")
+        self.models, self._order = sorted(models), order
+        count = len(models)
+        self._error = ERROR / (count * (count - 1) / 2)
+        sizes = np.bincount(order.keywords)
+        # keywords of unequal size are worth fewer equal ones [Kish, Ch. 11]
+        equal = sizes.sum() ** 2 / np.square(sizes).sum()
+        self._width = float(t.ppf(1 - self._error / 2, max(1.0, equal - 1)))
+        self.verdicts = np.full((count, count), OPEN)
+        self.differences = np.full((count, count), np.nan)
+        self.pairs = np.zeros((count, count), dtype=np.int64)
+        self._first = 0
+
+    def look(self, ranks: Mapping[str, "Array"], share: float) -> None:
+        """Compare the models that have the first pairs; what others were found to be stays.
+
+        Parameters
+        ----------
+        ranks : mapping of model to ndarray of shape (n_first_pairs,), float64
+        share : float
+            Of the order, whose pairs they are. After the last pair everything is decided.
+        """
+        import numpy as np
+
+        here = [place for place, model in enumerate(self.models) if model in ranks]
+        end, total = self._order.find_end(share), len(self._order.places)
+        if len(here) < 2 or not end:
+            return
+        self._first = self._first or end
+        logarithms = np.log(np.stack([ranks[self.models[place]] for place in here]))
+        found = estimate_models(logarithms, self._order, share)
+        differences = found.values[:, None] - found.values[None, :]
+        half, last = self._width * np.sqrt(found.whole), end == total
+        growth = 1.0 if last else measure_growth(end, self._first, total)
+        reach = np.zeros_like(half) if last else find_reach(found.ahead, growth, self._error)
+        slack = 0.0 if last else SLACK
+        apart = abs(differences) - reach > half * (1 + slack)
+        alike = ~apart if last else abs(differences) + reach < half * (1 - slack)
+        rows = np.ix_(here, here)
+        now = np.where(apart, APART, np.where(alike, ALIKE, OPEN))
+        # a verdict stays: the sequence of intervals holds at all looks together
+        self.verdicts[rows] = np.where(self.verdicts[rows] == OPEN, now, self.verdicts[rows])
+        self.differences[rows], self.pairs[rows] = differences, end
+
+    @property
+    def best(self) -> int:
+        """Place of the model that is ahead of most others on the pairs of both; of equals the first."""
+        return int((self.differences < 0).sum(axis=1).argmax())
+
+    @property
+    def going(self) -> list[str]:
+        """Models that go on: the best and those whose comparison with it is open; none if none is."""
+        open_ = self.verdicts[self.best] == OPEN
+        open_[self.best] = False
+        if not open_.any():
+            return []
+        open_[self.best] = True
+        return [model for model, goes_on in zip(self.models, open_, strict=True) if goes_on]
+
+
+def find_best(
+    models: Mapping[str, Callable[[], OpenModel]], pairs: pl.DataFrame, folder: Path
+) -> list[Standing]:
+    """Find the best of several models, and write what was found to REPORT in a folder.
+
+    Parameters
+    ----------
+    models : mapping of str to callable
+        Opens each model; its weights are let go after each round. Names must be fit for files.
+    pairs : DataFrame
+        As :func:`fathom.scoring.pair_files.read_pairs` gives them.
+    folder : Path
+        For scores of the pairs that were read, too; what is finished there is taken over.
+
+    Returns
+    -------
+    list of Standing
+        The best first, then by difference from it.
+
+    Raises
+    ------
+    InputError
+        With fewer than two models, or as loading and scoring do.
+    """
+    ordered, order = order_pairs(pairs)
+    contest, scored = Contest(list(models), order), dict.fromkeys(models, 0)
+    tables: dict[str, list[Path]] = {model: [] for model in models}
+    going: Sequence[str] = sorted(models)
+    for share in plan_looks(len(ordered)):
+        end = order.find_end(share)
+        for model in going:
+            if scored[model] < end:
+                rows = ordered[scored[model] : end]
+                tables[model].append(_score(model, models[model], rows, folder, f"{scored[model]}-{end}"))
+                scored[model] = end
+        contest.look({model: _read_ranks(tables[model]) for model in going}, share)
+        going = contest.going
+        log.info("%s of %s pairs: %s of %s models go on", end, len(ordered), len(going), len(models))
+        if not going:
+            break
+    found = list_standings(contest, {model: _read_ranks(tables[model]) for model in models})
+    told = {"pairs": len(ordered), "read": sum(scored.values()), "models": [each._asdict() for each in found]}
+    write_json(folder / REPORT, told)
+    return found
+
+
+def _score(
+    model: str, open_model: Callable[[], OpenModel], rows: pl.DataFrame, folder: Path, part: str
+) -> Path:
+    """Score one model on some pairs; return the table of their scores."""
+    block, scores = folder / "pairs" / f"{part}.jsonl", folder / "scores" / model / f"{part}.parquet"
+    write_json_lines(block, rows.select(COLUMNS).iter_rows(named=True))
+    measure_all(open_model(), [plan_ranks(part, name_files([block], [scores]))], folder / "finished" / model)
+    gc.collect()  # the weights go before those of the next model come
+    return scores
+
+
+def _read_ranks(tables: Sequence[Path]) -> "Array":
+    """Return the ranks of a model so far, in the order of scoring."""
+    ranks: Any = pl.concat([read_table(path, SCORES, ["rank"]) for path in tables])["rank"]
+    return ranks.cast(pl.Float64).to_numpy()  # type: ignore[no-any-return]
+
+
+def list_standings(contest: Contest, ranks: Mapping[str, "Array"]) -> list[Standing]:
+    """Return what was found of each model, the best first, then by difference from it."""
+    best, found = contest.best, []
+    words = {OPEN: "open", ALIKE: "alike", APART: "worse"}
+    for place, model in enumerate(contest.models):
+        pairs = int(contest.pairs[best, place])
+        means = [measure_values(ranks[name][:pairs], LEADING, 0.0) for name in (model, contest.models[best])]
+        verdict = "best" if place == best else words[int(contest.verdicts[best, place])]
+        found.append(Standing(model, verdict, pairs, *means))
+    return sorted(found, key=lambda each: (each.verdict != "best", each.rank / each.best_rank, each.model))

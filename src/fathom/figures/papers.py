@@ -89,7 +89,7 @@ NOT_DRAWN = (
     NotDrawn("CompComp", "Fig. 1a", "comprehensive and compact benchmarks", "a drawing, without numbers"),
     NotDrawn("CompComp", "Fig. 2", "the method", "a drawing, without numbers"),
     NotDrawn("CompComp", "Fig. 5", "examples of questions",
-             "texts: ours are in `questions/{set}/questions.parquet`, and on the page of a run"),
+             "texts: `fathom questions RUN` prints ours, from `questions/{set}/questions.parquet`"),
     NotDrawn("CompComp", "Table 1", "published benchmarks of domains, compared by their authors' words",
              "no run reads them"),
 )  # fmt: skip

@@ -28,7 +28,7 @@ from fathom.statistics.aggregates import LEADING
 from fathom.studies.claims import UNCLEAR, check_claims, describe_conditions
 from fathom.studies.controls import compare_conditions
 from fathom.studies.families import Family
-from fathom.studies.following import Measured, follow_tracks, measure_ranks
+from fathom.studies.following import JUDGED, Measured, follow_tracks, measure_pairs
 from fathom.studies.stages import relate_stages
 from fathom.studies.target_changes import compare_similarities, contrast_groups, join_pairs, score_targets
 
@@ -58,7 +58,7 @@ def train(
                 "log_probability": np.log(make_probabilities(MEAN + move + own))})
             for name, move, own in zip(names, moves, effects, strict=True)
         }  # fmt: skip
-        found |= measure_ranks(scores, settings, (LEADING.name, "mean"))
+        found |= measure_pairs(scores, settings, {**JUDGED, "rank": (LEADING.name, "mean")})
     return {place: models for place, models in found.items() if place[2] == "rank"}
 
 

@@ -6,9 +6,21 @@ Each table is a CSV; one page of Markdown holds them all.
 from pathlib import Path
 from typing import Annotated
 
-from fathom.figures.example_tables import list_keywords, list_pairs, list_terms, read_examples, render_page
+from fathom.figures.example_tables import (
+    list_benchmarks,
+    list_keywords,
+    list_pairs,
+    list_terms,
+    read_examples,
+    render_page,
+)
 from fathom.io import paths
-from fathom.io.contracts.benchmark import EXAMPLE_KEYWORDS, EXAMPLE_PAIRS, EXAMPLE_VOCABULARIES
+from fathom.io.contracts.benchmark import (
+    EXAMPLE_BENCHMARKS,
+    EXAMPLE_KEYWORDS,
+    EXAMPLE_PAIRS,
+    EXAMPLE_VOCABULARIES,
+)
 from fathom.io.delimited import write_rows
 from fathom.io.files import write_text
 from fathom.jobs.program import log
@@ -26,14 +38,16 @@ def main(
     keywords: Annotated[Path, "keywords to write (CSV)"],
     terms: Annotated[Path, "target vocabularies and tokens to write (CSV)"],
     chosen: Annotated[Path, "pairs to write (CSV)"],
+    benchmarks: Annotated[Path, "benchmarks and their sizes to write (CSV)"],
 ) -> None:
-    """Read all domains, write three tables and a page."""
+    """Read all domains, write four tables and a page."""
     named = [(name, title, path) for (name, path), title in zip(domains, titles, strict=True)]
     examples = read_examples(named, vocabularies, tokens, pairs)
     tables = [
         (keywords, EXAMPLE_KEYWORDS, list_keywords(examples)),
         (terms, EXAMPLE_VOCABULARIES, list_terms(examples)),
         (chosen, EXAMPLE_PAIRS, list_pairs(examples)),
+        (benchmarks, EXAMPLE_BENCHMARKS, list_benchmarks(examples)),
     ]
     for path, contract, rows in tables:
         write_rows(path, rows, contract)

@@ -21,8 +21,8 @@ from fathom.io.tables import write_table_in_batches
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, Tables, run
 from fathom.models.loading import read_pointer
-from fathom.statistics.aggregates import STATISTICS
 from fathom.studies.following import (
+    DRAWN,
     MetricTables,
     follow_tracks,
     list_checkpoints,
@@ -51,7 +51,7 @@ def main(
 ) -> None:
     """Measure all models once, write the rows of all tracks."""
     tables = MetricTables(scores, overlap, perplexity, attribute_rates)
-    measured = measure_models(tables, settings.summary, tuple(STATISTICS))
+    measured = measure_models(tables, settings.summary, DRAWN)
     fetched = {model: read_pointer(Path(path)) for model, path in pointers}
     rows = follow_tracks(take_stand_ins(settings.tracks, fetched), measured, settings.summary)
     with write_table_in_batches(table, FOLLOWING) as writer:

@@ -15,6 +15,7 @@ from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIM_MODELS, CLAIMS
 from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, run
+from fathom.statistics.metrics import RANK
 from fathom.studies.claims import (
     RANKS,
     check_claims,
@@ -23,7 +24,7 @@ from fathom.studies.claims import (
     list_references,
 )
 from fathom.studies.families import Family
-from fathom.studies.following import MetricTables, measure_models
+from fathom.studies.following import JUDGED, MetricTables, measure_models
 
 
 class Study(Section):
@@ -55,7 +56,7 @@ def main(
 ) -> None:
     """Measure all models once, check every claim, write the tables."""
     tables = MetricTables(scores, overlap, perplexity, attribute_rates)
-    measured = measure_models(tables, settings.summary, RANKS)
+    measured = measure_models(tables, settings.summary, {**JUDGED, RANK.name: RANKS})
     checked: list[tuple[Any, ...]] = []
     correlated: list[tuple[Any, ...]] = []
     described: list[tuple[Any, ...]] = []

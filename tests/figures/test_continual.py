@@ -17,7 +17,8 @@ from fathom.io.tables import write_table
 from fathom.studies.stages import select_stages
 
 PLACES = [
-    *((variant, "rank", aggregate) for variant in ("reference", "tf", "tfidf")
+    *((variant, metric, aggregate) for variant in ("reference", "tf", "tfidf")
+      for metric in ("rank", "probability")
       for aggregate in ("trimmed_mean", "geometric_mean", "mean", "median")),
     ("tf", "log_probability", "mean"), ("text", "perplexity", "mean"), ("keywords", "attribute_rate", "mean"),
 ]  # fmt: skip
@@ -95,7 +96,7 @@ def test_the_programs_draw_what_the_tables_hold(tmp_path):
     named = {"order": tmp_path / "order.parquet", "relations": tmp_path / "relations.csv"}
     named["following"] = tmp_path / "following.parquet"
     drawn = draw_twice(tmp_path / "stages", "stages", named, {"track": "a+s"})
-    assert [path.name.split(".")[2] for path in drawn] == sorted(KINDS)
+    assert {path.name.split(".")[2] for path in drawn} == {*KINDS}
     for path in drawn:
         header, *lines = path.read_text().splitlines()
         assert header.endswith(",similarity,extremum")

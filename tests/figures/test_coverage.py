@@ -2,8 +2,10 @@
 
 import polars as pl
 import pytest
-from tests.figures.frames import draw_twice
+from tests.figures.frames import draw_twice, list_cut
+from tests.refusals import refuses
 
+from fathom.figures.benchmark_map import draw_map, read_maps
 from fathom.figures.coverage import draw_benchmark, draw_expansion
 from fathom.figures.style import use_style
 from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION_MAP
@@ -47,6 +49,27 @@ def test_a_map_of_a_benchmark(benchmark, tmp_path):
     (numbers,) = draw_twice(tmp_path, "coverage", {"map": tmp_path / "map.parquet"}, parts)
     lines = numbers.read_text().splitlines()
     assert len(lines) == 6 and lines[1].split(",")[:2] == ["sentence", "a"]
+
+
+def test_benchmarks_share_a_map_of_their_domain(benchmark, tmp_path):
+    other = benchmark.with_columns(id=pl.when(kind="pair").then(pl.lit("z")).otherwise("id"), y=pl.col("y"))
+    named = {"tf": tmp_path / "tf.parquet", "tfidf": tmp_path / "tfidf.parquet"}
+    for path, table in zip(named.values(), (benchmark, other), strict=True):
+        write_table(path, table, COVERAGE_MAP)
+    rows = read_maps(named)
+    assert rows["variant"].to_list() == [""] * 4 + ["tf", "tfidf"]
+    with use_style():
+        figure = draw_map(rows, "A_$domain")
+    assert [_count(axes) for axes in figure.axes if axes.get_visible()] == [
+        {"sentence": 4, "TF": 1}, {"sentence": 4, "TF-IDF": 1}, {"sentence": 4, "TF": 1, "TF-IDF": 1}
+    ]  # fmt: skip
+    figure.draw_without_rendering()
+    assert not list_cut(figure)
+    (numbers,) = draw_twice(tmp_path, "benchmarks", named, {"domain": "D"})
+    assert len(numbers.read_text().splitlines()) == 7
+    write_table(named["tfidf"], other.with_columns(x=pl.col("x") + 1), COVERAGE_MAP)
+    with refuses("same sentences", "tfidf.parquet"):
+        read_maps(named)
 
 
 def test_crowded_points_are_smaller_and_paler_but_not_in_the_legend():

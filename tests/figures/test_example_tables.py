@@ -7,7 +7,13 @@ from tests.tables import read_delimited, write_delimited
 
 from fathom.errors import InputError
 from fathom.figures.example_tables import list_pairs, list_terms, read_examples, render_page
-from fathom.io.contracts.benchmark import EXAMPLE_KEYWORDS, EXAMPLE_PAIRS, EXAMPLE_VOCABULARIES, PAIRS
+from fathom.io.contracts.benchmark import (
+    EXAMPLE_BENCHMARKS,
+    EXAMPLE_KEYWORDS,
+    EXAMPLE_PAIRS,
+    EXAMPLE_VOCABULARIES,
+    PAIRS,
+)
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.tables import make_empty_table, write_table
 
@@ -79,24 +85,28 @@ def test_the_page_has_domains_beside_each_other_and_text_as_it_is(files, tmp_pat
     assert "| A\\_I | law |" in lines and "| tree search \\(40\\) | law \\(3\\) |" in lines
     assert sum(line.startswith(("| tree search \\(", "| word 4 ")) for line in lines) == 2
     assert "tree search \\| \\*" in page and "| keyword | TF | TF-IDF | tokens of one, same |" in page
-    assert page.count("\n## ") == 1 + 2 * 2
+    assert page.count("\n## ") == 2 + 2 * 2
 
 
-def test_the_program_writes_a_page_and_three_tables(files, tmp_path):
+def test_the_program_writes_a_page_and_four_tables(files, tmp_path):
     options = [word for name in ("vocabularies", "pairs", "tokens") for *place, path in files[name]
                for word in (f"--{name}", f"{'/'.join(place)}={path}")]  # fmt: skip
     for name, title, path in files["domains"]:
         options += ["--domains", f"{name}={path}", "--titles", title]
-    out = {name: tmp_path / f"out-{name}.csv" for name in ("keywords", "terms", "chosen")}
+    out = {name: tmp_path / f"out-{name}.csv" for name in ("keywords", "terms", "chosen", "benchmarks")}
     names = [word for name, path in out.items() for word in (f"--{name}", path)]
     run_program("write_examples", *options, *names, "--page", tmp_path / "page.md")
     sizes = {
         "keywords": (EXAMPLE_KEYWORDS.names, 10),
         "terms": (EXAMPLE_VOCABULARIES.names, 150),
         "chosen": (EXAMPLE_PAIRS.names, 27),
+        "benchmarks": (EXAMPLE_BENCHMARKS.names, 3),
     }
     for name, (columns, rows) in sizes.items():
         assert len(read_delimited(out[name], ",", columns)) == rows, name
+    line = read_delimited(out["benchmarks"], ",", EXAMPLE_BENCHMARKS.names)[2]
+    # five pairs of each of four categories, of one document
+    assert list(line.values()) == ["ai", "A_I", "reference", "completion", "20", "4", "5", "1"]
     assert (tmp_path / "page.md").read_text().startswith("# Examples")
 
 

@@ -6,11 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 from tests.programs import run_program
+from tests.refusals import refuses
 
 from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import read_values
 from fathom.figures.catalogue import CATALOGUE, find_figure
-from fathom.figures.papers import NOT_DRAWN, PRESETS, TABLES
+from fathom.figures.drawn import SOURCES, count_drawn, list_numbers, list_paper_rows, read_drawn
+from fathom.figures.papers import PRESETS
 from fathom.models.registry import read_registry
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
@@ -58,29 +60,42 @@ def test_the_preset_of_a_row_draws_it(figure, row):
     assert any(row.values.items() <= each.items() for each in parts)
 
 
-def test_every_figure_and_table_of_the_papers_has_a_row():
-    rows = [*(row for _, row in ROWS), *TABLES, *NOT_DRAWN]
-    counts = {
-        "RawCorpora": (24, 10),
-        "BeyondBenchmarks": (24, 5),
-        "CompComp": (6, 6),
-        "TrainBeforeTest": (15, 4),
-    }
-    for paper, (figures, tables) in counts.items():
-        for kind, most in (("Fig", figures), ("Table", tables)):
-            texts = [row.number for row in rows if row.paper == paper and row.number.startswith(kind)]
-            named = {number for text in texts for number in read_numbers(text)}
-            assert named == {*range(1, most + 1)}, (paper, kind)
+COUNTS = {"RawCorpora": (24, 10), "BeyondBenchmarks": (24, 5), "CompComp": (6, 6), "TrainBeforeTest": (15, 4)}
 
 
-def read_numbers(text: str) -> list[int]:
-    """Return the numbers in a text such as `Figs. 7, 20 to 23` or `Fig. 3 left`."""
-    found = []
-    for part in text.partition(" ")[2].split(","):
-        first, _, last = part.strip().partition(" to ")
-        digits = "".join(letter for letter in first.split()[0] if letter.isdigit())
-        found += range(int(digits or 0), int(last or digits or 0) + 1) if digits else []
-    return found
+@pytest.mark.parametrize(("paper", "counts"), COUNTS.items())
+def test_every_figure_and_table_of_the_papers_has_a_row(paper, counts):
+    expected = {f"{kind} {number + 1}" for kind, count in zip(("Fig.", "Table"), counts, strict=True)
+                for number in range(count)}  # fmt: skip
+    assert count_drawn(paper, []).numbered == expected
+
+
+def test_a_figure_is_drawn_once_all_its_files_are():
+    needed = [row.file for row in list_paper_rows() if "Fig. 3" in list_numbers(row.number)
+              and row.paper == "RawCorpora"]  # fmt: skip
+    assert len(needed) == 2
+    assert "Fig. 3" not in count_drawn("RawCorpora", needed[:1]).drawn
+    assert "Fig. 3" in count_drawn("RawCorpora", needed).drawn
+    assert "Fig. 1" not in count_drawn("RawCorpora", needed).drawable
+
+
+def test_what_a_run_holds_is_recorded(tmp_path):
+    for name in ("figures/a.b.targets.m.png", "figures/notes.png", "a.b/targets/best-and-worst.csv"):
+        (tmp_path / "r" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "r" / name).touch()
+    run_program("record_drawn", "--run", f"demo={tmp_path / 'r'}", "--output", tmp_path / "drawn.csv")
+    assert read_drawn(tmp_path / "drawn.csv") == {
+        "figures/{domain}.targets.{model}.png": ["demo"], "{domain}/targets/best-and-worst.csv": ["demo"]
+    }  # fmt: skip
+    with refuses("--run"):
+        run_program("record_drawn", "--run", f"hearsay={tmp_path}", "--output", tmp_path / "drawn.csv")
+
+
+def test_what_was_drawn_is_of_the_page_and_as_much_as_it_was():
+    drawn = read_drawn(ROOT / "docs" / "results" / "drawn.csv")
+    assert {*drawn} <= {row.file for row in list_paper_rows()}
+    assert {name for each in drawn.values() for name in each} <= {*SOURCES}
+    assert sum(len(count_drawn(paper, drawn).drawn) for paper in PRESETS) >= 75
 
 
 def test_the_demo_draws_what_the_page_says_and_nothing_else():

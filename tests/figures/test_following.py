@@ -83,7 +83,7 @@ def test_a_path_has_one_axis_of_steps_with_a_line_where_a_stage_ends():
     axes = [each for each in figure.axes if each.get_visible()]
     assert [each.get_ylabel() for each in axes] == [
         "20 % trimmed mean rank", "Geometric mean rank", "Mean rank", "Median rank",
-        "Mean log-probability (nats)", "Perplexity", "Bits per byte", "Attribute rate",
+        "Mean log-probability\n(nats)", "Perplexity", "Bits per byte", "Attribute rate",
     ]  # fmt: skip
     assert {each.get_xlabel() for each in axes} == {"", "Steps"}
     stage_ends = [line for line in axes[0].lines if list(line.get_xdata()) == [100, 100]]

@@ -17,11 +17,13 @@ from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES
 from fathom.io.contracts.studies import CHECKPOINTS, FOLLOWING
 from fathom.io.tables import read_table, write_table
 from fathom.models.loading import Pointer
+from fathom.statistics.aggregates import STATISTICS
 from fathom.statistics.bootstrap import Resampled, find_interval
 from fathom.statistics.summaries import summarize_values
 from fathom.studies.following import (
+    DRAWN,
     follow_tracks,
-    measure_ranks,
+    measure_pairs,
     measure_rates,
     measure_texts,
     take_stand_ins,
@@ -50,7 +52,7 @@ def select(rows, **wanted):
 @pytest.fixture(scope="module")
 def measured():
     scores = {("near", "tf", name): make_scores(number, 1 / number) for number, name in enumerate("abc", 1)}
-    return measure_ranks(scores, SETTINGS)
+    return measure_pairs(scores, SETTINGS, DRAWN)
 
 
 def test_one_seed_has_the_numbers_of_the_summary(measured):
@@ -64,6 +66,9 @@ def test_one_seed_has_the_numbers_of_the_summary(measured):
     assert row["value"] == pytest.approx(np.exp(np.log(scores["rank"].to_numpy()).mean()))
     (row,) = select(rows, model="b", metric="log_probability")
     assert row["value"] == pytest.approx(scores["log_probability"].mean())
+    assert {row["aggregate"] for row in select(rows, metric="probability")} == {*STATISTICS}
+    (row,) = select(rows, model="b", metric="probability", aggregate="median")
+    assert row["value"] == pytest.approx(scores["probability"].median())
     assert {row["seed"] for row in rows} == {"0"}
 
 
@@ -146,7 +151,7 @@ def test_the_program_writes_the_table(tmp_path):
     assert points == [["a+x", model, "", stage, "", *seen] for model, stage, *seen in models]
     table = read_table(tmp_path / "f.parquet", FOLLOWING)
     assert table["model"].unique().sort().to_list() == ["a", "a+x", "a+x@step5"]
-    metrics = {"rank", "log_probability", "perplexity", "bits_per_byte", "attribute_rate"}
+    metrics = {"rank", "probability", "log_probability", "perplexity", "bits_per_byte", "attribute_rate"}
     assert set(table["metric"]) == metrics and set(table["track"]) == {"a+x"}
     write_table(tmp_path / "bad.parquet", make_scores(9)[:30], SCORES)
     wrong = [*options, "--scores", f"near/tf/b={tmp_path / 'bad.parquet'}"]

@@ -92,6 +92,7 @@ rule write_examples:
         keywords=paths.EXAMPLE_TABLE.of(table="keywords"),
         terms=paths.EXAMPLE_TABLE.of(table="vocabularies"),
         chosen=paths.EXAMPLE_TABLE.of(table="pairs"),
+        benchmarks=paths.EXAMPLE_TABLE.of(table="benchmarks"),
     log:
         "<logs>/write_examples.log",
     benchmark:

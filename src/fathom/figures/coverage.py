@@ -56,7 +56,7 @@ def draw_benchmark(rows: pl.DataFrame, title: str) -> "Figure":
     _scatter(axes, sentences.filter("gap", ~pl.col("large")), _GAP, "gap", 9)
     _scatter(axes, sentences.filter("large"), _GAP, "large gap", 22)
     _scatter(axes, pairs, _PAIR, "pair", 9)
-    _name_axes([axes])
+    name_axes([axes])
     _add_legend(figure, 4)
     return figure
 
@@ -75,7 +75,7 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
         _scatter(axes, rows.filter(pl.col("round").is_between(1, number - 1)), _HELD, "in it before", 8)
         _scatter(axes, rows.filter(round=number), _NEW, "joined in this round", 10)
         axes.set_title(f"Round {number}")
-    _name_axes([*grid[-1, :], *grid[:, 0]])
+    name_axes([*grid[-1, :], *grid[:, 0]])
     _add_legend(figure, 3)
     return figure
 
@@ -93,7 +93,7 @@ def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
         _scatter(axes, questions.filter(round=0), _FIRST, "question of the first round", 8)
         _scatter(axes, questions.filter(pl.col("round") > 0), _LATER, "for a gap, or asked by people", 10)
         axes.set_title(f"t_d = {percentile:g}: {len(questions):,} questions")
-    _name_axes([*grid[-1, :], *grid[:, 0]])
+    name_axes([*grid[-1, :], *grid[:, 0]])
     _add_legend(figure, 2)
     return figure
 
@@ -117,7 +117,7 @@ def _add_legend(figure: "Figure", columns: int) -> None:
         handle.set(sizes=[40 if label == "large gap" else 20], alpha=1.0, linewidths=0.8)
 
 
-def _name_axes(every: Sequence["Axes"]) -> None:
+def name_axes(every: Sequence["Axes"]) -> None:
     """Name the axes of a map, whose units mean nothing."""
     for axes in every:
         axes.set_xlabel("First principal component")

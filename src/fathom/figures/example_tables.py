@@ -158,12 +158,31 @@ def list_pairs(domains: Iterable[Examples]) -> list[Row]:
     return found
 
 
+def list_benchmarks(domains: Iterable[Examples]) -> list[Row]:
+    """Return what each benchmark is and how large, under EXAMPLE_BENCHMARKS [CompComp, Table 1]."""
+    counted = ("keyword", "target", "doc_id")
+    return [
+        (
+            each.domain,
+            each.title,
+            variant,
+            "completion",
+            len(pairs),
+            *(pairs[name].n_unique() for name in counted),
+        )
+        for each in domains
+        for variant, pairs in each.pairs.items()
+    ]
+
+
 def render_page(domains: Sequence[Examples]) -> str:
     """Render all tables in Markdown: keywords of all domains beside each other, the others by domain."""
     columns = [[f"{name} ({count:,})" for name, count in each.keywords[:KEYWORDS]] for each in domains]
     lines = max(map(len, columns), default=0)
     beside = [tuple(some[place] if place < len(some) else "" for some in columns) for place in range(lines)]
     parts = [render_markdown("Keywords, and documents that have them", [d.title for d in domains], beside)]
+    header = ["domain", "benchmark", "kind", "pairs", "keywords", "targets", "documents"]
+    parts.append(render_markdown("Benchmarks", header, [row[1:] for row in list_benchmarks(domains)]))
     pairs = list_pairs(domains)
     for each in domains:
         lists = [dict(_list_entries(each, keyword)) for keyword in each.detailed]

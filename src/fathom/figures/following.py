@@ -18,7 +18,7 @@ from fathom.figures.style import VARIANT_SERIES, Series, clean_name, wrap_name
 from fathom.io.contracts.studies import ALL_SEEDS, AS_IS, FOLLOWING
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
-from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, RANK
+from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, PROBABILITY, RANK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,11 +32,13 @@ PANELS = (
 OVER_TIME = (
     *PANELS[: len(COMPARED)],
     *((RANK.name, each.name, RANK.describe(each)) for each in (MEAN, MEDIAN)),
+    *((PROBABILITY.name, each.name, PROBABILITY.describe(each)) for each in (TRIMMED_MEAN, MEAN, MEDIAN)),
     *PANELS[len(COMPARED) :],
 )
-"""Panels over time; the papers draw plain means and medians, too [BeyondBenchmarks, Figs. 5, 6, 15]."""
+"""Panels over time; the papers draw means, medians and probabilities, too [BeyondBenchmarks, Figs. 5, 6]."""
 
 _LOG_FROM, _LOG_TIME_FROM = 20.0, 100.0
+_HIGH = 24  # letters of a label in the height of a panel
 _LETTERS = 36  # of a small name in the width of a panel
 
 
@@ -93,7 +95,7 @@ def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
     for place, (axes, (metric, aggregate, label)) in enumerate(zip(grid.flat, shown, strict=False)):
         some = rows.filter(metric=metric, aggregate=aggregate)
         handles |= _draw_panel(axes, some, time)
-        axes.set_ylabel(label_panel((metric, aggregate, label), settings))
+        axes.set_ylabel(wrap_name(label_panel((metric, aggregate, label), settings), _HIGH))
         if place >= len(shown) - columns:
             axes.set_xlabel(time.label)
         _mark_stages(axes, rows, names=place < columns)

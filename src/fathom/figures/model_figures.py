@@ -73,9 +73,9 @@ MODEL_FIGURES = (
                      {"statistic": "trimmed_mean"}),
                Shown("as Figs. 4, 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"}),
                Shown("adapted models by five metrics with medians, each against the reference",
-                     "BeyondBenchmarks", "Figs. 2, 3 left", {"statistic": "median"}, preset="raw-corpora"),
+                     "BeyondBenchmarks", "Figs. 2, 3 left", {"statistic": "median"}),
                Shown("as Figs. 2, 3 left, with plain means", "BeyondBenchmarks", "Figs. 13, 14",
-                     {"statistic": "mean"}, preset="raw-corpora"),
+                     {"statistic": "mean"}),
                Shown("adapted models with geometric means", values={"statistic": "geometric_mean"})),
         caption=_BY_METRIC + "The models are {base} and what was adapted from it.",
     ),
@@ -138,7 +138,7 @@ MODEL_FIGURES = (
         made_by="figures", settings=("summary", "title"),
         shown=(Shown("nearness of the best and the worst quarter of the targets to the domain", "RawCorpora",
                      "Fig. 15"),
-               Shown("as Fig. 15 of RawCorpora", "BeyondBenchmarks", "Fig. 3 right", preset="raw-corpora")),
+               Shown("as Fig. 15 of RawCorpora", "BeyondBenchmarks", "Fig. 3 right")),
         caption="""
         Which targets a model predicts better than the model that it comes from, and how near these are to
         the domain's name.

@@ -1,5 +1,6 @@
 """Entries of the catalogue: coverage of a domain, questions about it, multiple choice."""
 
+from fathom.config.benchmark import VARIANTS
 from fathom.figures.entry import Figure, Shown
 from fathom.io import paths
 
@@ -10,8 +11,7 @@ QUESTION_FIGURES = (
         "coverage", "Coverage of the domain", "{domain}.coverage.{variant}", "coverage",
         reads={"map": paths.COVERAGE_MAP}, of={"domain variant": "benchmarks"}, target="coverage",
         section="Benchmark", made_by="coverage", settings=("title",),
-        shown=(Shown("map of a domain and of the pairs about it; the paper maps five medical benchmarks",
-                     "CompComp", "Fig. 1b"),),
+        shown=(Shown("map of a domain and of the pairs about it, where they leave gaps"),),
         caption="""
         The sentences of {domain} and the pairs of its benchmark, by the first two principal components of
         their embeddings. A map of two dimensions shows a small part of what there is in hundreds: gaps
@@ -22,6 +22,21 @@ QUESTION_FIGURES = (
         coverage.gap_percentile of all differences.
 
         Coverage, correlation and redundancy are in coverage.json beside the pairs.""",
+    ),
+    Figure(
+        "benchmarks", "Benchmarks on one map", "{domain}.benchmarks", "benchmark_map",
+        reads={name: paths.COVERAGE_MAP.of(variant=name) for name in VARIANTS},
+        of={"domain": "mapped_domains"}, target="coverage", section="Benchmark", made_by="coverage",
+        settings=("title",),
+        shown=(Shown("several benchmarks on one map of their domain; the paper's five are medical",
+                     "CompComp", "Fig. 1b"),),
+        caption="""
+        The pairs of the benchmarks of {domain} on one map of its sentences, a panel for each benchmark and
+        one for all of them. Axes are the first two principal components of the sentences' embeddings, the
+        same in every panel. A benchmark is comprehensive where its pairs reach all sentences, and compact
+        where they do not crowd [CompComp].
+
+        Coverage, correlation and redundancy are in coverage.json beside the pairs of each.""",
     ),
     Figure(
         "expansion", "Expansion of the corpus", "{domain}.expansion", "coverage",

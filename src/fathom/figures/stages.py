@@ -15,14 +15,14 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.style import SIMILARITY_COLOR_MAP, VARIANT_SERIES, clean_name, make_figure
+from fathom.figures.style import SIMILARITY_COLOR_MAP, VARIANT_SERIES, clean_name, make_figure, wrap_name
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.figures import STAGES_FIGURE
 from fathom.io.contracts.studies import FOLLOWING, RELATIONS
 from fathom.io.delimited import read_rows
 from fathom.io.tables import read_table
-from fathom.statistics.aggregates import COMPARED, LEADING, MEAN, MEDIAN
-from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, RANK
+from fathom.statistics.aggregates import COMPARED, LEADING, MEAN, MEDIAN, TRIMMED_MEAN
+from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, PROBABILITY, RANK
 from fathom.studies.stages import EXTREMA, SIMILARITY, select_stages
 
 if TYPE_CHECKING:
@@ -32,13 +32,23 @@ if TYPE_CHECKING:
 
 _SHOWN = (
     *((RANK.name, each.name, RANK.describe(each)) for each in (*COMPARED, MEAN, MEDIAN)),
+    *((PROBABILITY.name, each.name, PROBABILITY.describe(each)) for each in (TRIMMED_MEAN, MEAN, MEDIAN)),
     (LOG_PROBABILITY.name, MEAN.name, LOG_PROBABILITY.describe(MEAN)),
 )
-KINDS = {(each[1] if each[0] == "rank" else each[0]).replace("_", "-"): each for each in _SHOWN}
+
+
+def _name_kind(metric: str, aggregate: str) -> str:
+    """Return the name of a figure: the statistic of ranks, otherwise the metric with it."""
+    names = {RANK.name: [aggregate], PROBABILITY.name: [aggregate, metric]}.get(metric, [metric])
+    return "-".join(names).replace("_", "-")
+
+
+KINDS = {_name_kind(*each[:2]): each for each in _SHOWN}
 """What is drawn of pairs, by the name of the figure: metric, aggregate, label."""
 _ORDER = (REFERENCE, *(name for name in VARIANT_SERIES if name != REFERENCE))
 _MOST_NAMES, _LONGEST = 30, 26
 _HEIGHT, _LOG_FROM = 1.75, 20.0
+_HIGH = 24  # letters of a label in the height of a panel
 _MARKS = {"minimum": "v", "maximum": "^", "": "o"}
 
 Relations = Mapping[tuple[str, str, str, str, str], Mapping[str, Any]]
@@ -108,7 +118,8 @@ def draw_stages(
     for (left, right), row in zip(grid, rows, strict=True):
         some = _select(stages, row)
         points = _draw_line(left, some, limits)
-        left.set_ylabel(row.label.replace(": ", "\n", 1), fontsize=8.5)
+        benchmark, _, label = row.label.rpartition(": ")
+        left.set_ylabel("\n".join(filter(None, (benchmark, wrap_name(label, _HIGH)))), fontsize=8.5)
         left.set_title(_describe(relations, row), fontsize=8, loc="left")
         _draw_relation(right, stages, some, row, limits)
         right.set_title(_describe_pair(relations, stages, row), fontsize=8, loc="left")

@@ -15,17 +15,17 @@ STUDY_FIGURES = (
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "track": "tracks"}, target="follow",
         section="Models", made_by=_FOLLOW, settings=("summary", "title"),
         shown=(
-            Shown("checkpoints of OLMo-2 over tokens: ranks, and log-probability in the place of probability",
+            Shown("checkpoints of OLMo-2 over tokens: trimmed means of ranks and probabilities",
                   "RawCorpora", "Figs. 5, 16"),
-            Shown("checkpoints of OLMo-2: median ranks, and log-probability in the place of probability",
-                  "BeyondBenchmarks", "Figs. 6, 15")),
+            Shown("checkpoints of OLMo-2: medians of ranks and probabilities", "BeyondBenchmarks",
+                  "Figs. 6, 15")),
         caption="""
         A model over its training, measured on {domain} at every checkpoint.
 
         Each panel is a metric. A path that was trained here has one axis of steps across its stages; a
         vertical line marks where a stage ends and the next domain begins, and at 0 is the model that it
         started from. Models from elsewhere are drawn over the tokens that they have seen. Low is best for
-        ranks, perplexity and bits per byte; high is best for log-probability and attribute rate.
+        ranks, perplexity and bits per byte; high is best for probabilities and the attribute rate.
 
         Bands are intervals from a bootstrap over keywords, or over documents for perplexity and bits per
         byte. Where a path was trained with several seeds, the thick line is their mean, its band counts
@@ -38,8 +38,8 @@ STUDY_FIGURES = (
         target="follow", section="Models", made_by=_PATHS, settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS},
         shown=(Shown("paths of adaptation over steps", "RawCorpora", "Fig. 9", {"statistic": "trimmed_mean"}),
-               Shown("paths of adaptation over steps", "BeyondBenchmarks", "Fig. 5", {"statistic": "median"},
-                     preset="raw-corpora")),
+               Shown("paths of adaptation over steps", "BeyondBenchmarks", "Fig. 5",
+                     {"statistic": "median"})),
         caption="""
         Paths of adaptation from one base over each other, measured on {domain} at every checkpoint.
 
@@ -64,12 +64,19 @@ STUDY_FIGURES = (
         of={"track": "stage_tracks"}, target="follow", section="Models", made_by=_CONTINUAL,
         settings=("summary", "title"),
         values={"kind": {"trimmed-mean": "trimmed mean", "geometric-mean": "geometric mean", "mean": "mean",
-                         "median": "median", "log-probability": "log-probability"}},
+                         "median": "median", "trimmed-mean-probability": "trimmed mean probability",
+                         "mean-probability": "mean probability", "median-probability": "median probability",
+                         "log-probability": "log-probability"}},
         shown=(Shown("continual pretraining by five metrics after each stage, each against the reference",
                      "RawCorpora", "Fig. 6", {"kind": "trimmed-mean"}),
+               Shown("as Fig. 6, with trimmed means of the target's probability", "RawCorpora", "Fig. 17",
+                     {"kind": "trimmed-mean-probability"}),
                Shown("as Fig. 6, with plain means", "RawCorpora", "Fig. 18", {"kind": "mean"}),
+               Shown("as Fig. 17, with plain means", "RawCorpora", "Fig. 19", {"kind": "mean-probability"}),
                Shown("one model on 150 domains in turn, minima and maxima marked", "BeyondBenchmarks",
                      "Fig. 4", {"kind": "median"}, preset="beyond-benchmarks-continual"),
+               Shown("metrics after stages, by median probability of the targets",
+                     values={"kind": "median-probability"}),
                Shown("metrics after stages, by log-probability of the targets",
                      values={"kind": "log-probability"}),
                Shown("metrics after stages, with geometric means", values={"kind": "geometric-mean"})),

@@ -85,6 +85,7 @@ class RunFigures(RunFiles):
         choices = ChoiceNames(self._config, self.results)
         found = {
             "benchmarks": outputs.benchmarks,
+            "mapped_domains": self._config.benchmark_domains,
             "expanded_domains": coverage.expand,
             "varied_domains": coverage.expand if coverage.ablation.max_correlation else [],
             "varied_sets": sets if coverage.ablation.gap_percentile else [],

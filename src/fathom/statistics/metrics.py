@@ -106,7 +106,7 @@ METRICS = {
 SUMMARIZED = (PROBABILITY.name, RANK.name)
 """Metrics of pairs, columns of SCORES, by which models are summed up and compared; sorted."""
 
-FOLLOWED = (RANK.name, LOG_PROBABILITY.name)
+FOLLOWED = (RANK.name, PROBABILITY.name, LOG_PROBABILITY.name)
 """Metrics of pairs, columns of SCORES, that are measured over a training."""
 
 OF_TEXT = tuple(each for each in METRICS.values() if each.measure)

@@ -22,15 +22,25 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.jobs.signature import Tables
 from fathom.models.loading import Pointer
-from fathom.statistics.aggregates import COMPARED, MEAN
+from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
 from fathom.statistics.bootstrap import Resampled, draw_seeds
 from fathom.statistics.left_out_pairs import leave_out_overlap
-from fathom.statistics.metrics import ATTRIBUTE_RATE, FOLLOWED, METRICS, RANK
+from fathom.statistics.metrics import ATTRIBUTE_RATE, FOLLOWED, LOG_PROBABILITY, METRICS, PROBABILITY, RANK
 from fathom.statistics.summaries import Key, check_same_pairs, resample_values
 
-RANKS = tuple(statistic.name for statistic in COMPARED)
-"""How ranks are summed up; other metrics of pairs by their mean."""
+Aggregates = Mapping[str, Sequence[str]]
+"""Names of the statistics that sum up each metric of pairs."""
+
+JUDGED: Aggregates = {RANK.name: [each.name for each in COMPARED], LOG_PROBABILITY.name: [MEAN.name]}
+"""Metrics of pairs that studies compare models by."""
+
+DRAWN: Aggregates = {
+    RANK.name: [*STATISTICS],
+    PROBABILITY.name: [*STATISTICS],
+    LOG_PROBABILITY.name: [MEAN.name],
+}
+"""Metrics of pairs that are drawn over a training [RawCorpora, Figs. 5, 17, 19]."""
 
 
 Place = tuple[str, str, str, str]
@@ -49,15 +59,15 @@ class MetricTables(NamedTuple):
     attribute_rates: Tables
 
 
-def measure_models(tables: MetricTables, settings: Summary, ranks: Sequence[str] = RANKS) -> Measured:
+def measure_models(tables: MetricTables, settings: Summary, aggregates: Aggregates = JUDGED) -> Measured:
     """Read tables and measure all models by all metrics.
 
     Parameters
     ----------
     tables : MetricTables
     settings : Summary
-    ranks : sequence of str
-        Names of the statistics that sum up ranks.
+    aggregates : mapping of str to sequence of str
+        The metrics of pairs, and how each is summed up.
 
     Raises
     ------
@@ -65,7 +75,7 @@ def measure_models(tables: MetricTables, settings: Summary, ranks: Sequence[str]
         If a table is not what it should be, or models were measured on different items.
     """
     scores = leave_out_overlap(read_ranks(tables.scores), tables.overlap, settings)
-    measured = measure_ranks(scores, settings, ranks)
+    measured = measure_pairs(scores, settings, aggregates)
     measured |= measure_texts(read_baselines(tables.perplexity, PERPLEXITY), settings)
     return measured | measure_rates(read_baselines(tables.attribute_rates, ATTRIBUTE_RATES), settings)
 
@@ -93,10 +103,10 @@ def read_ranks(files: Sequence[tuple[str, str, str, str]]) -> dict[Key, pl.DataF
     return scores
 
 
-def measure_ranks(
-    scores: Mapping[Key, pl.DataFrame], settings: Summary, ranks: Sequence[str] = RANKS
+def measure_pairs(
+    scores: Mapping[Key, pl.DataFrame], settings: Summary, aggregates: Aggregates = JUDGED
 ) -> Measured:
-    """Return mean ranks and mean log-probability of all models on all benchmarks.
+    """Return metrics of pairs, summed up, of all models on all benchmarks.
 
     Parameters
     ----------
@@ -104,15 +114,14 @@ def measure_ranks(
         See :func:`read_ranks`.
     settings : Summary
         The bootstrap draws keywords.
-    ranks : sequence of str
-        Names of the statistics that sum up ranks.
+    aggregates : mapping of str to sequence of str
+        The metrics, and how each is summed up.
     """
     found: Measured = {}
     for (domain, variant, model), frame in scores.items():
         keywords = frame["keyword"].to_list()
-        for metric in FOLLOWED:
-            aggregates = ranks if metric == RANK.name else (MEAN.name,)
-            resampled = resample_values(frame[metric].to_numpy(), keywords, settings, aggregates)
+        for metric, names in aggregates.items():
+            resampled = resample_values(frame[metric].to_numpy(), keywords, settings, names)
             for name, each in resampled.items():
                 found.setdefault((domain, variant, metric, name), {})[model] = each
     return found
@@ -170,7 +179,7 @@ def follow_tracks(
     tracks : mapping of str to sequence of Point
         By name.
     measured : dict
-        See :func:`measure_ranks`, :func:`measure_texts`, :func:`measure_rates`.
+        See :func:`measure_pairs`, :func:`measure_texts`, :func:`measure_rates`.
     settings : Summary
 
     Returns

@@ -223,6 +223,21 @@ EXAMPLE_VOCABULARIES = Contract(
     ),
 )
 
+EXAMPLE_BENCHMARKS = Contract(
+    "examples/benchmarks.csv",
+    "What each benchmark is about, and how large it is.",
+    (
+        DOMAIN,
+        Column("title", STRING, "what the domain is called"),
+        VARIANT,
+        Column("kind", STRING, "kind of its questions: completion"),
+        Column("pairs", INT64, "number of pairs", NOT_NEGATIVE),
+        Column("keywords", INT64, "number of keywords, or categories of a reference", NOT_NEGATIVE),
+        Column("targets", INT64, "number of distinct targets", NOT_NEGATIVE),
+        Column("documents", INT64, "number of documents", NOT_NEGATIVE),
+    ),
+)
+
 EXAMPLE_PAIRS = Contract(
     "examples/pairs.csv",
     "Pairs of the first keywords of each domain.",

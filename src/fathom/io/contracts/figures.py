@@ -117,3 +117,25 @@ LAYER_KEYWORDS = Contract(
     "The attribute rate of keywords, per cent.",
     (KEYWORD, Column("layer {layer}", DOUBLE, "rate at this layer", ANY_OR_NAN)),
 )
+
+BENCHMARKS_MAP = Contract(
+    "figures/{domain}.benchmarks.csv",
+    "Sentences of a domain and the pairs of its benchmarks, on one map.",
+    (
+        VARIANT,
+        Column("kind", STRING, "sentence of the domain, with no variant, or pair of the benchmark"),
+        Column("id", STRING, "document and position of the sentence, or the pair's id"),
+        *describe_numbers("x", "y", about="principal component of the embeddings of the domain"),
+    ),
+)
+
+DRAWN = Contract(
+    "docs/results/drawn.csv",
+    "Which figures and tables of the papers were drawn, and from what.",
+    (
+        Column("file", STRING, "pattern of the file, as docs/figures.md names it"),
+        Column("source", STRING, "demo; sample: of real data; published: scores that others published"),
+        Column("run", STRING, "name of the run"),
+        Column("example", STRING, "one of the files that were found, below the folder of the run"),
+    ),
+)

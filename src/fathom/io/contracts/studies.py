@@ -59,7 +59,11 @@ FOLLOWING = Contract(
         ),
         Column("domain", STRING, "domain that the model is measured on"),
         Column("variant", STRING, "that of the benchmark; text or keywords for the baselines"),
-        Column("metric", STRING, "rank, log_probability, perplexity, bits_per_byte or attribute_rate"),
+        Column(
+            "metric",
+            STRING,
+            "rank, probability, log_probability, perplexity, bits_per_byte or attribute_rate",
+        ),
         Column("aggregate", STRING, "how pairs are summed up: trimmed_mean, geometric_mean, mean, median"),
         Column("value", DOUBLE, "the metric"),
         Column("ci_low", DOUBLE, "lower end of its interval, over keywords or documents, and over seeds"),

@@ -16,7 +16,7 @@ def make_benchmark(apart, models=NAMES, p=0.01, compared=True):
     """Return a benchmark whose models stand in the order of their names; pairs in `apart` differ."""
     pairs = pl.DataFrame({"keyword": ["k"], "doc_id": ["d"], "date": [""]})
     ranked = [Ranked(model, 10.0 * place, NAN, NAN, "") for place, model in enumerate(models, start=1)]
-    comparisons = [Compared(a, b, 5.0, 1.0, 9.0, p, a + b in apart) for number, a in enumerate(models)
+    comparisons = [Compared(a, b, 5.0, 1.0, 9.0, p, p, a + b in apart) for number, a in enumerate(models)
                    for b in models[number + 1 :]]  # fmt: skip
     rankings = {"trimmed_mean": Ranking(ranked, comparisons if compared else [])} if models else {}
     left_out = pl.Series([False]).to_numpy()

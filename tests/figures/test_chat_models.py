@@ -25,10 +25,12 @@ def comparisons(tmp_path):
     for domain, variant in itertools.product(("cs.AI", "law"), ("tf", "tfidf")):
         for aggregate in ("trimmed_mean", "geometric_mean"):
             told = (domain, variant, "rank", aggregate)
-            rows.append((*told, base, first, 40, 10, 70, 0.01, "yes", 9))  # the chat model is worse
-            rows.append((*told, second, other, 5, -20, 30, 0.6, "no", 9))  # the chat model is better
-            rows.append((*told, second, base, 90, 50, 120, 0.001, "yes", 9))  # no pair
-        rows.append((domain, variant, "probability", "trimmed_mean", base, first, 1, 0, 2, 0.1, "yes", 9))
+            rows.append((*told, base, first, 40, 10, 70, 0.01, 0.02, "yes", 9))  # the chat model is worse
+            rows.append((*told, second, other, 5, -20, 30, 0.6, 1, "no", 9))  # the chat model is better
+            rows.append((*told, second, base, 90, 50, 120, 0.001, 0.002, "yes", 9))  # no pair
+        rows.append(
+            (domain, variant, "probability", "trimmed_mean", base, first, 1, 0, 2, 0.01, 0.02, "yes", 9)
+        )
     write_rows(tmp_path / "comparisons.csv", rows, COMPARISONS)
     return tmp_path / "comparisons.csv"
 

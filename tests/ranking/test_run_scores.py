@@ -25,12 +25,12 @@ def run(tmp_path):
                 ("law", "tf", "own", "probability", "trimmed_mean", 0.5, 0.4, 0.6, 9)]  # fmt: skip
     summary += [("law", "text", model, "bits_per_byte", "mean", 1.5, "", "", 9) for model in ranks]
     comparisons = [
-        ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "gpt2", 20, 15, 25, 0.002, "yes", 9),
-        ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "own", 10, 5, 15, 0.002, "yes", 9),
-        ("law", "tf", "rank", "trimmed_mean", "own", "gpt2", 10, -1, 15, 0.2, "no", 9),
-        ("law", "tfidf", "rank", "trimmed_mean", "gpt2", "own", 10, "", "", "", "no", 9),
-        ("law", "tf", "rank", "geometric_mean", "gpt2", "gpt2+law", 20, 15, 25, 0.002, "yes", 9),
-        ("law", "tf", "probability", "trimmed_mean", "gpt2", "own", 10, 1, 2, 0.1, "yes", 9),
+        ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "gpt2", 20, 15, 25, 0.002, 0.006, "yes", 9),
+        ("law", "tf", "rank", "trimmed_mean", "gpt2+law", "own", 10, 5, 15, 0.002, 0.006, "yes", 9),
+        ("law", "tf", "rank", "trimmed_mean", "own", "gpt2", 10, -1, 15, 0.2, 0.2, "no", 9),
+        ("law", "tfidf", "rank", "trimmed_mean", "gpt2", "own", 10, "", "", "", "", "no", 9),
+        ("law", "tf", "rank", "geometric_mean", "gpt2", "gpt2+law", 20, 15, 25, 0.002, 0.006, "yes", 9),
+        ("law", "tf", "probability", "trimmed_mean", "gpt2", "own", 10, 1, 2, 0.1, 0.3, "yes", 9),
     ]
     write_delimited(tmp_path / "summary.csv", SUMMARY.names, summary, ",")
     write_delimited(tmp_path / "comparisons.csv", COMPARISONS.names, comparisons, ",")

@@ -100,7 +100,7 @@ def test_one_keyword_says_nothing() -> None:
         (found,) = compare_models(each, SETTINGS)
         assert np.isnan([found.low, found.high, found.p]).all() and not found.apart
     comparisons, _ = tabulate_comparisons(resample({"m": 0.0, "n": 9.0}, keywords=1), SETTINGS)
-    assert comparisons[0][7:] == ("", "", "", "no", 10)
+    assert comparisons[0][7:] == ("", "", "", "", "no", 10)
 
 
 def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
@@ -120,8 +120,35 @@ def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
     assert 1 <= apart <= 18
 
 
+def test_equal_models_seldom_have_several_letters() -> None:
+    random, several = np.random.default_rng(2), 0
+    names = [f"m{number}" for number in range(7)]
+    keywords = np.repeat(np.arange(30), 1 + random.multinomial(270, random.dirichlet(np.ones(30))))
+    for seed in range(100):
+        logs = random.normal(5, 0.8, (7, 30))[:, keywords] + random.normal(0, 1.3, (7, 300))
+        frames = {("d", "tf", name): tabulate_scores([f"{n:03d}" for n in range(300)],
+                                                     [f"k{code:02d}" for code in keywords], np.exp(each))
+                  for name, each in zip(names, logs, strict=True)}  # fmt: skip
+        settings = Summary(rounds=100, seed=seed)
+        _, groups = tabulate_comparisons(resample_scores(frames, settings), settings)
+        several += not set.intersection(*(set(row[6]) for row in groups if row[2] == LEADING.name))
+    assert several <= 10
+
+
+def test_models_that_differ_are_apart_among_many_others() -> None:
+    shifts = {f"m{number}": 3.0 if number == 6 else 0.0 for number in range(7)}
+    settings = Summary(rounds=1000)
+    frames = {
+        ("a", "tf", name): make_scores(shift, seed) for seed, (name, shift) in enumerate(shifts.items())
+    }
+    rank = pick(resample_scores(frames, settings), "rank")
+    apart = [found for found in compare_models(rank, settings) if found.apart]
+    assert [found.worse for found in apart] == ["m6"] * 6
+    assert all(found.p < found.p_adjusted <= 0.05 or found.p == found.p_adjusted for found in apart)
+
+
 def _difference(better: str, worse: str, apart: bool) -> Difference:
-    return Difference(better, worse, 1.0, 0.5 if apart else -0.5, 2.0, 0.01 if apart else 0.5, 9)
+    return Difference(better, worse, 1.0, 0.5 if apart else -0.5, 2.0, 0.01 if apart else 0.5, 9, apart=apart)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +191,7 @@ def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
     random = np.random.default_rng(0)
     models = {name: Resampled.join(100.0 + place, random.normal(100 + place, 1, 1000), 300)
               for place, name in enumerate(names)}  # fmt: skip
-    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", 300, models)
+    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", 300, models, np.full((20, 20), 0.01))
     comparisons, groups = tabulate_comparisons([each], Summary())
     assert len(comparisons) == 190 and [row[3] for row in groups] == names
     assert [row[4] for row in groups] == list(range(1, 21))

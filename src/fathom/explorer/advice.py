@@ -17,6 +17,9 @@ UNKNOWN_RANK = 100
 FEWEST_PAIRS = 3
 """Pairs of a keyword below which nothing is said about it."""
 
+ERROR = 0.05
+"""Chance that any two models of a benchmark are called different by mistake."""
+
 TOO_MANY = 1_000_000
 """Pairs above which two models are better called equal."""
 
@@ -68,18 +71,22 @@ def find_unsettled(benchmark: Benchmark) -> list[Unsettled]:
     kept = ~benchmark.left_out
     keywords = benchmark.pairs["keyword"].to_numpy()[kept].tolist()
     found = []
-    for row in benchmark.rankings.get(GEOMETRIC_MEAN.name, NO_RANKING).comparisons:
+    comparisons = benchmark.rankings.get(GEOMETRIC_MEAN.name, NO_RANKING).comparisons
+    for row in comparisons:
         pair = (row.better, row.worse)
         if row.apart or any(model not in benchmark.ranks for model in pair):
             continue
         better, worse = (np.log(benchmark.ranks[model][kept]) for model in pair)
-        needed = _count_needed(worse - better, keywords)
+        # the smallest p of all must reach this share of the error
+        needed = _count_needed(worse - better, keywords, 1 - ERROR / len(comparisons))
         factor = math.exp(float((worse - better).mean()))
         found.append(Unsettled(*pair, factor, *needed))
     return sorted(found, key=lambda each: (each.pairs or math.inf, each.better, each.worse))
 
 
-def _count_needed(differences: object, keywords: list[str]) -> tuple[int | None, int | None]:
+def _count_needed(
+    differences: object, keywords: list[str], confidence: float
+) -> tuple[int | None, int | None]:
     """Return pairs and keywords for a significant difference, with as many pairs a keyword as now."""
     import numpy as np
 
@@ -92,7 +99,7 @@ def _count_needed(differences: object, keywords: list[str]) -> tuple[int | None,
     spread = pilot.between + pilot.within / each
     if not pilot.difference or not spread or spread / pilot.difference**2 * 8 * each > TOO_MANY:
         return None, None
-    count = count_keywords(pilot, each, pilot.difference, POWERS[0])
+    count = count_keywords(pilot, each, pilot.difference, POWERS[0], confidence)
     return count * each, count
 
 

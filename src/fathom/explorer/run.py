@@ -24,7 +24,7 @@ CHOICE_ACCURACY, CHOICE_DIAGNOSIS = (paths.CHOICES.of(table=name).below for name
 """Tables that the page computes with, as paths below a run's folder."""
 
 NAN = float("nan")
-_COMPARED = ("better", "worse", "difference", "ci_low", "ci_high", "p", "apart")
+_COMPARED = ("better", "worse", "difference", "ci_low", "ci_high", "p", "p_adjusted", "apart")
 
 
 class Ranked(NamedTuple):
@@ -38,7 +38,7 @@ class Ranked(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Two models of a ranking: who is ahead, how far, and whether they are apart."""
+    """Two models of a ranking: who is ahead, how far, and whether they are apart, all compared together."""
 
     better: str
     worse: str
@@ -46,6 +46,7 @@ class Compared(NamedTuple):
     low: float
     high: float
     p: float
+    p_adjusted: float
     apart: bool
 
 

@@ -45,7 +45,7 @@ def read_taxes(comparisons: Path | str, pairs: Sequence[Pair]) -> list[Row]:
         if row["better"] != base:
             ends = [-ends[0], -ends[2], -ends[1]]
         told = [row[name] for name in ("domain", "variant", "aggregate")]
-        line = (*told, family, chat, base, *ends, row["p"], row["apart"])
+        line = (*told, family, chat, base, *ends, row["p"], row["p_adjusted"], row["apart"])
         found[pair].append(dict(zip(CHAT_MODELS.names, line, strict=True)))
     taxes = [tax for some in found.values() for tax in some]
     if not taxes:

@@ -100,8 +100,9 @@ MODEL_FIGURES = (
 
         Each row is a pair of models, each panel a domain. Right of 0 the chat model knows the domain's
         words less well than its base, left of 0 better. The mark is the difference of trimmed means on
-        the same pairs, the whisker the interval of the paired bootstrap over keywords: where it leaves
-        out 0, the two models differ significantly. NAME@chat is a chat model inside its template.""",
+        the same pairs, the whisker the interval of the paired bootstrap over keywords, for each pair of
+        models alone. Which differ significantly if all are compared: column apart. NAME@chat is a chat
+        model inside its template.""",
     ),
     Figure(
         "sizes", "By size", "{domain}.sizes", "sizes", reads={"summary": paths.SUMMARY},

@@ -23,7 +23,8 @@ MEANING = (
 )
 SHARED = (
     "Letters: two models with a letter in common are not significantly different on that benchmark by that "
-    "mean; two with none are, by the interval of their difference on the same pairs."
+    "mean; two with none are. Letters hold for all comparisons together: of benchmarks on which all models "
+    "are equal, 5 % show different ones."
 )
 
 Letters = dict[tuple[str, str], str]

@@ -3,13 +3,15 @@
 All models of a benchmark are scored on the same pairs, and every bootstrap resample has the same keywords
 for all of them. A difficult resample is difficult for all models, so differences have tighter intervals than
 the values themselves.
+
+The interval of a difference holds for two models alone. Which models are apart holds for all together.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from string import ascii_letters
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -17,8 +19,15 @@ from fathom.config.scoring import Summary
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, STATISTICS
 from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.clustered_tests import adjust_holm, compare_clustered
 from fathom.statistics.metrics import METRICS, RANK, SUMMARIZED
 from fathom.statistics.summaries import Key, check_same_pairs, format_number, resample_values
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,8 @@ class ResampledMetric:
         Number of keywords of the benchmark; with one keyword there is nothing to resample.
     models : dict of str to Resampled
         Statistic by model; resample i has the same keywords for all models with the same pairs.
+    tested : ndarray of shape (n_models, n_models), float64
+        p of a t test of every two of them alone; NaN where there is none.
     """
 
     domain: str
@@ -43,6 +54,7 @@ class ResampledMetric:
     aggregate: str
     keywords: int
     models: dict[str, Resampled]
+    tested: "Array"
 
     @property
     def order(self) -> list[str]:
@@ -53,7 +65,11 @@ class ResampledMetric:
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference between a better and a worse model on their common pairs, with its interval."""
+    """Difference between a better and a worse model on their common pairs.
+
+    Interval and p are those of the two models alone. `p_adjusted`, and whether they are apart, hold for all
+    comparisons of the benchmark, metric and statistic together; NaN and False if nothing could be tested.
+    """
 
     better: str
     worse: str
@@ -62,11 +78,8 @@ class Difference:
     high: float
     p: float
     pairs: int
-
-    @property
-    def apart(self) -> bool:
-        """Whether the interval excludes 0; False if nothing could be resampled."""
-        return self.low > 0
+    p_adjusted: float = float("nan")
+    apart: bool = False
 
 
 def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[ResampledMetric]:
@@ -102,12 +115,28 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
             }
             for name in names:
                 models = {model: each[name] for model, each in resampled.items()}
-                found.append(ResampledMetric(domain, variant, metric, name, keywords, models))
+                tested = _test_models(frames, metric, name, settings)
+                found.append(ResampledMetric(domain, variant, metric, name, keywords, models, tested))
     return found
+
+
+def _test_models(
+    frames: Mapping[str, pl.DataFrame], metric: str, aggregate: str, settings: Summary
+) -> "Array":
+    """Return p of every two models alone, of shape (n_models, n_models)."""
+    import numpy as np
+
+    keywords = next(iter(frames.values()))["keyword"].to_numpy().astype(str)
+    _, clusters = np.unique(keywords, return_inverse=True)
+    values = np.stack([frame[metric].cast(pl.Float64).to_numpy() for frame in frames.values()])
+    return compare_clustered(values, clusters, STATISTICS[aggregate], settings.trim)
 
 
 def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Difference]:
     """Return the difference of every two models, better model first, in ranking order.
+
+    Two models are apart if p is at most 1 - confidence after Holm's correction for all comparisons here:
+    p of the t test over keywords, but never below the bootstrap's p of the two models alone.
 
     Parameters
     ----------
@@ -120,8 +149,12 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     list of Difference
         Values are not negative. With a single keyword, interval and p are NaN.
     """
+    import numpy as np
+
     lower = METRICS[resampled.metric].low_is_best
-    found = []
+    places = {model: place for place, model in enumerate(resampled.models)}
+    found: list[Difference] = []
+    tested: list[float] = []
     for better, worse in combinations(resampled.order, 2):
         first, second = resampled.models[better], resampled.models[worse]
         gap = second - first if lower else first - second
@@ -130,7 +163,12 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
         if resampled.keywords == 1:
             low = high = p = float("nan")
         found.append(Difference(better, worse, value, low, high, p, first.items))
-    return found
+        tested.append(float(resampled.tested[places[better], places[worse]]))
+    adjusted = np.maximum(adjust_holm(np.array(tested)), [each.p for each in found])
+    return [
+        replace(each, p_adjusted=float(p), apart=bool(p <= 1 - settings.confidence))
+        for each, p in zip(found, adjusted, strict=True)
+    ]
 
 
 def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dict[str, str]:
@@ -197,7 +235,10 @@ def tabulate_comparisons(
         differences = compare_models(each, settings)
         where = (each.domain, each.variant)
         for found in differences:
-            numbers = [format_number(number) for number in (found.value, found.low, found.high, found.p)]
+            numbers = [
+                format_number(number)
+                for number in (found.value, found.low, found.high, found.p, found.p_adjusted)
+            ]
             apart = "yes" if found.apart else "no"
             comparisons.append(
                 (*where, each.metric, each.aggregate, found.better, found.worse, *numbers, apart, found.pairs)

@@ -79,7 +79,7 @@ Fathom.sections = (() => {
     const rows = found.ranking;
     const best = rows[0][0];
     const apart = new Set(
-      found.comparisons.filter(([better, , , , , , is]) => is && better === best).map(([, worse]) => worse),
+      found.comparisons.filter(([better, , , , , , , is]) => is && better === best).map(([, worse]) => worse),
     );
     const compared = found.comparisons.length > 0;
     const leaders = new Set(rows.map(([model]) => model).filter((model) => model === best || (compared && !apart.has(model))));
@@ -99,7 +99,7 @@ Fathom.sections = (() => {
     );
     fill(
       place, chart,
-      several && element("figcaption", {}, "Models joined by a bar, that is with a letter in common, are not significantly different."),
+      several && element("figcaption", {}, "Models joined by a bar, that is with a letter in common, are not significantly different. Bars and letters hold for all comparisons together, intervals for each alone."),
       Fathom.numbers(table),
     );
   };
@@ -295,11 +295,13 @@ Fathom.sections = (() => {
     const row = rows.find(([better, worse]) => [first, second].includes(better) && [first, second].includes(worse));
     const keywords = `${first} has the lower rank on ${ahead} of ${plural(count, "keyword")}.`;
     if (!row) return element("p", {}, keywords);
-    const [better, worse, difference, low, high, p, apart] = row;
-    const sure = low === null ? "" : ` (${percent} % interval ${rank(low)} to ${rank(high)}, p = ${p < 0.001 ? "< 0.001" : p.toFixed(3)})`;
+    const [better, worse, difference, low, high, p, adjusted, apart] = row;
+    const format = (number) => (number < 0.001 ? "< 0.001" : `= ${number.toFixed(3)}`);
+    const corrected = adjusted === null ? "" : `; p ${format(adjusted)} for all comparisons together`;
+    const sure = low === null ? "" : ` (${percent} % interval ${rank(low)} to ${rank(high)}, p ${format(p)}${corrected})`;
     return element(
       "p", {}, element("strong", {}, name(better)), ` is ahead of `, element("strong", {}, name(worse)),
-      ` by ${rank(difference)} ${statisticLabel()} ranks${sure.replace("p = <", "p <")}: `,
+      ` by ${rank(difference)} ${statisticLabel()} ranks${sure}: `,
       apart ? "they are apart. " : "they are not significantly different. ", keywords,
     );
   };

@@ -166,7 +166,14 @@ CI_HIGH = Column("ci_high", DOUBLE, "upper end", ANY_OR_NAN)
 INTERVAL = (CI_LOW, CI_HIGH)
 ESTIMATE = (VALUE, *INTERVAL)
 P = Column("p", DOUBLE, "two-sided p-value", Check(at_least=0, at_most=1, nan=True))
+P_ADJUSTED = Column(
+    "p_adjusted",
+    DOUBLE,
+    "p corrected for all comparisons of the benchmark, metric and aggregate together",
+    P.check,
+)
 APART = Column("apart", YES_NO, "whether the interval of the difference leaves out 0")
+APART_OF_ALL = Column("apart", YES_NO, "significantly different: whether p_adjusted is at most 0.05")
 PLACE = Column("place", INT64, "place, from 1", FROM_ONE)
 SEEDS = Column("seeds", INT64, "number of trainings", NOT_NEGATIVE)
 BASE_MODEL = Column("base", STRING, "model that all start from")

@@ -3,7 +3,7 @@
 from fathom.io.contracts.column import (
     AGGREGATE,
     ANY_OR_NAN,
-    APART,
+    APART_OF_ALL,
     DOMAIN,
     DOUBLE,
     ESTIMATE,
@@ -14,6 +14,7 @@ from fathom.io.contracts.column import (
     METRIC,
     MODEL,
     NOT_NEGATIVE,
+    P_ADJUSTED,
     PAIR_COUNT,
     PLACE,
     STRING,
@@ -97,7 +98,7 @@ CHAT_MODELS = Contract(
         Column("chat", STRING, "the chat model"),
         Column("base", STRING, "its base model"),
         *describe_numbers("difference", "ci_low", "ci_high", about="rank of the chat model less its base's"),
-        *(P, APART),
+        *(P, P_ADJUSTED, APART_OF_ALL),
     ),
 )
 

@@ -2,13 +2,14 @@
 
 from fathom.io.contracts.column import (
     AGGREGATE,
-    APART,
+    APART_OF_ALL,
     DOMAIN,
     ESTIMATE,
     INTERVAL,
     METRIC,
     MODEL,
     MODEL_COUNT,
+    P_ADJUSTED,
     PAIR_COUNT,
     PLACE,
     STRING,
@@ -32,8 +33,12 @@ _DIFFERENCE = Column("difference", VALUE.type, "how far the better one is ahead,
 
 COMPARISONS = Contract(
     "comparisons.csv",
-    "A line for every two models on a benchmark, by metric and aggregate.",
-    (DOMAIN, VARIANT, METRIC, AGGREGATE, _BETTER, _WORSE, _DIFFERENCE, *INTERVAL, P, APART, PAIR_COUNT),
+    "A line for every two models on a benchmark, by metric and aggregate. Interval and `p` hold for the two "
+    "alone, `p_adjusted` and `apart` for all models together.",
+    (
+        *(DOMAIN, VARIANT, METRIC, AGGREGATE, _BETTER, _WORSE, _DIFFERENCE, *INTERVAL, P, P_ADJUSTED),
+        *(APART_OF_ALL, PAIR_COUNT),
+    ),
 )
 
 GROUPS = Contract(
@@ -42,7 +47,11 @@ GROUPS = Contract(
     (
         *(DOMAIN, VARIANT, AGGREGATE, MODEL, PLACE),
         Column("value", VALUE.type, "the rank that places are given by", VALUE.check),
-        Column("groups", STRING, "letters; models that share one are not significantly different"),
+        Column(
+            "groups",
+            STRING,
+            "letters; models that share one are not significantly different, all compared together",
+        ),
         PAIR_COUNT,
     ),
 )

@@ -1,0 +1,130 @@
+"""Tests of every two models on one benchmark: pairs of a keyword are not independent, and tests are many."""
+
+from typing import TYPE_CHECKING
+
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, TRIMMED_MEAN, Statistic
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+_ROUNDING = 1e-12
+
+
+def measure_influence(values: "Array", statistic: Statistic, trim: float) -> "tuple[Array, Array]":
+    """Return the logarithm of a statistic of each model, and how far each value moves it.
+
+    Ranks and probabilities of models differ by factors. On the scale of logarithms, errors do not depend on
+    how good a model is [HuberRonchetti, Ch. 3].
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_models, n_pairs), float64
+    statistic : Statistic
+        The trimmed or the geometric mean.
+    trim : float
+        Share that the trimmed mean cuts from each end.
+
+    Returns
+    -------
+    found : ndarray of shape (n_models,), float64
+        NaN for a mean of 0, which has no logarithm.
+    influence : ndarray of shape (n_models, n_pairs), float64
+        The error of a statistic is the mean of its row, which has a mean of 0.
+    """
+    import numpy as np
+
+    if statistic == GEOMETRIC_MEAN:
+        logarithms = np.log(np.where(values > 0, values, np.nan))
+        found = logarithms.mean(axis=1)
+        return found, logarithms - found[:, None]
+    if statistic != TRIMMED_MEAN:
+        raise ValueError(f"no influence function for {statistic.name}")
+    count = values.shape[1]
+    cut = int(trim * count)
+    kept = np.sort(values, axis=1)[:, cut : count - cut]
+    pulled = np.clip(values, kept[:, :1], kept[:, -1:])
+    means = kept.mean(axis=1)
+    means = np.where(means > 0, means, np.nan)
+    influence = (pulled - pulled.mean(axis=1, keepdims=True)) / (1 - 2 * cut / count)
+    return np.log(means), influence / means[:, None]
+
+
+def compare_clustered(
+    values: "Array", clusters: "NDArray[np.int64]", statistic: Statistic, trim: float
+) -> "Array":
+    """Return the two-sided p of the difference of every two models; each p is that of its test alone.
+
+    Student's t with the jackknife's variance over clusters [ClusterJackknife].
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_models, n_pairs), float64
+    clusters : ndarray of shape (n_pairs,), int64
+        The keyword of each pair, numbers from 0 of which none is missing.
+    statistic : Statistic
+        The trimmed or the geometric mean.
+    trim : float
+        Share that the trimmed mean cuts from each end.
+
+    Returns
+    -------
+    ndarray of shape (n_models, n_models), float64
+        NaN with a single keyword, and for a mean of 0.
+    """
+    import numpy as np
+    from scipy.stats import t
+
+    sizes = np.bincount(clusters)
+    count, pairs = len(sizes), len(clusters)
+    if count == 1:
+        return np.full((len(values), len(values)), np.nan)
+    found, influence = measure_influence(values, statistic, trim)
+    # without a large keyword a mean moves by more than the keyword's sum
+    moves = np.stack([np.bincount(clusters, row, count) for row in influence]) / (pairs - sizes)
+    products = moves @ moves.T
+    both = np.diag(products)[:, None] + np.diag(products)
+    variances = (count - 1) / count * (both - 2 * products)
+    gaps = abs(found[:, None] - found)
+    fixed = variances <= _ROUNDING * both  # by the same factor on all pairs
+    errors = np.sqrt(np.where(fixed, 1.0, variances))
+    p = 2 * t.sf(gaps / errors, count_freedom(sizes))
+    return np.asarray(np.where(fixed, np.where(gaps > _ROUNDING, 0.0, 1.0), p))
+
+
+def count_freedom(sizes: "NDArray[np.int64]") -> float:
+    """Return the degrees of freedom of a variance over clusters; with equal sizes one less than clusters.
+
+    The variance of a cluster's sum goes with its size if its items are independent, with the size squared if
+    they are alike. Between Satterthwaite's degrees of freedom for both it is their geometric mean.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n_clusters,), int64
+    """
+    import numpy as np
+
+    bounds = []
+    for power in (1.0, 2.0):
+        variances = sizes**power
+        bounds.append(max(1.0, float(variances.sum() ** 2 / np.square(variances).sum()) - 1))
+    return float(np.sqrt(bounds[0] * bounds[1]))
+
+
+def adjust_holm(p: "Array") -> "Array":
+    """Return p corrected for the number of tests: the chance that any finds what is not there [Holm].
+
+    Parameters
+    ----------
+    p : ndarray of shape (n_tests,), float64
+        Of single tests; NaN where none could be made.
+    """
+    import numpy as np
+
+    order = np.argsort(p)  # NaN last
+    tests = int((~np.isnan(p)).sum())
+    found = np.empty_like(p)
+    found[order] = np.maximum.accumulate((tests - np.arange(len(p))) * p[order])
+    return np.minimum(found, 1.0)

@@ -1,0 +1,73 @@
+"""Tests of every two models: known cases, and jackknives that leave out keyword after keyword."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN, MEDIAN, TRIMMED_MEAN, measure_values
+from fathom.statistics.clustered_tests import adjust_holm, compare_clustered, count_freedom, measure_influence
+
+RANDOM = np.random.default_rng(0)
+VALUES = np.exp(RANDOM.normal(5, 1, (3, 200)))
+CLUSTERS = np.repeat(np.arange(20), 10)
+
+
+def test_a_pair_a_keyword_is_nearly_the_paired_t_test() -> None:
+    found = compare_clustered(VALUES, np.arange(200), GEOMETRIC_MEAN, 0.2)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        p = stats.ttest_rel(*np.log(VALUES[[a, b]])).pvalue
+        assert found[a, b] == found[b, a] == pytest.approx(p, rel=0.02)
+    assert found.diagonal().tolist() == [1, 1, 1]
+
+
+def test_it_is_the_jackknife_that_leaves_out_keywords() -> None:
+    sizes = np.arange(1, 21)
+    clusters = np.repeat(np.arange(20), sizes)
+    values = np.exp(np.random.default_rng(1).normal(5, 1, (2, len(clusters))))
+    logs = np.log(values[0] / values[1])
+    left_out = np.array([logs[clusters != code].mean() for code in range(20)])
+    error = np.sqrt(19 / 20 * ((left_out - logs.mean()) ** 2).sum())
+    expected = 2 * stats.t.sf(abs(logs.mean()) / error, count_freedom(sizes))
+    assert compare_clustered(values, clusters, GEOMETRIC_MEAN, 0.2)[0, 1] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("statistic", COMPARED)
+def test_influence_is_how_far_one_more_value_moves_a_statistic(statistic) -> None:
+    found, influence = measure_influence(VALUES, statistic, 0.2)
+    measured = [measure_values(row, statistic, 0.2) for row in VALUES]
+    assert found == pytest.approx(np.log(measured))
+    assert influence.mean(axis=1) == pytest.approx(0, abs=1e-9)
+    errors = influence.std(axis=1) / np.sqrt(200)
+    drawn = np.random.default_rng(2).integers(200, size=(2000, 200))
+    moved = [measure_values(VALUES[0, each], statistic, 0.2) for each in drawn]
+    spread = np.std(np.log(moved))
+    assert errors[0] == pytest.approx(spread, rel=0.1)
+
+
+def test_clusters_of_unequal_size_are_worth_fewer() -> None:
+    assert count_freedom(np.full(20, 7)) == pytest.approx(19)
+    assert count_freedom(np.array([100, *[1] * 19])) == pytest.approx(1, abs=0.3)
+    assert count_freedom(np.array([100, *[1] * 19])) < count_freedom(np.arange(1, 21)) < 19
+
+
+def test_what_cannot_be_tested_has_no_p() -> None:
+    assert np.isnan(compare_clustered(VALUES, np.zeros(200, dtype=int), TRIMMED_MEAN, 0.2)).all()
+    zero = VALUES.copy()
+    zero[0, 0] = 0.0
+    found = compare_clustered(zero, CLUSTERS, GEOMETRIC_MEAN, 0.2)
+    assert np.isnan(found[0]).all() and np.isfinite(found[1:, 1:]).all()
+    with pytest.raises(ValueError, match="median"):
+        measure_influence(VALUES, MEDIAN, 0.2)
+
+
+def test_models_that_differ_by_the_same_on_all_pairs_differ_surely() -> None:
+    values = np.stack([VALUES[0], VALUES[0], 2 * VALUES[0]])
+    found = compare_clustered(values, CLUSTERS, GEOMETRIC_MEAN, 0.2)
+    assert (found[0, 1], found[0, 2]) == (1, 0)
+
+
+def test_holm_multiplies_the_smallest_by_all_and_keeps_the_order() -> None:
+    found = adjust_holm(np.array([0.04, 0.01, np.nan, 0.03, 0.5]))
+    assert found == pytest.approx([0.09, 0.04, np.nan, 0.09, 0.5], nan_ok=True)
+    assert adjust_holm(np.array([0.6, 0.7])).tolist() == [1, 1]
+    assert adjust_holm(np.array([])).tolist() == []

@@ -15,6 +15,10 @@ _ERRORS = "standard errors of compute_standard_error, which is calibrated as pai
 _SAME = "mean tau and its changes, as in agreement.csv"
 EXEMPT: dict[tuple[Contract, str], str] = {
     (studies.CONTROLS, "share_low"): "a ratio of two gains, without a truth where neither has gained",
+    **dict.fromkeys(
+        [(studies.CONTROL_SHARES, name) for name in ("ci_low", "verdict")],
+        "a difference of two such ratios in the same resamples",
+    ),
     (studies.CLAIM_CORRELATIONS, "ci_low"): "over given models, whose true ranks no simulation has as such",
     (layers.LAYER_SUMMARY, "ci_low"): "a mean over keywords, as of the attribute rate in summary.csv",
     (answering.CHOICE_RANKINGS, "ci_low"): "over models, by the function that correlations.csv has",

@@ -155,7 +155,7 @@ def write_analyses(
     ]  # fmt: skip
     lines = [[row.get(name, "") for name in TUNING.names] for row in tuned]
     write_delimited(folder / "tuning.csv", TUNING.names, lines, ",")
-    taus = [("direct", "mean_tau", 0.1, 0.0, 0.2), ("train-before-test", "mean_tau", 0.4, 0.3, 0.5)]
+    taus = [("direct", "mean_tau", 0.1, 0.0, 0.2, 3), ("train-before-test", "mean_tau", 0.4, 0.3, 0.5, 3)]
     write_rows(folder / "ranking/agreement.csv", taus, AGREEMENT)
     random = np.random.default_rng(5)
     count, pairs = 4000, 60

@@ -216,7 +216,7 @@ def test_a_study_has_orders_stages_and_text_from_elsewhere():
              f"{folder}/training/other.parquet"]  # fmt: skip
     assert found.texts.list_trained() == texts
     stages = [path for path in asked.list_following() if "/stages." in path]
-    assert len(stages) == 5 and all("/stages.tiny+study." in path for path in stages)
+    assert len(stages) == 8 and all("/stages.tiny+study." in path for path in stages)
     assert "tiny+study@stage2" in found.measured_models
     assert not any("@stage" in model for _, _, model in found.scored)
 
@@ -244,7 +244,8 @@ def test_rankings_need_two_benchmarks_and_three_models_or_given_scores(changes, 
 
 
 def test_maps_of_coverage_are_made_on_request_and_corpora_where_they_are_configured():
-    maps = [f"results/demo/figures/near.coverage.{variant}.png" for variant in ("tf", "tfidf")]
+    names = ("coverage.tf", "coverage.tfidf", "benchmarks")
+    maps = [f"results/demo/figures/near.{name}.png" for name in names]
     corpus = "results/demo/figures/near.expansion.png"
     assert targets().list_coverage() == maps and not {*maps, corpus} & {*targets().list_finished()}
     asked = targets(coverage={"benchmarks": True, "expand": ["near"]})

@@ -120,12 +120,12 @@ class RunFigures(RunFiles):
             )
         return [{name: value for part in place for name, value in part.items()} for place in product(*every)]
 
-    def list_figures(self, *targets: str, without: str = "") -> list[str]:
-        """Return the figures of some targets, but for those of one kind."""
+    def list_figures(self, *targets: str, without: Sequence[str] = ()) -> list[str]:
+        """Return the figures of some targets, but for those of some kinds."""
         return [
             self._file(paths.FIGURE, figure=figure.pattern.format_map(place | values))
             for figure in CATALOGUE.values()
-            if figure.target in targets and figure.name != without
+            if figure.target in targets and figure.name not in without
             for place in self.list_places(figure)
             for values in figure.vary()
         ]

@@ -84,7 +84,7 @@ class Targets(RunFiles):
         Figures by layer are asked for alone.
         """
         domains = self._config.benchmark_domains if self._config.compared_models else []
-        unwanted = "" if self._config.coverage.benchmarks else "coverage"
+        unwanted = () if self._config.coverage.benchmarks else ("coverage", "benchmarks")
         return [
             *self.list_compared(),
             *self.list_following(),

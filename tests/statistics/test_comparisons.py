@@ -95,12 +95,24 @@ def test_a_high_probability_is_better() -> None:
     assert (found.low, found.high) == pytest.approx(tuple(np.sort(gap.drawn)[[6, 293]]))
 
 
-def test_one_keyword_says_nothing() -> None:
-    for each in resample({"good": 0.0, "bad": 9.0}, keywords=1, each=30):
+def test_one_pair_says_nothing() -> None:
+    for each in resample({"good": 0.0, "bad": 9.0}, keywords=1, each=1):
         (found,) = compare_models(each, SETTINGS)
         assert np.isnan([found.low, found.high, found.p]).all() and not found.apart
-    comparisons, _ = tabulate_comparisons(resample({"m": 0.0, "n": 9.0}, keywords=1), SETTINGS)
-    assert comparisons[0][7:] == ("", "", "", "", "no", 10)
+    comparisons, _ = tabulate_comparisons(resample({"m": 0.0, "n": 9.0}, keywords=1, each=1), SETTINGS)
+    assert comparisons[0][7:] == ("", "", "", "", "no", 1)
+
+
+@pytest.mark.parametrize("keyword", ["", "law"])
+def test_without_two_keywords_a_model_ten_times_worse_is_apart(keyword: str) -> None:
+    ranks = np.exp(np.random.default_rng(0).normal(4, 1, 2000))
+    pairs = [f"p{number:04d}" for number in range(2000)]
+    frames = {("a", "tf", name): tabulate_scores(pairs, [keyword] * 2000, times * ranks)
+              for name, times in (("good", 1), ("bad", 10))}  # fmt: skip
+    comparisons, groups = tabulate_comparisons(resample_scores(frames, SETTINGS), SETTINGS)
+    assert [(row[4], row[11]) for row in comparisons if row[2] == "rank"] == [("good", "yes")] * 2
+    assert all(0 < float(row[7]) < float(row[6]) < float(row[8]) for row in comparisons if row[2] == "rank")
+    assert [(row[3], row[6]) for row in groups] == [("good", "a"), ("bad", "b")] * 2
 
 
 def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
@@ -191,7 +203,7 @@ def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
     random = np.random.default_rng(0)
     models = {name: Resampled.join(100.0 + place, random.normal(100 + place, 1, 1000), 300)
               for place, name in enumerate(names)}  # fmt: skip
-    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", 300, models, np.full((20, 20), 0.01))
+    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", models, np.full((20, 20), 0.01))
     comparisons, groups = tabulate_comparisons([each], Summary())
     assert len(comparisons) == 190 and [row[3] for row in groups] == names
     assert [row[4] for row in groups] == list(range(1, 21))

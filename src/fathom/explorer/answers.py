@@ -85,7 +85,7 @@ def _name_leaders(order: Sequence[str], compared: Sequence[Compared], domain: Pi
     first, count = join_names(order[:1]), spell_number(len(order))
     start = Piece(f"Of {count} models, ")
     if not any(math.isfinite(each.p) for each in compared):
-        why = "with a single keyword" if compared else "before they are compared"
+        why = "with a single pair" if compared else "before they are compared"
         end = Piece(f"; whether the models really differ cannot be said {why}.")
         return [start, *first, Piece(" ranks first on "), domain, end]
     leaders, alike = find_leaders(order, compared)

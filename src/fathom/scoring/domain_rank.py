@@ -23,6 +23,7 @@ from fathom.scoring.pair_files import take_pairs
 from fathom.scoring.ranks import check_pairs, score_benchmarks
 from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN
 from fathom.statistics.bootstrap import Estimate, Resampled
+from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.summaries import resample_values
 
 if TYPE_CHECKING:
@@ -156,9 +157,7 @@ class DomainRank:
         self.points: list[DomainRankPoint] = []
         self._reference: Resampled | None = None
         self._pointer = Pointer("the model", Path(), add_bos=add_bos)
-        keywords = self.pairs["keyword"]
-        # pairs without keywords are independent as far as anyone knows
-        self._clusters = (self.pairs["pair_id"] if keywords.n_unique() == 1 else keywords).to_list()
+        self._clusters = choose_clusters(self.pairs)
 
     def __call__(self, model: Any, step: int) -> DomainRankPoint | None:
         """Measure if it is due at this step; return the measurement, or None."""

@@ -23,7 +23,7 @@ def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
     ----------
     pairs : DataFrame
         Columns prompt and target at least. A missing pair_id is a hash of the other three columns. A missing
-        keyword is empty; intervals of summaries then have no width.
+        keyword is empty; intervals of summaries then draw pairs.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Which models differ significantly: paired differences, and groups of indistinguishable models.
 
-All models of a benchmark are scored on the same pairs, and every bootstrap resample has the same keywords
+All models of a benchmark are scored on the same pairs, and every bootstrap resample has the same clusters
 for all of them. A difficult resample is difficult for all models, so differences have tighter intervals than
 the values themselves.
 
@@ -20,6 +20,7 @@ from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, STATISTICS
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clustered_tests import adjust_holm, compare_clustered
+from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import METRICS, RANK, SUMMARIZED
 from fathom.statistics.summaries import Key, check_same_pairs, format_number, resample_values
 
@@ -40,10 +41,8 @@ class ResampledMetric:
         Benchmark and metric.
     aggregate : str
         Name of the statistic.
-    keywords : int
-        Number of keywords of the benchmark; with one keyword there is nothing to resample.
     models : dict of str to Resampled
-        Statistic by model; resample i has the same keywords for all models with the same pairs.
+        Statistic by model; resample i has the same clusters for all models with the same pairs.
     tested : ndarray of shape (n_models, n_models), float64
         p of a t test of every two of them alone; NaN where there is none.
     """
@@ -52,7 +51,6 @@ class ResampledMetric:
     variant: str
     metric: str
     aggregate: str
-    keywords: int
     models: dict[str, Resampled]
     tested: "Array"
 
@@ -101,35 +99,27 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
     InputError
         If models of one benchmark were scored on different pairs, or a benchmark has no pair.
     """
+    import numpy as np
+
     found, names = [], [statistic.name for statistic in COMPARED]
     for domain, variant in sorted({key[:2] for key in scores}):
         frames = {
             key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
         }
         check_same_pairs(frames, f"{domain}, {variant}")
-        keywords = next(iter(frames.values()))["keyword"].n_unique()
+        clusters = choose_clusters(next(iter(frames.values())))
+        _, codes = np.unique(np.array(clusters), return_inverse=True)
         for metric in SUMMARIZED:
             resampled = {
-                model: resample_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings, names)
+                model: resample_values(frame[metric].to_numpy(), clusters, settings, names)
                 for model, frame in frames.items()
             }
             for name in names:
                 models = {model: each[name] for model, each in resampled.items()}
-                tested = _test_models(frames, metric, name, settings)
-                found.append(ResampledMetric(domain, variant, metric, name, keywords, models, tested))
+                values = np.stack([frame[metric].cast(pl.Float64).to_numpy() for frame in frames.values()])
+                tested = compare_clustered(values, codes, STATISTICS[name], settings.trim)
+                found.append(ResampledMetric(domain, variant, metric, name, models, tested))
     return found
-
-
-def _test_models(
-    frames: Mapping[str, pl.DataFrame], metric: str, aggregate: str, settings: Summary
-) -> "Array":
-    """Return p of every two models alone, of shape (n_models, n_models)."""
-    import numpy as np
-
-    keywords = next(iter(frames.values()))["keyword"].to_numpy().astype(str)
-    _, clusters = np.unique(keywords, return_inverse=True)
-    values = np.stack([frame[metric].cast(pl.Float64).to_numpy() for frame in frames.values()])
-    return compare_clustered(values, clusters, STATISTICS[aggregate], settings.trim)
 
 
 def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Difference]:
@@ -147,7 +137,7 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     Returns
     -------
     list of Difference
-        Values are not negative. With a single keyword, interval and p are NaN.
+        Values are not negative. With a single pair, interval and p are NaN.
     """
     import numpy as np
 
@@ -160,7 +150,7 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
         gap = second - first if lower else first - second
         value, low, high = gap.estimate(settings.confidence)
         p = gap.test()
-        if resampled.keywords == 1:
+        if first.items == 1:  # nothing to resample
             low = high = p = float("nan")
         found.append(Difference(better, worse, value, low, high, p, first.items))
         tested.append(float(resampled.tested[places[better], places[worse]]))

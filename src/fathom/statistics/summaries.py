@@ -18,6 +18,7 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import STATISTICS, Resamples, measure_resamples
 from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples
+from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import SUMMARIZED
 
 if TYPE_CHECKING:
@@ -59,8 +60,9 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
         }
         check_same_pairs(models, f"{domain}, {variant}")
         for model, frame in models.items():
+            clusters = choose_clusters(frame)
             for metric in SUMMARIZED:
-                found = summarize_values(frame[metric].to_numpy(), frame["keyword"].to_list(), settings)
+                found = summarize_values(frame[metric].to_numpy(), clusters, settings)
                 for aggregate in AGGREGATES:
                     numbers = [format_number(number) for number in found[aggregate]]
                     rows.append((domain, variant, model, metric, aggregate, *numbers, len(frame)))
@@ -95,7 +97,7 @@ def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None
     if names.is_empty():
         raise InputError("no scores", benchmark, "the benchmark has no pairs")
     if names["keyword"].n_unique() == 1:
-        log.info("%s has a single keyword: its intervals have no width", benchmark)
+        log.info("%s has no two keywords: its intervals draw pairs", benchmark)
     for other in others:
         theirs = models[other].select("pair_id", "keyword")
         if not names.equals(theirs):

@@ -41,7 +41,7 @@ def test_the_answer_names_those_who_lead(models, apart, expected):
 
 def test_without_intervals_the_answer_does_not_say_who_is_apart():
     benchmark = make_benchmark([], p=NAN)
-    assert to_text(answer(benchmark, "trimmed_mean")).endswith("cannot be said with a single keyword.")
+    assert to_text(answer(benchmark, "trimmed_mean")).endswith("cannot be said with a single pair.")
     alone = make_benchmark([], compared=False)
     assert to_text(answer(alone, "trimmed_mean")).endswith("cannot be said before they are compared.")
 

@@ -24,7 +24,7 @@ from fathom.io.contracts.answering import (
 )
 from fathom.io.tables import check_table
 
-SETTINGS, SUMMARY = Choices(factors=["examples", "options", "styles"]), Summary(rounds=200)
+SETTINGS, SUMMARY = Choices(factors=["examples", "options", "styles"]), Summary(rounds=400)
 
 
 @pytest.fixture(scope="module")

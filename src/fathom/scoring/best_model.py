@@ -20,7 +20,7 @@ from fathom.jobs.program import log
 from fathom.models.open_model import OpenModel, measure_all
 from fathom.scoring.pair_files import COLUMNS
 from fathom.scoring.rank_files import name_files, plan_ranks
-from fathom.statistics.aggregates import LEADING, measure_values
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, measure_values
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
 
 if TYPE_CHECKING:
@@ -262,7 +262,9 @@ def list_standings(contest: Contest, ranks: Mapping[str, "Array"]) -> list[Stand
     words = {OPEN: "open", ALIKE: "alike", APART: "worse"}
     for place, model in enumerate(contest.models):
         pairs = int(contest.pairs[best, place])
-        means = [measure_values(ranks[name][:pairs], LEADING, 0.0) for name in (model, contest.models[best])]
+        means = [
+            measure_values(ranks[name][:pairs], GEOMETRIC_MEAN, 0.0) for name in (model, contest.models[best])
+        ]
         verdict = "best" if place == best else words[int(contest.verdicts[best, place])]
         found.append(Standing(model, verdict, pairs, *means))
     return sorted(found, key=lambda each: (each.verdict != "best", each.rank / each.best_rank, each.model))

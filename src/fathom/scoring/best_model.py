@@ -8,7 +8,7 @@ significantly. The others go on to more pairs. What is decided depends on pairs 
 import gc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -252,8 +252,11 @@ def _score(
 
 def _read_ranks(tables: Sequence[Path]) -> "Array":
     """Return the ranks of a model so far, in the order of scoring."""
-    ranks: Any = pl.concat([read_table(path, SCORES, ["rank"]) for path in tables])["rank"]
-    return ranks.cast(pl.Float64).to_numpy()  # type: ignore[no-any-return]
+    import numpy as np
+
+    return np.concatenate([read_table(path, SCORES, ["rank"])["rank"].to_numpy() for path in tables]).astype(
+        float
+    )
 
 
 def list_standings(contest: Contest, ranks: Mapping[str, "Array"]) -> list[Standing]:

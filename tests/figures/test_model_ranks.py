@@ -1,16 +1,20 @@
-"""Figures and tables of model ranks: right numbers, nothing cut, same bytes."""
+"""Figures of model ranks: right numbers, nothing cut, same bytes."""
 
-import csv
 import json
 import math
-import random
 import subprocess
 from pathlib import Path
 
 import pytest
 from scipy import stats
-from tests.programs import DRAWING, run_command, run_program
-from tests.refusals import refuses
+from tests.figures.rank_summaries import (
+    add_geometric_means,
+    add_reference,
+    make_row,
+    make_summary,
+    write_summary,
+)
+from tests.programs import DRAWING, run_program
 from tests.tables import read_delimited
 
 from fathom.errors import InputError
@@ -18,8 +22,6 @@ from fathom.figures import model_ranks as figures
 from fathom.figures.rank_table import describe_run
 from fathom.figures.rank_values import ModelRanks, read_model_ranks, select_domain
 from fathom.figures.style import clean_name, use_style, wrap_name
-from fathom.io.contracts.statistics import GROUPS, SUMMARY
-from fathom.io.delimited import write_rows
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, Statistic
 
 TABLE_COLUMNS = (
@@ -40,54 +42,8 @@ _NASTY = [
 ]
 
 
-def _write(path: Path, rows: list[tuple]) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(SUMMARY.names)
-        writer.writerows(rows)
-    return path
-
-
-def _row(model, variant, value, low=None, high=None, *, domain="ml", metric="rank", aggregate="trimmed_mean"):
-    low, high = value * 0.9 if low is None else low, value * 1.2 if high is None else high
-    return domain, variant, model, metric, aggregate, value, low, high, 100
-
-
-def _summary(path: Path, names: list[str], spread: float = 1.0) -> Path:
-    chance = random.Random(len(names))
-    rows = []
-    for name in names:
-        base = 10 ** chance.uniform(1.5, 1.5 + spread)
-        rows += [_row(name, "tf", base), _row(name, "tfidf", base * chance.uniform(0.7, 0.9))]
-    return _write(path, rows)
-
-
-def _with_reference(path: Path, spread: float = 1.0) -> Path:
-    """Add a reference rank for each model of a summary."""
-    chance = random.Random(7)
-    with path.open(newline="", encoding="utf-8") as stream:
-        names = sorted({row["model"] for row in csv.DictReader(stream)})
-    with path.open("a", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows(
-            _row(name, "reference", 10 ** chance.uniform(1, 1 + spread)) for name in names
-        )
-    return path
-
-
 def _models(path: Path) -> list[ModelRanks]:
     return select_domain(read_model_ranks(path), "ml", path)
-
-
-def _with_geometric(path: Path) -> Path:
-    """Add the geometric mean of each rank of a summary: half of the trimmed one."""
-    with path.open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
-    with path.open("a", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows(
-            _row(row["model"], row["variant"], float(row["value"]) / 2, aggregate="geometric_mean")
-            for row in rows
-        )
-    return path
 
 
 def _others(path: Path) -> list[tuple[Statistic, list[ModelRanks]]]:
@@ -115,8 +71,8 @@ def _texts_outside(figure) -> list[str]:
 def test_no_label_is_cut_and_no_two_overlap(tmp_path, count, reference):
     names = ["gpt2-small", "gpt2-small+machine-learning+scientific-computing+plotting+general"]
     names = [*names, *_NASTY, *(f"model-{place}+cs.AI" for place in range(60))][:count]
-    summary = _summary(tmp_path / "s.csv", names, spread=3.0 if count > 5 else 0.5)
-    models = _models(_with_geometric(_with_reference(summary) if reference else summary))
+    summary = make_summary(tmp_path / "s.csv", names, spread=3.0 if count > 5 else 0.5)
+    models = _models(add_geometric_means(add_reference(summary) if reference else summary))
     with use_style():
         figure = figures.draw_model_ranks(
             models, figures.measure_agreements(models), "A title: $x$ & <b>" * 6, others=_others(summary)
@@ -141,8 +97,8 @@ def test_no_line_to_a_label_crosses_another(tmp_path):
     # two points side by side in a corner, as in the demo: the second label finds no place nearby
     ranks = {"llama-small+machine-learning": (61.4, 66.2), "gpt2-small+machine-learning": (68.6, 72.6)}
     ranks |= {"llama-small": (484.0, 475.0), "gpt2-small+plotting": (701.0, 687.0)}
-    rows = [_row(n, v, ranks[n][i]) for n in ranks for i, v in enumerate(("tf", "tfidf"))]
-    models = _models(_write(tmp_path / "s.csv", rows))
+    rows = [make_row(n, v, ranks[n][i]) for n in ranks for i, v in enumerate(("tf", "tfidf"))]
+    models = _models(write_summary(tmp_path / "s.csv", rows))
     with use_style():
         figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
         figure.draw_without_rendering()
@@ -170,7 +126,7 @@ def test_the_check_for_cut_labels_can_fail():
 
 
 def test_nasty_names_are_drawn_as_they_are(tmp_path):
-    models = _models(_summary(tmp_path / "s.csv", _NASTY[:4]))
+    models = _models(make_summary(tmp_path / "s.csv", _NASTY[:4]))
     with use_style():
         figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
         figure.draw_without_rendering()
@@ -182,9 +138,9 @@ def test_nasty_names_are_drawn_as_they_are(tmp_path):
 
 def test_numbers_order_and_correlation(tmp_path):
     values = {"c": (30.0, 25.0), "a": (10.0, 11.0), "b": (20.0, 18.5), "d": (44.0, 31.0)}
-    rows = [_row(n, v, values[n][i]) for n in values for i, v in enumerate(("tf", "tfidf"))]
-    rows += [_row("a", "tf", 1.0, aggregate="mean"), _row("a", "tf", 0.5, metric="probability")]
-    summary = _write(tmp_path / "s.csv", rows)
+    rows = [make_row(n, v, values[n][i]) for n in values for i, v in enumerate(("tf", "tfidf"))]
+    rows += [make_row("a", "tf", 1.0, aggregate="mean"), make_row("a", "tf", 0.5, metric="probability")]
+    summary = write_summary(tmp_path / "s.csv", rows)
     _run_plot(summary, tmp_path)
     table = read_delimited(tmp_path / "ml.model-ranks.csv", ",")
     assert [row["model"] for row in table] == ["a", "b", "c", "d"]
@@ -197,9 +153,9 @@ def test_numbers_order_and_correlation(tmp_path):
 
 def test_the_geometric_mean_has_its_own_panel_and_columns(tmp_path):
     ranks = {"b": (20.0, 30.0, 5.0), "a": (10.0, 11.0, 9.0), "c": (40.0, 41.0, 50.0)}
-    rows = [_row(n, v, x) for n in ranks for v, x in zip(("tf", "tfidf"), ranks[n][:2], strict=True)]
-    rows += [_row(n, "tf", ranks[n][2], aggregate="geometric_mean") for n in "ab"]
-    summary = _write(tmp_path / "s.csv", rows)
+    rows = [make_row(n, v, x) for n in ranks for v, x in zip(("tf", "tfidf"), ranks[n][:2], strict=True)]
+    rows += [make_row(n, "tf", ranks[n][2], aggregate="geometric_mean") for n in "ab"]
+    summary = write_summary(tmp_path / "s.csv", rows)
     _run_plot(summary, tmp_path)
     table = read_delimited(tmp_path / "ml.model-ranks.csv", ",")
     further = [f"{v}_geometric_{end}" for v in ("tf", "tfidf") for end in ("rank", "low", "high")]
@@ -229,7 +185,7 @@ def _run_plot(summary: Path, folder: Path, domain: str = "ml") -> subprocess.Com
 
 
 def test_same_numbers_same_bytes_whatever_the_order_of_lines(tmp_path):
-    summary = _summary(tmp_path / "s.csv", [f"m{place}" for place in range(9)])
+    summary = make_summary(tmp_path / "s.csv", [f"m{place}" for place in range(9)])
     lines = summary.read_text().splitlines(keepends=True)
     shuffled = tmp_path / "shuffled.csv"
     shuffled.write_text(lines[0] + "".join(reversed(lines[1:])))
@@ -246,11 +202,15 @@ def test_same_numbers_same_bytes_whatever_the_order_of_lines(tmp_path):
 
 
 def test_missing_variant_and_intervals(tmp_path, caplog):
-    rows = [_row("a", "tf", 10.0), _row("a", "tfidf", 9.0), _row("b", "tf", 20.0, math.nan, math.nan)]
-    rows += [_row("c", "tf", math.nan, "", ""), _row("d", "tfidf", 5.0, "", "")]
+    rows = [
+        make_row("a", "tf", 10.0),
+        make_row("a", "tfidf", 9.0),
+        make_row("b", "tf", 20.0, math.nan, math.nan),
+    ]
+    rows += [make_row("c", "tf", math.nan, "", ""), make_row("d", "tfidf", 5.0, "", "")]
     figures.log.propagate = True
     with caplog.at_level("INFO", "fathom"):
-        models = _models(_write(tmp_path / "s.csv", rows))
+        models = _models(write_summary(tmp_path / "s.csv", rows))
         with use_style():
             figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
             assert _texts_outside(figure) == []
@@ -262,7 +222,9 @@ def test_missing_variant_and_intervals(tmp_path, caplog):
 
 
 def test_one_variant_only(tmp_path):
-    models = _models(_write(tmp_path / "s.csv", [_row("a", "tf", 10.0), _row("b", "tf", 30.0)]))
+    models = _models(
+        write_summary(tmp_path / "s.csv", [make_row("a", "tf", 10.0), make_row("b", "tf", 30.0)])
+    )
     with use_style():
         figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
         assert _texts_outside(figure) == []
@@ -272,9 +234,9 @@ def test_one_variant_only(tmp_path):
 def test_a_reference_is_drawn_and_counted_beside_the_others(tmp_path):
     values = {"c": (30, 25, 9), "a": (10, 11, 14), "b": (20, 18.5, 8), "d": (44, 31, 50)}
     variants = ("tf", "tfidf", "reference")
-    rows = [_row(n, v, float(values[n][i])) for n in values for i, v in enumerate(variants)]
-    rows += [_row("e", "tf", 50.0), _row("e", "tfidf", 55.0)]  # not scored on the reference
-    summary = _write(tmp_path / "summary.csv", rows)
+    rows = [make_row(n, v, float(values[n][i])) for n in values for i, v in enumerate(variants)]
+    rows += [make_row("e", "tf", 50.0), make_row("e", "tfidf", 55.0)]  # not scored on the reference
+    summary = write_summary(tmp_path / "summary.csv", rows)
     run = _run_plot(summary, tmp_path)
     assert "no reference rank for e" in run.stderr
     table = read_delimited(tmp_path / "ml.model-ranks.csv", ",")
@@ -294,97 +256,36 @@ def test_a_reference_is_drawn_and_counted_beside_the_others(tmp_path):
     assert [len(axes.lines[0].get_xdata()) for axes in (between, reference)] == [5, 4]
     assert reference.get_title().startswith("TF and reference: r = 0.")
     assert "\nTF-IDF and reference: r = 0." in reference.get_title()
-    assert "TF and reference: r = 0." in _describe(tmp_path)
+    assert "TF and reference: r = 0." in "".join(describe_run(tmp_path, 120))
 
 
 def test_equal_ranks_have_no_correlation(tmp_path):
-    rows = [_row(n, v, 10.0) for n in "abc" for v in ("tf", "tfidf")]
-    assert "same rank" in figures.measure_agreement(_models(_write(tmp_path / "s.csv", rows))).reason
+    rows = [make_row(n, v, 10.0) for n in "abc" for v in ("tf", "tfidf")]
+    assert "same rank" in figures.measure_agreement(_models(write_summary(tmp_path / "s.csv", rows))).reason
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
         ([], "no trimmed mean ranks"),
-        ([_row("a", "tf", 1.0), _row("a", "tf", 2.0)], "duplicate row"),
+        ([make_row("a", "tf", 1.0), make_row("a", "tf", 2.0)], "duplicate row"),
         ([("ml", "tf", "a", "rank", "trimmed_mean", "many", 1, 2, 3)], "not a number"),
-        ([_row("a", "tf", math.nan, "", "")], "no model has a rank"),
-        ([_row("a", "tf", 1.0, domain="law")], "unknown domain 'ml'"),
+        ([make_row("a", "tf", math.nan, "", "")], "no model has a rank"),
+        ([make_row("a", "tf", 1.0, domain="law")], "unknown domain 'ml'"),
     ],
 )
 def test_bad_summaries_are_refused(tmp_path, rows, message):
     with pytest.raises(InputError, match=message):
-        _models(_write(tmp_path / "s.csv", rows))
+        _models(write_summary(tmp_path / "s.csv", rows))
 
 
 def test_a_wide_range_is_drawn_on_a_log_scale(tmp_path):
     for factor, scale in ((19, "linear"), (21, "log")):
-        rows = [_row(n, v, x, x, x) for n, x in (("a", 5), ("b", 5 * factor)) for v in ("tf", "tfidf")]
-        models = _models(_write(tmp_path / "s.csv", rows))
+        rows = [make_row(n, v, x, x, x) for n, x in (("a", 5), ("b", 5 * factor)) for v in ("tf", "tfidf")]
+        models = _models(write_summary(tmp_path / "s.csv", rows))
         with use_style():
             figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
         assert [axes.get_xscale() for axes in figure.axes] == [scale, scale]
-
-
-@pytest.mark.parametrize("columns", [40, 80, 200])
-def test_the_summary_of_a_run_is_printed(tmp_path, columns):
-    names = ["gpt2-small+machine-learning", "gpt2-small", "red\x1b[31m"]
-    summary = _summary(tmp_path / "summary.csv", names)
-    (tmp_path / "index.html").touch()
-    before = sorted(tmp_path.iterdir())
-    run = run_command("summary", tmp_path, environment={"COLUMNS": str(columns)})
-    assert sorted(tmp_path.iterdir()) == before
-    order = [clean_name(model.model) for model in read_model_ranks(summary)["ml"]]
-    places = [run.stdout.index(f"  {name}") for name in order]
-    assert places == sorted(places)
-    assert "low is best" in " ".join(run.stdout.split())
-    assert str(tmp_path / "index.html") in run.stdout and "\x1b" not in run.stdout
-    assert "config/arxiv.yaml" not in run.stdout
-    table = run.stdout.split("A rank says")[0]
-    assert columns == 40 or max(map(len, table.splitlines())) <= columns
-
-
-def test_the_summary_of_the_demo_says_what_to_do_next(tmp_path):
-    folder = tmp_path / "demo"
-    folder.mkdir()
-    _summary(folder / "summary.csv", ["gpt2-small"])
-    run = run_command("summary", folder)
-    assert "docs/tutorial.md" in run.stdout
-    assert "snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME" in run.stdout
-
-
-def test_a_folder_without_a_summary_is_named(tmp_path):
-    with refuses(f"{tmp_path}: there is no summary.csv\nHint: give the folder of a run"):
-        run_command("summary", tmp_path)
-
-
-def _describe(folder):
-    return "\n\n".join(describe_run(folder, 120))
-
-
-def test_groups_are_shown_only_where_there_are_some(tmp_path):
-    _with_geometric(_summary(tmp_path / "summary.csv", ["one", "two"]))
-    plain = _describe(tmp_path)
-    groups = [("ml", variant, mean, name, 1, 2, name[0].upper() + variant[-1] + mean[0], 9)
-              for variant in ("tf", "tfidf") for mean in ("trimmed_mean", "geometric_mean")
-              for name in ("one", "two")]  # fmt: skip
-    write_rows(tmp_path / "groups.csv", groups, GROUPS)
-    grouped = _describe(tmp_path)
-    assert "Letters:" not in plain and "Letters:" in grouped
-    lines = [line for line in grouped.splitlines() if line.startswith("  one ")]
-    marks = [[cell for cell in line.split() if cell[:2] in {"Of", "Tf"}] for line in lines]
-    assert marks == [["Oft", "Oft"], ["Ofg", "Ofg"]]
-    heads = [line.split()[1] for line in grouped.splitlines() if line.startswith("  by ")]
-    assert heads == ["trimmed", "geometric"]
-    assert len(grouped.splitlines()[1].split()) == len(plain.splitlines()[1].split()) == 7
-
-
-def test_a_reference_benchmark_is_shown_where_there_is_one(tmp_path):
-    _summary(tmp_path / "summary.csv", ["a"])
-    assert "reference" not in _describe(tmp_path)
-    rows = [_row(name, variant, 9, 8, 10) for name in "ab" for variant in ("tf", "tfidf", "reference")]
-    _write(tmp_path / "summary.csv", rows)
-    assert "reference rank" in _describe(tmp_path)
 
 
 def test_wrapping_keeps_every_letter():
@@ -392,13 +293,3 @@ def test_wrapping_keeps_every_letter():
         assert wrap_name(name, 20).replace("\n", "") == clean_name(name)
         assert max(map(len, wrap_name(name, 20).split("\n"))) <= 20
     assert wrap_name("Mistral-7B-Instruct-v0.3@chat", 26) == "Mistral-7B-Instruct-\nv0.3@chat"
-
-
-def test_pairs_left_out_because_of_training_text_are_said(tmp_path):
-    _summary(tmp_path / "summary.csv", ["a", "b"])
-    pairs = int(read_delimited(tmp_path / "summary.csv", ",")[0]["pairs"])
-    for variant, total in (("tf", pairs + 7), ("tfidf", pairs)):
-        folder = tmp_path / "ml" / "benchmark" / variant
-        folder.mkdir(parents=True)
-        (folder / "overlap.json").write_text(json.dumps({"pairs": total}))
-    assert f"models were trained on: 7 of {pairs + 7} TF pairs." in " ".join(_describe(tmp_path).split())

@@ -1,0 +1,84 @@
+"""The table of ranks that `fathom summary` prints."""
+
+import json
+
+import pytest
+from tests.figures.rank_summaries import add_geometric_means, make_row, make_summary, write_summary
+from tests.programs import run_command
+from tests.refusals import refuses
+from tests.tables import read_delimited
+
+from fathom.figures.rank_table import describe_run
+from fathom.figures.rank_values import read_model_ranks
+from fathom.figures.style import clean_name
+from fathom.io.contracts.statistics import GROUPS
+from fathom.io.delimited import write_rows
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_summary_of_a_run_is_printed(tmp_path, columns):
+    names = ["gpt2-small+machine-learning", "gpt2-small", "red\x1b[31m"]
+    summary = make_summary(tmp_path / "summary.csv", names)
+    (tmp_path / "index.html").touch()
+    before = sorted(tmp_path.iterdir())
+    run = run_command("summary", tmp_path, environment={"COLUMNS": str(columns)})
+    assert sorted(tmp_path.iterdir()) == before
+    order = [clean_name(model.model) for model in read_model_ranks(summary)["ml"]]
+    places = [run.stdout.index(f"  {name}") for name in order]
+    assert places == sorted(places)
+    assert "low is best" in " ".join(run.stdout.split())
+    assert str(tmp_path / "index.html") in run.stdout and "\x1b" not in run.stdout
+    assert "config/arxiv.yaml" not in run.stdout
+    table = run.stdout.split("A rank says")[0]
+    assert columns == 40 or max(map(len, table.splitlines())) <= columns
+
+
+def test_the_summary_of_the_demo_says_what_to_do_next(tmp_path):
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    make_summary(folder / "summary.csv", ["gpt2-small"])
+    run = run_command("summary", folder)
+    assert "docs/tutorial.md" in run.stdout
+    assert "snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME" in run.stdout
+
+
+def test_a_folder_without_a_summary_is_named(tmp_path):
+    with refuses(f"{tmp_path}: there is no summary.csv\nHint: give the folder of a run"):
+        run_command("summary", tmp_path)
+
+
+def test_groups_are_shown_only_where_there_are_some(tmp_path):
+    add_geometric_means(make_summary(tmp_path / "summary.csv", ["one", "two"]))
+    plain = "".join(describe_run(tmp_path, 120))
+    groups = [("ml", variant, mean, name, 1, 2, name[0].upper() + variant[-1] + mean[0], 9)
+              for variant in ("tf", "tfidf") for mean in ("trimmed_mean", "geometric_mean")
+              for name in ("one", "two")]  # fmt: skip
+    write_rows(tmp_path / "groups.csv", groups, GROUPS)
+    grouped = "".join(describe_run(tmp_path, 120))
+    assert "Letters:" not in plain and "Letters:" in grouped
+    lines = [line for line in grouped.splitlines() if line.startswith("  one ")]
+    marks = [[cell for cell in line.split() if cell[:2] in {"Of", "Tf"}] for line in lines]
+    assert marks == [["Oft", "Oft"], ["Ofg", "Ofg"]]
+    heads = [line.split()[1] for line in grouped.splitlines() if line.startswith("  by ")]
+    assert heads == ["trimmed", "geometric"]
+    assert len(grouped.splitlines()[1].split()) == len(plain.splitlines()[1].split()) == 7
+
+
+def test_a_reference_benchmark_is_shown_where_there_is_one(tmp_path):
+    make_summary(tmp_path / "summary.csv", ["a"])
+    assert "reference" not in "".join(describe_run(tmp_path, 120))
+    rows = [make_row(name, variant, 9, 8, 10) for name in "ab" for variant in ("tf", "tfidf", "reference")]
+    write_summary(tmp_path / "summary.csv", rows)
+    assert "reference rank" in "".join(describe_run(tmp_path, 120))
+
+
+def test_pairs_left_out_because_of_training_text_are_said(tmp_path):
+    make_summary(tmp_path / "summary.csv", ["a", "b"])
+    pairs = int(read_delimited(tmp_path / "summary.csv", ",")[0]["pairs"])
+    for variant, total in (("tf", pairs + 7), ("tfidf", pairs)):
+        folder = tmp_path / "ml" / "benchmark" / variant
+        folder.mkdir(parents=True)
+        (folder / "overlap.json").write_text(json.dumps({"pairs": total}))
+    assert f"models were trained on: 7 of {pairs + 7} TF pairs." in " ".join(
+        "".join(describe_run(tmp_path, 120)).split()
+    )

@@ -101,7 +101,9 @@ def test_the_page_names_what_the_command_makes(finished):
     tables = [
         f"{name}.csv" for name in ("sizes", "question-scores", "question-differences", "question-thresholds")
     ]
-    figures = [f"figures/courses.{name}.png" for name in ("scores", "radar", "answers-by-threshold")]
+    figures = [
+        f"figures/courses.{name}.png" for name in ("examples", "scores", "radar", "answers-by-threshold")
+    ]
     for name in (*tables, *figures):
         assert f"`{name}`" in page and (finished / "results" / "courses" / name).is_file(), name
 

@@ -62,7 +62,7 @@ def test_questions_need_no_domain_and_are_part_of_a_run():
     outputs = Outputs(config, find_inputs(config, "results/courses"), "results/courses")
     names = ("questions.parquet", "proof.json", "lm-eval", "percentiles.csv")
     tables = ("sizes", "question-scores", "question-differences", "question-thresholds")
-    figures = ("questions", "scores", "radar", "answers-by-threshold")
+    figures = ("examples", "questions", "scores", "radar", "answers-by-threshold")
     files = [*(f"results/courses/questions/courses/{name}" for name in names),
              *(f"results/courses/{name}.csv" for name in tables)]  # fmt: skip
     drawn = [f"results/courses/figures/courses.{name}.png" for name in figures]

@@ -88,7 +88,5 @@ NOT_DRAWN = (
     NotDrawn("BeyondBenchmarks", "Fig. 1", "the pipeline", "a drawing, without numbers"),
     NotDrawn("CompComp", "Fig. 1a", "comprehensive and compact benchmarks", "a drawing, without numbers"),
     NotDrawn("CompComp", "Fig. 2", "the method", "a drawing, without numbers"),
-    NotDrawn("CompComp", "Fig. 5", "examples of questions",
-             "texts: `fathom questions RUN` prints ours, from `questions/{set}/questions.parquet`"),
 )  # fmt: skip
 """What no run makes."""

@@ -75,6 +75,18 @@ QUESTION_FIGURES = (
         questions/{set}/percentiles.csv says how many questions each t_d gives, and what gaps are left.""",
     ),
     Figure(
+        "question-examples", "Examples of questions", "{set}.examples", "question_examples",
+        reads={"questions": paths.QUESTIONS}, of={"set": "question_sets"}, target="questions",
+        section="Questions", made_by="courses",
+        shown=(Shown("a question of each form and level", "CompComp", "Fig. 5"),),
+        caption="""
+        A question of each form and level of {set}, the first by its id: options, or the answer to an open
+        question. What is right is bold and has a star. Beside it: how many questions there are of this
+        form and level.
+
+        `fathom questions` prints more of them; all are in questions/{set}/questions.parquet.""",
+    ),
+    Figure(
         "answers", "Answers to questions", "{set}.{figure}", "answers",
         reads={"scores": paths.QUESTION_SCORES}, of={"set": "answered_sets"}, target="questions",
         section="Questions", made_by="courses", settings=("bases",),

@@ -88,6 +88,7 @@ class RunFigures(RunFiles):
             "mapped_domains": self._config.benchmark_domains,
             "expanded_domains": coverage.expand,
             "varied_domains": coverage.expand if coverage.ablation.max_correlation else [],
+            "question_sets": sets,
             "varied_sets": sets if coverage.ablation.gap_percentile else [],
             "answered_sets": sets if coverage.evaluation.models else [],
             "threshold_sets": sets if coverage.scores_thresholds else [],

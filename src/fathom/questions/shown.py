@@ -1,13 +1,36 @@
 """Questions as people read them: by form and level, right options marked [CompComp, Fig. 5]."""
 
 import textwrap
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import polars as pl
 
-_ORDER = ("binary", "multiple-choice", "multiple-answer", "open")
-_LEVELS = ("memorise", "understand", "apply", "create")
+FORMS = ("binary", "multiple-choice", "multiple-answer", "open")
+LEVELS = ("memorise", "understand", "apply", "create")
+
+
+class Kind(NamedTuple):
+    """The questions of a form and level, by id."""
+
+    form: str
+    level: str
+    questions: pl.DataFrame
+
+
+def divide_kinds(questions: pl.DataFrame) -> Iterator[Kind]:
+    """Yield the questions of each form and level that there are, forms and levels from easy to hard.
+
+    Parameters
+    ----------
+    questions : polars.DataFrame
+        Under QUESTIONS.
+    """
+    for form in FORMS:
+        for level in LEVELS:
+            some = questions.filter(form=form, level=level).sort("question_id")
+            if len(some):
+                yield Kind(form, level, some)
 
 
 def show_questions(questions: pl.DataFrame, most: int, width: int) -> list[str]:
@@ -23,14 +46,15 @@ def show_questions(questions: pl.DataFrame, most: int, width: int) -> list[str]:
         Characters in a line.
     """
     blocks = []
-    for form in _ORDER:
-        for level in _LEVELS:
-            some = questions.filter(form=form, level=level).sort("question_id")
-            if len(some):
-                shown = [_format(row, width) for row in some.head(most).iter_rows(named=True)]
-                count = f"{len(some):,} question" + ("s" if len(some) > 1 else "")
-                blocks.append("\n".join([f"{form}, {level}: {count}", *shown]))
+    for form, level, some in divide_kinds(questions):
+        shown = [_format(row, width) for row in some.head(most).iter_rows(named=True)]
+        blocks.append("\n".join([f"{form}, {level}: {count_questions(len(some))}", *shown]))
     return blocks
+
+
+def count_questions(count: int) -> str:
+    """Return `1 question` or `2 questions`."""
+    return f"{count:,} question{'' if count == 1 else 's'}"
 
 
 def _format(row: Mapping[str, Any], width: int) -> str:

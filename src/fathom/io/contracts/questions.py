@@ -65,6 +65,20 @@ QUESTIONS = Contract(
     ),
 )
 
+QUESTION_EXAMPLES = Contract(
+    "figures/{set}.examples.csv",
+    "A question of each form and level, with a row for each option; of an open question for its answer.",
+    (
+        Column("form", STRING, "binary, multiple-choice, multiple-answer or open"),
+        Column("level", STRING, "memorise, understand, apply or create"),
+        Column("questions", INT64, "number of questions of this form and level", NOT_NEGATIVE),
+        Column("question_id", STRING, "id of the question"),
+        Column("question", STRING, "what is asked"),
+        Column("option", STRING, "an answer to choose, or that to an open question"),
+        Column("right", BOOL, "whether it is right"),
+    ),
+)
+
 CHUNKS = Contract(
     "questions/{set}/chunks.parquet",
     "Texts of records that a hash draws, by that hash; row by row those of the embeddings beside it.",

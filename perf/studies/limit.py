@@ -137,6 +137,7 @@ class Run:
         for entry in entries:
             terms.setdefault(entry.keyword, set()).add(entry.term.strip())
         words = {keyword: frozenset(own) for keyword, own in terms.items()}
+        groups.sort(key=lambda each: len(each[1]))
         pairs = make_pairs(groups, words, self._find_dates, variant, self.pairs, self._encode_offsets).pairs
         return {(entry.keyword, entry.term) for entry in entries}, pairs
 

@@ -25,7 +25,7 @@ from fathom.corpus.index import build_index
 from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
 from fathom.io.files import hash_text
-from fathom.io.row_groups import scan_groups
+from fathom.io.row_groups import scan_groups, scan_smallest_first
 from fathom.io.tables import read_table, write_table, write_table_in_batches
 from fathom.jobs.program import run_program
 
@@ -196,7 +196,7 @@ def make_all_pairs(folder: Path) -> None:
     def encode(sentences: list[str]) -> list[Any]:
         return [[match.span() for match in re.finditer(r"\S+", sentence)] for sentence in sentences]
 
-    groups = scan_groups(folder / "gather.parquet", "keyword", COLUMNS)
+    groups = scan_smallest_first(folder / "gather.parquet", "keyword", COLUMNS)
     vocabulary = read_vocabulary(folder / "vocabulary.tsv")
     made = make_pairs(
         groups, vocabulary, lambda ids: dict.fromkeys(ids, ""), "tfidf", Pairs(tokenizer="x"), encode

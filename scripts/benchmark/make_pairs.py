@@ -8,7 +8,7 @@ from fathom.config.benchmark import Pairs
 from fathom.config.claims import UNUSED
 from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.files import write_json
-from fathom.io.row_groups import scan_groups, select_rows
+from fathom.io.row_groups import scan_smallest_first, select_rows
 from fathom.jobs.signature import run
 
 
@@ -48,7 +48,7 @@ def main(
         grouped = select_rows(splits, ["doc_id", "group"], pl.col("split") == "benchmark")
         return dict(grouped.iter_rows())
 
-    matches = scan_groups(sentences, "keyword", MATCHES.names)
+    matches = scan_smallest_first(sentences, "keyword", MATCHES.names)
     if set_aside:
         matches = split_matches(matches, set_aside, variant == UNUSED, read_groups())
     benchmark = make_pairs(

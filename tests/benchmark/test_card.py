@@ -66,6 +66,12 @@ def test_pairs_in_training_text_are_counted():
     assert "word for word" not in describe(make_pairs({"a": 3}))
 
 
+def test_pairs_that_stand_under_another_keyword_are_counted():
+    pairs = make_pairs({"a": 3, "b": 1})
+    assert "50.0% of the pairs stand under another keyword, too" in describe(pairs)
+    assert "under another keyword" not in describe(pairs.filter(keyword="a"))
+
+
 def test_coverage_is_described_where_it_was_measured():
     found = {
         "coverage": 0.328, "coverage_at_random": 0.41, "points": 5000, "correlation": -0.07,

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
 from tests.tables import fill_table, write_delimited
@@ -41,7 +43,8 @@ def make(frame: pl.DataFrame, *words: str, encode=encode_offsets, **values):
     settings = Pairs(tokenizer="any", **values)
     dates = dict.fromkeys(frame["doc_id"], "2024-01-02")
     vocabulary = {keyword: frozenset(words) for keyword in frame["keyword"].unique()}
-    return make_pairs(divide_by_keyword(frame), vocabulary, lambda _: dates, "tf", settings, encode)
+    groups = sorted(divide_by_keyword(frame), key=lambda each: len(each[1]))
+    return make_pairs(groups, vocabulary, lambda _: dates, "tf", settings, encode)
 
 
 @pytest.fixture(scope="module")
@@ -175,8 +178,9 @@ def test_no_more_is_tokenised_than_needed(many):
 
 
 def test_a_smaller_quota_gives_a_part_of_the_larger_ones_pairs(many):
-    small, large = (set(make(many, *TERMS, per_keyword=quota).pairs["pair_id"]) for quota in (7, 23))
-    assert len(small) == 14 and len(large) == 46 and small < large
+    one = many.filter(pl.col("keyword") == KEYWORD)
+    small, large = (set(make(one, *TERMS, per_keyword=quota).pairs["pair_id"]) for quota in (7, 23))
+    assert len(small) == 7 and len(large) == 23 and small < large
 
 
 def test_another_seed_gives_other_pairs(many):
@@ -184,9 +188,47 @@ def test_another_seed_gives_other_pairs(many):
     assert set(first) != set(second)
 
 
-def test_a_keyword_does_not_depend_on_the_others(many):
-    alone = make(many.filter(pl.col("keyword") == KEYWORD), *TERMS, per_keyword=10).pairs
-    assert make(many, *TERMS, per_keyword=10).pairs.filter(pl.col("keyword") == KEYWORD).equals(alone)
+def test_where_keywords_may_share_pairs_none_depends_on_the_others():
+    both = [(keyword, "d", sentence_with("pooling", number)) for keyword in "ab" for number in range(30)]
+    settings = {"per_keyword": 20, "in_other_keyword": True}
+    alone = make(matches(*both[:30]), "pooling", **settings).pairs
+    assert make(matches(*both), "pooling", **settings).pairs.filter(keyword="a").equals(alone)
+
+
+def test_a_pair_of_two_keywords_counts_once_under_that_of_fewer_sentences():
+    frame = matches(
+        ("a", "d1", sentence_with("pooling", 1)),
+        ("a", "d2", sentence_with("pooling", 2)),
+        ("b", "d1", sentence_with("pooling", 1)),
+    )
+    found = make(frame, "pooling")
+    assert sorted(found.pairs.select("keyword", "doc_id").iter_rows()) == [("a", "d2"), ("b", "d1")]
+    assert found.report["left_out"]["in_other_keyword"] == 1
+    every = make(frame, "pooling", in_other_keyword=True)
+    assert len(every.pairs) == 3 and every.report["left_out"]["in_other_keyword"] == 0
+
+
+def test_a_pair_that_another_keyword_has_gives_way_to_the_next_sentence():
+    rows = [(keyword, "d", sentence_with("pooling", number)) for keyword in "ab" for number in range(60)]
+    pairs = make(matches(*rows), "pooling", per_keyword=30).pairs
+    assert pairs["keyword"].value_counts()["count"].to_list() == [30, 30]
+    assert pairs.select("prompt", "target").is_unique().all()
+
+
+@given(
+    rows=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 6), st.sampled_from(TERMS)), min_size=1),
+    shuffled=st.randoms(use_true_random=False),
+)
+def test_without_repeated_pairs_nothing_else_is_lost(rows, shuffled):
+    sentences = [(keyword, f"d{number}", sentence_with(term, number)) for keyword, number, term in rows]
+    found = make(matches(*sentences), *TERMS)
+    texts = list(found.pairs.select("prompt", "target").iter_rows())
+    every = make(matches(*sentences), *TERMS, in_other_keyword=True).pairs
+    assert len(set(texts)) == len(texts)
+    assert set(texts) == set(every.select("prompt", "target").iter_rows())
+    assert set(found.pairs["pair_id"]) <= set(every["pair_id"])
+    shuffled.shuffle(sentences)
+    assert make(matches(*sentences), *TERMS).pairs.equals(found.pairs)
 
 
 def test_every_sentence_is_accounted_for(many):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import MATCHES
-from fathom.io.row_groups import scan_groups, scan_table, select_rows
+from fathom.io.row_groups import scan_groups, scan_smallest_first, scan_table, select_rows
 from fathom.io.tables import make_empty_table, write_table
 
 
@@ -67,6 +67,15 @@ def test_runs_of_a_key_come_whole_whatever_the_row_groups(tmp_path, keywords, gr
     assert [key for key, _ in found] == sorted(set(keywords))
     for key, rows in found:
         assert rows.equals(frame.filter(pl.col("keyword") == key))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(keywords=st.lists(st.sampled_from(["", "a", "a b", "aé", "b"])), group=st.integers(1, 9))
+def test_values_of_fewest_rows_come_first_and_whole(tmp_path, keywords, group):
+    frame = _write(tmp_path / "t", keywords, group)
+    found = dict(scan_smallest_first(tmp_path / "t", "keyword", frame.columns))
+    assert list(found) == sorted(set(keywords), key=lambda key: (keywords.count(key), key))
+    assert all(rows.equals(frame.filter(pl.col("keyword") == key)) for key, rows in found.items())
 
 
 def test_a_table_that_is_not_sorted_is_refused(tmp_path):

@@ -228,6 +228,9 @@ def _limits(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
         f"In {in_prompt:.1%} of the pairs the target already occurs in the prompt (`target_in_prompt`), in "
         f"{in_keyword:.1%} it is a word of the keyword (`target_in_keyword`)."
     )
+    repeated = pairs.select("prompt", "target").is_duplicated().sum() / len(pairs)
+    if repeated:
+        yield f"{repeated:.1%} of the pairs stand under another keyword, too (`pairs.in_other_keyword`)."
     overlap = about.manifest.get("reports", {}).get("overlap")
     if overlap:
         yield (

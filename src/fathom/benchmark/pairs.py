@@ -25,10 +25,12 @@ EncodeOffsets = Callable[[list[str]], Sequence[Offsets]]
 """Returns, for each sentence, start and end of its tokens in characters, without special tokens."""
 
 Numbers = npt.NDArray[np.int64]
+Texts = set[tuple[str, str]]
 
 REASONS = (
     "no_vocabulary", "too_few_characters", "no_term", "too_few_tokens", "no_target", "too_long",
-    "gap_in_prompt", "target_in_prompt", "target_in_keyword", "same_pair", "quota_reached",
+    "gap_in_prompt", "target_in_prompt", "target_in_keyword", "same_pair", "in_other_keyword",
+    "quota_reached",
 )  # fmt: skip
 """Reasons why a sentence gives no pair, in the order in which they are checked."""
 
@@ -54,16 +56,20 @@ def make_pairs(
     settings: Pairs,
     encode_offsets: EncodeOffsets,
 ) -> PairSet:
-    """Make the pairs of every keyword, independently of the other keywords [RawCorpora, Sec. 2.5].
+    """Make the pairs of every keyword [RawCorpora, Sec. 2.5].
 
     A sentence gives at most one pair per keyword. Targets take turns until the quota is reached. At its turn
     a target takes a sentence from the least used document. Hashes decide the order of the targets, and of
     sentences from equally used documents. Only the matches of one keyword are in memory at a time.
 
+    A pair that an earlier keyword has gives way to the next sentence, unless `settings.in_other_keyword`:
+    then keywords do not depend on each other.
+
     Parameters
     ----------
     matches : iterable of (str, polars.DataFrame)
-        The domain's keywords in ascending order, each with its matches in any order (contract MATCHES).
+        The domain's keywords, each with its matches in any order (contract MATCHES). With the keywords of
+        fewest matches first, those that can replace the least keep their pairs.
     vocabulary : mapping of str to frozenset of str
         Terms of each keyword, without their leading spaces.
     find_dates : callable
@@ -89,25 +95,28 @@ def make_pairs(
     rows: list[dict[str, Any]] = []
     counts: dict[str, int] = dict.fromkeys(vocabulary, 0)
     read = 0
+    taken: Texts = set()
     for keyword, group in show_progress(matches, "keywords"):
         counts.setdefault(keyword, 0)
         read += len(group)
         if not vocabulary.get(keyword):
             dropped["no_vocabulary"] += len(group)
             continue
-        chooser = _PairChooser(keyword, variant, settings, encode_offsets)
+        chooser = _PairChooser(keyword, variant, settings, encode_offsets, taken)
         chooser.load(group, vocabulary[keyword])
         found = [chooser.make_row(number, span) for number, span in chooser.choose().items()]
         dropped.update(chooser.dropped)
         counts[keyword] = len(found)
-        rows.extend(sorted(found, key=lambda row: row["pair_id"]))
+        rows.extend(found)
+        if not settings.in_other_keyword:
+            taken.update((row["prompt"], row["target"]) for row in found)
     if not rows:
         raise InputError(
             f"no pair can be made from {read:,} matched sentences ({_describe(dropped)})",
             hint="add documents, or lower matches.min_cosine or vocabulary.min_cosine",
         )
     _add_dates(rows, find_dates)
-    frame = pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema)
+    frame = pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema).sort("keyword", "pair_id")
     report = _report(frame, counts, dropped, read, settings)
     log.info(
         "%s: %s pairs, %s targets, from %s matches; %s of %s keywords have fewer than %s; left out: %s",
@@ -143,11 +152,14 @@ class _PairChooser:
 
     Candidates are the sentences that are long enough and contain a term, numbered in the order of a hash.
     A keyword may have a million of them, so they stay in a data frame and their terms are found when needed.
+    Pairs that are `taken`, by other keywords, are none of its own.
     """
 
-    def __init__(self, keyword: str, variant: str, settings: Pairs, encode_offsets: EncodeOffsets) -> None:
+    def __init__(
+        self, keyword: str, variant: str, settings: Pairs, encode_offsets: EncodeOffsets, taken: Texts
+    ) -> None:
         self.keyword, self.variant = keyword, variant
-        self.settings, self.encode_offsets = settings, encode_offsets
+        self.settings, self.encode_offsets, self._taken = settings, encode_offsets, taken
         self.dropped: Counter[str] = Counter()
         self._outcomes: dict[int, TermSpan | str] = {}
 
@@ -186,7 +198,7 @@ class _PairChooser:
         """Return up to `per_keyword` candidates, each with its target; count the others by reason."""
         turns = sorted(self._queues, key=lambda word: self._hash("target", word))
         chosen: dict[int, TermSpan] = {}
-        seen: set[tuple[str, str]] = set()
+        seen: Texts = set()
         uses = np.zeros(int(self._documents.max(initial=0)) + 1, dtype=np.int64)
         quota = self.settings.per_keyword
         while turns and len(chosen) < quota:
@@ -202,7 +214,7 @@ class _PairChooser:
         self._count_rejected(chosen, full=len(chosen) == quota)
         return chosen
 
-    def _take_sentence(self, word: str, uses: Numbers, seen: set[tuple[str, str]]) -> int | None:
+    def _take_sentence(self, word: str, uses: Numbers, seen: Texts) -> int | None:
         """Take a target's next sentence from its queue: least used document first, then the queue's order."""
         queue = self._queues[word]
         order = np.argsort(uses[self._documents[queue]], kind="stable")
@@ -215,7 +227,7 @@ class _PairChooser:
         self._queues[word] = queue[:0]
         return None
 
-    def _accept(self, number: int, word: str, seen: set[tuple[str, str]]) -> bool:
+    def _accept(self, number: int, word: str, seen: Texts) -> bool:
         """Return whether a sentence's target is `word` and the pair is new; remember the pair if so."""
         outcome = self._outcomes[number]
         if isinstance(outcome, str):
@@ -223,8 +235,8 @@ class _PairChooser:
         pair = outcome.split(self._candidates["clean"][number])
         if pair[1] != f" {word}":
             return False
-        if pair in seen:
-            self._outcomes[number] = "same_pair"
+        if pair in seen or pair in self._taken:
+            self._outcomes[number] = "same_pair" if pair in seen else "in_other_keyword"
             return False
         seen.add(pair)
         return True

@@ -127,4 +127,7 @@ class Pairs(Section):
         True, description="keep pairs whose target, or another form of it, already occurs in the prompt"
     )
     target_in_keyword: bool = Field(True, description="keep pairs whose target is a word of the keyword")
+    in_other_keyword: bool = Field(
+        False, description="keep pairs that another keyword has, too, with the same prompt and target"
+    )
     seed: int = Field(0, description="for the choice among several targets of a sentence")

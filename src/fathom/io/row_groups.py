@@ -1,5 +1,6 @@
 """Tables that are too large to hold: read a row group at a time, in full, by a condition, or by key."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -125,3 +126,31 @@ def scan_groups(path: Path | str, key: str, columns: Sequence[str]) -> Iterator[
             start += length
     if current is not None:
         yield current, pl.concat(pieces)
+
+
+def scan_smallest_first(
+    path: Path | str, key: str, columns: Sequence[str]
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield each value of `key` with its rows, that of fewest rows first; memory holds one value's rows.
+
+    Parameters
+    ----------
+    path : Path or str
+        A parquet file, in any order; quick if each value has row groups of its own.
+    key : str
+        A column of text; of values with as many rows the smaller one comes first.
+    columns : sequence of str
+        What the frames hold.
+    """
+    names = list(dict.fromkeys([key, *columns]))
+    with explain_damage(path):
+        metadata = open_table(path, names).metadata
+    places: dict[str, list[int]] = defaultdict(list)
+    sizes: dict[str, int] = defaultdict(int)
+    for place in range(metadata.num_row_groups):
+        for value, count in _read_group(path, metadata, place, [key])[key].value_counts().iter_rows():
+            places[value].append(place)
+            sizes[value] += count
+    for value in sorted(sizes, key=lambda value: (sizes[value], value)):
+        groups = (_read_group(path, metadata, place, names) for place in places[value])
+        yield value, pl.concat([group.filter(pl.col(key) == value).select(columns) for group in groups])

@@ -98,6 +98,7 @@ def make_manifest(title: str) -> dict[str, object]:
     return {"files": {"pairs.parquet": "0" * 64},
             "inputs": [{"file": "metadata.json", "sha256": "1" * 64}],
             "packages": {"fathom": "0.1.0"},
+            "reports": {"held_out_overlap": {"words": 2000, "words_in_training_text": 300}},
             "parameters": {"corpus": {"source": "arxiv"}, "domain": {"title": title}}}  # fmt: skip
 
 

@@ -47,6 +47,9 @@ def test_it_opens_without_an_error_a_request_or_a_sideways_scroll(browser, addre
     answer = browser.run("return document.querySelector('h1').textContent")
     assert answer.startswith("Of three models, alpha and beta know Physics")
     assert "are not significantly different" in answer
+    assert "300 of 2,000 held-out words left out" in browser.run(
+        "return document.querySelector('#facts').textContent"
+    )
     assert browser.run("return document.querySelectorAll('#ranking svg').length") == 2
     assert browser.run("return document.querySelectorAll('#subfields tbody tr').length") == 3
     assert browser.run("return document.querySelectorAll('#pairs .tabulator-row').length") > 3

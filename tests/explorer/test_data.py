@@ -58,6 +58,7 @@ def test_what_is_packed_is_what_the_tables_say(run):
     assert described["statistics"]["trimmed_mean"]["ranking"][0][0] == "alpha"
     assert described["dates"] == ["2024-01-01", "2024-10-01"]
     assert (described["pairs"], described["kept"], described["keywords"]) == (120, 119, 12)
+    assert described["heldOut"] == [300, 2000]
     ranks = np.frombuffer(unpack(data.blocks["ranks-0"]), dtype="<f4").reshape(3, 120)
     tf = run.benchmarks[0]
     np.testing.assert_allclose(ranks[1], tf.ranks["beta"], rtol=1e-6)

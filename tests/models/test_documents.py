@@ -2,14 +2,16 @@
 
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.refusals import refuses
 from tests.tiny import make_word_tokenizer
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
+from fathom.benchmark.held_out_overlap import find_held_out_overlap
 from fathom.models.documents import encode_document
 from fathom.models.tokens import encode_prompts, encode_texts
 
@@ -79,6 +81,42 @@ def test_tokens_in_stretches_do_not_count_and_their_bytes_are_exact():
     whole = encode_document(BYTES, "a the 😀é", False, [(6, 7)])  # a character of several tokens
     assert len(whole.overlap) > 1 and whole.overlap_size >= len("😀".encode())
     assert encode_document(BYTES, "a the 😀é", False, [(0, 8)]).overlap_size == found.size
+
+
+LINE_ENDS = r"[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+"""How recent tokenizers divide text: a dot may hold the end of its line, a word the tab before it."""
+
+
+WORDS = ["the", "agent", "in", "each", "step", "learns", "a", "good", "policy"]
+GAPS = (" ", "  ", ". ", "\n", ".\n\n", ".\r\n", "\n    ", ".\n\t", "\t", ' ("', ".  \n \n ")
+
+
+def learn_tokenizer(pattern: str = "") -> PreTrainedTokenizerFast:
+    """Return a tokenizer with a token for every part of a text, by GPT-2's division or another one."""
+    core = Tokenizer(models.BPE())
+    own = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=not pattern)
+    divide = [pre_tokenizers.Split(Regex(pattern), "isolated")] if pattern else []
+    core.pre_tokenizer = pre_tokenizers.Sequence([*divide, own])
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    learner = trainers.BpeTrainer(
+        special_tokens=["<s>"], initial_alphabet=alphabet, show_progress=False, min_frequency=1
+    )
+    core.train_from_iterator([gap.join(WORDS) for gap in GAPS], learner)
+    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>")
+
+
+LEARNED = [learn_tokenizer(pattern) for pattern in ("", LINE_ENDS)]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from(GAPS), min_size=9, max_size=9))
+def test_the_same_bytes_are_left_out_whatever_the_tokenizer(gaps):
+    text = "".join(word + gap for word, gap in zip(WORDS, gaps, strict=True))
+    frame = pl.DataFrame({"doc_id": ["d"], "text": [text]})
+    found = find_held_out_overlap(frame, [], ["In each step learns a good"], "ending").stretches
+    ((start, end),) = found.select("start", "end").rows()
+    sizes = {encode_document(each, text, True, [(start, end)]).overlap_size for each in LEARNED}
+    assert sizes == {len(text[start:end].encode())}
 
 
 def test_a_text_without_tokens_has_no_bytes_that_are_scored():

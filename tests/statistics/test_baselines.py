@@ -17,12 +17,12 @@ from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import write_rows
 from fathom.io.tables import make_empty_table, write_table
 from fathom.statistics.baselines import (
-    estimate_likelihood,
     read_baselines,
+    resample_likelihood,
     summarize_attribute_rates,
     summarize_perplexity,
 )
-from fathom.statistics.bootstrap import draw_resamples, find_interval
+from fathom.statistics.bootstrap import Estimate, draw_resamples, find_interval
 
 
 def make_likelihood(seed: int = 0, count: int = 12) -> pl.DataFrame:
@@ -42,6 +42,11 @@ def make_rates(seed: int = 0, count: int = 15) -> pl.DataFrame:
         {"keyword": [f"k{number:02d}" for number in range(count)], "rate": hits / 50,
          "hits": pl.Series(hits, dtype=pl.Int32), "list_length": pl.Series([1200] * count, dtype=pl.Int32)},
     )  # fmt: skip
+
+
+def estimate_likelihood(frame: pl.DataFrame, chosen: Summary) -> dict[str, Estimate]:
+    found = resample_likelihood(frame, chosen)
+    return {name: each.estimate(chosen.confidence) for name, each in found.items()}
 
 
 def test_perplexity_is_a_ratio_of_sums_in_every_resample() -> None:
@@ -87,6 +92,12 @@ def test_documents_of_which_nothing_is_predicted_do_not_spoil_the_interval() -> 
     )
     found = estimate_likelihood(frame, Summary(rounds=40))  # some resamples hold the first document only
     assert found["perplexity"] == pytest.approx((math.exp(2),) * 3)
+
+
+def test_documents_that_occur_whole_in_training_text_are_not_counted() -> None:
+    frame = make_likelihood(count=6).with_columns(tokens=pl.Series([0, 10, 10, 0, 10, 10]))
+    (row, _) = summarize_perplexity({("a", "m"): frame}, Summary(rounds=9))
+    assert row[8] == 4
 
 
 def test_rows_of_attribute_rates() -> None:

@@ -2,7 +2,7 @@
 
 The rule is that of pairs (:mod:`fathom.benchmark.overlap`): some words in a row that stand in training text.
 Running text has no targets, so every word that lies in such a row is left out. Text is left out between
-blanks, as tokenizers cut it, so models with different tokenizers are scored on the same text.
+words, where tokenizers cut it too, so models with different tokenizers are scored on the same text.
 """
 
 import re
@@ -22,7 +22,8 @@ from fathom.jobs.program import log
 Rule = Literal["sentence", "ending"]
 """What is looked for: whole sentences, or any ENDING words in a row."""
 
-_PIECE = re.compile(r"\s*\S+")
+# tokens may hold a word and the blank before it, or a dot and the end of its line
+_PIECE = re.compile(r"(?:(?<!\s)[^\S\r\n]+|[^\S\r\n]?)\S+")
 _MANY = 0.5
 """Share of the words above which there is a warning."""
 
@@ -46,7 +47,7 @@ class Overlap(NamedTuple):
 
 
 class _Document:
-    """A text in pieces between blanks, each with the blanks before it, and the words of its pieces."""
+    """A text in pieces, each with the blanks before and the ends of lines after it, and their words."""
 
     def __init__(self, text: str) -> None:
         spans = [match.span() for match in _PIECE.finditer(text)]

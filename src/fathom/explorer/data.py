@@ -1,7 +1,7 @@
 """The data of a page: what its first screen needs at once, and compressed blocks for the rest."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fathom import __version__
@@ -128,6 +128,7 @@ def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "kept": len(kept),
         "keywords": kept["keyword"].n_unique(),
         "documents": kept["doc_id"].n_unique(),
+        "heldOut": _count_held_out(manifest),
         "dates": [dates[0], dates[-1]] if dates else [],
         "manifest": {
             name: manifest[name] for name in ("files", "inputs", "packages", "parameters") if name in manifest
@@ -135,6 +136,13 @@ def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "texts": "",
         "ranks": "",
     }
+
+
+def _count_held_out(manifest: Mapping[str, Any]) -> list[int]:
+    """Return how many words of held-out text occur in training text, and of how many; or nothing."""
+    counts = manifest.get("reports", {}).get("held_out_overlap", {})
+    found = [counts.get(name, 0) for name in ("words_in_training_text", "words")]
+    return found if found[0] else []
 
 
 def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:

@@ -72,15 +72,10 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
         if not sum_likelihoods(ordered).tokens:
             log.info("%s: no held-out text of %s, perplexity left out of the summary", model, domain)
             continue
-        for metric, estimate in sorted(estimate_likelihood(ordered, settings).items()):
-            rows.append(_format_row((domain, "text", model, metric), estimate, len(ordered)))
+        for metric, each in sorted(resample_likelihood(ordered, settings).items()):
+            estimate = each.estimate(settings.confidence)
+            rows.append(_format_row((domain, "text", model, metric), estimate, each.items))
     return rows
-
-
-def estimate_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Estimate]:
-    """Return perplexity and bits per byte, with intervals from a bootstrap over documents."""
-    found = resample_likelihood(scores, settings)
-    return {name: each.estimate(settings.confidence) for name, each in found.items()}
 
 
 def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Resampled]:
@@ -97,16 +92,18 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
     Returns
     -------
     dict of str to Resampled
-        By name of the metric; NaN where a resample has no token.
+        By name of the metric; NaN where a resample has no token. Items are documents with a token.
     """
     import numpy as np
 
+    items = int((scores["tokens"] > 0).sum())
+    # documents without one are drawn too: what is left of a document depends on the tokenizer
     counts = draw_resamples(len(scores), settings)
     tokens, size, nats = (counts @ scores[column].to_numpy() for column in ("tokens", "bytes", "nats"))
     rows = zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)
     drawn = [sum_likelihoods(scores), *(Likelihood(*row) for row in rows)]
     return {
-        each.name: Resampled(np.array([each.measure(some) for some in drawn]), len(scores))
+        each.name: Resampled(np.array([each.measure(some) for some in drawn]), items)
         for each in OF_TEXT
         if each.measure
     }

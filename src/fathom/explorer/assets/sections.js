@@ -58,6 +58,8 @@ Fathom.sections = (() => {
       plural(benchmark.models.length, "model"),
     ];
     if (out) facts.push(`${plural(out, "further pair")} left out, for training text holds ${out === 1 ? "it" : "them"}`);
+    const [words, of] = benchmark.heldOut;
+    if (words) facts.push(`${Fathom.whole(words)} of ${plural(of, "held-out word")} left out of perplexity, for training text holds them`);
     fill(Fathom.find("facts"), ...facts.flatMap((fact, place) => [place ? " · " : "", fact].flat()), ".");
   };
 

@@ -180,7 +180,7 @@ BASE_MODEL = Column("base", STRING, "model that all start from")
 ITEMS = Column("items", INT64, "number of pairs, documents or keywords", NOT_NEGATIVE)
 KEYWORD_COUNT = Column("keywords", INT64, "number of keywords", NOT_NEGATIVE)
 PAIR_COUNT = Column(
-    "pairs", INT64, "number of pairs; of documents for text, of keywords for the attribute rate", NOT_NEGATIVE
+    "pairs", INT64, "number of pairs; of scored documents, of keywords for the attribute rate", NOT_NEGATIVE
 )
 MODEL_COUNT = Column("models", INT64, "number of models", NOT_NEGATIVE)
 

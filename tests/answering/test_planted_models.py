@@ -1,18 +1,22 @@
 """Planted models are found out: by the variations, over the orders, and by the diagnosis."""
 
+import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binomtest
 from tests.answering.planted import answer_table, make_table
 from tests.refusals import refuses
 
 from fathom.answering.choice_files import read_choice_folder
 from fathom.answering.diagnosis import diagnose, name_verdict, tabulate_diagnosis
 from fathom.answering.variation_effects import (
+    Answers,
     gather_answers,
     tabulate_accuracy,
     tabulate_orders,
     tabulate_rankings,
 )
+from fathom.answering.variations import AS_SHIPPED, ORDERS
 from fathom.config.choices import Choices
 from fathom.config.scoring import Summary
 from fathom.io.contracts.answering import (
@@ -117,6 +121,41 @@ def test_the_diagnosis_finds_out_each_planted_model(plain):
 
 def _last_letter() -> str:
     return "ABCD"[make_table().filter(split="dev")["right"][4]]
+
+
+def _answer_by_chance(seed: int, models: int, rounds: int) -> list[Answers]:
+    """Return models that choose any of four options, in all cyclic orders of 50 questions."""
+    random, found = np.random.default_rng(seed), []
+    right, longest = random.integers(4, size=(2, 50))
+    for model in range(models):
+        parts = []
+        for order in range(4):
+            option = random.integers(4, size=50)
+            parts.append(pl.DataFrame({
+                "item_id": [f"{place:02d}" for place in range(50)], "baseline": AS_SHIPPED, "way": "letter",
+                "variation": f"order-{order}" if order else AS_SHIPPED, "factor": ORDERS if order else "",
+                "right": (right + order) % 4, "chosen": (option + order) % 4, "option": option,
+                "is_right": option == right, "shots": 5, "cut": 0, "options": 4, "longest": longest}))  # fmt: skip
+        found.append(Answers(f"guess-{model}", "set", "letter", pl.concat(parts), Summary(rounds=rounds)))
+    return found
+
+
+def test_few_models_that_guess_have_a_habit():
+    """Of 200 at most ten are expected; by an interval for each finding it is 18."""
+    assert sum(name_verdict(diagnose(each)) != "like guessing" for each in _answer_by_chance(0, 200, 1)) <= 10
+
+
+def test_changes_are_apart_by_a_test_of_all_together():
+    """Of 60 equal models asked in three more orders, single intervals leave out 0 in nine of 180 changes."""
+    rows = [dict(zip(CHOICE_ACCURACY.names, row, strict=True))
+            for row in tabulate_accuracy(_answer_by_chance(1, 60, 100))]  # fmt: skip
+    changes = [row for row in rows if row["change"]]
+    assert len(changes) == 180 and {row["apart"] for row in changes} == {"no"}
+    assert sum(float(row["change_low"]) > 0 or float(row["change_high"]) < 0 for row in changes) > 3
+    parts = _answer_by_chance(1, 60, 100)[0].variations
+    shipped, moved = (parts[name]["is_right"] for name in (AS_SHIPPED, "order-1"))
+    expected = binomtest(int((moved & ~shipped).sum()), int((moved ^ shipped).sum())).pvalue
+    assert float(changes[0]["p"]) == pytest.approx(expected, rel=1e-5)
 
 
 def test_few_questions_show_nothing():

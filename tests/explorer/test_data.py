@@ -13,6 +13,7 @@ from tests.programs import STATISTICS, run_command, run_program
 from tests.refusals import refuses
 from tests.tables import read_delimited, write_delimited
 
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.explorer.advice import advise, find_disagreements, find_unknown_keywords, find_unsettled
 from fathom.explorer.attachments import collect_tables
@@ -270,6 +271,20 @@ def test_a_planted_strength_is_found_and_others_are_not():
     assert found.factor[1, 0] == pytest.approx(2 ** (4 / 9), rel=0.1)
     assert found.low[1, 0] > 1 and found.factor[0, 0] < 1
     assert ((found.low < found.factor) & (found.factor < found.high)).all()
+    assert found.apart[1, 0]
+    assert not measure_strengths(summed, codes, SETTINGS, benchmarks=1000).apart.any()
+
+
+def test_nothing_is_called_strong_or_weak_where_models_are_equal():
+    """Of 50 pages two or three are expected; by the intervals of single cells it is each of them."""
+    random, named, alone = np.random.default_rng(0), 0, 0
+    for seed in range(50):
+        logs = random.normal(5, 1, (50, 1)) + random.normal(0, 0.7, (50, 7))
+        summed = Keywords([str(number) for number in range(50)], np.ones(50, dtype=np.int64), logs)
+        found = measure_strengths(summed, [number % 7 for number in range(50)], Summary(rounds=100, seed=seed))
+        named += bool(found.apart.any())
+        alone += bool(((found.low > 1) | (found.high < 1)).any())
+    assert named <= 5 and alone > 40
 
 
 def test_a_sum_over_keywords_leaves_out_what_does_not_count(run):

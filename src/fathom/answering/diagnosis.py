@@ -5,6 +5,7 @@ a letter that is chosen more often than others is chosen for itself. Long option
 wrong, and knowledge where the right option is not the longest.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +13,7 @@ from fathom.answering.items import LETTERS
 from fathom.answering.variation_effects import Answers
 from fathom.io.contracts.answering import EVERY_SET
 from fathom.statistics.bootstrap import Estimate
+from fathom.statistics.clustered_tests import adjust_holm
 from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ VERDICT = "verdict"
 """What all findings of a model come down to, in diagnosis.csv."""
 
 FEWEST = 10
-"""Questions that a finding needs at least: an interval from fewer says nothing."""
+"""Questions that a finding needs at least: fewer say nothing."""
 
 LETTER, LONGEST, KNOWLEDGE, ELSEWHERE = (
     "favourite letter",
@@ -52,6 +54,11 @@ class Finding(NamedTuple):
         Share without it.
     items : int
         Questions that it rests on.
+    p, p_adjusted : float
+        Two-sided p of the share against chance, alone and corrected for all findings of the model; NaN with
+        fewer than FEWEST questions.
+    is_found : bool
+        Whether the share is above chance by `p_adjusted`.
     """
 
     name: str
@@ -59,11 +66,9 @@ class Finding(NamedTuple):
     estimate: Estimate
     chance: float
     items: int
-
-    @property
-    def is_found(self) -> bool:
-        """Whether the interval lies above chance, on enough questions."""
-        return self.items >= FEWEST and self.estimate.low > self.chance + _ROUNDING
+    p: float
+    p_adjusted: float = float("nan")
+    is_found: bool = False
 
 
 def diagnose(answers: Answers) -> list[Finding]:
@@ -86,30 +91,52 @@ def diagnose(answers: Answers) -> list[Finding]:
     longest, solution = first["longest"].to_numpy(), first["right"].to_numpy()
     count = max(first["options"].to_list())
     items = right.shape[1]
-    known = answers.measure(right.mean(axis=0))
-    off = (longest >= 0) & (longest != solution)
-    elsewhere = answers.measure(np.where(off, right.mean(axis=0), 0.0), off.astype(np.float64))
-    wrong = (~right.astype(bool)) & (option >= 0) & off
-    fallen = answers.measure(
-        (wrong & (option == longest)).sum(axis=0).astype(np.float64), wrong.sum(axis=0) * 1.0
-    )
-    return [
+    off = ((longest >= 0) & (longest != solution)).astype(np.float64)
+    wrong = (~right.astype(bool)) & (option >= 0) & (off > 0)
+    known, all_ = right.mean(axis=0), np.ones(right.shape[1])
+    fallen = (wrong & (option == longest)).sum(axis=0) * 1.0
+    findings = [
         _find_letter(answers, chosen, count),
-        Finding(LONGEST, "of wrong answers", fallen, 1 / (count - 1), int(wrong.any(axis=0).sum())),
-        Finding(KNOWLEDGE, "over all orders", known, 1 / count, items),
-        Finding(ELSEWHERE, "right option not the longest", elsewhere, 1 / count, int(off.sum())),
+        _find_share(answers, (LONGEST, "of wrong answers"), fallen, wrong.sum(axis=0) * 1.0, 1 / (count - 1)),
+        _find_share(answers, (KNOWLEDGE, "over all orders"), known, all_, 1 / count),
+        _find_share(answers, (ELSEWHERE, "right option not the longest"), known * off, off, 1 / count),
+    ]
+    adjusted = adjust_holm(np.array([each.p for each in findings])).tolist()
+    error = 1 - answers.settings.confidence
+    return [
+        each._replace(p_adjusted=p, is_found=p <= error and each.estimate.value > each.chance)
+        for each, p in zip(findings, adjusted, strict=True)
     ]
 
 
 def _find_letter(answers: Answers, chosen: "NDArray[np.int32]", count: int) -> Finding:
-    """Return the letter that is chosen most often; its interval allows for the choice among letters."""
+    """Return the letter that is chosen most often; p and interval allow for the choice among letters."""
     import numpy as np
 
     shares = [(chosen == place).mean(axis=0) for place in range(count)]
     favourite = int(np.argmax([share.mean() for share in shares]))
     confidence = 1 - (1 - answers.settings.confidence) / count
+    found = _find_share(
+        answers, (LETTER, LETTERS[favourite]), shares[favourite], np.ones(chosen.shape[1]), 1 / count
+    )
     estimate = answers.measure(shares[favourite], confidence=confidence)
-    return Finding(LETTER, LETTERS[favourite], estimate, 1 / count, chosen.shape[1])
+    return found._replace(estimate=estimate, p=min(1.0, count * found.p))
+
+
+def _find_share(
+    answers: Answers, what: tuple[str, str], values: "Array", weights: "Array", chance: float
+) -> Finding:
+    """Return the share of answers, values over weights by question, with Student's t against chance."""
+    import numpy as np
+    from scipy.stats import t
+
+    items, p = int((weights > 0).sum()), float("nan")
+    if items >= FEWEST:
+        more = (values - chance * weights)[weights > 0]
+        error, mean = float(more.std(ddof=1)) / math.sqrt(items), float(more.mean())
+        fixed = 0.0 if abs(mean) > _ROUNDING else 1.0
+        p = float(2 * t.sf(abs(mean) / error, items - 1)) if error > _ROUNDING else fixed
+    return Finding(*what, answers.measure(values, weights), chance, items, p)
 
 
 def name_verdict(findings: Sequence[Finding]) -> str:
@@ -129,7 +156,9 @@ def tabulate_diagnosis(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
             continue
         findings = diagnose(each)
         for finding in findings:
-            numbers = map(format_number, (*finding.estimate, finding.chance))
+            numbers = map(
+                format_number, (*finding.estimate, finding.chance, finding.p, finding.p_adjusted)
+            )
             found = "yes" if finding.is_found else "no"
             yield (each.model, each.way, finding.name, finding.detail, *numbers, found, finding.items)
         if findings:
@@ -138,10 +167,6 @@ def tabulate_diagnosis(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
                 each.way,
                 VERDICT,
                 name_verdict(findings),
-                "",
-                "",
-                "",
-                "",
-                "",
+                *[""] * 7,
                 findings[0].items,
             )

@@ -17,6 +17,7 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.answering import EVERY_SET
 from fathom.statistics.bootstrap import Estimate, draw_resamples, resample_ratio
+from fathom.statistics.clustered_tests import adjust_holm
 from fathom.statistics.correlations import correlate_series
 from fathom.statistics.summaries import format_number
 
@@ -133,34 +134,54 @@ def gather_answers(tables: Mapping[tuple[str, str], pl.DataFrame], settings: Sum
 
 
 def tabulate_accuracy(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of accuracy.csv, under CHOICE_ACCURACY."""
+    """Yield the rows of accuracy.csv, under CHOICE_ACCURACY.
+
+    A change is apart if its p is small enough after Holm's correction for all changes of the same questions.
+    """
     import numpy as np
 
-    for each in answers:
-        for name, part in each.variations.items():
-            baseline, right = str(part["baseline"][0]), _right(part)
-            accuracy = each.measure(right)
-            change = each.measure(right - _right(each.variations[baseline]))
-            is_baseline = name == baseline
-            changes = ("", "", "", "") if is_baseline else (*_format(change), "yes" if change.apart else "no")
-            yield (
-                *(
-                    each.model,
-                    each.questions,
-                    each.way,
-                    part["factor"][0],
-                    name,
-                    *_format(accuracy),
-                    baseline,
-                ),
-                *changes,
-                *(
-                    len(part),
-                    int((part["chosen"] < 0).sum()),
-                    format_number(float(np.mean(part["shots"].to_numpy()))),
-                ),
-                int((part["cut"] > 0).sum()),
-            )
+    asked = [(each, name, part) for each in answers for name, part in each.variations.items()]
+    p, sets = np.full(len(asked), np.nan), np.array([each.questions for each, *_ in asked])
+    for place, (each, name, part) in enumerate(asked):
+        if name != part["baseline"][0]:
+            p[place] = _test_change(part, each.variations[str(part["baseline"][0])])
+    adjusted = p.copy()
+    for questions in np.unique(sets):
+        adjusted[sets == questions] = adjust_holm(p[sets == questions])
+    for (each, name, part), *chances in zip(asked, p, adjusted, strict=True):
+        yield _describe_variation(each, name, part, chances)
+
+
+def _test_change(part: pl.DataFrame, baseline: pl.DataFrame) -> float:
+    """Return the two-sided p of a change of accuracy, by McNemar's exact test [McNemar].
+
+    Of the questions that are answered rightly in one variation alone, half should be so in each.
+    """
+    from scipy.stats import binom
+
+    change = _right(part) - _right(baseline)
+    gained, lost = int((change > 0).sum()), int((change < 0).sum())
+    return min(1.0, 2 * float(binom.cdf(min(gained, lost), gained + lost, 0.5)))
+
+
+def _describe_variation(
+    answers: Answers, name: str, part: pl.DataFrame, chances: Sequence[float]
+) -> tuple[Any, ...]:
+    """Return a row of accuracy.csv; `chances`: p, alone and corrected, NaN for a baseline."""
+    import numpy as np
+
+    baseline, right = str(part["baseline"][0]), _right(part)
+    changes: tuple[str, ...] = ("",) * 6
+    if name != baseline:
+        change = answers.measure(right - _right(answers.variations[baseline]))
+        apart = chances[1] <= 1 - answers.settings.confidence
+        changes = (*_format(change), *map(format_number, chances), "yes" if apart else "no")
+    return (
+        *(answers.model, answers.questions, answers.way, part["factor"][0], name),
+        *(*_format(answers.measure(right)), baseline, *changes),
+        *(len(part), int((part["chosen"] < 0).sum()), format_number(float(np.mean(part["shots"].to_numpy())))),
+        int((part["cut"] > 0).sum()),
+    )
 
 
 def tabulate_orders(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:

@@ -65,7 +65,8 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         described = _describe_benchmark(benchmark) | describe_answers(benchmark, run.benchmarks)
         described["advice"] = describe_advice(benchmark, keywords, summary)
         described["keywordsBlock"] = f"keywords-{number}"
-        found = describe_keywords(keywords, subfields.get(benchmark.domain, ([], {})), settings)
+        own = subfields.get(benchmark.domain, ([], {}))
+        found = describe_keywords(keywords, own, settings, len(run.benchmarks))
         blocks[described["keywordsBlock"]] = pack_json(found)
         packed = _pack_pairs(benchmark)
         if sum(map(len, blocks.values())) + sum(map(len, packed)) <= LIMIT:

@@ -7,12 +7,12 @@ difficulty of the sub-field would let expect.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.scoring import Summary
 from fathom.explorer.run import Benchmark, Run
-from fathom.statistics.bootstrap import draw_resamples
+from fathom.statistics.bootstrap import draw_resamples, start_random
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST = 16
 """Sub-fields of a domain at most: more do not fit on a screen."""
+
+_ROUNDING = 1e-12
 
 
 class Keywords(NamedTuple):
@@ -57,13 +59,16 @@ class Strengths(NamedTuple):
     rank : ndarray of shape (n_subfields, n_models), float64
         Geometric mean rank.
     factor, low, high : ndarray of shape (n_subfields, n_models), float64
-        How many times better than expected, with the interval over keywords; above 1 is strong.
+        How many times better than expected, with the interval over keywords of this number alone.
+    apart : ndarray of shape (n_subfields, n_models), bool
+        Whether the model is strong (factor above 1) or weak there: significant among all numbers together.
     """
 
     rank: "Array"
     factor: "Array"
     low: "Array"
     high: "Array"
+    apart: "NDArray[np.bool_]"
 
 
 def sum_keywords(benchmark: Benchmark) -> Keywords:
@@ -137,9 +142,12 @@ def group_domains(run: Run) -> dict[str, tuple[list[str], dict[str, int]]]:
 
 
 def describe_keywords(
-    keywords: Keywords, subfields: tuple[list[str], Mapping[str, int]], settings: Summary
+    keywords: Keywords, subfields: tuple[list[str], Mapping[str, int]], settings: Summary, benchmarks: int = 1
 ) -> dict[str, Any]:
-    """Return keywords with ranks, and sub-fields with strengths if every keyword belongs to one."""
+    """Return keywords with ranks, and sub-fields with strengths if every keyword belongs to one.
+
+    `benchmarks`: see :func:`measure_strengths`.
+    """
     found: dict[str, Any] = {"keywords": [], "pairs": [], "ranks": [], "codes": [], "subfields": []}
     if not keywords.logs.size:
         return found
@@ -148,7 +156,8 @@ def describe_keywords(
     if all(name in codes for name in keywords.names):
         used = sorted({codes[name] for name in keywords.names})
         found["codes"] = [used.index(codes[name]) for name in keywords.names]
-        columns = [_round(each) for each in measure_strengths(keywords, found["codes"], settings)]
+        *numbers, apart = measure_strengths(keywords, found["codes"], settings, benchmarks)
+        columns = [*map(_round, numbers), apart.tolist()]
         found["subfields"] = [
             [labels[code], *(column[place] for column in columns)] for place, code in enumerate(used)
         ]
@@ -162,7 +171,9 @@ def _round(values: "Array") -> list[list[float | None]]:
     ]
 
 
-def measure_strengths(keywords: Keywords, codes: Sequence[int], settings: Summary) -> Strengths:
+def measure_strengths(
+    keywords: Keywords, codes: Sequence[int], settings: Summary, benchmarks: int = 1
+) -> Strengths:
     """Measure how each model does on each sub-field, with intervals from a bootstrap over keywords.
 
     Parameters
@@ -171,22 +182,24 @@ def measure_strengths(keywords: Keywords, codes: Sequence[int], settings: Summar
     codes : sequence of int
         The sub-field of each keyword.
     settings : Summary
+    benchmarks : int
+        How many are looked at together: their models count as strong or weak somewhere by mistake with a
+        chance of at most 1 - confidence.
 
     Returns
     -------
     Strengths
-        Ends of an interval are NaN where a resample rarely has a keyword of the sub-field.
+        Ends of an interval are NaN where a resample rarely has a keyword of the sub-field; nothing counts
+        as strong or weak there.
     """
     import numpy as np
 
-    member = np.zeros((max(codes) + 1, len(codes)))
-    member[list(codes), range(len(codes))] = 1.0
-    once = np.ones((1, len(codes)))
-    rank, residual = _take_residuals(once, member, keywords)
+    places = np.array(codes)
+    member = places == np.arange(places.max() + 1)[:, None]
+    rank, residual = _take_residuals((row[None] for row in member), keywords)
     drawn = draw_resamples(len(codes), settings).astype(np.float64)
-    # sub-field by sub-field: all resamples of all at once would be large
     ends = []
-    residuals = _take_residuals(drawn, member, keywords)[1]
+    residuals = _take_residuals((drawn * row for row in member), keywords)[1]
     tail = (1 - settings.confidence) / 2
     enough = np.isfinite(residuals[:, :, :1]).mean(axis=0) > 0.9
     with np.errstate(all="ignore"):
@@ -194,30 +207,62 @@ def measure_strengths(keywords: Keywords, codes: Sequence[int], settings: Summar
         for share in (tail, 1 - tail):
             end = np.nanquantile(np.where(enough, filled, 0.0), share, axis=0)
             ends.append(np.where(enough, end, np.nan))
+    # the test takes keywords of all sub-fields as equally varied; where they are not, the interval says so
+    alone = (ends[0] > 0) | (ends[1] < 0)
+    chance = _shuffle_keywords(keywords, places, settings)
+    apart = alone & (_test_together(residual[0], chance, enough) <= (1 - settings.confidence) / benchmarks)
     # a residual below 0 is a lower, better rank: the factor turns round
-    return Strengths(np.exp(rank[0]), np.exp(-residual[0]), np.exp(-ends[1]), np.exp(-ends[0]))
+    return Strengths(np.exp(rank[0]), np.exp(-residual[0]), np.exp(-ends[1]), np.exp(-ends[0]), apart)
 
 
-def _take_residuals(drawn: "Array", member: "Array", keywords: Keywords) -> tuple["Array", "Array"]:
-    """Return mean log ranks and their residuals by resample, sub-field and model.
+def _shuffle_keywords(keywords: Keywords, codes: "NDArray[np.int64]", settings: Summary) -> "Array":
+    """Return the residuals of sub-fields of the same sizes whose keywords are drawn, by draw."""
+    import numpy as np
+
+    shuffled = start_random("sub-fields", settings).permuted(np.tile(codes, (settings.rounds, 1)), axis=1)
+    return _take_residuals((shuffled == place for place in range(codes.max() + 1)), keywords)[1]
+
+
+def _test_together(residual: "Array", chance: "Array", tested: "NDArray[np.bool_]") -> "Array":
+    """Return the p of each residual, corrected for all that are tested [WestfallYoung].
 
     Parameters
     ----------
-    drawn : ndarray of shape (n_resamples, n_keywords), float64
-    member : ndarray of shape (n_subfields, n_keywords), float64
+    residual : ndarray of shape (n_subfields, n_models), float64
+    chance : ndarray of shape (n_draws, n_subfields, n_models), float64
+        The same of keywords that are shuffled.
+    tested : ndarray, bool
+        Of a shape that fits that of the residuals.
+    """
+    import numpy as np
+
+    drawn = np.concatenate([residual[None], chance])  # the data are one of the orders that could be
+    spread = drawn.std(axis=0)
+    tested = tested & (spread > _ROUNDING)
+    sizes = np.abs(drawn) / np.where(tested, spread, np.inf)
+    largest = np.sort(sizes.max(axis=(1, 2)))
+    as_large = len(largest) - np.searchsorted(largest, sizes[0])
+    return np.where(tested, as_large / len(largest), 1.0)
+
+
+def _take_residuals(groups: Iterable["NDArray[Any]"], keywords: Keywords) -> tuple["Array", "Array"]:
+    """Return mean log ranks and their residuals by draw, sub-field and model.
+
+    Parameters
+    ----------
+    groups : iterable of ndarray of shape (n_draws, n_keywords)
+        How often each keyword counts, sub-field by sub-field: those of all at once would be large.
     keywords : Keywords
     """
     import numpy as np
 
     pairs = keywords.pairs.astype(np.float64)
-    shape = (len(drawn), len(member), keywords.logs.shape[1])
-    sums = np.empty(shape)
-    counts = np.empty(shape[:2])
-    for place, row in enumerate(member):
-        sums[:, place] = (drawn * row) @ keywords.logs
-        counts[:, place] = (drawn * row) @ pairs
+    sums, counts = (
+        np.stack(each, axis=1)
+        for each in zip(*((row @ keywords.logs, row @ pairs) for row in groups), strict=True)
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / counts[:, :, None]
-    overall = (drawn @ keywords.logs) / (drawn @ pairs)[:, None]
+    overall = sums.sum(axis=1) / counts.sum(axis=1)[:, None]
     expected = overall[:, None, :] + means.mean(axis=2, keepdims=True) - overall.mean(axis=1)[:, None, None]
     return means, means - expected

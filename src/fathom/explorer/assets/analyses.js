@@ -58,7 +58,7 @@ Fathom.analyses = (() => {
       views.length > 1 && element("div", { class: "controls" }, select("Asked with", options, view, (each) => Fathom.set({ x: each }))),
       element("figure", {},
         charts.answers(bands, { width: wide(place), chance: CHANCE, text, label: "right answers; dashed: guessing" }),
-        element("figcaption", {}, `Dot: as shipped, with its interval. ${explain(factor, some)}Bold: its change from the dot is not 0 by its interval.`),
+        element("figcaption", {}, `Dot: as shipped, with its interval. ${explain(factor, some)}Bold: its change from the dot is significant among all changes of all models; intervals hold for each alone.`),
         numbers(table)),
       judge(verdicts),
     );

@@ -225,7 +225,7 @@ Fathom.sections = (() => {
     }
     const order = Fathom.order();
     const places = order.map((model) => benchmark.models.indexOf(model));
-    const rows = found.subfields.map(([label, ranks, factors, lows, highs], number) => {
+    const rows = found.subfields.map(([label, ranks, factors, lows, highs, apart], number) => {
       const members = found.keywords.filter((_, index) => found.codes[index] === number);
       const count = found.pairs.reduce((sum, pairs, index) => sum + (found.codes[index] === number ? pairs : 0), 0);
       return [
@@ -233,14 +233,14 @@ Fathom.sections = (() => {
         { node: `${members.length} / ${whole(count)}`, value: count },
         ...places.map((index) => {
           const factor = factors[index];
-          const sure = lows[index] !== null && (lows[index] > 1 || highs[index] < 1);
+          const sure = apart[index];
           const sign = !sure ? "" : factor > 1 ? "▲ " : "▼ ";
           const shown = `${sign}${factor.toFixed(2)}×`;
           const size = Math.min(1, Math.abs(Math.log2(factor)));
           return {
             node: sure ? element("strong", {}, shown) : shown, value: factor,
             tint: Fathom.tables.tint(size, factor > 1 ? "--accent" : "--warm"),
-            title: `rank ${rank(ranks[index])}; ${percent} % interval of the factor ${plain(lows[index])} to ${plain(highs[index])}`,
+            title: `rank ${rank(ranks[index])}; ${percent} % interval of this factor alone ${plain(lows[index])} to ${plain(highs[index])}`,
           };
         }),
       ];
@@ -249,7 +249,7 @@ Fathom.sections = (() => {
       place,
       element("p", {}, "Keywords are grouped by meaning; each group has the name of its two most central keywords. ",
         "A cell says how many times better a model ranks the targets there than its rank on the whole benchmark and the difficulty of the group let expect. ",
-        `▲ and ▼: the ${percent} % interval over keywords is above or below 1.`),
+        "▲ and ▼: strong and weak, tested for all sub-fields, models and benchmarks of this page together. Intervals hold for each cell alone."),
       Fathom.tables.plain(
         "Strength of models by sub-field",
         [{ title: "sub-field", head: true }, { title: "keywords / pairs", number: true }, ...order.map((model) => ({ title: model, number: true }))],

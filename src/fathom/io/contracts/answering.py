@@ -79,7 +79,9 @@ CHOICE_ACCURACY = Contract(
         *describe_numbers(
             "change", "change_low", "change_high", about="accuracy less the baseline's on the same questions"
         ),
-        Column("apart", YES_NO, "whether that interval leaves out 0; empty for a baseline", ANY_OR_NAN),
+        P,
+        Column("p_adjusted", DOUBLE, "p corrected for all changes on the same questions together", P.check),
+        Column("apart", YES_NO, "whether p_adjusted is at most 0.05; empty for a baseline", ANY_OR_NAN),
         _ITEMS,
         Column("no_letter", INT64, "answers in which no letter was found", NOT_NEGATIVE),
         Column("shots", DOUBLE, "mean number of examples that fitted", NOT_NEGATIVE),
@@ -122,7 +124,14 @@ CHOICE_DIAGNOSIS = Contract(
         Column("detail", STRING, "the letter, or the verdict"),
         *ESTIMATE,
         *describe_numbers("chance", about="what chance gives"),
-        Column("found", YES_NO, "whether it is found; empty for a verdict", ANY_OR_NAN),
+        P,
+        Column("p_adjusted", DOUBLE, "p corrected for the four findings of the model together", P.check),
+        Column(
+            "found",
+            YES_NO,
+            "whether the value is above chance and p_adjusted at most 0.05; empty for a verdict",
+            ANY_OR_NAN,
+        ),
         Column("items", INT64, "number of questions; empty for a verdict", Check(at_least=0, nan=True)),
     ),
 )

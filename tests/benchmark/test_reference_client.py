@@ -6,7 +6,9 @@ import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -82,7 +84,8 @@ class _Handler(BaseHTTPRequestHandler):
             text = json.dumps(reply[1]) if isinstance(reply[1], dict) else reply[1]
             self.send_response(reply[0])
             self.send_header("content-type", "application/json")
-            self.send_header("retry-after-ms", "1")
+            for name, value in (reply[2] if len(reply) > 2 else {"retry-after-ms": "1"}).items():
+                self.send_header(name, value)
             self.send_header("content-length", str(len(text)))
             self.end_headers()
             self.wfile.write(text.encode())
@@ -90,12 +93,21 @@ class _Handler(BaseHTTPRequestHandler):
         assert isinstance(reply, list)
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
-        cut = bool(reply) and reply[-1].get("type") == "cut"
+        last = reply[-1] if reply else {}
+        cut = last.get("type") == "cut"
         if cut:  # promises more than it sends
             self.send_header("content-length", "1000000")
         self.end_headers()
-        for event in reply[: len(reply) - cut]:
-            self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+        endless = last.get("type") == "for ever"
+        for event in reply[: len(reply) - cut - endless]:
+            self._send(event)
+        with suppress(ConnectionError):
+            while endless:
+                time.sleep(last["wait"])
+                self._send(last["event"])
+
+    def _send(self, event: dict[str, object]) -> None:
+        self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
         self.wfile.flush()
 
     def log_message(self, *_: object) -> None:
@@ -174,6 +186,17 @@ def test_a_busy_service_is_asked_again(stub, requests, tmp_path, caplog, reply):
     assert len(stub.asked) == 3
 
 
+def change(kind: str, place: int, text: object) -> dict[str, object]:
+    return {"type": "content_block_delta", "index": place, "delta": {"type": kind, "text": text}}
+
+
+def count_tokens(number: object) -> list[dict[str, object]]:
+    start, *others = json.loads(json.dumps(message()))
+    start["message"]["usage"] = {"input_tokens": number}
+    return [start, *others]
+
+
+MALFORMED = ("unexpected answer", "ANTHROPIC_BASE_URL")
 CUT = [*message("qa_pairs", stop=None), {"type": "cut"}]
 FAULTS = {
     "rate limit": ([(429, error("rate_limit_error"))] * 3, "rate_limit_error: no luck", "kept"),
@@ -184,7 +207,18 @@ FAULTS = {
     "no JSON": ([(400, "<html>")], "400", ""),
     "connection": ([CUT], "no answer from http://127.0.0.1", "kept"),
     "other server": ([[]], "sent no message", "ANTHROPIC_BASE_URL"),
-}  # fmt: skip
+    "text for a terminal": (
+        [(400, error("invalid_request_error", f"\x1b[2J{SECRET}\r\n{'x' * 9000}"))],
+        "[2J*** xx",
+        "",
+    ),
+    "no start": ([message()[2:]], "sent no message", "ANTHROPIC_BASE_URL"),
+    "start of no message": ([[{"type": "message_start"}]], *MALFORMED),
+    "text that is a number": ([[*message()[:3], change("text_delta", 0, 5)]], *MALFORMED),
+    "block that is not there": ([[*message()[:2], change("text_delta", 7, "x")]], *MALFORMED),
+    "half a character": ([message("\ud800")], "not an answer", "ANTHROPIC_BASE_URL"),
+    "counts in words": ([count_tokens(["many"])], "not an answer", "ANTHROPIC_BASE_URL"),
+}
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -194,6 +228,38 @@ def test_an_error_of_the_service_is_one_message(stub, requests, tmp_path, name):
         send_requests(requests[:1], tmp_path / "answers", SETTINGS)
     assert SECRET not in str(found.value)
     assert stub.replies == [] and names(tmp_path / "answers") == []
+
+
+@pytest.mark.parametrize("headers", [{"retry-after": "3600"}, {"retry-after-ms": "3600000"},
+                                     {"retry-after": "Fri, 31 Dec 2999 23:59:59 GMT"}])  # fmt: skip
+def test_a_service_does_not_say_how_long_we_wait(stub, requests, tmp_path, monkeypatch, headers):
+    monkeypatch.setattr(client, "_WAIT", 0.2)
+    stub.replies = [(529, error("overloaded_error"), headers), message("one")]
+    started = time.monotonic()
+    assert send_requests(requests[:1], tmp_path / "answers", SETTINGS)["received"] == 1
+    assert time.monotonic() - started < 30
+
+
+def repeat(event: dict[str, object], wait: float) -> list[dict[str, object]]:
+    """Return an answer that never ends."""
+    return [*message()[:3], {"type": "for ever", "event": event, "wait": wait}]
+
+
+BOUNDS = {
+    "long": ([repeat(change("text_delta", 0, "x" * 10_000), 0)], "longer than 1,010,000 bytes"),
+    "slow": ([repeat({"type": "ping"}, 0.05)], "no whole answer after"),
+    "long error": ([(400, "x" * 2_000_000)], "longer than 1,010,000 bytes"),
+    "compressed": ([(400, "x", {"content-encoding": "gzip"})], "compressed"),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_an_answer_is_bounded_in_bytes_and_time(stub, requests, tmp_path, monkeypatch, name):
+    stub.replies, what = [*BOUNDS[name][0]], BOUNDS[name][1]
+    monkeypatch.setattr(client, "_FEWEST", 10.0)
+    with refuses(requests[0], stub.url, what):
+        send_requests(requests[:1], tmp_path / "answers", RequestSettings("m", 10, timeout=1.0, retries=0))
+    assert names(tmp_path / "answers") == []
 
 
 UNFINISHED = {

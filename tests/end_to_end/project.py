@@ -19,7 +19,7 @@ LONGEST = 1500
 PAIRS = tuple(f"near/benchmark/{variant}/pairs.{kind}" for variant in ("tf", "tfidf")
               for kind in ("jsonl", "parquet"))  # fmt: skip
 """Pairs of a run of the tiny configuration, in the folder of the run."""
-COPIED = ("Snakefile", "config", "envs", "scripts", "src", "workflow")
+COPIED = ("Snakefile", "config", "envs", "profiles", "scripts", "src", "workflow")
 
 
 def copy_project(folder: Path) -> Path:

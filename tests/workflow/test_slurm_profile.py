@@ -141,11 +141,11 @@ def test_a_job_that_ran_out_of_gpu_memory_gets_a_larger_gpu(needs):
 def test_what_keeps_a_run_from_hanging_or_losing_jobs_is_set():
     assert SETTINGS["slurm-status-command"] == "squeue"
     assert SETTINGS["slurm-no-requeue"] is True
-    assert SETTINGS["rerun-incomplete"] is True
     assert SETTINGS["keep-incomplete"] is True
     assert SETTINGS["slurm-jobname-prefix"] == JOB_PREFIX
     assert "slurm-array-jobs" not in SETTINGS
     assert SETTINGS["default-resources"]["mem_mb"] >= 800
     assert SETTINGS["slurm-logdir"] in (ROOT / "workflow" / "rules" / "hooks.smk").read_text()
-    assert not (ROOT / "workflow" / "profiles" / "default").exists()
+    default = yaml.safe_load((ROOT / "profiles" / "default" / "config.yaml").read_text())
+    assert default == {"rerun-incomplete": True}, "what it sets is set for --profile slurm too"
     assert (ROOT / "slurm").resolve() == PROFILE

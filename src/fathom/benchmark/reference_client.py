@@ -10,11 +10,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
+from fathom.io.bounded_requests import BoundError, Bounds, bound_response, clean_text, run_within
 from fathom.io.files import hash_text, read_json, read_plain_text, write_json, write_text
 from fathom.jobs.program import log, show_progress
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
 _INSTALL = "python -m pip install 'anthropic>=2'"
+_ADDRESS = "check ANTHROPIC_BASE_URL if it is set"
+_TOO_MUCH = f"lower --max-tokens or put fewer categories in each request; {_ADDRESS}"
 _AGAIN = "the answers so far are kept: run the same command again later"
 # hints by the API's type of error
 _HINTS = {
@@ -35,6 +39,19 @@ _HINTS = {
     "rate_limit_error": f"too many requests or tokens for this account; {_AGAIN}",
     "overloaded_error": f"the service is busy; {_AGAIN}",
 }
+_FRAME, _BYTES, _FEWEST, _WAIT = 1_000_000, 1000, 5.0, 60.0
+"""Bytes of an answer besides its tokens and for each; tokens a second at least; longest wait in seconds."""
+_COUNTS = ("input_tokens", "output_tokens")
+_MALFORMED = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What the client raises at a stream that is none."""
 _UNFINISHED = {
     "max_tokens": (
         "the answer was cut off at {limit:,} tokens",
@@ -71,8 +88,14 @@ class RequestSettings:
 
     def __post_init__(self) -> None:
         """Raise `InputError` if a number is too small."""
-        if self.max_tokens < 1 or self.timeout <= 0 or self.retries < 0:
+        if self.max_tokens < 1 or not self.timeout > 0 or self.retries < 0:
             raise InputError("a number is too small", "--max-tokens, --timeout, --retries", "see --help")
+
+    @property
+    def bounds(self) -> Bounds:
+        """What an answer may cost: a service that stays within the settings never meets them."""
+        seconds = (self.retries + 1) * self.timeout + self.retries * _WAIT + self.max_tokens / _FEWEST
+        return Bounds(_FRAME + _BYTES * self.max_tokens, seconds, _WAIT)
 
 
 def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSettings) -> dict[str, int]:
@@ -109,8 +132,9 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSetti
     with _connect(key, settings) as client:
         for request, text in unanswered.items():
             answer = _request_answer(client, text, settings, request)
+            _check_answer(answer, str(request))
             _save_answer(answer, request, text, folder, settings)
-            used = {name: int(answer["usage"].get(name) or 0) for name in ("input_tokens", "output_tokens")}
+            used = {name: int(answer["usage"].get(name) or 0) for name in _COUNTS}
             log.info("%s: answered, %s tokens in, %s out", request.name, *(f"{n:,}" for n in used.values()))
             for name, number in {**used, "received": 1}.items():
                 counts[name] += number
@@ -142,6 +166,7 @@ def _find_unanswered(requests: Sequence[Path], folder: Path, model: str) -> dict
             raise InputError(
                 f"not the answer of {model} to {request}", str(path), "choose another folder for --output"
             )
+        _check_answer(record.get("answer"), str(path))
         _write_missing_text(record["answer"], path)
     return unanswered
 
@@ -185,6 +210,10 @@ def _connect(key: str, settings: RequestSettings) -> "Anthropic":
             api_key=key,
             max_retries=settings.retries,
             timeout=anthropic.Timeout(settings.timeout, connect=min(30.0, settings.timeout)),
+            default_headers={"Accept-Encoding": "identity"},
+            http_client=anthropic.DefaultHttpxClient(
+                event_hooks={"response": [partial(bound_response, bounds=settings.bounds)]}
+            ),
         )
     except httpx2.InvalidURL as error:
         raise InputError(f"not an address: {error}", "ANTHROPIC_BASE_URL", "correct or unset it") from error
@@ -193,38 +222,59 @@ def _connect(key: str, settings: RequestSettings) -> "Anthropic":
 def _request_answer(
     client: "Anthropic", text: str, settings: RequestSettings, request: Path
 ) -> dict[str, Any]:
-    """Return the raw message that answers a request; streamed, which long answers require."""
+    """Return the raw message that answers a request; a service's faults become one message each."""
     import anthropic
     import httpx2
 
-    started = False
+    where, key = str(request), str(client.api_key)
+    service = clean_text(str(client.base_url), key)
     try:
-        with client.messages.stream(
-            model=settings.model,
-            max_tokens=settings.max_tokens,
-            messages=[{"role": "user", "content": text}],
-        ) as stream:
-            for event in show_progress(stream, "pieces of the answer"):
-                started = started or event.type == "message_start"
-            if started:
-                message: dict[str, Any] = stream.current_message_snapshot.to_dict(mode="json")
-                return message
+        found = run_within(settings.bounds.seconds, partial(_stream_answer, client, text, settings))
+    except BoundError as error:
+        raise InputError(f"{service}: {error}", where, _TOO_MUCH) from error
     except anthropic.APIStatusError as error:
-        raise _explain_error(error, request) from error
+        raise _explain_error(error, request, key) from error
     except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
         reason = " ".join(filter(None, [str(error), str(error.__cause__ or "")]))
-        raise InputError(f"no answer from {client.base_url}: {reason}", str(request), _AGAIN) from error
-    except (anthropic.APIResponseValidationError, ValueError) as error:
-        raise InputError(f"unexpected answer from {client.base_url}: {error}", str(request)) from error
-    raise InputError(
-        f"{client.base_url} sent no message", str(request), "check ANTHROPIC_BASE_URL if it is set"
-    )
+        raise InputError(f"no answer from {service}: {clean_text(reason, key)}", where, _AGAIN) from error
+    except _MALFORMED as error:
+        raise InputError(
+            f"unexpected answer from {service}: {clean_text(str(error), key)}", where, _ADDRESS
+        ) from error
+    if found is None:
+        raise InputError(f"{service} sent no message", where, _ADDRESS)
+    return found
 
 
-def _explain_error(error: Any, request: Path) -> InputError:
+def _stream_answer(client: "Anthropic", text: str, settings: RequestSettings) -> dict[str, Any] | None:
+    """Return the raw message, streamed as long answers must be; None if none began."""
+    started = False
+    with client.messages.stream(
+        model=settings.model,
+        max_tokens=settings.max_tokens,
+        messages=[{"role": "user", "content": text}],
+    ) as stream:
+        for event in show_progress(stream, "pieces of the answer"):
+            started = started or event.type == "message_start"
+        return stream.current_message_snapshot.to_dict(mode="json", warnings=False) if started else None
+
+
+def _check_answer(answer: Any, where: str) -> None:
+    """Raise `InputError` unless a raw message has blocks of text and counts of tokens, fit to be written."""
+    try:
+        _join_text(answer).encode()
+        numbers = [answer["usage"].get(name) or 0 for name in _COUNTS]
+        fit = all(isinstance(number, int) for number in numbers)
+    except _MALFORMED:
+        fit = False
+    if not fit:
+        raise InputError("not an answer of the service", where, _ADDRESS)
+
+
+def _explain_error(error: Any, request: Path, key: str) -> InputError:
     """Return the service's error as an `InputError`, with a hint."""
-    kind = str(error.type or "")
-    about = error.api_message or error.message
+    kind = clean_text(str(error.type or ""), key)
+    about = clean_text(str(error.api_message or error.message), key)
     hint = _HINTS.get(kind, _AGAIN if error.status_code == 200 or error.status_code >= 500 else "")
     return InputError(f"the service answers {kind or error.status_code}: {about}", str(request), hint)
 

@@ -1,0 +1,125 @@
+"""Requests to services that answer too much, too slowly or never: bounds on bytes, time and waiting."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    import httpx2
+
+Found = TypeVar("Found")
+
+_SHOWN = 500
+"""Characters of a service's text that a message shows."""
+_WAITS = {"retry-after": 1.0, "retry-after-ms": 1000.0}
+"""Headers by which a service says how long to wait, and their parts of a second."""
+
+
+class BoundError(Exception):
+    """A service went beyond a bound; the text says which."""
+
+
+class Bounds(NamedTuple):
+    """What a service may cost.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of one answer.
+    seconds : float
+        For one request, with all its attempts and the waits between them.
+    wait : float
+        Seconds between two attempts, whatever the service asks for.
+    """
+
+    size: int
+    seconds: float
+    wait: float
+
+
+def bound_response(response: "httpx2.Response", bounds: Bounds) -> None:
+    """Hold a response to its bounds, before its body is read: an event hook of a client.
+
+    Parameters
+    ----------
+    response : httpx2.Response
+        Its stream raises `BoundError` once it is larger; its wait is cut.
+    bounds : Bounds
+
+    Raises
+    ------
+    BoundError
+        If the body is compressed, which was not asked for and hides how large it is.
+    """
+    encoding = response.headers.get("content-encoding", "identity")
+    if encoding.lower() != "identity":
+        raise BoundError(f"the answer is compressed ({clean_text(encoding)}), which was not asked for")
+    for name, parts in _WAITS.items():
+        if name in response.headers:
+            response.headers[name] = f"{_read_wait(response.headers[name], bounds.wait * parts):g}"
+    response.stream = _make_stream(response.stream, bounds.size)
+
+
+def _read_wait(text: str, longest: float) -> float:
+    """Return what a service asks to wait, at most the longest; a date and other text count as the longest."""
+    try:
+        asked = float(text)
+    except ValueError:
+        return longest
+    return asked if 0 <= asked <= longest else longest
+
+
+def _make_stream(stream: object, size: int) -> "httpx2.SyncByteStream":
+    """Return a stream that stops at so many bytes."""
+    import httpx2
+
+    if not isinstance(stream, httpx2.SyncByteStream):
+        raise TypeError(f"not a stream that can be bounded: {type(stream).__name__}")
+    inner = stream
+
+    class _Bounded(httpx2.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            read = 0
+            for chunk in inner:
+                read += len(chunk)
+                if read > size:
+                    raise BoundError(f"the answer is longer than {size:,} bytes")
+                yield chunk
+
+        def close(self) -> None:
+            inner.close()
+
+    return _Bounded()
+
+
+def run_within(seconds: float, work: Callable[[], Found]) -> Found:
+    """Return what a call returns, or raise what it raises.
+
+    Parameters
+    ----------
+    seconds : float
+        After these the call is given up, whatever it waits for; its thread ends with the program.
+    work : callable
+
+    Raises
+    ------
+    BoundError
+        If it does not end in time.
+    """
+    from multiprocessing import TimeoutError as Late
+    from multiprocessing.pool import ThreadPool
+
+    pool = ThreadPool(1)
+    try:
+        return pool.apply_async(work).get(seconds)
+    except Late as error:
+        raise BoundError(f"there is no whole answer after {seconds:,.0f} seconds") from error
+    finally:
+        pool.close()
+
+
+def clean_text(text: str, *secrets: str) -> str:
+    """Return text of a service as a message may show it: one line, without control characters and secrets."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "***")
+    line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]} ..."

@@ -7,6 +7,7 @@ shape of the table, statistic and way.
 """
 
 import argparse
+import math
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import NamedTuple
@@ -87,25 +88,25 @@ def measure_statistics(scores: Array, counts: Array) -> dict[str, Array]:
 
 def make_percentile(rows: Array, left_out: Array) -> tuple[float, float]:
     """Return the percentiles of the resamples."""
-    return find_interval(rows[1:], 0.95)
+    return find_interval(rows[1:], 0.95, math.inf)
 
 
 def make_wide(rows: Array, left_out: Array) -> tuple[float, float]:
     """Return the percentiles, and the estimate as an end where it lies outside."""
-    low, high = find_interval(rows[1:], 0.95)
+    low, high = find_interval(rows[1:], 0.95, math.inf)
     return min(low, rows[0]), max(high, rows[0])
 
 
 def make_centred(rows: Array, left_out: Array) -> tuple[float, float]:
     """Return the percentiles, moved so that the median of the resamples is the estimate."""
     shift = rows[0] - np.median(rows[1:])
-    low, high = find_interval(rows[1:], 0.95)
+    low, high = find_interval(rows[1:], 0.95, math.inf)
     return low + shift, high + shift
 
 
 def make_reflected(rows: Array, left_out: Array) -> tuple[float, float]:
     """Return the basic bootstrap's interval."""
-    low, high = find_interval(rows[1:], 0.95)
+    low, high = find_interval(rows[1:], 0.95, math.inf)
     return 2 * rows[0] - high, 2 * rows[0] - low
 
 

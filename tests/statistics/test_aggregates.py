@@ -1,5 +1,7 @@
 """Statistics against scipy's, on values and on resamples that are not built."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import gmean, trim_mean
@@ -43,7 +45,7 @@ def test_resamples_give_the_numbers_of_their_repeated_values() -> None:
 def test_an_interval_holds_its_share_of_the_resamples() -> None:
     drawn = np.stack([np.arange(101.0), 1000 - np.arange(101.0)], axis=1)
     for confidence, ends in ((0.95, (1.0, 99.0)), (0.5, (24.0, 76.0))):
-        low, high = find_interval(drawn, confidence)
+        low, high = find_interval(drawn, confidence, math.inf)
         assert low == pytest.approx([ends[0], 1000 - ends[1]])
         assert high == pytest.approx([ends[1], 1000 - ends[0]])
 

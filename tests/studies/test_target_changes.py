@@ -133,7 +133,9 @@ def test_the_interval_is_the_wider_one_of_resamples_that_are_built():
                   for copy in range(count)]  # fmt: skip
         parts = [pairs.filter(target=name).with_columns(target=pl.lit(copy)) for name, copy in copies]
         by_target.append(contrast(parts, {copy: similarities[name] for name, copy in copies}))
-    ends = np.array([find_interval(np.array(drawn), 0.95) for drawn in (by_target, by_keyword)])
+    ends = np.array(
+        [find_interval(np.array(rows), 0.95, n - 1) for rows, n in ((by_target, 20), (by_keyword, 5))]
+    )
     wider = ends[np.argmax(ends[:, 1] - ends[:, 0], axis=0), :, np.arange(3)].T
     _, low, high = contrast_groups(pairs, similarities, Targets(), summary)
     assert low[:3] == pytest.approx(tuple(wider[0])) and high[:3] == pytest.approx(tuple(wider[1]))

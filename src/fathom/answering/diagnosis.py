@@ -156,9 +156,7 @@ def tabulate_diagnosis(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
             continue
         findings = diagnose(each)
         for finding in findings:
-            numbers = map(
-                format_number, (*finding.estimate, finding.chance, finding.p, finding.p_adjusted)
-            )
+            numbers = map(format_number, (*finding.estimate, finding.chance, finding.p, finding.p_adjusted))
             found = "yes" if finding.is_found else "no"
             yield (each.model, each.way, finding.name, finding.detail, *numbers, found, finding.items)
         if findings:

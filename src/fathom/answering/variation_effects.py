@@ -179,7 +179,11 @@ def _describe_variation(
     return (
         *(answers.model, answers.questions, answers.way, part["factor"][0], name),
         *(*_format(answers.measure(right)), baseline, *changes),
-        *(len(part), int((part["chosen"] < 0).sum()), format_number(float(np.mean(part["shots"].to_numpy())))),
+        *(
+            len(part),
+            int((part["chosen"] < 0).sum()),
+            format_number(float(np.mean(part["shots"].to_numpy()))),
+        ),
         int((part["cut"] > 0).sum()),
     )
 

@@ -9,6 +9,7 @@ layers of a comparison at once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -175,7 +176,7 @@ def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> lis
         curve = curves[key]
         value = curve.average(np.ones((1, len(curve.keywords)), dtype=np.int32))[0]
         drawn = curve.average(draw_resamples(len(curve.keywords), settings))
-        low, high = find_interval(drawn, settings.confidence)
+        low, high = find_interval(drawn, settings.confidence, max(1, len(curve.keywords) - 1))
         model, projection, k, length, metric = key
         identity = (model, projection, "" if k is None else k, "" if length is None else length)
         for layer in range(len(value)):
@@ -255,7 +256,9 @@ def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Com
     value, reference = mine.average(drawn), theirs.average(drawn)
     with np.errstate(divide="ignore", invalid="ignore"):
         percent = np.where(reference > 0, (value - reference) * 100 / reference, np.nan)
-    return LayerChange(Resampled(percent, len(shared)), _find_errors(mine, theirs, drawn))
+    return LayerChange(
+        Resampled(percent, len(shared), max(1, len(shared) - 1)), _find_errors(mine, theirs, drawn)
+    )
 
 
 def _find_errors(mine: LayerCurve, theirs: LayerCurve, drawn: "NDArray[np.int32]") -> "NDArray[np.float64]":
@@ -282,7 +285,7 @@ def list_changes(changes: Mapping[Comparison, LayerChange], settings: Summary) -
     rows: list[tuple[Any, ...]] = []
     for (model, reference, projection, metric), change in changes.items():
         percent = change.percent
-        ends = find_interval(percent.drawn, settings.confidence)
+        ends = find_interval(percent.drawn, settings.confidence, percent.freedom)
         band = change.find_band(settings.confidence)
         for layer in range(percent.rows.shape[1]):
             numbers = (format_number(float(part[layer])) for part in (percent.rows[0], *ends, *band))
@@ -308,7 +311,7 @@ def find_onsets(changes: Mapping[Comparison, LayerChange], settings: Summary) ->
         first = (percent.rows[0, apart[0]], low[apart[0]], high[apart[0]]) if apart else (float("nan"),) * 3
         lines = [("first", " ".join(map(str, apart)), first)]
         thirds = _split_into_thirds(percent.rows.shape[1])
-        means = {part: Resampled(percent.rows[:, thirds[part]].mean(axis=1)) for part in PARTS}
+        means = {part: replace(percent, rows=percent.rows[:, thirds[part]].mean(axis=1)) for part in PARTS}
         for part in PARTS:
             span = f"{thirds[part][0]}-{thirds[part][-1]}"
             lines.append((part, span, means[part].estimate(settings.confidence)))

@@ -204,7 +204,9 @@ class DomainRank:
         if self._reference is None:
             self._reference = now
             return found, Estimate(0.0, 0.0, 0.0), True
-        change = Resampled(1 - now.rows / self._reference.rows).estimate(settings.confidence)
+        change = now.combine(self._reference, 1 - now.rows / self._reference.rows).estimate(
+            settings.confidence
+        )
         # with a single cluster the interval has no width and proves nothing
         improved = len(set(self._clusters)) > 1 and change.low > self.patience.min_change
         if improved:

@@ -103,7 +103,7 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
     rows = zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)
     drawn = [sum_likelihoods(scores), *(Likelihood(*row) for row in rows)]
     return {
-        each.name: Resampled(np.array([each.measure(some) for some in drawn]), items)
+        each.name: Resampled(np.array([each.measure(some) for some in drawn]), items, max(1, items - 1))
         for each in OF_TEXT
         if each.measure
     }

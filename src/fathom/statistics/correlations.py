@@ -91,7 +91,9 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
         low = high = nan
         if count >= MIN_MODELS_FOR_INTERVAL:
             drawn = correlate_rows(name, first[places], second[places])  # NaN if all are the same model
-            _, low, high = Resampled.join(result.statistic, drawn).estimate(settings.confidence)
+            _, low, high = Resampled.join(result.statistic, drawn, count, count - 1).estimate(
+                settings.confidence
+            )
         found.append(Correlation(name, float(result.statistic), low, high, float(result.pvalue)))
     return found
 

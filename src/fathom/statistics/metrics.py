@@ -54,7 +54,7 @@ class Metric(NamedTuple):
         import numpy as np
 
         rows = np.log(one.rows / base.rows) if self.is_factor else one.rows - base.rows
-        return Resampled(self.sign * rows, one.items)
+        return one.combine(base, self.sign * rows)
 
     def describe(self, statistic: Statistic) -> str:
         """Return its label with that of a statistic, such as `mean rank`; outside benchmarks alone."""

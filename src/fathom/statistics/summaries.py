@@ -191,7 +191,8 @@ def resample_values(
     ordered, codes = values[order].astype(np.float64), codes[order]
     once = np.ones((1, len(ordered)), dtype=np.int32)
     sample = measure_resamples(Resamples(ordered, once, settings.trim), aggregates)
-    counts = draw_resamples(int(codes.max()) + 1, settings)
+    clusters = int(codes.max()) + 1
+    counts = draw_resamples(clusters, settings)
     parts = [
         measure_resamples(
             Resamples(ordered, counts[start : start + _CHUNK, codes], settings.trim), aggregates
@@ -199,6 +200,8 @@ def resample_values(
         for start in range(0, len(counts), _CHUNK)
     ]
     return {
-        name: Resampled(np.concatenate([part[name] for part in (sample, *parts)]), len(values))
+        name: Resampled(
+            np.concatenate([part[name] for part in (sample, *parts)]), len(values), max(1, clusters - 1)
+        )
         for name in aggregates
     }

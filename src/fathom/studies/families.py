@@ -4,6 +4,7 @@ Each resample draws items (keywords or documents) and seeds, the same seeds for 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -114,7 +115,7 @@ class Family:
             own = np.stack([series[name].rows for name in condition.models])
             chosen = self._chosen if condition.path else np.zeros((own.shape[1], 1), dtype=np.int64)
             rows.append(own[chosen, np.arange(own.shape[1])[:, None]])
-        return Resampled(METRICS[metric[1]].sign * np.concatenate(rows, axis=1))
+        return replace(series[self.base], rows=METRICS[metric[1]].sign * np.concatenate(rows, axis=1))
 
     def _list_ends(self) -> list[Condition]:
         """Return the conditions that have a place in the expected order."""
@@ -125,7 +126,7 @@ class Family:
         one, two = self.list_points(metric), self.list_points(other)
         if one is None or two is None or len(self.conditions) < MIN_MODELS_FOR_INTERVAL:
             return None
-        return Resampled(correlate_rows(statistic, one.rows, two.rows))
+        return one.combine(two, correlate_rows(statistic, one.rows, two.rows))
 
     def follow_order(self, metric: Metric) -> Resampled | None:
         """Return how well a metric follows the expected order of models, as Somers' D; 1 if it does for all.
@@ -138,7 +139,7 @@ class Family:
         if points is None or len(np.unique(levels)) < len(set(EXPECTED.values())):
             return None
         better, worse = np.nonzero(levels[:, None] > levels[None])
-        return Resampled(np.sign(points.rows[:, better] - points.rows[:, worse]).mean(axis=1))
+        return replace(points, rows=np.sign(points.rows[:, better] - points.rows[:, worse]).mean(axis=1))
 
     def gain(self, metric: Metric, role: str) -> Resampled | None:
         """Return how much better models with a role are than the base, in the mean over them and over seeds.
@@ -152,5 +153,5 @@ class Family:
         if series is None or not same:
             return None
         means = [average_seeds([series[name] for name in each.models], self.settings) for each in same]
-        gains = [METRICS[metric[1]].measure_gain(mean, series[self.base]).rows for mean in means]
-        return Resampled(np.mean(gains, axis=0))
+        gains = [METRICS[metric[1]].measure_gain(mean, series[self.base]) for mean in means]
+        return replace(gains[0], rows=np.mean([each.rows for each in gains], axis=0))

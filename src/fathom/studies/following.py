@@ -9,6 +9,7 @@ drawn keywords for every drawn seed.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -274,7 +275,7 @@ def average_seeds(series: Sequence[Resampled], settings: Summary) -> Resampled:
 
     chosen = draw_seeds(len(series), settings)
     rows = np.stack([each.rows for each in series])
-    return Resampled(rows[chosen, np.arange(len(chosen))[:, None]].mean(axis=1), series[0].items)
+    return replace(series[0], rows=rows[chosen, np.arange(len(chosen))[:, None]].mean(axis=1))
 
 
 def _make_row(name: str, point: Point, place: Place, series: Resampled, settings: Summary) -> dict[str, Any]:

@@ -169,14 +169,17 @@ def contrast_groups(
         _contrast(cells, ones, row.astype(np.float64), cosines, settings)
         for row in draw_resamples(len(names), summary)
     ]
-    by_keyword = []
-    for row in draw_resamples(int(cells.keywords.max()) + 1, summary):
+    by_keyword, keywords = [], int(cells.keywords.max()) + 1
+    for row in draw_resamples(keywords, summary):
         weights = row[cells.keywords].astype(np.float64)
         copies = np.bincount(cells.targets, weights * cells.pairs) / pairs_of_targets
         by_keyword.append(_contrast(cells, weights, copies, cosines, settings))
     found = []
     for drawn in zip(value, np.array(by_target).T, np.array(by_keyword).T, strict=True):
-        estimates = [Resampled.join(drawn[0], rows).estimate(summary.confidence) for rows in drawn[1:]]
+        estimates = [
+            Resampled.join(drawn[0], rows, freedom=max(1, count - 1)).estimate(summary.confidence)
+            for rows, count in zip(drawn[1:], (len(names), keywords), strict=True)
+        ]
         found.append(_choose_wider(*estimates))
     middle, low, high = (Contrast(*numbers) for numbers in zip(*found, strict=True))
     return middle, low, high

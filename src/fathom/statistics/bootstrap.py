@@ -269,5 +269,5 @@ def resample_ratio(above: "Array", below: "Array", counts: "NDArray[Any]") -> Re
 
     sums = [np.concatenate([[each.sum()], counts @ each]) for each in (above, below)]
     found = np.full(len(sums[0]), np.nan)
-    freedom = max(1, np.count_nonzero(below) - 1)
+    freedom = max(1.0, float(np.count_nonzero(below)) - 1)
     return Resampled(np.divide(sums[0], sums[1], out=found, where=sums[1] > 0), len(above), freedom)

@@ -15,9 +15,10 @@ from fathom.config.section import Section
 from fathom.io.contracts.studies import CONTRASTS, CONTROL_SHARES, CONTROLS
 from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
-from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, run
-from fathom.studies.controls import compare_conditions, compare_shares
-from fathom.studies.following import MetricTables, measure_models
+from fathom.jobs.signature import OverlapTables, PairTables, PerplexityTables, RateTables, ScoreTables, run
+from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.studies.controls import compare_conditions, compare_shares, count_once
+from fathom.studies.following import MetricTables, measure_models, measure_pairs, read_ranks
 
 
 class Controls(Section):
@@ -38,6 +39,7 @@ class Settings(Section):
 def main(
     *,
     scores: ScoreTables,
+    pairs: PairTables = (),
     overlap: OverlapTables = (),
     perplexity: PerplexityTables = (),
     attribute_rates: RateTables = (),
@@ -49,6 +51,8 @@ def main(
     """Measure all models once, compare, write both tables."""
     tables = MetricTables(scores, overlap, perplexity, attribute_rates)
     measured = measure_models(tables, settings.summary)
+    kept = leave_out_overlap(read_ranks(scores), overlap, settings.summary)
+    measured |= measure_pairs(count_once(kept, pairs), settings.summary)
     gains: list[tuple[Any, ...]] = []
     ahead: list[tuple[Any, ...]] = []
     compared: list[tuple[Any, ...]] = []

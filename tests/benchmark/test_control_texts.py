@@ -54,8 +54,10 @@ def test_the_draw_depends_on_document_and_place_alone_and_keeps_frequencies():
     assert other["text"][1] != once["text"][0]  # another document id
 
 
-def test_sentences_with_terms_are_kept_paragraph_by_paragraph():
-    found = keep_term_sentences(TEXTS, TERMS, load_splitter("auto"))
+def test_sentences_with_terms_are_kept_paragraph_by_paragraph(caplog):
+    with caplog.at_level("INFO", "fathom"):
+        found = keep_term_sentences(TEXTS, TERMS, load_splitter("auto"))
+    assert f"{len(TRAIN) / len(found['text'][0]):.2f} times as many" in caplog.text
     first, _ = TRAIN.split("\n\n")
     assert found["text"][0] == f"{first}\n\nBayes and Gauss are names; tree-like is none."
     assert found["text"].to_list()[1:] == [TRAIN, TRAIN]

@@ -1,14 +1,21 @@
 """Knowledge or style: gains over the base, shares, and which condition is ahead."""
 
+from pathlib import Path
+
 import numpy as np
+import polars as pl
 import pytest
+from tests.tables import fill_table
 
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.tables import write_table
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.metrics import METRICS
-from fathom.studies.controls import compare_conditions, compare_shares
+from fathom.studies.controls import compare_conditions, compare_shares, count_once
+from fathom.studies.following import measure_pairs
 
 SETTINGS = Summary(rounds=400)
 CONDITIONS = {"as-is": "b+d", "terms-exchanged": "b+d.terms-exchanged", "terms-only": "b+d.terms-only",
@@ -95,6 +102,40 @@ def test_metrics_differ_by_their_paired_shares_not_by_one_verdict_each():
     assert same[-1] == "larger" and [float(number) for number in same[9:12]] == pytest.approx([0.05] * 3)
     without = {name: track for name, track in CONDITIONS.items() if name != "as-is"}
     assert not list(compare_shares("d", without, make_tracks(), measured, SETTINGS))
+
+
+def test_a_pair_of_both_benchmarks_counts_once(tmp_path):
+    """Both have the same pairs, so two verdicts would be one that is counted twice."""
+    ranks = {"b": 400.0, "b+d": 100.0, "b+d.terms-exchanged": 300.0, "b+d.terms-only": 90.0, "b+far": 450.0}
+    files, scores = [], {}
+    for variant, shift in (("tf", 0), ("tfidf", 1)):  # pairs 1 to 19 stand in both
+        numbers = range(shift, 20 + shift)
+        pairs = {"pair_id": [f"{variant}{number}" for number in numbers],
+                 "keyword": [f"k{number % 5}" for number in numbers],
+                 "prompt": [f"p{number}" for number in numbers], "target": [" t"] * 20}  # fmt: skip
+        files.append(("d", variant, str(tmp_path / f"{variant}.parquet")))
+        write_table(Path(files[-1][-1]), fill_table(PAIRS, **pairs), PAIRS)
+        scores |= {
+            ("d", variant, f"{model}{mark}"): pl.DataFrame(pairs).select("pair_id", "keyword").with_columns(
+                pl.Series([rank + number for number in numbers]).alias("rank"),
+                pl.Series([-rank / 100 - number for number in numbers]).alias("log_probability"))
+            for model, rank in ranks.items() for mark in ("", "@seed1")
+        }  # fmt: skip
+    once = count_once(scores, files)
+    assert {key[1] for key in once} == {"both"} and len(once) == len(scores) // 2
+    assert once["d", "both", "b"]["pair_id"].to_list() == [
+        *(f"tf{number}" for number in range(20)),
+        "tfidf20",
+    ]
+    measured = measure_pairs(scores | once, SETTINGS)
+    gains, contrasts = compare_conditions("d", CONDITIONS, make_tracks(), measured, SETTINGS)
+    shares = list(compare_shares("d", CONDITIONS, make_tracks(), measured, SETTINGS))
+    assert {row[1] for row in gains} == {"tf", "tfidf", "both"}
+    assert (
+        {row[1] for row in contrasts} == {row[3] for row in shares} == {row[6] for row in shares} == {"both"}
+    )
+    assert {row[-1] for row in contrasts} == {"ahead"} and len(contrasts) == 3 * 4
+    assert not count_once({key: each for key, each in scores.items() if key[1] == "tf"}, files)
 
 
 def test_gains_are_positive_where_the_model_is_better():

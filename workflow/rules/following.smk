@@ -34,6 +34,7 @@ rule compare_controls:
     input:
         code=sources("compare_controls"),
         scores=FOLLOWED["scores"],
+        pairs=OUTPUTS.name_pairs(),
         overlap=OUTPUTS.name_overlaps(),
         perplexity=FOLLOWED["perplexity"],
         attribute_rates=FOLLOWED["attribute_rates"],

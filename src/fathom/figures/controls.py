@@ -9,7 +9,7 @@ from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, r
 from fathom.figures.following import PANELS, label_panel
 from fathom.figures.panels import add_benchmarks, draw_rows, make_panels
 from fathom.figures.style import VARIANT_SERIES, clean_name, wrap_name
-from fathom.io.contracts.studies import AS_IS, BASE, CONTRASTS, CONTROLS, EXCHANGED, ONLY
+from fathom.io.contracts.studies import AS_IS, BASE, BOTH, CONTRASTS, CONTROLS, EXCHANGED, ONLY
 from fathom.io.delimited import Row
 from fathom.statistics.metrics import METRICS
 
@@ -21,7 +21,8 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     """Draw a panel for each metric: what a model gains from a domain's text, and from controls of it."""
     from matplotlib.ticker import MaxNLocator
 
-    rows = read_domain_rows(inputs["controls"], CONTROLS, parts["domain"])
+    every = read_domain_rows(inputs["controls"], CONTROLS, parts["domain"])
+    rows = [row for row in every if row["variant"] != BOTH]
     contrasts = read_domain_rows(inputs["contrasts"], CONTRASTS, parts["domain"], needed=False)
     conditions = _order([row["condition"] for row in rows])
     names = [wrap_name(_NAMES.get(each, each), 22) for each in conditions]

@@ -6,17 +6,23 @@ and the third ahead of the second and the fourth. All are measured on the same i
 so each resample draws the same of both for all of them, and differences are paired.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+import polars as pl
+
+from fathom.config.benchmark import VARIANTS
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.studies import AS_IS, BASE, ONLY
+from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.studies import AS_IS, BASE, BOTH, ONLY
+from fathom.io.tables import read_table
+from fathom.jobs.program import log
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.metrics import METRICS
-from fathom.statistics.summaries import format_number
+from fathom.statistics.summaries import Key, format_number
 from fathom.studies.following import Measured, Place, average_seeds
 
 
@@ -43,6 +49,50 @@ def check_steps(conditions: Mapping[str, str], tracks: Mapping[str, Sequence[Poi
         raise InputError(
             f"controls differ in steps, tokens or seeds ({told})", "models.adapt", "give all the same"
         )
+
+
+def count_once(
+    scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]]
+) -> dict[Key, pl.DataFrame]:
+    """Return scores on the pairs of TF and TF-IDF together; the same prompt and target count once.
+
+    Most pairs stand in both benchmarks, so two verdicts would be one that is counted twice.
+
+    Parameters
+    ----------
+    scores : mapping of (domain, variant, model) to DataFrame
+        With column pair_id, of all pairs that count.
+    files : iterable of (domain, variant, path)
+        Pairs of the benchmarks.
+
+    Returns
+    -------
+    dict of (domain, variant, model) to DataFrame
+        Under variant BOTH, of the domains with both benchmarks; a pair that stands in both is that of TF.
+    """
+    texts = {tuple(key): read_table(path, PAIRS, ["pair_id", "prompt", "target"]) for *key, path in files}
+    found: dict[Key, pl.DataFrame] = {}
+    for domain, variant, model in scores:
+        keys = [(domain, each) for each in VARIANTS]
+        if variant != VARIANTS[0] or not all(key in texts and (*key, model) in scores for key in keys):
+            continue
+        frames = [scores[*key, model].join(texts[key], on="pair_id", maintain_order="left") for key in keys]
+        every = pl.concat(frames)
+        once = every.unique(["prompt", "target"], keep="first", maintain_order=True)
+        if (domain, BOTH) not in {key[:2] for key in found}:
+            log.info(
+                "%s: %s of %s TF pairs are TF-IDF pairs too and count once",
+                domain, f"{len(every) - len(once):,}", f"{len(frames[0]):,}",
+            )  # fmt: skip
+        found[domain, BOTH, model] = once.drop("prompt", "target")
+    return found
+
+
+def list_compared(domain: str, measured: Measured) -> list[Place]:
+    """Return the metrics of a domain that are compared: TF and TF-IDF together where there are both."""
+    places = [place for place in sorted(measured) if place[0] == domain]
+    together = any(place[1] == BOTH for place in places)
+    return [place for place in places if not (together and place[1] in VARIANTS)]
 
 
 def compare_conditions(
@@ -80,6 +130,7 @@ def compare_conditions(
     base = tracks[next(iter(conditions.values()))][0].model
     gains: list[tuple[Any, ...]] = []
     contrasts: list[tuple[Any, ...]] = []
+    compared = list_compared(domain, measured)
     for place in (each for each in sorted(measured) if each[0] == domain):
         models = measured[place]
         whole = {BASE: models[base]} | {
@@ -95,7 +146,8 @@ def compare_conditions(
             numbers = [number for some in shown for number in some.estimate(settings.confidence)]
             texts = [*map(format_number, numbers), *[""] * (9 - len(numbers))]
             gains.append((*place, base, condition, seeds, *texts, each.items))
-        contrasts += _contrast(place, base, gained, settings)
+        if place in compared:
+            contrasts += _contrast(place, base, gained, settings)
     return gains, contrasts
 
 
@@ -124,7 +176,7 @@ def compare_shares(
         return
     ends = find_ends(tracks)
     base = tracks[next(iter(conditions.values()))][0].model
-    places = [place for place in sorted(measured) if place[0] == domain]
+    places = list_compared(domain, measured)
 
     def measure_gain(place: Place, condition: str) -> Resampled:
         models = measured[place]

@@ -156,7 +156,8 @@ _GAIN = describe_numbers(
 
 CONTROLS = Contract(
     "following/controls.csv, figures/{domain}.controls.csv",
-    "A metric of a model that read a domain's text, a control of it, or another; a line for each condition.",
+    "A metric of a model that read a domain's text, a control of it, or another; a line for each condition. "
+    "Variant both: TF and TF-IDF pairs together, the same prompt and target once.",
     (
         *(DOMAIN, VARIANT, METRIC, AGGREGATE, BASE_MODEL),
         Column("condition", STRING, "base, as-is, terms-exchanged, terms-only, or another domain"),
@@ -169,9 +170,12 @@ CONTROLS = Contract(
 AS_IS, EXCHANGED, ONLY, BASE = "as-is", "terms-exchanged", "terms-only", "base"
 """Conditions in controls.csv, beside names of domains."""
 
+BOTH = "both"
+"""Variant in tables of controls: TF and TF-IDF pairs together, those that stand in both once."""
+
 CONTRASTS = Contract(
     "following/control-contrasts.csv",
-    "Whether what keeps the knowledge is ahead of what does not.",
+    "Whether what keeps the knowledge is ahead of what does not; by TF and TF-IDF pairs together.",
     (
         *(DOMAIN, VARIANT, METRIC, AGGREGATE, BASE_MODEL),
         Column("first", STRING, "a condition with knowledge"),
@@ -184,7 +188,8 @@ CONTRASTS = Contract(
 
 CONTROL_SHARES = Contract(
     "following/control-shares.csv",
-    "Whether two metrics differ in how much of the gain a control keeps; every two on one domain.",
+    "Whether two metrics differ in how much of the gain a control keeps; every two on one domain, of TF and "
+    "TF-IDF pairs together.",
     (
         *(DOMAIN, BASE_MODEL),
         Column("condition", STRING, "terms-exchanged, terms-only, or another domain"),

@@ -265,6 +265,16 @@ def test_the_adapter_is_where_the_settings_say(kind, attention, peft):
     assert len(find_modules(kind, "all", "m")) > len(find_modules(kind, "attention", "m"))
 
 
+@pytest.mark.parametrize("kind", ["glm", "phi3"])
+def test_an_adapter_changes_every_matrix_of_a_layer(kind):
+    model = make_model(kind)
+    matrices = {
+        name for name, part in model.model.layers.named_modules() if isinstance(part, torch.nn.Linear)
+    }
+    add_adapter(model, Lora(modules="all"))
+    assert {name.split("layers.")[1].split(".lora_")[0] for name in list_weights(model)} == matrices
+
+
 def test_the_validation_loss_is_the_mean_over_tokens():
     model, encoded = make_model("llama"), make_training()
     losses = [float(sum_losses(model, [pair])) for pair in encoded]

@@ -5,10 +5,12 @@ from typing import Any
 from fathom.config.adapter import Adapter
 from fathom.errors import InputError
 
-_SEPARATE = (("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj"))
+_ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
+_SEPARATE = (_ATTENTION, ("gate_proj", "up_proj", "down_proj"))
 ADAPTED_MODULES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "gpt2": (("attn.c_attn", "attn.c_proj"), ("mlp.c_fc", "mlp.c_proj")),
     "gpt_neox": (("query_key_value", "attention.dense"), ("dense_h_to_4h", "dense_4h_to_h")),
+    "glm": (_ATTENTION, ("gate_up_proj", "down_proj")),
     "phi3": (("qkv_proj", "o_proj"), ("gate_up_proj", "down_proj")),
     **dict.fromkeys(
         ("llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "olmo", "olmo2", "cohere",

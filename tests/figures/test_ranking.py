@@ -21,6 +21,9 @@ from fathom.figures.drawing import FigureSettings
 from fathom.figures.ranking_components import format_power
 from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import use_style
+from fathom.io.contracts.ranking import PAIRWISE
+from fathom.io.delimited import read_rows
+from fathom.ranking.resampled_scores import PLAIN
 from fathom.ranking.table import Benchmark, Model, ScoreTable, write_score_table
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -99,6 +102,17 @@ def _draw(folder: Path, name: str):
     inputs = {each: folder / Path(path).name for each, path in figure.reads.items()}
     settings = FigureSettings(ranking=SETTINGS.ranking, summary=SETTINGS.summary)
     return import_module(figure.source).draw_figure(inputs, parts, settings)
+
+
+def test_a_colour_of_tau_means_the_same_in_every_condition(full):
+    limits, conditions = set(), ("before", "after")
+    with use_style():
+        for condition in conditions:
+            figure, _ = _draw(full, f"tau.{condition}")
+            limits.add(figure.axes[0].images[0].get_clim())
+    rows = [row for row in read_rows(full / "pairwise.csv", PAIRWISE) if row["statistic"] == PLAIN]
+    lowest = [min(row["value"] for row in rows if row["condition"] == each) for each in conditions]
+    assert lowest[0] != lowest[1] and len(limits) == 1 and min(limits)[0] <= min(0.0, *lowest)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, require_known
 from fathom.figures.panels import PLAIN, add_benchmarks, make_panels
-from fathom.figures.style import VARIANT_SERIES, Series, clean_name, wrap_name
+from fathom.figures.style import VARIANT_SERIES, Series, clean_name, number_ticks, wrap_name
 from fathom.io.contracts.studies import ALL_SEEDS, AS_IS, FOLLOWING
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
@@ -201,7 +201,7 @@ def _scale(rows: pl.DataFrame, time: Time) -> Sequence[float]:
 
 def scale_axes(axes: "Axes", rows: pl.DataFrame, time: Time = STEPS) -> None:
     """Make an axis logarithmic where its values span a large factor; write numbers in full."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     low, high = min(rows["ci_low"].to_list()), max(rows["ci_high"].to_list())
     for axis, log in ((axes.xaxis, time.log), (axes.yaxis, low > 0 and high / low > _LOG_FROM)):
@@ -211,7 +211,7 @@ def scale_axes(axes: "Axes", rows: pl.DataFrame, time: Time = STEPS) -> None:
             axis.set_minor_formatter(NullFormatter())
         else:
             axis.set_major_locator(MaxNLocator(5))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+        number_ticks(axis)
 
 
 def _mark_stages(axes: "Axes", rows: pl.DataFrame, names: bool) -> None:

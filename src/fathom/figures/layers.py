@@ -14,7 +14,14 @@ from fathom.config.layers import Layers
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import add_legend, make_panels
-from fathom.figures.style import LAYER_COLOR_MAP, LAYER_COLORS, clean_name, make_figure, wrap_name
+from fathom.figures.style import (
+    LAYER_COLOR_MAP,
+    LAYER_COLORS,
+    clean_name,
+    make_figure,
+    number_ticks,
+    wrap_name,
+)
 from fathom.io.contracts.figures import LAYER_CURVES, LAYER_KEYWORDS
 from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_RATES, LAYER_SUMMARY
 from fathom.io.delimited import Row, read_rows
@@ -269,7 +276,7 @@ def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
     """Draw the curves of one panel with their intervals; return the legend handle of each."""
     import numpy as np
     from matplotlib import colormaps
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+    from matplotlib.ticker import MaxNLocator
 
     many = any(curve.style >= len(LAYER_COLORS) for curve in panel.curves)
     handles = {}
@@ -293,7 +300,7 @@ def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
     values = np.array([number for curve in panel.curves for number in curve.value])
     if panel.log and np.nanmax(values, initial=0) > 20 * np.nanmin(values, initial=np.inf) > 0:
         axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    number_ticks(axes.yaxis)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("layer (0: embedding)")
     axes.set_ylabel(panel.label)

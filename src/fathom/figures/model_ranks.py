@@ -13,7 +13,15 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks, select_domain
-from fathom.figures.style import VARIANT_SERIES, Series, clean_name, make_figure, place_labels, wrap_name
+from fathom.figures.style import (
+    VARIANT_SERIES,
+    Series,
+    clean_name,
+    make_figure,
+    number_ticks,
+    place_labels,
+    wrap_name,
+)
 from fathom.io.contracts.figures import MODEL_RANKS
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, LEADING, TRIMMED_MEAN, Statistic
@@ -272,7 +280,7 @@ def scale_axis(axes: "Axes", which: str, values: list[float], ticks: int | None 
     ticks : int, optional
         At most so many intervals on a linear axis, and few on a logarithmic one: it is short.
     """
-    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     axis = axes.xaxis if which == "x" else axes.yaxis
     set_limits = axes.set_xlim if which == "x" else axes.set_ylim
@@ -287,11 +295,11 @@ def scale_axis(axes: "Axes", which: str, values: list[float], ticks: int | None 
         few, some = ((1.0, 3.0), 100) if ticks else ((1.0, 2.0, 5.0), 2000)
         subs = (1.0,) if high / low > some else few
         axis.set_major_locator(LogLocator(subs=subs, numticks=12))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        number_ticks(axis)
         axis.set_minor_formatter(NullFormatter())
         return
     room = 0.1 * (high - low) or max(0.1 * abs(high), 0.5)
     set_limits(low - room, high + room)
     if ticks:
         axis.set_major_locator(MaxNLocator(ticks))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    number_ticks(axis)

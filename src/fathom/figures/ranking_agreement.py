@@ -73,15 +73,17 @@ def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> Dr
     Source: [TrainBeforeTest, Figs. 9, 10, 14, 15].
     """
     names = [name for name, each in tables.benchmarks.items() if not each.corpus]
-    rows = [row for row in tables.read("pairwise")
-            if (row["condition"], row["statistic"]) == (condition, statistic)
-            and row["first"] in names and row["second"] in names]  # fmt: skip
+    pairs = (row for row in tables.read("pairwise") if row["first"] in names and row["second"] in names)
+    every = [row for row in pairs if row["statistic"] == statistic]
+    rows = [row for row in every if row["condition"] == condition]
     values = _fill(rows, names)
+    # one scale for all conditions, so that a colour means the same in each figure
+    lowest = _find_lowest([[row["value"] for row in every if row["condition"] in tables.conditions]])
     titles = [tables.benchmarks[name].title for name in names]
     side = 1.2 + measure_names(titles, 9) + 0.36 * len(names)
     figure = make_figure(side + 1.0, side)
     axes = figure.subplots()
-    image = draw_matrix(axes, values, titles, titles, size=7.0, lowest=_find_lowest(values))
+    image = draw_matrix(axes, values, titles, titles, size=7.0, lowest=lowest)
     categories = [tables.benchmarks[name].category for name in names]
     for place in range(1, len(names)):
         if categories[place] != categories[place - 1]:

@@ -15,7 +15,14 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.style import SIMILARITY_COLOR_MAP, VARIANT_SERIES, clean_name, make_figure, wrap_name
+from fathom.figures.style import (
+    SIMILARITY_COLOR_MAP,
+    VARIANT_SERIES,
+    clean_name,
+    make_figure,
+    number_ticks,
+    wrap_name,
+)
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.figures import STAGES_FIGURE
 from fathom.io.contracts.studies import FOLLOWING, RELATIONS
@@ -103,8 +110,6 @@ def draw_stages(
     stages: pl.DataFrame, relations: Relations, kind: str, title: str, settings: Summary
 ) -> "Figure":
     """Draw one kind of figure of a study; call it inside `use_style`."""
-    from matplotlib.ticker import FuncFormatter
-
     rows = list_rows(stages, kind, settings)
     trained = stages.filter(pl.col("stage") > 0)
     names = trained.unique("stage").sort("stage")["trained_on"].to_list()
@@ -124,7 +129,7 @@ def draw_stages(
         _draw_relation(right, stages, some, row, limits)
         right.set_title(_describe_pair(relations, stages, row), fontsize=8, loc="left")
         for axes in (left, right):
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            number_ticks(axes.yaxis)
     _label_stages(grid[-1][0], names)
     grid[-1][1].set_xlabel(_name_other(stages))
     if points is not None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,9 +12,11 @@ from fathom.io.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 _MARK = 4.9  # half the diagonal of the largest marker, in points
+_DECADES = 1000
 _SHEET = Path(__file__).with_name("fathom.mplstyle")
 
 
@@ -84,6 +87,30 @@ def save_figure(figure: "Figure", pdf: Path | str | None, png: Path | str | None
         if path is not None:
             with write_atomically(path) as temporary:
                 figure.savefig(temporary, format=form, metadata=metadata)
+
+
+def number_ticks(axis: "Axis") -> None:
+    """Write the numbers of an axis in full: with as many decimals as they need, the same for all."""
+    from matplotlib.ticker import Formatter
+
+    class Numbers(Formatter):
+        def __call__(self, value: float, pos: int | None = None) -> str:
+            return self.format_ticks([value])[0]
+
+        def format_ticks(self, values: Sequence[float]) -> list[str]:
+            sizes = [abs(value) for value in values if value]
+            # over powers of ten each number has its own decimals
+            each = bool(sizes) and max(sizes) > _DECADES * min(sizes)
+            decimals = max((_count_decimals(value) for value in values), default=0)
+            texts = [f"{value:,.{_count_decimals(value) if each else decimals}f}" for value in values]
+            return [text.replace("-", "\N{MINUS SIGN}") for text in texts]
+
+    axis.set_major_formatter(Numbers())
+
+
+def _count_decimals(value: float) -> int:
+    """Return how many decimals a number has, to ten digits."""
+    return max(0, -int(Decimal(f"{value:.10g}").normalize().as_tuple().exponent))
 
 
 def clean_name(name: str) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 from fathom.benchmark.matches import load_embeddings
 from fathom.coverage.sets import Slices
 from fathom.errors import InputError
-from fathom.figures.style import LAYER_COLORS, make_figure, save_figure, use_style
+from fathom.figures.style import LAYER_COLORS, make_figure, number_ticks, save_figure, use_style
 from fathom.figures.walkthrough import Walk
 from fathom.io.row_groups import select_rows
 
@@ -58,8 +58,6 @@ def measure_cosines(walk: Walk) -> npt.NDArray[np.float32]:
 
 def draw_ranks(walk: Walk) -> "Figure":
     """Draw the share of pairs up to each rank, a line for each model; call it inside `use_style`."""
-    from matplotlib.ticker import FuncFormatter
-
     ranks = walk.ranks
     figure = make_figure(6.4, 2.8)
     axes = figure.subplots()
@@ -70,7 +68,7 @@ def draw_ranks(walk: Walk) -> "Figure":
             color=LAYER_COLORS[1 + place % 6], linestyle=_LINES[place % 4],
         )  # fmt: skip
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    number_ticks(axes.xaxis)
     axes.set_ylim(0, 1)
     axes.set_xlabel("rank of the target")
     axes.set_ylabel("share of pairs up to it")

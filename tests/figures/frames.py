@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def list_cut(figure: "Figure") -> list[str]:
     """Return the texts of a drawn figure that its frame cuts."""
     frame, found = figure.bbox, []
-    for text in (text for axes in figure.axes for text in _list_texts(axes)):
+    for text in (text for axes in figure.axes if axes.get_visible() for text in _list_texts(axes)):
         box = text.get_window_extent()
         if box.x0 < frame.x0 or box.x1 > frame.x1 or box.y0 < frame.y0 or box.y1 > frame.y1:
             found.append(text.get_text())

@@ -53,20 +53,25 @@ def test_a_map_of_a_benchmark(benchmark, tmp_path):
 
 def test_benchmarks_share_a_map_of_their_domain(benchmark, tmp_path):
     other = benchmark.with_columns(id=pl.when(kind="pair").then(pl.lit("z")).otherwise("id"), y=pl.col("y"))
-    named = {"tf": tmp_path / "tf.parquet", "tfidf": tmp_path / "tfidf.parquet"}
-    for path, table in zip(named.values(), (benchmark, other), strict=True):
+    variants = ("reference", "reference-b", "tf", "tfidf")
+    named = {name: tmp_path / f"{name}.parquet" for name in variants}
+    for path, table in zip(named.values(), (other, benchmark, benchmark, other), strict=True):
         write_table(path, table, COVERAGE_MAP)
-    rows = read_maps(named)
-    assert rows["variant"].to_list() == [""] * 4 + ["tf", "tfidf"]
+    rows, references = read_maps(named), {"reference": "By hand", "reference-b": "Written $by a model_2"}
+    assert rows["variant"].to_list() == [""] * 4 + ["tf", "tfidf", "reference", "reference-b"]
     with use_style():
-        figure = draw_map(rows, "A_$domain")
+        figure = draw_map(rows, "A_$domain", references)
+    shown = ("TF", "TF-IDF", "By hand", "Written $by a model_2")
     assert [_count(axes) for axes in figure.axes if axes.get_visible()] == [
-        {"sentence": 4, "TF": 1}, {"sentence": 4, "TF-IDF": 1}, {"sentence": 4, "TF": 1, "TF-IDF": 1}
+        *({"sentence": 4, label: 1} for label in shown), {"sentence": 4, **dict.fromkeys(shown, 1)}
     ]  # fmt: skip
     figure.draw_without_rendering()
     assert not list_cut(figure)
-    (numbers,) = draw_twice(tmp_path, "benchmarks", named, {"domain": "D"})
-    assert len(numbers.read_text().splitlines()) == 7
+    # the third panel has none below it
+    named_below = [bool(axes.get_xlabel()) for axes in figure.axes if axes.get_visible()]
+    assert named_below == [False, False, True, True, True]
+    (numbers,) = draw_twice(tmp_path, "benchmarks", named, {"domain": "D"}, references=references)
+    assert len(numbers.read_text().splitlines()) == 9
     write_table(named["tfidf"], other.with_columns(x=pl.col("x") + 1), COVERAGE_MAP)
     with refuses("same sentences", "tfidf.parquet"):
         read_maps(named)

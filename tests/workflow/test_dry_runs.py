@@ -48,6 +48,8 @@ def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     asked = {name.removesuffix("@chat") for name in coverage.get("evaluation", {}).get("models", [])}
     most = {name: 1 + (name in asked) for name in loads}  # once for pairs, once for questions
     assert all(loads[name] <= most[name] for name in loads), "a model from the hub is loaded more than once"
+    if configuration.endswith("comp-comp.yaml"):
+        assert jobs["adapt_model"] == 2 * 5 and jobs["answer_questions"] == 2 * 5
     presets = {"raw-corpora": 118, "raw-corpora-comparison": 16, "beyond-benchmarks": 8 + 102}
     assert len(loads) >= presets.get(Path(configuration).stem, 0)
     if configuration.startswith("config/papers/raw-corpora"):
@@ -179,7 +181,8 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     for name in ("expert.csv", "other.jsonl"):
         (tmp_path / name).touch()
     files = f"expert: {tmp_path / 'expert.csv'}, claude: {tmp_path / 'other.jsonl'}"
-    without, done = plan(), plan(f"references={{machine-learning: {{{files}}}}}")
+    without = plan()
+    done = plan(f"references={{machine-learning: {{{files}}}}}", "coverage={benchmarks: true}")
     assert "/scores/reference/" not in without.stdout
     jobs = count_jobs(done)
     assert jobs["score_model"] == count_jobs(without)["score_model"] > 1
@@ -189,6 +192,8 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     assert {name: jobs[name] for name in expected} == expected
     (figure,) = (line for line in list_commands(done, "draw_figure") if "--figure references " in line)
     assert '"references": {"reference": "expert", "reference-claude": "claude"}' in figure
+    (map_,) = (line for line in list_commands(done, "draw_figure") if "--figure benchmarks " in line)
+    assert map_.count("/coverage.parquet") == jobs["measure_coverage"] == 4
     (summary,) = (line for line in list_commands(done, "summarize_scores") if "/references.csv" in line)
     assert summary.count("/scores/reference-claude/") == 7 and "perplexity" not in summary
     with refuses("references: there is no"):

@@ -308,8 +308,8 @@ def of_benchmarks(path):
 
 
 def named_inputs(names):
-    """Return a param: some inputs by name."""
-    return lambda input: {name: input[name] for name in names}
+    """Return a param: some inputs by name; not those that a job has not."""
+    return lambda input: {name: input[name] for name in names if input[name]}
 
 
 def entry_of(wildcards):

@@ -40,7 +40,7 @@ for figure in CATALOGUE.values():
         params:
             options=pass_options(
                 figure=figure.name,
-                inputs=named_inputs(figure.reads),
+                inputs=named_inputs(TARGETS.figures.find_inputs(figure)),
                 parts=lambda wildcards: dict(wildcards.items()),
                 folder=folder_of("pdf"),
                 settings=TARGETS.figures.find_settings(figure),

@@ -75,7 +75,7 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
         _scatter(axes, rows.filter(pl.col("round").is_between(1, number - 1)), _HELD, "in it before", 8)
         _scatter(axes, rows.filter(round=number), _NEW, "joined in this round", 10)
         axes.set_title(f"Round {number}")
-    name_axes([*grid[-1, :], *grid[:, 0]])
+    name_axes(grid.flat[: max(1, len(shown))], grid.shape[1])
     _add_legend(figure, 3)
     return figure
 
@@ -93,7 +93,7 @@ def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
         _scatter(axes, questions.filter(round=0), _FIRST, "question of the first round", 8)
         _scatter(axes, questions.filter(pl.col("round") > 0), _LATER, "for a gap, or asked by people", 10)
         axes.set_title(f"t_d = {percentile:g}: {len(questions):,} questions")
-    name_axes([*grid[-1, :], *grid[:, 0]])
+    name_axes(grid.flat[: len(every)], grid.shape[1])
     _add_legend(figure, 2)
     return figure
 
@@ -117,9 +117,11 @@ def _add_legend(figure: "Figure", columns: int) -> None:
         handle.set(sizes=[40 if label == "large gap" else 20], alpha=1.0, linewidths=0.8)
 
 
-def name_axes(every: Sequence["Axes"]) -> None:
-    """Name the axes of a map, whose units mean nothing."""
-    for axes in every:
-        axes.set_xlabel("First principal component")
-        axes.set_ylabel("Second principal component")
-        axes.label_outer()
+def name_axes(panels: Sequence["Axes"], columns: int = 1) -> None:
+    """Name the axes of maps, whose units mean nothing: at the left, and where no panel stands below."""
+    for place, axes in enumerate(panels):
+        if place + columns >= len(panels):
+            axes.set_xlabel("First principal component")
+            axes.tick_params(labelbottom=True)
+        if place % columns == 0:
+            axes.set_ylabel("Second principal component")

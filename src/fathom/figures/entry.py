@@ -66,6 +66,8 @@ class Figure:
         Fields of :class:`fathom.figures.drawing.FigureSettings` that it obeys.
     values : mapping of str to mapping of str to str
         Parts that have only some values, and what each is called.
+    reads_each : RunPath, optional
+        A finished table of each benchmark of the domain, references among them; its name is the variant.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Figure:
     shown: tuple[Shown, ...]
     settings: tuple[str, ...] = ()
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    reads_each: RunPath | None = None
 
     @property
     def source(self) -> str:

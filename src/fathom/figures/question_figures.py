@@ -1,6 +1,5 @@
 """Entries of the catalogue: coverage of a domain, questions about it, multiple choice."""
 
-from fathom.config.benchmark import VARIANTS
 from fathom.figures.entry import Figure, Shown
 from fathom.io import paths
 
@@ -25,15 +24,15 @@ QUESTION_FIGURES = (
     ),
     Figure(
         "benchmarks", "Benchmarks on one map", "{domain}.benchmarks", "benchmark_map",
-        reads={name: paths.COVERAGE_MAP.of(variant=name) for name in VARIANTS},
-        of={"domain": "mapped_domains"}, target="coverage", section="Benchmark", made_by="coverage",
-        settings=("title",),
+        reads={}, reads_each=paths.COVERAGE_MAP, of={"domain": "domains"}, target="coverage",
+        section="Benchmark", made_by="coverage", settings=("title", "references"),
         shown=(Shown("several benchmarks on one map of their domain; the paper's five are medical",
                      "CompComp", "Fig. 1b"),),
         caption="""
         The pairs of the benchmarks of {domain} on one map of its sentences, a panel for each benchmark and
-        one for all of them. Axes are the first two principal components of the sentences' embeddings, the
-        same in every panel. A benchmark is comprehensive where its pairs reach all sentences, and compact
+        one for all of them; reference benchmarks have the names that the configuration gives them. Axes
+        are the first two principal components of the sentences' embeddings, the same in every panel. A
+        benchmark is comprehensive where its pairs reach all sentences, and compact
         where they do not crowd [CompComp].
 
         Coverage, correlation and redundancy are in coverage.json beside the pairs of each.""",

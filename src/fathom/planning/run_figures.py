@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,6 @@ class RunFigures(RunFiles):
         choices = ChoiceNames(self._config, self.results)
         found = {
             "benchmarks": outputs.benchmarks,
-            "mapped_domains": self._config.benchmark_domains,
             "expanded_domains": coverage.expand,
             "varied_domains": coverage.expand if coverage.ablation.max_correlation else [],
             "question_sets": sets,
@@ -139,13 +138,26 @@ class RunFigures(RunFiles):
             if names in figure.parts and names != "domain"
         }
 
-    def find_inputs(self, figure: Figure) -> dict[str, Callable[[Any], str]]:
-        """Return an input function for each table that a figure reads, by name."""
+    def find_inputs(self, figure: Figure) -> dict[str, Callable[[Any], str | list[str]]]:
+        """Return an input function for each table that a figure reads, by name; []: a domain has none."""
 
         def find(path: RunPath, wildcards: Any) -> str:
             return RunPath(path.format_map(self._read_parts(figure, wildcards))).under(self.results)
 
-        return {name: partial(find, path) for name, path in figure.reads.items()}
+        def find_variant(path: RunPath, variant: str, wildcards: Any) -> str | list[str]:
+            mapped = variant in self._outputs.studies.list_mapped(wildcards.domain)
+            return find(path.of(variant=variant), wildcards) if mapped else []
+
+        found: dict[str, Callable[[Any], str | list[str]]] = {
+            name: partial(find, path) for name, path in figure.reads.items()
+        }
+        if figure.reads_each is not None:
+            variants = (self._outputs.studies.list_mapped(name) for name in self._config.benchmark_domains)
+            found |= {
+                name: partial(find_variant, figure.reads_each, name)
+                for name in dict.fromkeys(chain.from_iterable(variants))
+            }
+        return found
 
     def find_settings(self, figure: Figure) -> Callable[[Any], str]:
         """Return a param: what a figure obeys, and says beside its tables, as JSON."""

@@ -19,6 +19,10 @@ class Studies(RunFiles):
         written = [REFERENCE] if domain in self._config.references else []
         return [*VARIANTS, *written]
 
+    def list_mapped(self, domain: str) -> list[str]:
+        """Return the variants of a domain that are on one map: its benchmarks, and every reference."""
+        return [*VARIANTS, *(variant for variant, _ in self.name_references(domain))]
+
     @property
     def references(self) -> list[tuple[str, str]]:
         """Domain and variant of what the papers' claims are checked against."""
@@ -40,8 +44,8 @@ class Studies(RunFiles):
 
     def name_references(self, domain: str) -> list[tuple[str, str]]:
         """Return variant and name of every reference of a domain, first the one that leads."""
-        first, *others = self._config.references[domain]
-        return [(REFERENCE, first), *((f"{REFERENCE}-{name}", name) for name in others)]
+        names = enumerate(self._config.references.get(domain, {}))
+        return [(f"{REFERENCE}-{name}" if place else REFERENCE, name) for place, name in names]
 
     @property
     def families(self) -> dict[str, list[str]]:

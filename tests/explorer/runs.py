@@ -17,12 +17,13 @@ from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.coverage import COVERAGE_MAP
 from fathom.io.contracts.jobs import TUNING
 from fathom.io.contracts.layers import LAYER_SUMMARY
+from fathom.io.contracts.questions import ANSWERED, QUESTION_SCORES, QUESTIONS
 from fathom.io.contracts.ranking import AGREEMENT
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import COMPARISONS, CORRELATIONS, GROUPS, SUMMARY
 from fathom.io.delimited import write_rows
 from fathom.io.files import write_json
-from fathom.io.tables import write_table
+from fathom.io.tables import make_empty_table, write_table
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.summaries import read_scores, summarize_scores
@@ -206,6 +207,69 @@ def _write_choices(folder: Path, models: Sequence[str], planted: str) -> None:
               "found": "yes"}]  # fmt: skip
     verdicts = [[row.get(name, "") for name in CHOICE_DIAGNOSIS.names] for row in found]
     write_rows(folder / "diagnosis.csv", verdicts, CHOICE_DIAGNOSIS)
+
+
+QUESTIONS_ASKED = (
+    ("q0", "binary", "memorise", "Is Ada here?", ("yes", "no"), (True, False)),
+    ("q1", "binary", "memorise", "Is Bob here?", ("yes", "no"), (False, True)),
+    ("q2", "multiple-choice", "understand", "Who is here?", ("Ada", "Bob", "Cy", "Di"),
+     (False, False, True, False)),
+    ("q3", "multiple-answer", "apply", "Who of these?", tuple("abcdefgh"), (True, True, *[False] * 6)),
+    ("q4", "open", "create", "Why?", (), ()),
+)  # fmt: skip
+"""Id, form, level, question, options and which are right; no model is asked the first one."""
+CHOSEN = {
+    ("alpha", "plain"): {"q1": (False, True), "q2": (False, False, True, False),
+                         "q3": (True, False, True, *[False] * 5)},
+    ("alpha", "rag"): {"q1": (False, True), "q2": (False, False, True, False),
+                       "q3": (True, True, *[False] * 6)},
+    ("beta", "plain"): {"q1": (True, False), "q2": (False, True, False, False), "q3": (False,) * 8},
+    ("beta", "rag"): {"q1": (False, True), "q2": (False, True, False, False), "q3": (False,) * 8},
+}  # fmt: skip
+"""What models choose by prompting and question."""
+
+
+def write_questions(folder: Path, planted: str = "", name: str = "courses") -> Path:
+    """Write a set of five questions, the answers of two models, and question-scores.csv.
+
+    `planted` is put into the last question, its answer, and an option.
+    """
+    rows = []
+    for number, (key, form, level, text, options, right) in enumerate(QUESTIONS_ASKED):
+        shown = [f"{option}{planted if option == 'Di' else ''}" for option in options]
+        answer = "; ".join(option for option, is_right in zip(shown, right, strict=True) if is_right)
+        rows.append(
+            {"question_id": key, "round": 0, "template": form, "level": level, "form": form,
+             "question": text + (planted if form == "open" else ""), "options": shown,
+             "right": list(right), "answer": answer or f"Because{planted}",
+             "sources": [f"courses.csv, line {number + 2}"], "chunks": [], "bindings": [], "asked": "",
+             "query": "" if form == "open" else f"ASK {{ ?{form[:2]} :here true }}", "option_iris": []}
+        )  # fmt: skip
+    where = folder / "questions" / name
+    write_table(where / "questions.parquet", pl.DataFrame(rows), QUESTIONS)
+    for model in ("alpha", "beta"):
+        given = [
+            {"question_id": key, "prompting": prompting, "corpus": corpus, "chosen": list(chosen),
+             "text": f"of {who}" if key == "q4" else "", "answered": True, "shots": 0, "cut": 0}
+            for (who, prompting), answers in CHOSEN.items() if who == model
+            for corpus in (("all", "0.3") if prompting == "rag" else ("all",))
+            for key, chosen in [*answers.items(), ("q4", ())]
+        ]  # fmt: skip
+        table = pl.DataFrame(given, schema=make_empty_table(ANSWERED).schema)
+        write_table(where / "answers" / f"{model}.parquet", table, ANSWERED)
+    scores = [
+        (name, model, prompting, form, level, template, metric, value, value / 2, value / 2 + 0.5, count, 0)
+        for model, half in (("alpha", 1.0), ("beta", 0.5))
+        for prompting in ("plain", "rag")
+        for form, level, metric, value, count in (("binary", "memorise", "accuracy", half, 1),
+                                                  ("multiple-choice", "understand", "accuracy", half, 1),
+                                                  ("multiple-answer", "apply", "f1", half / 2, 1),
+                                                  ("multiple-answer", "apply", "recall", half / 4, 1),
+                                                  ("open", "create", "bleu_4", half / 50, 1))
+        for template in ("", "one")
+    ]  # fmt: skip
+    write_rows(folder / "question-scores.csv", scores, QUESTION_SCORES)
+    return folder
 
 
 def _around(value: float) -> tuple[float, float, float]:

@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 from tests.explorer.browser import find_chromium, start_browser
-from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_analyses, write_run
+from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_analyses, write_questions, write_run
 
 from fathom.explorer.page import write_page
 
@@ -27,6 +27,7 @@ def browser():
 def address(tmp_path_factory):
     run = write_run(tmp_path_factory.mktemp("page") / "planted", planted=SCRIPT)
     write_analyses(run, planted=SCRIPT)
+    write_questions(run, SCRIPT)
     figures = run / "figures"
     figures.mkdir()
     # one grey pixel
@@ -230,7 +231,14 @@ def test_a_run_that_is_not_finished_says_so(browser, tmp_path):
     browser.open((run / "index.html").as_uri(), 390, 844)
     assert browser.list_errors() == []
     parts = set(browser.run("return [...document.querySelectorAll('section')].map((each) => each.id)"))
-    assert "next" in parts and not parts & {"multiple-choice", "layers", "tuning", "coverage", "figures"}
+    assert "next" in parts and not parts & {
+        "questions",
+        "multiple-choice",
+        "layers",
+        "tuning",
+        "coverage",
+        "figures",
+    }
     note = browser.run("return document.querySelector('#missing').textContent")
     assert "This run is not complete" in note
     assert "No manifest yet: physics tf." in note

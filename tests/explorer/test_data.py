@@ -281,7 +281,9 @@ def test_nothing_is_called_strong_or_weak_where_models_are_equal():
     for seed in range(50):
         logs = random.normal(5, 1, (50, 1)) + random.normal(0, 0.7, (50, 7))
         summed = Keywords([str(number) for number in range(50)], np.ones(50, dtype=np.int64), logs)
-        found = measure_strengths(summed, [number % 7 for number in range(50)], Summary(rounds=100, seed=seed))
+        found = measure_strengths(
+            summed, [number % 7 for number in range(50)], Summary(rounds=100, seed=seed)
+        )
         named += bool(found.apart.any())
         alone += bool(((found.low > 1) | (found.high < 1)).any())
     assert named <= 5 and alone > 40

@@ -1,4 +1,4 @@
-"""What a page draws of a run's analyses: multiple choice, layers, tuning, and maps of coverage.
+"""What a page draws of a run's analyses: questions, multiple choice, layers, tuning, and maps of coverage.
 
 Each is made from finished tables alone. An analysis without its table is left out; a table of another version
 is named among what is missing.
@@ -10,10 +10,12 @@ from typing import Any
 
 import polars as pl
 
+from fathom.explorer.question_sets import describe_set
 from fathom.explorer.run import (
     AGREEMENT,
     CHOICE_ACCURACY,
     CHOICE_DIAGNOSIS,
+    QUESTION_SCORES,
     TUNING,
     CoverageMap,
     Row,
@@ -45,10 +47,13 @@ def collect_analyses(run: Run) -> dict[str, Any]:
     Returns
     -------
     dict
-        Of the keys multiple-choice, layers, tuning, coverage those that there is something to draw of.
+        Of the keys questions, multiple-choice, layers, tuning, coverage those that there is something to
+        draw of.
     """
     titles = {benchmark.domain: benchmark.title for benchmark in run.benchmarks}
+    scores = run.rows.get(QUESTION_SCORES, [])
     found = {
+        "questions": [describe_set(each, scores) for each in run.questions],
         "multiple-choice": _collect_choices(run.rows),
         "layers": _collect_layers(run.rows, titles),
         "tuning": _collect_tuning(run.rows),

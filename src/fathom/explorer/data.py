@@ -11,6 +11,7 @@ from fathom.explorer.analyses import collect_analyses
 from fathom.explorer.answers import LABELS, answer, describe_answers, to_text
 from fathom.explorer.attachments import collect_figures, collect_models, collect_tables
 from fathom.explorer.encoding import pack_file, pack_json, pack_numbers
+from fathom.explorer.question_sets import list_questions
 from fathom.explorer.run import CORRELATIONS, SUMMARY, Benchmark, Row, Run
 from fathom.explorer.subfields import describe_keywords, group_domains, sum_keywords
 from fathom.jobs.program import log
@@ -18,7 +19,7 @@ from fathom.statistics.aggregates import COMPARED, MEAN
 from fathom.statistics.metrics import BASELINES, RANK
 
 LIMIT = 12_000_000
-"""Characters of compressed pairs in a page; benchmarks beyond it are shown without their pairs."""
+"""Characters of compressed pairs and questions in a page; benchmarks and sets beyond it are shown without."""
 
 _ARXIV = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?/\d{7})")
 
@@ -69,16 +70,13 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         found = describe_keywords(keywords, own, settings, len(run.benchmarks))
         blocks[described["keywordsBlock"]] = pack_json(found)
         packed = _pack_pairs(benchmark)
-        if sum(map(len, blocks.values())) + sum(map(len, packed)) <= LIMIT:
+        if _fits(blocks, *packed):
             described["texts"], described["ranks"] = f"texts-{number}", f"ranks-{number}"
             blocks[described["texts"]], blocks[described["ranks"]] = packed
         else:
-            name = f"{benchmark.domain}, {benchmark.variant}"
-            log.info("%s: its pairs are left out of the page, which would be too large", name)
-            missing.append(
-                f"{name}: its pairs are left out of this page, which would be too large with them."
-            )
+            missing.append(_leave_out(f"{benchmark.domain}, {benchmark.variant}", "pairs"))
         benchmarks.append(described)
+    sets = _add_questions(run, blocks, missing)
     analyses, (figures, images) = collect_analyses(run), collect_figures(run)
     for name, block in (
         ("tables", collect_tables(run)),
@@ -107,11 +105,36 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         ],
         "computed": run.computed,
         "analyses": list(analyses),
+        "questions": sets,
         "figures": len(figures),
         "missing": missing,
     }
     first = to_text(answer(run.benchmarks[0], COMPARED[0].name)) if run.benchmarks else ""
     return PageData(overview, blocks, first)
+
+
+def _add_questions(run: Run, blocks: dict[str, str], missing: list[str]) -> dict[str, str]:
+    """Add a block for each set of questions; return their ids by set."""
+    found = {}
+    for number, asked in enumerate(run.questions):
+        packed = pack_json(list_questions(asked))
+        if _fits(blocks, packed):
+            found[asked.name] = f"questions-{number}"
+            blocks[found[asked.name]] = packed
+        else:
+            missing.append(_leave_out(asked.name, "questions"))
+    return found
+
+
+def _fits(blocks: Mapping[str, str], *more: str) -> bool:
+    """Return whether a page has room for further blocks."""
+    return sum(map(len, blocks.values())) + sum(map(len, more)) <= LIMIT
+
+
+def _leave_out(name: str, what: str) -> str:
+    """Return, and log, that the pairs or questions of something are not in the page."""
+    log.info("%s: its %s are left out of the page, which would be too large", name, what)
+    return f"{name}: its {what} are left out of this page, which would be too large with them."
 
 
 def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:

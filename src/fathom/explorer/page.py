@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 ASSETS, VENDOR = _HERE / "assets", _HERE / "vendor"
 PROGRAMS = (
     "core.js", "charts.js", "analysis-charts.js", "tables.js", "pairs.js", "sections.js", "analyses.js",
-    "page.js",
+    "questions.js", "page.js",
 )  # fmt: skip
 """Programs of the page, in the order in which they run."""
 

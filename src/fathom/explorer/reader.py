@@ -21,16 +21,18 @@ from fathom.explorer.run import (
     COMPARISONS,
     CORRELATIONS,
     GROUPS,
+    QUESTION_SCORES,
     SUMMARY,
     TUNING,
     Benchmark,
     CoverageMap,
+    QuestionSet,
     Row,
     Run,
     rank_models,
 )
 from fathom.io import paths
-from fathom.io.contracts import answering, jobs, layers, ranking, statistics
+from fathom.io.contracts import answering, jobs, layers, questions, ranking, statistics
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, OVERLAP, PAIRS
 from fathom.io.contracts.column import Contract
 from fathom.io.contracts.coverage import COVERAGE_MAP
@@ -40,6 +42,7 @@ from fathom.io.files import read_json
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
+from fathom.questions.asked_items import select_own
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
 from fathom.statistics.metrics import RANK
 from fathom.statistics.summaries import Key, summarize_scores
@@ -59,6 +62,7 @@ _READ: dict[str, tuple[Contract, Sequence[str] | None]] = {
     AGREEMENT: (ranking.AGREEMENT, None),
     CHOICE_ACCURACY: (answering.CHOICE_ACCURACY, None),
     CHOICE_DIAGNOSIS: (answering.CHOICE_DIAGNOSIS, None),
+    QUESTION_SCORES: (questions.QUESTION_SCORES, None),
 }  # fmt: skip
 """Tables that the page computes with, and the columns that it needs, if not all; older runs lack `pairs`."""
 
@@ -67,6 +71,9 @@ _APART = {"logs", "timings", "weights", "tokenizer", "checkpoints", "lm-eval"}
 
 PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date")
 """What a page shows of a pair."""
+
+_QUESTION = ("question_id", "level", "form", "question", "options", "right", "answer", "sources", "query")
+_ANSWER = ("question_id", "prompting", "corpus", "chosen", "text")
 
 
 def read_run(folder: Path, settings: Summary) -> Run:
@@ -95,7 +102,8 @@ def read_run(folder: Path, settings: Summary) -> Run:
     }
     rows = _type_tables(read, missing)
     benchmarks = _read_benchmarks(files, rows, settings, missing)
-    if not benchmarks and not tables:
+    asked = _read_questions(files, missing)
+    if not benchmarks and not tables and not asked:
         raise InputError(
             "no benchmark and no table in this folder", str(folder), "give the folder of a run: results/RUN"
         )
@@ -116,6 +124,7 @@ def read_run(folder: Path, settings: Summary) -> Run:
             )
             for found, name in files.find(paths.COVERAGE_MAP)
         ],
+        asked,
         dict(_read_vectors(files)),
         {model: files.load(paths.POINTER.of(model=model).below) for model in models},
         [folder / name for _, name in files.find(paths.FIGURE)],
@@ -214,6 +223,26 @@ def _read_ranks(
     if not ranks:
         missing.append(f"{domain}, {variant}: no model has been scored on it yet.")
     return ranks
+
+
+def _read_questions(files: _Files, missing: list[str]) -> list[QuestionSet]:
+    """Read sets of questions with the answers that belong to them; other answers are named and left out."""
+    found = []
+    for place, path in files.find(paths.QUESTIONS):
+        name = place["set"]
+        asked = read_table(files.folder / path, questions.QUESTIONS, _QUESTION)
+        counts = asked.select("question_id", options=pl.col("options").list.len())
+        answers = {}
+        for given, file in files.find(paths.QUESTION_ANSWERS.of(set=name)):
+            own = select_own(read_table(files.folder / file, questions.ANSWERED, _ANSWER), asked)
+            fitting = own.join(counts, on="question_id", maintain_order="left")
+            if len(own) and (fitting["chosen"].list.len() == fitting["options"]).all():
+                answers[given["model"]] = own
+                continue
+            what = f"the answers of {given['model']} belong to other questions and are left out."
+            missing.append(f"{name}: {what}")
+        found.append(QuestionSet(name, asked, answers))
+    return found
 
 
 def _find_left_out(

@@ -21,6 +21,7 @@ SUMMARY, COMPARISONS = paths.SUMMARY.below, paths.COMPARISONS.below
 GROUPS, CORRELATIONS = paths.GROUPS.below, paths.CORRELATIONS.below
 TUNING, AGREEMENT = paths.TUNING.below, paths.RANKING.of(table="agreement").below
 CHOICE_ACCURACY, CHOICE_DIAGNOSIS = (paths.CHOICES.of(table=name).below for name in ("accuracy", "diagnosis"))
+QUESTION_SCORES = paths.QUESTION_SCORES.below
 """Tables that the page computes with, as paths below a run's folder."""
 
 NAN = float("nan")
@@ -114,6 +115,14 @@ class CoverageMap(NamedTuple):
     numbers: Mapping[str, Any]
 
 
+class QuestionSet(NamedTuple):
+    """A set of questions, and the answers of each model to them, without those with other thresholds."""
+
+    name: str
+    questions: pl.DataFrame
+    answers: Mapping[str, pl.DataFrame]
+
+
 @dataclass(frozen=True)
 class Run:
     """What a run has.
@@ -129,6 +138,7 @@ class Run:
     tables : mapping of str to list of dict
         Rows of every CSV as text, likewise.
     coverage : list of CoverageMap
+    questions : list of QuestionSet
     vectors : mapping of str to mapping of str to ndarray
         Vectors of keywords by domain and keyword.
     models : mapping of str to mapping
@@ -145,6 +155,7 @@ class Run:
     rows: Mapping[str, list[Row]] = field(default_factory=dict)
     tables: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     coverage: list[CoverageMap] = field(default_factory=list)
+    questions: list[QuestionSet] = field(default_factory=list)
     vectors: Mapping[str, Mapping[str, "NDArray[np.float64]"]] = field(default_factory=dict)
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     figures: list[Path] = field(default_factory=list)

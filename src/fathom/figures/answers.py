@@ -11,6 +11,7 @@ from fathom.figures.panels import add_legend, list_handles, make_panels, name_ro
 from fathom.figures.style import clean_name, wrap_name
 from fathom.io.contracts.questions import QUESTION_SCORES
 from fathom.io.delimited import Row, read_rows
+from fathom.questions.metrics import CHANCE
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ SHOWN = (
 """Form, level and metric of the columns of the paper's Table 3, which are the spokes of its radar charts."""
 LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
 """The metric of each form and level that has a panel."""
-_CHANCE = {"binary": 1 / 2, "multiple-choice": 1 / 4}
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
 _LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
 
@@ -59,8 +59,8 @@ def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
         form, level, metric = spoke
         axes.set_title(f"{form}, {level}")
         axes.set_xlabel(METRICS[metric].label)
-        if form in _CHANCE:
-            axes.axvline(_CHANCE[form], color="#999999", linestyle=":", zorder=0)
+        if form in CHANCE:
+            axes.axvline(CHANCE[form], color="#999999", linestyle=":", zorder=0)
     add_legend(figure, list_handles(grid.flat[0]), len(_LOOKS))
     return figure
 

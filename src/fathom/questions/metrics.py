@@ -27,6 +27,8 @@ METRICS = {
 """Metrics by form, in the order of the paper's Table 3, then others."""
 LEADING = {"binary": "accuracy", "multiple-choice": "accuracy", "multiple-answer": "f1", OPEN: "bleu_4"}
 """The metric that a figure shows of each form."""
+CHANCE = {"binary": 1 / 2, "multiple-choice": 1 / 4}
+"""What guessing gets by that metric, where the form alone says it."""
 
 
 def measure_answers(questions: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:

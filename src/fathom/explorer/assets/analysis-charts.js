@@ -81,6 +81,49 @@ Fathom.analysisCharts = (() => {
     return framed(label, describe(svg, text));
   };
 
+  // What stands before a question: a shape and a colour each.
+  const SHAPES = [["circle", "var(--s0)"], ["square", "var(--s1)"], ["triangle", "var(--s3)"]];
+
+  const shape = (place) => {
+    const [symbol, fill] = SHAPES[place % SHAPES.length];
+    const svg = drawn("svg", { width: 14, height: 14, viewBox: "-7 -7 14 14", class: "sample", "aria-hidden": "true" });
+    svg.append(drawn("path", { d: d3.symbol({ circle: d3.symbolCircle, square: d3.symbolSquare, triangle: d3.symbolTriangle }[symbol], 70)(), fill }));
+    return svg;
+  };
+
+  // Scores with intervals: a band for each model, a line in it for each way of asking.
+  const scores = (bands, { width, most, chance, show, label, text }) => {
+    const size = 17;
+    const left = widest(bands.map(({ model }) => model));
+    const narrow = width - left < 260;
+    const [start, end] = [narrow ? 14 : left + 8, width - 26];
+    let y = 4;
+    const rows = bands.map(({ model, marks }) => {
+      const head = narrow ? 18 : 4;
+      const row = { model, marks, top: y, name: narrow ? y + 10 : y + head + (marks.length * size) / 2, base: y + head + size / 2 };
+      y += head + marks.length * size + 6;
+      return row;
+    });
+    const points = rows.flatMap(({ base, marks }) => marks.map((mark, line) => ({ ...mark, y: base + line * size })));
+    const known = points.filter(({ value }) => value !== null);
+    const look = (each) => SHAPES[each.place % SHAPES.length];
+    const svg = Plot.plot({
+      width, height: y + 28, marginTop: 0, marginBottom: 28, marginLeft: start, marginRight: width - end, style,
+      x: { domain: [0, most], label: null },
+      y: { type: "linear", domain: [0, y], range: [0, y], axis: null },
+      symbol: { type: "identity" },
+      marks: [
+        Plot.ruleY(rows.slice(1), { y: "top", stroke: "var(--line)" }),
+        Plot.axisX({ ticks: 5, tickFormat: show, label: null }),
+        chance === null ? null : Plot.ruleX([chance], { stroke: "currentColor", strokeDasharray: "5 4", strokeOpacity: 0.8 }),
+        Plot.link(known.filter(({ low }) => low !== null), { x1: "low", x2: "high", y1: "y", y2: "y", stroke: (each) => look(each)[1], strokeWidth: 2.2, strokeOpacity: 0.75 }),
+        Plot.dot(known, { x: "value", y: "y", r: 4.6, symbol: (each) => look(each)[0], fill: (each) => look(each)[1], title: "title" }),
+        names(rows, narrow, { y: "name", dx: narrow ? -8 : -20, dy: 0, stroke: "var(--page)", strokeWidth: 4 }),
+      ],
+    });
+    return framed(label, describe(svg, text));
+  };
+
   // Moves labels apart, in order of height.
   const separate = (labels, gap, top, bottom) => {
     labels.sort((a, b) => a.at - b.at);
@@ -212,5 +255,5 @@ Fathom.analysisCharts = (() => {
     return describe(svg, text);
   };
 
-  return { answers, lines, changes, map };
+  return { answers, scores, shape, lines, changes, map };
 })();

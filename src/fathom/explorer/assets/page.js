@@ -121,7 +121,7 @@
   };
 
   // What depends on what. Keys: b benchmark, s statistic, a and c models, q k f filters, o d order, p pair, t colours, v part;
-  // x way of asking, l layers, n task of tuning, g map of coverage.
+  // e set of questions, r what stands before them, w m h their filters, i question; x way of asking, l layers, n task of tuning, g map of coverage.
 
   const { sections, analyses } = Fathom;
   const compared = overview.benchmarks.length > 0;
@@ -135,6 +135,7 @@
     ["two", "Two models", "Two models side by side", sections.two, "bsac", compared],
     ["keywords", "Keywords", "Keywords", sections.keywords, "bs", compared],
     ["pairs", "Pairs", "Pairs", Fathom.pairsPart.draw, "bsac", compared],
+    ["questions", "Questions", "Questions and answers", Fathom.questionsPart.draw, "er", analysed("questions")],
     ["multiple-choice", "Multiple choice", "Multiple choice", analyses.choices, "x", analysed("multiple-choice")],
     ["layers", "Layers", "Layer by layer", analyses.layers, "bl", analysed("layers")],
     ["tuning", "Tuning", "Before and after tuning", analyses.tuning, "n", analysed("tuning")],
@@ -159,7 +160,9 @@
     if (changed.has("b") || changed.has("s")) Fathom.sections.answer();
     const drawn = drawParts(changed);
     if (["q", "k", "f"].some((key) => changed.has(key))) drawn.then(Fathom.pairsPart.filter);
+    if (["w", "m", "h"].some((key) => changed.has(key))) drawn.then(Fathom.questionsPart.filter);
     if (changed.has("p")) Fathom.pairsPart.open();
+    if (changed.has("i")) Fathom.questionsPart.open();
     if (changed.has("v") && Fathom.state.v) goTo();
   });
 
@@ -171,7 +174,7 @@
       if (innerWidth === width) return; // a phone's bars change the height alone
       width = innerWidth;
       Fathom.sections.answer();
-      drawParts(new Set("bsacxlng")); // what depends on none of them has no width of its own
+      drawParts(new Set("bsacexlng")); // what depends on none of them has no width of its own
     }, 200);
   });
 
@@ -194,6 +197,7 @@
     await drawParts(null);
     goTo();
     await Fathom.pairsPart.open();
+    await Fathom.questionsPart.open();
     say("all");
   };
 

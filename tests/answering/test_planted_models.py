@@ -135,7 +135,8 @@ def _answer_by_chance(seed: int, models: int, rounds: int) -> list[Answers]:
                 "item_id": [f"{place:02d}" for place in range(50)], "baseline": AS_SHIPPED, "way": "letter",
                 "variation": f"order-{order}" if order else AS_SHIPPED, "factor": ORDERS if order else "",
                 "right": (right + order) % 4, "chosen": (option + order) % 4, "option": option,
-                "is_right": option == right, "shots": 5, "cut": 0, "options": 4, "longest": longest}))  # fmt: skip
+                "is_right": option == right, "shots": 5, "cut": 0, "options": 4,
+                "longest": longest}))  # fmt: skip
         found.append(Answers(f"guess-{model}", "set", "letter", pl.concat(parts), Summary(rounds=rounds)))
     return found
 

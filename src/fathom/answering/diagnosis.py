@@ -90,7 +90,6 @@ def diagnose(answers: Answers) -> list[Finding]:
     first = answers.orders[0]
     longest, solution = first["longest"].to_numpy(), first["right"].to_numpy()
     count = max(first["options"].to_list())
-    items = right.shape[1]
     off = ((longest >= 0) & (longest != solution)).astype(np.float64)
     wrong = (~right.astype(bool)) & (option >= 0) & (off > 0)
     known, all_ = right.mean(axis=0), np.ones(right.shape[1])
@@ -127,7 +126,6 @@ def _find_share(
     answers: Answers, what: tuple[str, str], values: "Array", weights: "Array", chance: float
 ) -> Finding:
     """Return the share of answers, values over weights by question, with Student's t against chance."""
-    import numpy as np
     from scipy.stats import t
 
     items, p = int((weights > 0).sum()), float("nan")

@@ -61,6 +61,8 @@ def test_every_file_is_valid_and_names_known_models(file):
      ({"keywords": {"shares": {"2": True}}}, ["keywords.shares = {'2': True}: true and false are not"]),
      ({"keywords": {"threshold": float("inf")}}, ["keywords.threshold = inf", "finite number"]),
      ({"dump": ""}, ["dump = '': this is empty"]),
+     ({"dump": "\u200b "}, ["dump = ", "this is empty"]),
+     ({"domains": {"law": {"categories": ["a"], "title": "\u2060"}}}, ["domains.law.title", "this is empty"]),
      ({"corpus": {"files": ["a.jsonl", ""]}}, ["corpus.files.1 = '': this is empty"]),
      ({"references": {"law": {"a": ""}}}, ["references.law.a = '': this is empty"]),
      ({"corpus": {"since": "2024-01-02", "until": "2024-01-01"}},

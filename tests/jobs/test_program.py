@@ -35,6 +35,8 @@ def main(arguments):
         raise ValueError("a defect of ours")
     if arguments.how == "print":
         print("a line for nobody")
+    if arguments.how == "print much":
+        print("a line for nobody\\n" * 100_000)
     if arguments.how == "other pipe":
         raise BrokenPipeError("of a child")
 
@@ -98,6 +100,22 @@ def test_a_log_that_cannot_be_written_is_named(tmp_path):
     run = _run(tmp_path, "--how", "well", "--log", str(tmp_path / "logs" / "l.txt"))
     assert run.returncode == 1 and "Traceback" not in run.stderr
     assert f"Error: {tmp_path}/logs/l.txt: " in run.stderr and "Hint:" in run.stderr
+
+
+@pytest.mark.parametrize("how", ["print", "print much"])
+def test_full_or_closed_standard_output_is_said_or_does_no_harm(tmp_path, how):
+    (tmp_path / "p.py").write_text(_PROGRAM)
+    command = f"{sys.executable} {tmp_path / 'p.py'} --how '{how}'"
+    environment = os.environ | {"PYTHONPATH": str(_SOURCE)}
+    for place, code, text in [
+        (">/dev/full", 1, "standard output: no space left"),
+        (">&-", 0, "started with"),
+    ]:
+        run = subprocess.run(
+            ["sh", "-c", f"{command} {place}"], capture_output=True, text=True, env=environment
+        )
+        assert run.returncode == code and text in run.stderr
+        assert "Traceback" not in run.stderr and "Exception ignored" not in run.stderr
 
 
 def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):

@@ -55,6 +55,7 @@ HEADER = "code,name,building\n"
      ("departments.csv", "building\n", "house\n", "departments.csv, line 1", "missing columns: building"),
      ("departments.csv", "name,building", "name,name", "departments.csv, line 1", "duplicate columns: name"),
      ("departments.csv", "Department of Physics", "", "departments.csv, line 4", "the label is missing"),
+     ("departments.csv", "Department of Physics", "\u200b", "departments.csv, line 4", "label is missing"),
      ("departments.csv", "PHYS", "", "departments.csv, line 4", "the key is missing"),
      ("departments.csv", "PHYS,", "CS,", "departments.csv, line 4", "occurs in departments.csv, line 3 too"),
      ("departments.csv", ",Tower", "", "departments.csv, line 4", "2 fields where the header has 3"),

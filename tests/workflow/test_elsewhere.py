@@ -137,10 +137,21 @@ def test_a_workflow_in_a_git_repository_is_copied_whole(folder):
      ("corpus={source: jsonl, files: [no]}", "no: there is no such file or folder", "check corpus.files")],
 )  # fmt: skip
 def test_a_wrong_configuration_has_the_last_word(folder, value, message, hint):
-    done = snakemake("--config", value, code=1)
+    done = snakemake("--quiet", "all", "--config", value, code=1)
     last = done.stderr.rstrip().splitlines()[-2:]
     assert last[0].startswith("Error: ") and last[0].endswith(message)
     assert last[1] == f"Hint: {hint}"
+
+
+def test_what_nothing_can_be_made_of_is_said(folder):
+    done = elsewhere(folder, "-n", "--", "follow", code=1)
+    assert "Error: target follow has nothing to make\nHint: " in done.stderr
+    path = folder / "config" / "config.yaml"
+    path.write_bytes(path.read_bytes() + "\n# caf\u00e9\n".encode("latin-1"))
+    done = elsewhere(folder, "-n", code=1)
+    assert (
+        "config.yaml, line" in done.stderr and "not UTF-8" in done.stderr and "Traceback" not in done.stderr
+    )
 
 
 def test_the_workflow_catalog_finds_what_it_asks_for():

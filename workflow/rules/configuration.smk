@@ -16,6 +16,7 @@ from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.figures.catalogue import CATALOGUE
 from fathom.io import paths
+from fathom.io.files import read_plain_text
 from fathom.models.registry import find_model, read_registry
 from fathom.jobs.gpus import SHARED, count_machine_gpus
 from fathom.jobs.resources import read_rates
@@ -45,7 +46,7 @@ from fathom.planning.question_files import (
     list_bases,
 )
 from fathom.planning.settings import Settings, dump_json
-from fathom.planning.targets import Targets
+from fathom.planning.targets import HINTS, Targets
 
 os.environ.update(
     # the interpreter of this very installation, activated or not
@@ -100,15 +101,33 @@ def outside(path):
     return str(path if IS_MAIN else Path(path).absolute())
 
 
+def stop(error):
+    """End with a message as the last lines, even with `--quiet all`; an exception would name places in this file."""
+    sys.stderr.write(f"Error: {error}\n")
+    raise SystemExit(1)
+
+
 if not workflow.overwrite_configfiles:
+
+    try:
+        read_plain_text(
+            find_own("config/config.yaml", ROOT)
+        )  # Snakemake says badly what is not UTF-8
+    except InputError as error:
+        stop(error)
 
     configfile: str(find_own("config/config.yaml", ROOT))
 
 
-def stop(error):
-    """End with a message as the last lines; an exception would be followed by places in this file."""
-    logger.error(f"Error: {error}")
-    raise SystemExit(1)
+def make_some(target, files):
+    """Return the input of a target; a target with nothing to make stops, for it would succeed in silence."""
+
+    def find(wildcards):
+        if not files:
+            stop(InputError(f"target {target} has nothing to make", hint=HINTS[target]))
+        return files
+
+    return find
 
 
 def read_configuration():

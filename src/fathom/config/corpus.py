@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from fathom.config.section import Name, Positive, Section, Share, Text, check_dates
+from fathom.config.section import Name, Positive, Section, Share, Text, Title, check_dates
 
 
 class Splits(Section):
@@ -84,7 +84,7 @@ class Domain(Section):
     since: date | None = Field(None, description="leave out documents before this day")
     until: date | None = Field(None, description="leave out documents after this day")
     benchmark: bool = Field(True, description="build a benchmark; false: a domain to train on only")
-    title: str = Field("", description="title in figures and cards; empty: the name of the domain")
+    title: Title = Field("", description="title in figures and cards; empty: the name of the domain")
 
     @model_validator(mode="after")
     def _check_dates(self) -> Self:

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from fathom.config.scoring import Summary
-from fathom.config.section import Name, Positive, Section, Text
+from fathom.config.section import Name, Positive, Section, Text, Title
 
 
 class ScoreFile(Section):
@@ -20,7 +20,7 @@ class ScoreFile(Section):
 class RankedBenchmark(Section):
     """A benchmark of a table of scores."""
 
-    title: str = Field("", description="title in figures; empty: the name of the benchmark")
+    title: Title = Field("", description="title in figures; empty: the name of the benchmark")
     category: str = Field("", description="category of the benchmark, such as Math")
     lower_is_better: bool | None = Field(None, description="true: low scores are better; null: by its metric")
     corpus: bool | None = Field(

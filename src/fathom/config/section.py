@@ -6,7 +6,15 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from fathom.errors import InputError
@@ -17,8 +25,24 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 Name = Annotated[str, Field(pattern=NAME)]
 """A name that becomes a folder: letters, digits, dot, underscore, hyphen."""
 
-Text = Annotated[str, Field(min_length=1)]
+
+def is_visible(text: str) -> bool:
+    """Say whether a text has a character that people see; blanks and zero-width spaces are none."""
+    return any(sign.isprintable() and not sign.isspace() for sign in text)
+
+
+def _check_visible(text: str) -> str:
+    """Return a text; refuse one that has characters, and none that people see."""
+    if text and not is_visible(text):
+        raise PydanticCustomError("string_too_short", "this is empty")
+    return text
+
+
+Text = Annotated[str, Field(min_length=1), AfterValidator(_check_visible)]
 """A path, a name or a pattern, which must not be empty."""
+
+Title = Annotated[str, AfterValidator(_check_visible)]
+"""What people read in place of a name; empty: the name."""
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]

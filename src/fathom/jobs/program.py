@@ -1,6 +1,7 @@
 """What every program shares: its log, its settings, its progress, and how it fails."""
 
 import argparse
+import errno
 import json
 import logging
 import os
@@ -47,6 +48,8 @@ def add_log(parser: argparse.ArgumentParser) -> None:
 
 def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, name: str) -> None:
     """Run `main` on parsed arguments, as :func:`run_program` does; messages begin with `name`."""
+    if sys.stdout is None:  # closed by whoever started the program
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     try:
         _open_log(arguments.log, name)
         main(arguments)
@@ -66,6 +69,12 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         if not _has_no_reader(sys.stdout):
             raise
         sys.exit(141)  # as the shell reports a program that SIGPIPE ends
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        _drop_output(sys.stdout)
+        log.error("Error: %s", InputError("no space left for what is printed", "standard output"))
+        sys.exit(1)
 
 
 def _explain_full_memory(error: Exception) -> InputError | None:
@@ -87,8 +96,13 @@ def _has_no_reader(stream: TextIO) -> bool:
     poll.register(stream.fileno(), 0)
     if not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):
         return False
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # Python flushes once more when it ends
+    _drop_output(stream)
     return True
+
+
+def _drop_output(stream: TextIO) -> None:
+    """Let what a stream still holds go nowhere: Python flushes once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _open_log(path: Path | None, name: str) -> None:

@@ -176,6 +176,7 @@ def run_dry(request: Request) -> str:
     done = subprocess.run([*command, "--", *request.targets], capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        lines = [line for line in lines if not line.startswith("Using workflow specific profile")]
         start = next((place for place, line in enumerate(lines) if "Error" in line or "Exception" in line), 0)
         problem = "\n".join(lines[start:])
         raise InputError(f"snakemake cannot plan this run: {problem}", hint="`snakemake -n` says more")

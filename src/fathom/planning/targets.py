@@ -12,6 +12,15 @@ from fathom.planning.question_files import list_questions
 from fathom.planning.run_figures import RunFigures
 from fathom.planning.run_files import RunFiles
 
+HINTS = {
+    "layers": "it needs a domain with a benchmark: docs/layers.md",
+    "order": "it needs models.continual: docs/continual.md",
+    "follow": "it needs seeds, checkpoints or controls, models.continual or claims: docs/following.md",
+    "coverage": "it needs coverage: docs/coverage.md, docs/questions.md",
+    "choices": "it needs choices.questions: docs/multiple-choice.md",
+}
+"""What a target needs that has nothing to make."""
+
 
 class Targets(RunFiles):
     """Files that targets ask for; tables that no figure reads are made on the way.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fathom.config.questions import Link, Table, name_property, read_tables_file
-from fathom.config.section import suggest
+from fathom.config.section import is_visible, suggest
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
 from fathom.io.delimited import scan_csv
@@ -103,7 +103,7 @@ def _name_rows(rows: Sequence[Row], table: Table) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for row in rows:
         for what, column in (("key", table.key), ("label", table.label)):
-            if not row.fields[column]:
+            if not is_visible(row.fields[column]):
                 raise InputError(
                     f"the {what} is missing: column {column} is empty",
                     row.where,
